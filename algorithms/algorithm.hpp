@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// An algorithm: a name, when it applies, what it costs, and how to build its schedule. One file
+// each; to add one, write algorithms/<collective>_<name>.cpp, which defines
+//   const Algorithm <collective>_<name> = {...};
+// and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sched/builder.hpp"
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+// The machine as cost formulas see it: seconds, and seconds per byte.
+struct Machine {
+  double line_s = 70e-9;            // one cache line handed from core to core
+  double message_s = 600e-9;        // a message's start (send to recv begins), alpha
+  double step_s = 8e-9;             // one step of a schedule
+  double copy_cached_s = 1 / 40e9;  // per byte, in the second-level cache
+  double copy_memory_s = 1 / 8e9;   // per byte, from and to memory
+  double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
+  double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
+  double reduce_s = 1 / 30e9;       // per byte of source, gamma, cached
+  uint64_t cache_bytes = 1 << 20;   // of the second level, per core
+};
+
+// Whether it can be used, and if not why ("needs shared memory", "at most 56 bytes").
+struct Applies {
+  bool yes = true;
+  std::string_view why_not;
+};
+
+struct Algorithm {
+  std::string_view name;
+  std::string_view summary;  // one line for `tutti info`
+  Collective collective;
+  // Reduces in rank order, hence the same bits as any other that does.
+  bool rank_order;
+  Applies (*applies)(const Problem&);
+  double (*seconds)(const Problem&, const Machine&);
+  void (*build)(const Problem&, Builder&);
+};
+
+// All, in the order of registry.inc.
+std::span<const Algorithm* const> algorithms();
+// nullptr if there is none of that name.
+const Algorithm* find_algorithm(Collective collective, std::string_view name);
+
+// The schedule of one rank; `problem` must satisfy algorithm.applies.
+Schedule build_schedule(const Algorithm& algorithm, const Problem& problem);
+
+}  // namespace tutti

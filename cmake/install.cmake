@@ -1,0 +1,11 @@
+# Installation: the library, its headers, find_package(tutti), pkg-config.
+install(TARGETS tutti EXPORT tutti-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT tutti-targets NAMESPACE tutti::
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti FILE tutti-config.cmake)
+write_basic_package_version_file(tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
+configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

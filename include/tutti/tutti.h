@@ -1,0 +1,439 @@
+/* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+ *
+ * Tutti: collective communication between the processes of a job.
+ *
+ * CONVENTIONS, which hold for every function unless its comment says otherwise
+ *
+ * Errors. Every function returns a tutti_status; TUTTI_OK is 0. After another value,
+ *   tutti_last_error() gives a sentence that names what was given, what was expected and where:
+ *   the operation, and where a peer is the cause its rank, process id and host. No C++ exception
+ *   leaves the library. No call waits for ever: each ends with its result, or with
+ *   TUTTI_ERR_TIMEOUT, TUTTI_ERR_PEER_FAILED, TUTTI_ERR_MISMATCH or TUTTI_ERR_ABORTED. After one
+ *   of the last three, or a timeout inside a collective, the communicator is broken: further
+ *   calls on it return the first cause at once; only tutti_comm_destroy remains useful.
+ *
+ * Null. A null handle or output pointer gives TUTTI_ERR_INVALID_ARGUMENT. A null buffer is
+ *   accepted only where its count is 0.
+ *
+ * Ownership. Handles belong to the caller from the function that makes them to the one that
+ *   destroys them. Buffers stay the caller's; the library reads a send buffer and writes a receive
+ *   buffer only between the start of an operation and its completion, during which the caller
+ *   must leave both alone. Strings returned are owned by the library.
+ *
+ * Counts are in elements of `type`, never in bytes, and may exceed 2^31. Pointers need no
+ *   alignment. `ranks` below is tutti_comm_size(), `rank` is tutti_comm_rank().
+ *
+ * In place. Where a comment says so, the send and receive buffers may coincide in the way it
+ *   says. Any other overlap is an error of the caller that is not detected.
+ *
+ * Order and threads. All ranks of a communicator make the same collective calls in the same order,
+ *   with matching arguments; a mismatch is detected and every rank gets an error with both
+ *   signatures. One communicator is used from one thread at a time; different communicators may
+ *   be used from different threads at once. tutti_comm_abort, and test/wait on a request, may be
+ *   called from any thread at any time.
+ *
+ * Forms. Each collective X has a blocking form tutti_X, a non-blocking form tutti_iX, which gives
+ *   a request to be completed by tutti_request_wait (or _test until done), and a persistent form
+ *   tutti_X_init, whose request is started any number of times with tutti_request_start. Array
+ *   arguments (counts, displacements) are copied by all three.
+ *
+ * Sums of 16- and 8-bit floating types are accumulated in 32-bit floats, in rank order, and rounded
+ *   once. Integers wrap. A result that is not a number is the type's default quiet NaN; min and max
+ *   give NaN if any input is NaN, and -0 counts as less than +0.
+ */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tutti/version.h>
+
+#if defined(__GNUC__)
+#define TUTTI_API __attribute__((visibility("default")))
+#else
+#define TUTTI_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status -------------------------------------------------------------------------------- */
+
+typedef enum tutti_status {
+  TUTTI_OK = 0,
+  TUTTI_ERR_INVALID_ARGUMENT = 1, /* an argument or an environment variable is wrong */
+  TUTTI_ERR_INVALID_USAGE = 2,    /* the call is not allowed in this state or order */
+  TUTTI_ERR_UNSUPPORTED = 3,      /* this build or this release cannot do that */
+  TUTTI_ERR_OUT_OF_MEMORY = 4,
+  TUTTI_ERR_SYSTEM = 5,      /* the operating system refused something; the text says what */
+  TUTTI_ERR_MISMATCH = 6,    /* ranks made different calls */
+  TUTTI_ERR_PEER_FAILED = 7, /* a peer process died or left */
+  TUTTI_ERR_TIMEOUT = 8,
+  TUTTI_ERR_ABORTED = 9,    /* tutti_comm_abort, here or on another rank */
+  TUTTI_ERR_TRUNCATED = 10, /* a message was longer than the receive buffer */
+  TUTTI_ERR_INTERNAL = 11   /* a bug in Tutti: please report it with the text */
+} tutti_status;
+
+/* The text of the last error in this thread, "" if there was none; valid until the thread's next
+ * failing call. Never NULL. */
+TUTTI_API const char* tutti_last_error(void);
+/* The name of a status, e.g. "TUTTI_ERR_TIMEOUT". Never NULL. */
+TUTTI_API const char* tutti_status_name(tutti_status status);
+
+/* ---- version ------------------------------------------------------------------------------- */
+
+/* The version of the library that is loaded, as TUTTI_VERSION encodes it: major * 10000 + minor * 100
+ * + patch. Compare with TUTTI_VERSION, that of the header compiled against. */
+TUTTI_API int tutti_version(void);
+/* The same as "major.minor.patch". */
+TUTTI_API const char* tutti_version_string(void);
+
+/* ---- element types and reductions ---------------------------------------------------------- */
+
+typedef enum tutti_type {
+  TUTTI_INT8 = 0,
+  TUTTI_UINT8 = 1,
+  TUTTI_INT16 = 2,
+  TUTTI_UINT16 = 3,
+  TUTTI_INT32 = 4,
+  TUTTI_UINT32 = 5,
+  TUTTI_INT64 = 6,
+  TUTTI_UINT64 = 7,
+  TUTTI_FLOAT16 = 8,     /* IEEE 754 binary16 */
+  TUTTI_BFLOAT16 = 9,    /* upper half of a binary32 */
+  TUTTI_FLOAT32 = 10,    /* IEEE 754 binary32 */
+  TUTTI_FLOAT64 = 11,    /* IEEE 754 binary64 */
+  TUTTI_FLOAT8_E4M3 = 12, /* OCP FP8 E4M3 (no infinities, max 448) */
+  TUTTI_FLOAT8_E5M2 = 13  /* OCP FP8 E5M2 */
+} tutti_type;
+
+/* Size of one element in bytes; 0 for a value that is no type. */
+TUTTI_API size_t tutti_type_size(tutti_type type);
+/* Name of a type, e.g. "bfloat16"; "unknown" for a value that is no type. */
+TUTTI_API const char* tutti_type_name(tutti_type type);
+
+/* A reduction: one of the constants below, or a handle from tutti_op_create_*. */
+typedef int32_t tutti_op;
+enum {
+  TUTTI_SUM = 0,
+  TUTTI_PROD = 1,
+  TUTTI_MIN = 2,
+  TUTTI_MAX = 3,
+  TUTTI_AVG = 4,  /* sum divided by the number of ranks; integers truncate toward zero */
+  TUTTI_BAND = 5, /* bitwise, integer types only, as are the next two */
+  TUTTI_BOR = 6,
+  TUTTI_BXOR = 7
+};
+
+/* A user's reduction: accumulator[i] = accumulator[i] (op) source[i] for i < count. Called from the
+ * thread that makes the call or from a worker thread, at any time between start and completion,
+ * with ranks ascending: the accumulator starts as a copy of the lowest rank's data. Must be
+ * associative; need not be commutative. Must not call Tutti. */
+typedef void (*tutti_reduce_fn)(const void* source, void* accumulator, size_t count,
+                                tutti_type type, void* context);
+/* Makes a reduction from a function. Local: each rank creates its own, in the same order. */
+TUTTI_API tutti_status tutti_op_create_user(tutti_reduce_fn function, void* context, tutti_op* op);
+/* Makes "multiply each rank's data by *scalar, then sum". `scalar` points to one element of `type`,
+ * read now; ranks may give different values. Usable with that type only. */
+TUTTI_API tutti_status tutti_op_create_premul_sum(const void* scalar, tutti_type type, tutti_op* op);
+/* Frees a created reduction once no operation uses it. */
+TUTTI_API tutti_status tutti_op_destroy(tutti_op op);
+
+/* ---- communicators ------------------------------------------------------------------------- */
+
+typedef struct tutti_comm* tutti_comm_t;
+typedef struct tutti_request* tutti_request_t;
+
+/* Names a communicator to be. One process makes it with tutti_get_unique_id and hands the bytes to
+ * the others by any means; they contain a secret, so treat them like one. Good for exactly one
+ * tutti_comm_create per rank. */
+typedef struct tutti_unique_id {
+  unsigned char bytes[128];
+} tutti_unique_id;
+/* Makes an id and starts, in this process, the service at which the ranks meet. */
+TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
+
+/* Options of a communicator. Start from TUTTI_COMM_CONFIG_INIT; a NULL config means just that.
+ * `size` lets the struct grow: fields beyond it take their defaults. */
+typedef struct tutti_comm_config {
+  size_t size;        /* sizeof(tutti_comm_config) */
+  int32_t timeout_ms; /* longest wait in one call; -1: from TUTTI_TIMEOUT_MS (default 30 minutes) */
+  int32_t init_timeout_ms; /* for all ranks to arrive; -1: from TUTTI_INIT_TIMEOUT_MS (default 60 s) */
+  int32_t strict;          /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
+  const char* name;        /* shown in errors and logs; NULL: "comm N"; copied */
+} tutti_comm_config;
+#define TUTTI_COMM_CONFIG_INIT \
+  { sizeof(tutti_comm_config), -1, -1, -1, NULL }
+
+/* Makes a communicator of `ranks` processes (1 <= ranks), of which this is `rank` (0 <= rank <
+ * ranks). Collective over those that hold the id. A missing, duplicate or out-of-range rank, or ranks
+ * that disagree on `ranks`, is an error naming them on all that did arrive. */
+TUTTI_API tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
+                                         const tutti_comm_config* config, tutti_comm_t* comm);
+/* Makes the communicator of all processes of the job, as the launcher's environment describes it:
+ * `tutti run`, torchrun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by hand. One process
+ * without any launcher gets a communicator of size 1. */
+TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* config,
+                                                  tutti_comm_t* comm);
+/* Collective over `comm`. Ranks with the same color (>= 0) form a new communicator, ordered by key,
+ * then by rank in `comm`. color TUTTI_NO_COLOR: take part, get *result = NULL. */
+#define TUTTI_NO_COLOR (-1)
+TUTTI_API tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
+                                        const tutti_comm_config* config, tutti_comm_t* result);
+/* Collective over the survivors of `comm` after a failure: makes a communicator of them, ordered as
+ * before. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* config,
+                                         tutti_comm_t* result);
+/* Frees the communicator; waits for its outstanding operations first (up to the timeout), not for
+ * its peers. Returns the first error that broke the communicator, if one did; it is freed either
+ * way. NULL is accepted. */
+TUTTI_API tutti_status tutti_comm_destroy(tutti_comm_t comm);
+/* Breaks the communicator for all ranks: every call in progress or to come, here and on the peers,
+ * returns TUTTI_ERR_ABORTED with `reason` (may be NULL). Returns at once, needs nobody's help, any
+ * thread. The handle must still be destroyed. */
+TUTTI_API tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason);
+TUTTI_API tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank);
+TUTTI_API tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks);
+/* Changes the longest wait of one call, in milliseconds (> 0; -1: none). */
+TUTTI_API tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms);
+/* The state of the communicator without making a call: TUTTI_OK, or the error that broke it, with
+ * its text in tutti_last_error(). Any thread. */
+TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+/* Memory that the peers of `comm` on this host can read in place. Collective over `comm`, same
+ * `bytes` on every rank; zeroed. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory);
+TUTTI_API tutti_status tutti_free(tutti_comm_t comm, void* memory);
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+/* Sets *done to 1 if the operation is complete, else to 0, and helps it along. Returns the
+ * operation's status once it is done. A non-blocking request stays valid until freed. */
+TUTTI_API tutti_status tutti_request_test(tutti_request_t request, int* done);
+/* Waits for completion and returns the operation's status. */
+TUTTI_API tutti_status tutti_request_wait(tutti_request_t request);
+/* The same for at most timeout_ms (>= 0) milliseconds, then TUTTI_ERR_TIMEOUT; the operation goes
+ * on, the communicator is not broken. */
+TUTTI_API tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms);
+/* Starts a persistent request that is not active. */
+TUTTI_API tutti_status tutti_request_start(tutti_request_t request);
+/* Calls function(status, context) once when the operation completes, in the thread that completes
+ * it: a worker, a thread inside test or wait, or this one if it has completed already. The function
+ * must be short and must not wait on this communicator. Set it before starting a persistent request;
+ * it then runs at every completion. */
+typedef void (*tutti_completion_fn)(tutti_status status, const char* error, void* context);
+TUTTI_API tutti_status tutti_request_on_complete(tutti_request_t request,
+                                                 tutti_completion_fn function, void* context);
+/* Frees a request; an active one is waited for first. NULL is accepted. */
+TUTTI_API tutti_status tutti_request_free(tutti_request_t request);
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+/* Calls between start and end are gathered and begun together at the end, so that none of them
+ * blocks before all are known. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_group_start(void);
+TUTTI_API tutti_status tutti_group_end(void);
+
+/* ---- collectives --------------------------------------------------------------------------- */
+
+/* Waits until every rank of the communicator has called it. */
+TUTTI_API tutti_status tutti_barrier(tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ibarrier(tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_barrier_init(tutti_comm_t comm, tutti_request_t* request);
+
+/* recv[i] = send of rank 0 [i] (op) ... (op) send of rank ranks-1 [i], on every rank.
+ * send, recv: count elements. In place: send == recv. */
+TUTTI_API tutti_status tutti_allreduce(const void* send, void* recv, size_t count, tutti_type type,
+                                       tutti_op op, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_iallreduce(const void* send, void* recv, size_t count, tutti_type type,
+                                        tutti_op op, tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_allreduce_init(const void* send, void* recv, size_t count,
+                                            tutti_type type, tutti_op op, tutti_comm_t comm,
+                                            tutti_request_t* request);
+
+/* buffer (count elements) of rank `root` is copied to buffer on every rank. */
+TUTTI_API tutti_status tutti_broadcast(void* buffer, size_t count, tutti_type type, int root,
+                                       tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ibroadcast(void* buffer, size_t count, tutti_type type, int root,
+                                        tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_broadcast_init(void* buffer, size_t count, tutti_type type, int root,
+                                            tutti_comm_t comm, tutti_request_t* request);
+
+/* recv = the send buffers of all ranks, one after the other in rank order.
+ * send: count elements. recv: ranks * count. In place: send == recv + rank * count. */
+TUTTI_API tutti_status tutti_allgather(const void* send, void* recv, size_t count, tutti_type type,
+                                       tutti_comm_t comm);
+TUTTI_API tutti_status tutti_iallgather(const void* send, void* recv, size_t count, tutti_type type,
+                                        tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_allgather_init(const void* send, void* recv, size_t count,
+                                            tutti_type type, tutti_comm_t comm,
+                                            tutti_request_t* request);
+
+/* recv = block `rank` of the reduction of the send buffers.
+ * send: ranks * count elements. recv: count. In place: recv == send + rank * count. */
+TUTTI_API tutti_status tutti_reduce_scatter(const void* send, void* recv, size_t count,
+                                            tutti_type type, tutti_op op, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ireduce_scatter(const void* send, void* recv, size_t count,
+                                             tutti_type type, tutti_op op, tutti_comm_t comm,
+                                             tutti_request_t* request);
+TUTTI_API tutti_status tutti_reduce_scatter_init(const void* send, void* recv, size_t count,
+                                                 tutti_type type, tutti_op op, tutti_comm_t comm,
+                                                 tutti_request_t* request);
+
+/* As allreduce, but only rank `root` gets the result; recv is ignored elsewhere.
+ * In place at the root: send == recv. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_reduce(const void* send, void* recv, size_t count, tutti_type type,
+                                    tutti_op op, int root, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ireduce(const void* send, void* recv, size_t count, tutti_type type,
+                                     tutti_op op, int root, tutti_comm_t comm,
+                                     tutti_request_t* request);
+TUTTI_API tutti_status tutti_reduce_init(const void* send, void* recv, size_t count,
+                                         tutti_type type, tutti_op op, int root, tutti_comm_t comm,
+                                         tutti_request_t* request);
+
+/* Rank r contributes recv_counts[r] elements, which land at recv + recv_displs[r] (in elements;
+ * NULL: one after the other). send: recv_counts[rank] elements. The arrays have `ranks` entries and
+ * are equal on every rank. In place: send == recv + recv_displs[rank].
+ * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_allgatherv(const void* send, void* recv, const size_t* recv_counts,
+                                        const size_t* recv_displs, tutti_type type,
+                                        tutti_comm_t comm);
+TUTTI_API tutti_status tutti_iallgatherv(const void* send, void* recv, const size_t* recv_counts,
+                                         const size_t* recv_displs, tutti_type type,
+                                         tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_allgatherv_init(const void* send, void* recv,
+                                             const size_t* recv_counts, const size_t* recv_displs,
+                                             tutti_type type, tutti_comm_t comm,
+                                             tutti_request_t* request);
+
+/* As reduce_scatter with blocks of recv_counts[r] elements, one after the other in send.
+ * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_reduce_scatterv(const void* send, void* recv,
+                                             const size_t* recv_counts, tutti_type type,
+                                             tutti_op op, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ireduce_scatterv(const void* send, void* recv,
+                                              const size_t* recv_counts, tutti_type type,
+                                              tutti_op op, tutti_comm_t comm,
+                                              tutti_request_t* request);
+TUTTI_API tutti_status tutti_reduce_scatterv_init(const void* send, void* recv,
+                                                  const size_t* recv_counts, tutti_type type,
+                                                  tutti_op op, tutti_comm_t comm,
+                                                  tutti_request_t* request);
+
+/* Block r of send goes to rank r, which stores it as block `rank` of its recv.
+ * send, recv: ranks * count elements; they must not overlap.
+ * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_alltoall(const void* send, void* recv, size_t count, tutti_type type,
+                                      tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ialltoall(const void* send, void* recv, size_t count, tutti_type type,
+                                       tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_alltoall_init(const void* send, void* recv, size_t count,
+                                           tutti_type type, tutti_comm_t comm,
+                                           tutti_request_t* request);
+
+/* As alltoall with send_counts[r] elements at send + send_displs[r] for rank r, and recv_counts[r] at
+ * recv + recv_displs[r] from it (displacements in elements; NULL: one after the other).
+ * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_alltoallv(const void* send, const size_t* send_counts,
+                                       const size_t* send_displs, void* recv,
+                                       const size_t* recv_counts, const size_t* recv_displs,
+                                       tutti_type type, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_ialltoallv(const void* send, const size_t* send_counts,
+                                        const size_t* send_displs, void* recv,
+                                        const size_t* recv_counts, const size_t* recv_displs,
+                                        tutti_type type, tutti_comm_t comm,
+                                        tutti_request_t* request);
+TUTTI_API tutti_status tutti_alltoallv_init(const void* send, const size_t* send_counts,
+                                            const size_t* send_displs, void* recv,
+                                            const size_t* recv_counts, const size_t* recv_displs,
+                                            tutti_type type, tutti_comm_t comm,
+                                            tutti_request_t* request);
+
+/* recv of rank `root` = the send buffers of all ranks in rank order. send: count elements. recv:
+ * ranks * count, at the root only. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_gather(const void* send, void* recv, size_t count, tutti_type type,
+                                    int root, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_igather(const void* send, void* recv, size_t count, tutti_type type,
+                                     int root, tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_gather_init(const void* send, void* recv, size_t count, tutti_type type,
+                                         int root, tutti_comm_t comm, tutti_request_t* request);
+
+/* As gather with send_count elements from this rank; at the root, recv_counts[r] of them from rank r
+ * at recv + recv_displs[r]. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
+                                     const size_t* recv_counts, const size_t* recv_displs,
+                                     tutti_type type, int root, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_igatherv(const void* send, size_t send_count, void* recv,
+                                      const size_t* recv_counts, const size_t* recv_displs,
+                                      tutti_type type, int root, tutti_comm_t comm,
+                                      tutti_request_t* request);
+TUTTI_API tutti_status tutti_gatherv_init(const void* send, size_t send_count, void* recv,
+                                          const size_t* recv_counts, const size_t* recv_displs,
+                                          tutti_type type, int root, tutti_comm_t comm,
+                                          tutti_request_t* request);
+
+/* Block r of the root's send goes to rank r. send: ranks * count elements, at the root only. recv:
+ * count. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_scatter(const void* send, void* recv, size_t count, tutti_type type,
+                                     int root, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_iscatter(const void* send, void* recv, size_t count, tutti_type type,
+                                      int root, tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_scatter_init(const void* send, void* recv, size_t count,
+                                          tutti_type type, int root, tutti_comm_t comm,
+                                          tutti_request_t* request);
+
+/* As scatter with send_counts[r] elements at send + send_displs[r] for rank r, at the root; recv_count
+ * elements here. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+TUTTI_API tutti_status tutti_scatterv(const void* send, const size_t* send_counts,
+                                      const size_t* send_displs, void* recv, size_t recv_count,
+                                      tutti_type type, int root, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_iscatterv(const void* send, const size_t* send_counts,
+                                       const size_t* send_displs, void* recv, size_t recv_count,
+                                       tutti_type type, int root, tutti_comm_t comm,
+                                       tutti_request_t* request);
+TUTTI_API tutti_status tutti_scatterv_init(const void* send, const size_t* send_counts,
+                                           const size_t* send_displs, void* recv, size_t recv_count,
+                                           tutti_type type, int root, tutti_comm_t comm,
+                                           tutti_request_t* request);
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+/* Messages match by (source, tag) and arrive in the order sent; they are independent of collectives
+ * and of one another's tags. send may return as soon as the buffer can be reused, whether or not the
+ * receiver has called recv. */
+#define TUTTI_ANY_SOURCE (-1)
+#define TUTTI_ANY_TAG (-1)
+typedef struct tutti_recv_info {
+  int source;   /* rank it came from */
+  int tag;      /* its tag */
+  size_t count; /* elements received, at most what was asked for */
+} tutti_recv_info;
+
+/* Sends count elements to rank `peer` (this rank itself included) with tag >= 0. */
+TUTTI_API tutti_status tutti_send(const void* buffer, size_t count, tutti_type type, int peer,
+                                  int tag, tutti_comm_t comm);
+TUTTI_API tutti_status tutti_isend(const void* buffer, size_t count, tutti_type type, int peer,
+                                   int tag, tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer,
+                                       int tag, tutti_comm_t comm, tutti_request_t* request);
+/* Receives at most count elements from rank `peer` or TUTTI_ANY_SOURCE with `tag` or TUTTI_ANY_TAG.
+ * A longer message gives TUTTI_ERR_TRUNCATED; one of another type TUTTI_ERR_MISMATCH. `info` may be
+ * NULL. */
+TUTTI_API tutti_status tutti_recv(void* buffer, size_t count, tutti_type type, int peer, int tag,
+                                  tutti_comm_t comm, tutti_recv_info* info);
+TUTTI_API tutti_status tutti_irecv(void* buffer, size_t count, tutti_type type, int peer, int tag,
+                                   tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_recv_init(void* buffer, size_t count, tutti_type type, int peer,
+                                       int tag, tutti_comm_t comm, tutti_request_t* request);
+/* What a completed receive request got. */
+TUTTI_API tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* info);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TUTTI_TUTTI_H */

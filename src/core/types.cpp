@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/types.hpp"
+
+#include <array>
+
+namespace tutti {
+namespace {
+
+struct TypeInfo {
+  std::string_view name;
+  size_t size;
+  bool integer;
+};
+constexpr std::array<TypeInfo, kDataTypes> kTypeInfo = {{
+    {"int8", 1, true},
+    {"uint8", 1, true},
+    {"int16", 2, true},
+    {"uint16", 2, true},
+    {"int32", 4, true},
+    {"uint32", 4, true},
+    {"int64", 8, true},
+    {"uint64", 8, true},
+    {"float16", 2, false},
+    {"bfloat16", 2, false},
+    {"float32", 4, false},
+    {"float64", 8, false},
+    {"float8_e4m3", 1, false},
+    {"float8_e5m2", 1, false},
+}};
+
+constexpr std::array<std::string_view, 10> kOpNames = {
+    "sum", "prod", "min", "max", "avg", "band", "bor", "bxor", "premul_sum", "user"};
+
+constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
+    "allreduce",       "reduce",   "broadcast", "allgather", "allgatherv", "reduce_scatter",
+    "reduce_scatterv", "alltoall", "alltoallv", "gather",    "scatter",    "barrier"};
+
+}  // namespace
+
+size_t type_size(DataType type) { return kTypeInfo[static_cast<size_t>(type)].size; }
+std::string_view type_name(DataType type) { return kTypeInfo[static_cast<size_t>(type)].name; }
+bool is_integer(DataType type) { return kTypeInfo[static_cast<size_t>(type)].integer; }
+
+std::string_view op_name(ReduceOp op) { return kOpNames[static_cast<size_t>(op)]; }
+
+bool op_supports(ReduceOp op, DataType type) {
+  const bool bitwise = op == ReduceOp::kBand || op == ReduceOp::kBor || op == ReduceOp::kBxor;
+  return !bitwise || is_integer(type);
+}
+
+std::string_view collective_name(Collective collective) {
+  return kCollectiveNames[static_cast<size_t>(collective)];
+}
+
+}  // namespace tutti

@@ -1,0 +1,74 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The vocabulary of every layer: element types, reductions, collectives.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tutti {
+
+enum class DataType : uint8_t {
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kUint32,
+  kInt64,
+  kUint64,
+  kFloat16,
+  kBfloat16,
+  kFloat32,
+  kFloat64,
+  kFloat8E4M3,
+  kFloat8E5M2,
+};
+constexpr int kDataTypes = 14;
+static_assert(static_cast<int>(DataType::kFloat8E5M2) == TUTTI_FLOAT8_E5M2);
+
+size_t type_size(DataType type);
+std::string_view type_name(DataType type);
+bool is_integer(DataType type);
+
+// What a kernel computes. A user function and a pre-multiplied sum are bound to these in exec/.
+enum class ReduceOp : uint8_t {
+  kSum,
+  kProd,
+  kMin,
+  kMax,
+  kAvg,
+  kBand,
+  kBor,
+  kBxor,
+  kPremulSum,
+  kUser
+};
+constexpr int kBuiltinReduceOps = 8;  // those that need no handle: sum ... bxor
+
+std::string_view op_name(ReduceOp op);
+// Bitwise operations exist for integers only.
+bool op_supports(ReduceOp op, DataType type);
+
+enum class Collective : uint8_t {
+  kAllreduce,
+  kReduce,
+  kBroadcast,
+  kAllgather,
+  kAllgatherv,
+  kReduceScatter,
+  kReduceScatterv,
+  kAlltoall,
+  kAlltoallv,
+  kGather,
+  kScatter,
+  kBarrier,
+};
+constexpr int kCollectives = 12;
+
+std::string_view collective_name(Collective collective);
+
+}  // namespace tutti

@@ -1,0 +1,100 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The one wait function of the code base. Everything that waits for another thread or process does
+// so through wait_until(): it spins while a core is free, yields when it is not, and sleeps on a
+// futex with a time limit when the peer is late; before each yield and after each wake it looks at
+// the stop flag (abort, dead peer) and the deadline.
+//
+// Waking sleepers costs the waker one load of a line that is nearly always in its cache
+// (Sleepers::count) and no fence: the sleeper, not the waker, pays for the store-load ordering with
+// membarrier(2). Where the kernel lacks it, the time limit of the sleep bounds what a lost wake
+// costs.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+inline constexpr size_t kCacheLine = 64;
+
+// What a sleeping thread lies on: one per rank, in memory that its wakers can write.
+struct alignas(kCacheLine) Bell {
+  std::atomic<uint32_t> rings;     // futex word; a waker adds one
+  std::atomic<uint32_t> sleepers;  // threads of the owner that sleep on it or are about to
+};
+
+// The number of sleeping threads among all that share it, so that a waker need look at no bell
+// while it is 0.
+struct alignas(kCacheLine) Sleepers {
+  std::atomic<uint32_t> count;
+};
+
+// How long to spin and to yield before sleeping.
+struct Patience {
+  uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
+  uint32_t yields = 200;          // sched_yield calls before the first sleep
+  bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
+};
+
+// The Patience for `threads` that may wait at once on `cores` (a core count, or a CPU quota rounded
+// down): no spinning when they are more than the cores.
+Patience patience_for(int threads, int cores);
+
+// Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
+int64_t now_ms();
+inline constexpr int64_t kNever = INT64_MAX;
+
+struct Waiter {
+  Bell* bell = nullptr;          // this rank's; null: never sleep
+  Sleepers* sleepers = nullptr;  // the group's
+  const Patience* patience = nullptr;
+  const std::atomic<uint32_t>* stop = nullptr;         // process-local; non-zero ends the wait
+  const std::atomic<uint32_t>* shared_stop = nullptr;  // the same in shared memory; may be null
+  int64_t deadline_ms = kNever;                        // on now_ms()'s clock
+};
+
+enum class WaitEnd { kReady, kStopped, kDeadline };
+
+namespace wait_detail {
+void relax();
+// One round of the slow part; `round` counts from 0. Returns false to go on.
+bool slow_round(const Waiter& waiter, uint32_t round, WaitEnd& end);
+// Sleeping is bracketed so that the condition can be looked at once more in between.
+uint32_t before_sleep(const Waiter& waiter);
+void sleep(const Waiter& waiter, uint32_t rings, uint32_t round);
+void after_sleep(const Waiter& waiter);
+}  // namespace wait_detail
+
+// Returns when ready() is true, when a stop flag is set, or at the deadline; ready() wins when
+// several hold. `ready` is called often and must be cheap; it may do work (polling a transport).
+template <typename Ready>
+WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
+  if (ready()) return WaitEnd::kReady;
+  for (uint32_t i = 0; i < waiter.patience->spins; ++i) {
+    wait_detail::relax();
+    if (ready()) return WaitEnd::kReady;
+  }
+  for (uint32_t round = 0;; ++round) {
+    WaitEnd end{};
+    const bool over = wait_detail::slow_round(waiter, round, end);
+    if (ready()) return WaitEnd::kReady;
+    if (over) return end;
+    if (round < waiter.patience->yields || waiter.bell == nullptr) continue;
+    const uint32_t rings = wait_detail::before_sleep(waiter);
+    const bool done = ready();
+    if (!done) wait_detail::sleep(waiter, rings, round - waiter.patience->yields);
+    wait_detail::after_sleep(waiter);
+    if (done) return WaitEnd::kReady;
+  }
+}
+
+// Wakes the owner of `bell`, if it sleeps.
+void ring(Bell& bell);
+// Called once per process before it sleeps on shared bells; true if membarrier(2) orders wakers.
+bool register_membarrier();
+
+}  // namespace tutti

@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What algorithms call to write a schedule.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+// A contiguous part of something, in bytes.
+struct Range {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+// Part `index` of `total` bytes cut into `parts` of nearly equal size. Cuts lie on multiples of a
+// cache line (64 bytes, a multiple of every element size), so that no two ranks write one line; the
+// last parts may be shorter or empty.
+inline Range part_of(uint64_t total, int parts, int index) {
+  const uint64_t lines = (total + 63) / 64;
+  const auto n = static_cast<uint64_t>(parts);
+  const auto i = static_cast<uint64_t>(index);
+  const uint64_t begin = std::min(total, (lines * i / n) * 64);
+  const uint64_t end = std::min(total, (lines * (i + 1) / n) * 64);
+  return {begin, end - begin};
+}
+
+// Steps of zero bytes are dropped, a copy onto itself too.
+class Builder {
+ public:
+  explicit Builder(Schedule& schedule) : schedule_(schedule) {}
+
+  void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
+  // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
+  void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
+              bool streams = false);
+  void reduce(Ref dst, std::initializer_list<Ref> sources, uint64_t bytes, bool finishes,
+              bool streams = false) {
+    reduce(dst, std::span<const Ref>(sources.begin(), sources.size()), bytes, finishes, streams);
+  }
+  void send(int peer, Ref src, uint64_t bytes);
+  void recv(int peer, Ref dst, uint64_t bytes);
+  void fence();
+  void publish(uint32_t tick);
+  void await(int peer, uint32_t tick);
+  void await_all(uint32_t tick) { await(kAllPeers, tick); }
+  // Private memory; returns its place.
+  Ref scratch(uint64_t bytes);
+  // The highest tick of any rank, if this rank's own publishes do not reach it.
+  void ticks(uint32_t highest) { schedule_.ticks = std::max(schedule_.ticks, highest); }
+
+ private:
+  Schedule& schedule_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,135 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A schedule: what one rank does for one collective, as plain data. Built by a pure function, it
+// knows no addresses and no transport; the executor runs it, the verifier proves it, the simulator
+// times it, `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens of
+// microseconds of work, its handful of steps costs a few nanoseconds each.
+//
+// Time between ranks. Each rank counts what it makes known in one number per call, the tick.
+// publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
+// has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
+// the call's signature and with the payload of Space::kLine, and the executor sees to it that every
+// rank has seen tick 1 of every other before the call ends. Hence, when call n starts, all ranks
+// have finished call n-2, and this decides what may be written without asking:
+//   kLine, kSlot: two copies alternate from call to call; write at once.
+//   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
+// Only its owner writes a line, slot or window; everyone on the host reads.
+//
+// Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
+// buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
+// begins. A send only starts; its source must stay as it is until the next fence, which waits for
+// all sends so far. There is a fence at the end of every schedule.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+enum class Space : uint8_t {
+  kSend,     // the caller's send buffer; never written
+  kRecv,     // the caller's receive buffer (broadcast: the buffer)
+  kScratch,  // private, Schedule::scratch_bytes long, contents undefined at the start
+  kLine,     // payload of the call line, kLineBytes
+  kSlot,     // small staging, Limits::slot_bytes
+  kWindow,   // large staging, Limits::window_bytes
+};
+
+inline constexpr uint32_t kLineBytes = 56;
+
+// A place: a space (of a peer, for the shared ones) and an offset in bytes.
+struct Ref {
+  // The index of the space's base address in the executor's table: 0 send, 1 recv, 2 scratch, then
+  // line, slot, window of rank 0, of rank 1, ...
+  uint32_t base = 0;
+  uint64_t offset = 0;
+
+  static constexpr Ref of(Space space, uint64_t offset, int peer = 0) {
+    const auto s = static_cast<uint32_t>(space);
+    return {s < 3 ? s : s + 3 * static_cast<uint32_t>(peer), offset};
+  }
+  [[nodiscard]] constexpr Space space() const {
+    return static_cast<Space>(base < 3 ? base : 3 + (base - 3) % 3);
+  }
+  [[nodiscard]] constexpr int peer() const {
+    return base < 3 ? -1 : static_cast<int>((base - 3) / 3);
+  }
+  [[nodiscard]] constexpr Ref plus(uint64_t bytes) const { return {base, offset + bytes}; }
+  friend constexpr bool operator==(const Ref&, const Ref&) = default;
+};
+
+enum class StepKind : uint8_t {
+  kCopy,     // dst <- src
+  kReduce,   // dst <- sources[0] op sources[1] op ..., elementwise in that order; dst may be one of
+             // them
+  kSend,     // start sending src to peer
+  kRecv,     // receive from peer into dst; ends when the bytes are there
+  kFence,    // wait until all sends so far are complete
+  kPublish,  // my tick becomes `tick`
+  kAwait,    // wait for `tick` of peer, or of all peers (kAllPeers)
+};
+
+inline constexpr int kAllPeers = -1;
+
+struct Step {
+  StepKind kind;
+  // kReduce: this completes the reduction of these elements over all ranks (where avg divides).
+  bool finishes = false;
+  // kCopy, kReduce: dst is the caller's buffer and nobody reads it soon: non-temporal stores pay.
+  bool streams = false;
+  int32_t peer = 0;
+  uint32_t tick = 0;
+  uint32_t first_source = 0;  // kReduce: its sources are Schedule::sources[first_source ...]
+  uint32_t source_count = 0;
+  Ref dst;
+  Ref src;
+  uint64_t bytes = 0;
+};
+
+struct Schedule {
+  std::vector<Step> steps;
+  std::vector<Ref> sources;
+  uint64_t scratch_bytes = 0;
+  uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
+};
+
+// What every rank of a communicator agrees on at its creation.
+struct Limits {
+  uint64_t slot_bytes = 0;  // 0: ranks share no memory, algorithms must use messages only
+  uint64_t window_bytes = 0;
+  uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
+  uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
+};
+
+// The arguments of a build. Buffers by collective, in units of count elements ("block"):
+//   allreduce: send 1, recv 1.  broadcast: send unused; recv 1 (the buffer, source at the root).
+//   allgather: send 1, recv `ranks` blocks.  reduce_scatter: send `ranks` blocks, recv 1.
+//   barrier: nothing, count 0.
+// Where there are `ranks` blocks, block i begins at i * stride (a lane works on part of each
+// block).
+struct Problem {
+  Collective collective = Collective::kBarrier;
+  int rank = 0;
+  int ranks = 1;
+  int root = 0;
+  uint64_t count = 0;   // elements per block
+  uint64_t stride = 0;  // elements from block to block, >= count
+  uint32_t element_bytes = 1;
+  // The caller's buffers coincide (allreduce: send == recv; allgather: send is block `rank` of
+  // recv; reduce_scatter: recv is block `rank` of send).
+  bool in_place = false;
+  Limits limits;
+
+  [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
+  [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
+};
+
+// One line per step, e.g. "reduce recv+0 <- slot[0]+0, slot[1]+0  (4096 B, finishes)".
+std::string to_string(const Schedule& schedule);
+std::string to_string(const Step& step, const Schedule& schedule);
+std::string to_string(const Ref& ref);
+
+}  // namespace tutti

@@ -1,0 +1,163 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The contract of a transport. A transport joins the ranks of one communicator. It carries messages
+// through endpoints; what it can do besides (shared windows) is asked for. To add one, write
+// transports/<name>/ and add TUTTI_TRANSPORT(<name>) to registry.inc; the conformance suite in
+// tests/transports/ then runs over it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/exchange.hpp"
+#include "core/status.hpp"
+#include "core/wait.hpp"
+
+namespace tutti {
+
+inline constexpr int kAnySource = -1;
+
+// What a message is matched by. A receive takes the oldest message from its source for which
+// (message.tag & mask) == (tag & mask).
+using Tag = uint64_t;
+inline constexpr Tag kExactTag = ~Tag{0};
+
+// The life of one send or receive; owned by the caller, who must keep it (and the buffer) in place
+// until done or cancelled.
+struct Transfer {
+  bool done = false;
+  Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
+  uint64_t bytes = 0;  // received
+  int source = -1;     // of a receive
+  Tag tag = 0;         // of the message received
+  void* internal = nullptr;  // the endpoint's
+};
+
+// Carries messages between this rank and all others (itself included). Used by one thread at a
+// time. No call blocks: transfers progress inside poll().
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  // Any number of transfers may be under way. A message of up to eager_bytes() completes at the
+  // sender as soon as there is room for it, whether or not a receive is posted.
+  virtual void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) = 0;
+  virtual void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
+  // Moves data, completes transfers; returns whether anything moved.
+  virtual bool poll() = 0;
+  // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
+  // may then never complete: for use when the communicator is broken or a receive is given up.
+  virtual void cancel(Transfer& transfer) = 0;
+  [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
+};
+
+// ---- shared windows ----------------------------------------------------------------------------
+
+// A rank's entry into a call: written by the rank, read by all; one line each, two alternate.
+struct alignas(kCacheLine) CallLine {
+  std::atomic<uint32_t> call;  // number of the call on this lane; payload and signature precede it
+  std::atomic<uint32_t> signature;  // of the call's arguments
+  std::byte payload[56];
+};
+static_assert(sizeof(CallLine) == kCacheLine);
+
+// How far a rank is: a count of ticks over all calls of the lane.
+struct alignas(kCacheLine) Progress {
+  std::atomic<uint32_t> tick;
+};
+
+// What a call looked like, for error texts: written before each call line, read only on an error.
+struct alignas(kCacheLine) CallRecord {
+  uint64_t sequence;  // the communicator's count of calls
+  uint64_t count;
+  int32_t root;
+  uint8_t collective;
+  uint8_t type;
+  uint8_t op;
+  uint8_t reserved;
+};
+
+// One lane's shared memory: every rank's lines and staging, at addresses of this process.
+class Window {
+ public:
+  struct Rank {
+    CallLine* calls[2];
+    CallRecord* records[2];
+    Progress* progress;
+    std::byte* slots[2];
+    std::byte* staging;
+  };
+  [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
+  virtual ~Window() = default;
+};
+
+// Where a communicator's ranks on one host find one another besides messages; see comm/health.hpp
+// for who writes what.
+struct alignas(kCacheLine) SharedState {
+  std::atomic<uint32_t> stop;        // non-zero: the communicator is broken; the cause is written
+  std::atomic<uint32_t> cause_lock;  // taken by the first to report
+  uint32_t cause_code;               // a tutti_status
+  uint32_t cause_rank;               // who reported it
+  char cause_text[1008];             // NUL-terminated
+};
+
+struct PeerProcess {
+  int pid = 0;     // in this process's pid namespace; 0 if it cannot be seen from here
+  int pidfd = -1;  // readable when the process has ended; owned by the transport; -1 if none
+  std::string host;
+};
+
+// Sizes that all ranks agree on; see sched/schedule.hpp (Limits).
+struct WindowSizes {
+  uint64_t slot_bytes = 0;
+  uint64_t window_bytes = 0;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  // Endpoint `channel` talks to endpoint `channel` of the peers. Local; each channel opened once.
+  virtual Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) = 0;
+
+  // Shared windows of lane `lane`, or null if the ranks share no memory. Local.
+  virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
+  // Null if the ranks share no memory.
+  virtual SharedState* shared_state() = 0;
+
+  // The bell of a rank in this process's reach (this rank's own always is), and the group's count
+  // of sleepers. Every publish and every message must be followed by notify().
+  virtual Bell* bell(int rank) = 0;
+  virtual Sleepers* sleepers() = 0;
+  // Wakes whoever sleeps. Cheap when nobody does.
+  virtual void notify() = 0;
+
+  [[nodiscard]] virtual const PeerProcess& process(int rank) const = 0;
+};
+
+struct TransportConfig {
+  int lanes = 1;  // windows and collective endpoints: channels 0 ... lanes-1; channel `lanes` is
+                  // for the user's messages
+  WindowSizes sizes;             // agreed on by all ranks beforehand
+  int64_t deadline_ms = kNever;  // for connecting
+  std::string label;             // of the communicator, for errors
+};
+
+struct TransportKind {
+  std::string_view name;
+  std::string_view summary;
+  // Whether this process can use it at all; why not otherwise.
+  Status (*available)();
+  // Collective over exchange.
+  Result<std::unique_ptr<Transport>> (*connect)(Exchange& exchange, const TransportConfig& config);
+};
+
+// All, in the order of registry.inc, which is the order of preference.
+std::span<const TransportKind* const> transport_kinds();
+
+}  // namespace tutti
