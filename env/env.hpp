@@ -10,21 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "core/affinity.hpp"
+#include "core/log.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
 
-// The types a variable can have.
+// The types a variable can have, besides LogLevel and CoreList.
 using Text = std::string;
 using Integer = int64_t;  // decimal; the table gives its range
 using Boolean = bool;     // 0/1, on/off, yes/no, true/false
 using Bytes = uint64_t;   // decimal with an optional suffix k, m, g (powers of 1024), or "max"
-enum class LogLevel : uint8_t { kError, kWarn, kInfo, kDebug, kTrace };
-// "auto", or a list of cores such as "0,1,4-6", in the order given.
-struct CoreList {
-  bool automatic = true;
-  std::vector<int> cores;
-};
 
 struct Environment {
 #define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \
@@ -37,7 +33,22 @@ struct Environment {
 using Getter = std::function<std::optional<std::string>(const std::string& name)>;
 Getter process_environment();
 
-// The snapshot, or an error naming the variable, its value and what was expected.
+// The snapshot, or an error naming each bad variable, its value and what was expected. An empty
+// value counts as not set. A variable may also be set under an alias (env/aliases.inc); its own
+// name wins.
 Result<Environment> read_environment(const Getter& getter);
+
+// One line of `tutti info --env` and of the manual.
+struct VariableReport {
+  std::string name;
+  std::string value;  // in effect; as given if it is bad
+  std::string default_value;
+  std::string origin;    // "default", or the name that set it: the variable's own or an alias
+  std::string expected;  // "a whole number from 1 to 64"
+  std::string help;
+  std::string error;  // why the value is bad; empty if it is good
+};
+// Every variable in the order of the table.
+std::vector<VariableReport> report_variables(const Getter& getter);
 
 }  // namespace tutti

@@ -1,0 +1,98 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "env/env.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "env/values.hpp"
+
+namespace tutti {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+struct Setting {
+  std::string name;  // under which it was found
+  std::string text;
+};
+
+// What sets `name`: itself or an alias; nullopt if none of them has a value.
+std::optional<Setting> find_setting(const std::string& name, const Getter& getter) {
+  std::vector<std::string> names = {name};
+#define TUTTI_ALIAS(other_name, real_name) \
+  if (name == (real_name)) names.emplace_back(other_name);
+#include "env/aliases.inc"
+#undef TUTTI_ALIAS
+  for (std::string& candidate : names) {
+    const std::optional<std::string> value = getter(candidate);
+    if (!value || trim(*value).empty()) continue;
+    return Setting{std::move(candidate), std::string(trim(*value))};
+  }
+  return std::nullopt;
+}
+
+// Reads one variable into `value`, which holds its default.
+template <typename T>
+VariableReport read_variable(const std::string& name, const typename BoundsOf<T>::Type& bounds,
+                             std::string_view help, const Getter& getter, T& value) {
+  VariableReport report{.name = name,
+                        .value = print_value(value),
+                        .default_value = print_value(value),
+                        .origin = "default",
+                        .expected = expected_value(bounds, value),
+                        .help = std::string(help),
+                        .error = {}};
+  const std::optional<Setting> setting = find_setting(name, getter);
+  if (!setting) return report;
+  report.origin = setting->name;
+  if (parse_value(setting->text, bounds, value)) {
+    report.value = print_value(value);
+  } else {
+    report.value = setting->text;
+    report.error = fmt::format("{}={}: expected {}", setting->name, setting->text, report.expected);
+  }
+  return report;
+}
+
+std::vector<VariableReport> read_table(const Getter& getter, Environment& environment) {
+  std::vector<VariableReport> reports;
+#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \
+  reports.push_back(read_variable<type>(name, {lowest, highest}, help, getter, environment.field));
+#include "env/variables.inc"
+#undef TUTTI_VARIABLE
+  return reports;
+}
+
+}  // namespace
+
+Getter process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    if (value == nullptr) return std::nullopt;
+    return value;
+  };
+}
+
+Result<Environment> read_environment(const Getter& getter) {
+  Environment environment;
+  std::string errors;
+  for (const VariableReport& report : read_table(getter, environment)) {
+    if (report.error.empty()) continue;
+    if (!errors.empty()) errors += "; ";
+    errors += report.error;
+  }
+  if (!errors.empty()) return Status(Code::kInvalidArgument, errors);
+  return environment;
+}
+
+std::vector<VariableReport> report_variables(const Getter& getter) {
+  Environment environment;
+  return read_table(getter, environment);
+}
+
+}  // namespace tutti

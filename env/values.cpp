@@ -1,0 +1,134 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "env/values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace tutti {
+namespace {
+
+constexpr Bytes kMaxBytes = std::numeric_limits<Bytes>::max();
+
+template <typename Number>
+bool parse_number(std::string_view text, Number& value) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end;
+}
+
+// How many binary digits a suffix shifts by: "k" 10, "m" 20, "g" 30, anything else 0.
+int suffix_shift(char suffix) {
+  switch (suffix) {
+    case 'k': return 10;
+    case 'm': return 20;
+    case 'g': return 30;
+    default: return 0;
+  }
+}
+
+bool parse_bytes(std::string_view text, Bytes& value) {
+  if (text == "max") {
+    value = kMaxBytes;
+    return true;
+  }
+  const int shift = text.empty() ? 0 : suffix_shift(text.back());
+  if (shift != 0) text.remove_suffix(1);
+  Bytes number = 0;
+  if (!parse_number(text, number) || number > (kMaxBytes >> shift)) return false;
+  value = number << shift;
+  return true;
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+bool parse_value(std::string_view text, const Bounds<Integer>& bounds, Integer& value) {
+  Integer number = 0;
+  if (!parse_number(text, number)) return false;
+  if (number < bounds.lowest || number > bounds.highest) return false;
+  value = number;
+  return true;
+}
+
+bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& value) {
+  Bytes number = 0;
+  if (!parse_bytes(lower_case(text), number)) return false;
+  if (number < bounds.lowest || number > bounds.highest) return false;
+  value = number;
+  return true;
+}
+
+bool parse_value(std::string_view text, const NoBounds&, Text& value) {
+  value = text;
+  return true;
+}
+
+bool parse_value(std::string_view text, const NoBounds&, Boolean& value) {
+  const std::string word = lower_case(text);
+  const bool yes = word == "1" || word == "on" || word == "yes" || word == "true";
+  const bool no = word == "0" || word == "off" || word == "no" || word == "false";
+  if (yes || no) value = yes;
+  return yes || no;
+}
+
+bool parse_value(std::string_view text, const NoBounds&, LogLevel& value) {
+  for (const LogLevel level :
+       {LogLevel::kError, LogLevel::kWarn, LogLevel::kInfo, LogLevel::kDebug, LogLevel::kTrace}) {
+    if (lower_case(text) != log_level_name(level)) continue;
+    value = level;
+    return true;
+  }
+  return false;
+}
+
+bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
+  auto list = parse_core_list(lower_case(text));
+  if (list) value = *std::move(list);
+  return list.has_value();
+}
+
+std::string print_value(Integer value) { return fmt::format("{}", value); }
+
+std::string print_value(Bytes value) {
+  if (value == kMaxBytes) return "max";
+  for (const char suffix : {'g', 'm', 'k'}) {
+    const Bytes unit = Bytes{1} << suffix_shift(suffix);
+    if (value != 0 && value % unit == 0) return fmt::format("{}{}", value / unit, suffix);
+  }
+  return fmt::format("{}", value);
+}
+
+std::string print_value(const Text& value) { return value; }
+std::string print_value(Boolean value) { return value ? "1" : "0"; }
+std::string print_value(LogLevel value) { return std::string(log_level_name(value)); }
+std::string print_value(const CoreList& value) {
+  return value.automatic ? "auto" : format_cores(value.cores);
+}
+
+std::string expected_value(const Bounds<Integer>& bounds, Integer) {
+  return fmt::format("a whole number from {} to {}", bounds.lowest, bounds.highest);
+}
+std::string expected_value(const Bounds<Bytes>& bounds, Bytes) {
+  return fmt::format("a size in bytes from {} to {}, such as 65536, 64k or 1m",
+                     print_value(bounds.lowest), print_value(bounds.highest));
+}
+std::string expected_value(const NoBounds&, const Text&) { return "text"; }
+std::string expected_value(const NoBounds&, Boolean) {
+  return "one of 0, 1, off, on, no, yes, false, true";
+}
+std::string expected_value(const NoBounds&, LogLevel) {
+  return "one of error, warn, info, debug, trace";
+}
+std::string expected_value(const NoBounds&, const CoreList&) {
+  return "auto, or cores such as 0,1,4-6";
+}
+
+}  // namespace tutti

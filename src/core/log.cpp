@@ -1,0 +1,56 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/log.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+
+namespace tutti {
+namespace {
+
+constexpr std::array<std::string_view, 5> kLevelNames = {"error", "warn", "info", "debug", "trace"};
+
+// Relaxed: a thread that logs while they are being set may use either value.
+std::atomic<LogLevel> level_now{LogLevel::kWarn};
+std::atomic<int> rank_now{-1};
+
+}  // namespace
+
+std::string_view log_level_name(LogLevel level) { return kLevelNames[static_cast<size_t>(level)]; }
+
+namespace log {
+
+void set_level(LogLevel level) { level_now.store(level, std::memory_order_relaxed); }
+void set_rank(int rank) { rank_now.store(rank, std::memory_order_relaxed); }
+bool enabled(LogLevel level) { return level <= level_now.load(std::memory_order_relaxed); }
+
+std::string format_lines(LogLevel level, int rank, std::string_view text) {
+  const std::string prefix = rank < 0 ? fmt::format("tutti: {}: ", log_level_name(level))
+                                      : fmt::format("tutti[{}] {}: ", rank, log_level_name(level));
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::string lines;
+  for (;;) {
+    const size_t end = text.find('\n');
+    lines.append(prefix).append(text.substr(0, end)).push_back('\n');
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+void write(LogLevel level, std::string_view text) {
+  const int error_number = errno;
+  const std::string lines = format_lines(level, rank_now.load(std::memory_order_relaxed), text);
+  std::string_view rest = lines;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;  // a closed or full standard error is no reason to fail
+    rest.remove_prefix(static_cast<size_t>(written));
+  }
+  errno = error_number;
+}
+
+}  // namespace log
+}  // namespace tutti
