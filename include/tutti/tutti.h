@@ -84,7 +84,8 @@ TUTTI_API const char* tutti_status_name(tutti_status status);
 
 /* ---- version ------------------------------------------------------------------------------- */
 
-/* The version of the library that is loaded, as TUTTI_VERSION encodes it: major * 10000 + minor * 100
+/* The version of the library that is loaded, as TUTTI_VERSION encodes it: major * 10000 + minor *
+ * 100
  * + patch. Compare with TUTTI_VERSION, that of the header compiled against. */
 TUTTI_API int tutti_version(void);
 /* The same as "major.minor.patch". */
@@ -101,10 +102,10 @@ typedef enum tutti_type {
   TUTTI_UINT32 = 5,
   TUTTI_INT64 = 6,
   TUTTI_UINT64 = 7,
-  TUTTI_FLOAT16 = 8,     /* IEEE 754 binary16 */
-  TUTTI_BFLOAT16 = 9,    /* upper half of a binary32 */
-  TUTTI_FLOAT32 = 10,    /* IEEE 754 binary32 */
-  TUTTI_FLOAT64 = 11,    /* IEEE 754 binary64 */
+  TUTTI_FLOAT16 = 8,      /* IEEE 754 binary16 */
+  TUTTI_BFLOAT16 = 9,     /* upper half of a binary32 */
+  TUTTI_FLOAT32 = 10,     /* IEEE 754 binary32 */
+  TUTTI_FLOAT64 = 11,     /* IEEE 754 binary64 */
   TUTTI_FLOAT8_E4M3 = 12, /* OCP FP8 E4M3 (no infinities, max 448) */
   TUTTI_FLOAT8_E5M2 = 13  /* OCP FP8 E5M2 */
 } tutti_type;
@@ -137,7 +138,8 @@ typedef void (*tutti_reduce_fn)(const void* source, void* accumulator, size_t co
 TUTTI_API tutti_status tutti_op_create_user(tutti_reduce_fn function, void* context, tutti_op* op);
 /* Makes "multiply each rank's data by *scalar, then sum". `scalar` points to one element of `type`,
  * read now; ranks may give different values. Usable with that type only. */
-TUTTI_API tutti_status tutti_op_create_premul_sum(const void* scalar, tutti_type type, tutti_op* op);
+TUTTI_API tutti_status tutti_op_create_premul_sum(const void* scalar, tutti_type type,
+                                                  tutti_op* op);
 /* Frees a created reduction once no operation uses it. */
 TUTTI_API tutti_status tutti_op_destroy(tutti_op op);
 
@@ -160,21 +162,22 @@ TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
 typedef struct tutti_comm_config {
   size_t size;        /* sizeof(tutti_comm_config) */
   int32_t timeout_ms; /* longest wait in one call; -1: from TUTTI_TIMEOUT_MS (default 30 minutes) */
-  int32_t init_timeout_ms; /* for all ranks to arrive; -1: from TUTTI_INIT_TIMEOUT_MS (default 60 s) */
-  int32_t strict;          /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
-  const char* name;        /* shown in errors and logs; NULL: "comm N"; copied */
+  int32_t
+      init_timeout_ms; /* for all ranks to arrive; -1: from TUTTI_INIT_TIMEOUT_MS (default 60 s) */
+  int32_t strict;      /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
+  const char* name;    /* shown in errors and logs; NULL: "comm N"; copied */
 } tutti_comm_config;
 #define TUTTI_COMM_CONFIG_INIT \
   { sizeof(tutti_comm_config), -1, -1, -1, NULL }
 
 /* Makes a communicator of `ranks` processes (1 <= ranks), of which this is `rank` (0 <= rank <
- * ranks). Collective over those that hold the id. A missing, duplicate or out-of-range rank, or ranks
- * that disagree on `ranks`, is an error naming them on all that did arrive. */
+ * ranks). Collective over those that hold the id. A missing, duplicate or out-of-range rank, or
+ * ranks that disagree on `ranks`, is an error naming them on all that did arrive. */
 TUTTI_API tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
                                          const tutti_comm_config* config, tutti_comm_t* comm);
 /* Makes the communicator of all processes of the job, as the launcher's environment describes it:
- * `tutti run`, torchrun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by hand. One process
- * without any launcher gets a communicator of size 1. */
+ * `tutti run`, torchrun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by hand. One
+ * process without any launcher gets a communicator of size 1. */
 TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* config,
                                                   tutti_comm_t* comm);
 /* Collective over `comm`. Ranks with the same color (>= 0) form a new communicator, ordered by key,
@@ -223,8 +226,8 @@ TUTTI_API tutti_status tutti_request_wait_for(tutti_request_t request, int timeo
 TUTTI_API tutti_status tutti_request_start(tutti_request_t request);
 /* Calls function(status, context) once when the operation completes, in the thread that completes
  * it: a worker, a thread inside test or wait, or this one if it has completed already. The function
- * must be short and must not wait on this communicator. Set it before starting a persistent request;
- * it then runs at every completion. */
+ * must be short and must not wait on this communicator. Set it before starting a persistent
+ * request; it then runs at every completion. */
 typedef void (*tutti_completion_fn)(tutti_status status, const char* error, void* context);
 TUTTI_API tutti_status tutti_request_on_complete(tutti_request_t request,
                                                  tutti_completion_fn function, void* context);
@@ -335,9 +338,9 @@ TUTTI_API tutti_status tutti_alltoall_init(const void* send, void* recv, size_t 
                                            tutti_type type, tutti_comm_t comm,
                                            tutti_request_t* request);
 
-/* As alltoall with send_counts[r] elements at send + send_displs[r] for rank r, and recv_counts[r] at
- * recv + recv_displs[r] from it (displacements in elements; NULL: one after the other).
- * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* As alltoall with send_counts[r] elements at send + send_displs[r] for rank r, and recv_counts[r]
+ * at recv + recv_displs[r] from it (displacements in elements; NULL: one after the other). Not in
+ * this release: TUTTI_ERR_UNSUPPORTED. */
 TUTTI_API tutti_status tutti_alltoallv(const void* send, const size_t* send_counts,
                                        const size_t* send_displs, void* recv,
                                        const size_t* recv_counts, const size_t* recv_displs,
@@ -359,11 +362,12 @@ TUTTI_API tutti_status tutti_gather(const void* send, void* recv, size_t count, 
                                     int root, tutti_comm_t comm);
 TUTTI_API tutti_status tutti_igather(const void* send, void* recv, size_t count, tutti_type type,
                                      int root, tutti_comm_t comm, tutti_request_t* request);
-TUTTI_API tutti_status tutti_gather_init(const void* send, void* recv, size_t count, tutti_type type,
-                                         int root, tutti_comm_t comm, tutti_request_t* request);
+TUTTI_API tutti_status tutti_gather_init(const void* send, void* recv, size_t count,
+                                         tutti_type type, int root, tutti_comm_t comm,
+                                         tutti_request_t* request);
 
-/* As gather with send_count elements from this rank; at the root, recv_counts[r] of them from rank r
- * at recv + recv_displs[r]. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* As gather with send_count elements from this rank; at the root, recv_counts[r] of them from rank
+ * r at recv + recv_displs[r]. Not in this release: TUTTI_ERR_UNSUPPORTED. */
 TUTTI_API tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
                                      const size_t* recv_counts, const size_t* recv_displs,
                                      tutti_type type, int root, tutti_comm_t comm);
@@ -386,8 +390,8 @@ TUTTI_API tutti_status tutti_scatter_init(const void* send, void* recv, size_t c
                                           tutti_type type, int root, tutti_comm_t comm,
                                           tutti_request_t* request);
 
-/* As scatter with send_counts[r] elements at send + send_displs[r] for rank r, at the root; recv_count
- * elements here. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* As scatter with send_counts[r] elements at send + send_displs[r] for rank r, at the root;
+ * recv_count elements here. Not in this release: TUTTI_ERR_UNSUPPORTED. */
 TUTTI_API tutti_status tutti_scatterv(const void* send, const size_t* send_counts,
                                       const size_t* send_displs, void* recv, size_t recv_count,
                                       tutti_type type, int root, tutti_comm_t comm);
@@ -403,8 +407,8 @@ TUTTI_API tutti_status tutti_scatterv_init(const void* send, const size_t* send_
 /* ---- messages ------------------------------------------------------------------------------ */
 
 /* Messages match by (source, tag) and arrive in the order sent; they are independent of collectives
- * and of one another's tags. send may return as soon as the buffer can be reused, whether or not the
- * receiver has called recv. */
+ * and of one another's tags. send may return as soon as the buffer can be reused, whether or not
+ * the receiver has called recv. */
 #define TUTTI_ANY_SOURCE (-1)
 #define TUTTI_ANY_TAG (-1)
 typedef struct tutti_recv_info {
