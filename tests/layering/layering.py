@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Checks what no compiler checks about the shape of the tree: `layering.py ROOT`.
+
+- A folder of the library includes only itself and what stands before it in LAYERS.
+- The environment is read in env/env.cpp alone.
+- Every source file opens with the project's copyright line: nothing of others is in the tree.
+- No file names the host of a package registry: users choose their own mirrors.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# Folders of one layer do not include one another.
+LAYERS = [
+    ["core"],
+    ["env"],
+    ["kernels", "transports", "sched"],
+    ["algorithms"],
+    ["select", "exec"],
+    ["bootstrap"],
+    ["comm"],
+    ["api"],
+]
+LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
+OUTSIDE_SRC = {"env", "kernels", "transports", "algorithms"}
+CODE = {".c", ".h", ".cpp", ".hpp", ".inc"}
+NEEDS_COPYRIGHT = {".c", ".h", ".cpp", ".hpp", ".py"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+READS_ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
+COPYRIGHT = re.compile(r"Copyright 2026 The Tutti authors\. SPDX-License-Identifier: Apache-2\.0")
+REGISTRY_HOST = re.compile(
+    r"\b(?:pypi\.org|pythonhosted\.org|download\.pytorch\.org|conda\.anaconda\.org|registry\.npmjs\.org"
+    r"|(?:deb|security|snapshot)\.debian\.org|crates\.io|proxy\.golang\.org|repo\.maven\.apache\.org)\b"
+)
+
+
+def folder_of(path):
+    """The layer's folder that a file of the library belongs to, or None."""
+    parts = path.parts
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    return parts[0] if parts[0] in OUTSIDE_SRC else None
+
+
+def layering(path, text):
+    own = folder_of(path)
+    if own is None:
+        return
+    if own not in LEVEL:
+        yield f"{path}: folder {own} stands in no layer (LAYERS in tests/layering/layering.py)"
+        return
+    for included in INCLUDE.findall(text):
+        other = included.split("/")[0]
+        if other not in LEVEL or other == own:
+            continue
+        if LEVEL[other] >= LEVEL[own]:
+            yield f"{path}: includes {included}, but {other} does not stand before {own}"
+
+
+def environment(path, text):
+    if path.parts[0] == "tests" or path == Path("env/env.cpp"):
+        return
+    if READS_ENVIRONMENT.search(COMMENT.sub("", text)):
+        yield f"{path}: reads the environment; only env/env.cpp may"
+
+
+def copyright_line(path, text):
+    if path.suffix in NEEDS_COPYRIGHT and not COPYRIGHT.search("\n".join(text.split("\n")[:3])):
+        yield f"{path}: lacks the copyright line in its first three lines"
+
+
+def registry_hosts(path, text):
+    found = REGISTRY_HOST.search(text)
+    if found:
+        yield f"{path}: names the registry host {found.group(0)}"
+
+
+def complaints(root, paths):
+    """All complaints about the files `paths` (relative to root), in order."""
+    for path in paths:
+        try:
+            text = (root / path).read_text(encoding="utf-8")
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue  # a picture, or deleted and not yet committed
+        if path.suffix in CODE:
+            yield from layering(path, text)
+            yield from environment(path, text)
+        yield from copyright_line(path, text)
+        yield from registry_hosts(path, text)
+
+
+def files_of(root):
+    command = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"]
+    try:
+        listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return [Path(line) for line in listing.splitlines()]
+    except (OSError, subprocess.CalledProcessError):  # an unpacked archive
+        top = [p for p in root.iterdir() if p.name not in ("build", ".venv", ".git")]
+        inside = [q for p in top for q in ([p] if p.is_file() else p.rglob("*"))]
+        return [p.relative_to(root) for p in inside if p.is_file()]
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
+    found = list(complaints(root, files_of(root)))
+    print("\n".join(found) or "layering: nothing to complain about")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
