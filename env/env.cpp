@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "env/env.hpp"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string_view>
 
@@ -24,10 +26,9 @@ struct Setting {
 // What sets `name`: itself or an alias; nullopt if none of them has a value.
 std::optional<Setting> find_setting(const std::string& name, const Getter& getter) {
   std::vector<std::string> names = {name};
-#define TUTTI_ALIAS(other_name, real_name) \
-  if (name == (real_name)) names.emplace_back(other_name);
-#include "env/aliases.inc"
-#undef TUTTI_ALIAS
+  for (const VariableAlias& alias : variable_aliases()) {
+    if (alias.name == name) names.emplace_back(alias.alias);
+  }
   for (std::string& candidate : names) {
     const std::optional<std::string> value = getter(candidate);
     if (!value || trim(*value).empty()) continue;
@@ -76,6 +77,15 @@ Getter process_environment() {
     if (value == nullptr) return std::nullopt;
     return value;
   };
+}
+
+std::vector<std::string> process_environment_names() {
+  std::vector<std::string> names;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
 }
 
 Result<Environment> read_environment(const Getter& getter) {

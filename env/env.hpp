@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/affinity.hpp"
@@ -32,11 +34,36 @@ struct Environment {
 // Reads one variable: nullopt if it is not set. Tests bring their own.
 using Getter = std::function<std::optional<std::string>(const std::string& name)>;
 Getter process_environment();
+std::vector<std::string> process_environment_names();
 
 // The snapshot, or an error naming each bad variable, its value and what was expected. An empty
 // value counts as not set. A variable may also be set under an alias (env/aliases.inc); its own
 // name wins.
 Result<Environment> read_environment(const Getter& getter);
+
+// Something to tell the user about the variables that are set; for the log.
+struct EnvironmentNotice {
+  LogLevel severity;
+  std::string text;
+};
+// Looks at those of `names` (all names in the environment) that begin with CCL_ or TUTTI_: kWarn
+// for one that is in no table, with the nearest name if one is near; kWarn for an alias that loses
+// against its variable; kInfo for one that is accepted without effect (env/accepted.inc).
+std::vector<EnvironmentNotice> check_names(const std::vector<std::string>& names,
+                                           const Getter& getter);
+
+// A variable of oneCCL that changes nothing here. One * in its name stands for any text.
+struct AcceptedVariable {
+  std::string_view name;
+  std::string_view reason;
+};
+std::span<const AcceptedVariable> accepted_variables();
+
+struct VariableAlias {
+  std::string_view alias;
+  std::string_view name;
+};
+std::span<const VariableAlias> variable_aliases();
 
 // One line of `tutti info --env` and of the manual.
 struct VariableReport {
