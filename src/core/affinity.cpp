@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace tutti {
@@ -30,11 +31,23 @@ bool append_range(std::string_view text, std::vector<int>& cores) {
   return cores.size() <= kLongestList;
 }
 
+std::vector<int> last_usable(const WorkerPlacement& placement, std::span<const int> usable) {
+  const auto workers = static_cast<size_t>(placement.worker_count);
+  const size_t all = workers * static_cast<size_t>(placement.local_ranks);
+  if (all > usable.size()) return {};
+  const auto mine = usable.last(all).subspan(workers * static_cast<size_t>(placement.local_rank));
+  return {mine.begin(), mine.begin() + placement.worker_count};
+}
+
+bool contains(std::span<const int> cores, int core) {
+  return std::ranges::find(cores, core) != cores.end();
+}
+
 }  // namespace
 
 std::optional<CoreList> parse_core_list(std::string_view text) {
   if (text == "auto") return CoreList{};
-  CoreList list{.automatic = false, .cores = {}};
+  CoreList list{.automatic = false, .cores = {}, .text = std::string(text)};
   for (;;) {
     const size_t comma = text.find(',');
     if (!append_range(text.substr(0, comma), list.cores)) return std::nullopt;
@@ -57,6 +70,38 @@ std::string format_cores(std::span<const int> cores) {
     i = end;
   }
   return text.empty() ? "none" : text;
+}
+
+Result<std::vector<int>> assign_worker_cores(const CoreList& list, const WorkerPlacement& placement,
+                                             std::span<const int> usable,
+                                             std::span<const int> online) {
+  if (list.automatic) return last_usable(placement, usable);
+  const auto workers = static_cast<size_t>(placement.worker_count);
+  const size_t all = workers * static_cast<size_t>(placement.local_ranks);
+  if (list.cores.size() != all) {
+    return Status::format(Code::kInvalidArgument,
+                          "CCL_WORKER_AFFINITY={}: {} core{} given, expected {}: {} process{} on "
+                          "this host x CCL_WORKER_COUNT={}",
+                          list.text, list.cores.size(), list.cores.size() == 1 ? "" : "s", all,
+                          placement.local_ranks, placement.local_ranks == 1 ? "" : "es", workers);
+  }
+  for (const int core : list.cores) {
+    if (contains(online, core)) continue;
+    return Status::format(Code::kInvalidArgument,
+                          "CCL_WORKER_AFFINITY={}: core {} does not exist, expected cores of this "
+                          "host: {}",
+                          list.text, core, format_cores(online));
+  }
+  const auto first = list.cores.begin() + placement.local_rank * placement.worker_count;
+  const std::vector<int> mine(first, first + placement.worker_count);
+  for (const int core : mine) {
+    if (contains(usable, core)) continue;
+    return Status::format(Code::kInvalidArgument,
+                          "CCL_WORKER_AFFINITY={}: core {}, for local rank {}, is outside the "
+                          "affinity mask of that process, expected one of {}",
+                          list.text, core, placement.local_rank, format_cores(usable));
+  }
+  return mine;
 }
 
 }  // namespace tutti

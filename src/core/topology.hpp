@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The machine around this process. A "core" is what the operating system numbers: a hardware
+// thread.
+//
+// Two costs, hence two parts. What every start needs (usable cores, quota, caches, binding) asks
+// the kernel directly: 6 us for mask and caches together. Loading hwloc, even without devices and
+// distances, takes 1.1 ms on 2 cores (5.4 ms the first time in a process that has not touched
+// /sys, and more on larger machines), so it happens only where a person looks at the result.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+// ---- asked at every start ----------------------------------------------------------------------
+
+// The affinity mask of this process (of its main thread), ascending; never empty.
+std::vector<int> usable_cores();
+// All cores of the host that are online, ascending; never empty.
+std::vector<int> online_cores();
+
+// The processor time that the control group allows, in cores (1.5: 150 ms in every 100 ms); nullopt
+// without a limit. `root` is put before /proc and /sys: for tests.
+std::optional<double> cpu_quota(const std::string& root = "");
+
+// How many threads can make progress at once: the usable cores, or the quota rounded down if that
+// is less; at least 1.
+int parallel_threads(std::span<const int> usable, std::optional<double> quota);
+
+// Bytes; 0 if unknown.
+struct CacheSizes {
+  uint64_t second_level = 0;  // per core
+  uint64_t last_level = 0;    // shared
+};
+CacheSizes cache_sizes();
+
+Status bind_this_thread(int core);
+
+// ---- asked by `tutti info` ---------------------------------------------------------------------
+
+struct Topology {
+  std::string processor;  // the model's name; empty if unknown
+  int packages = 0;
+  int numa_nodes = 0;
+  int physical_cores = 0;
+  int hardware_threads = 0;
+  uint64_t memory_bytes = 0;
+  std::string drawing;  // several lines
+};
+// Loads hwloc's view of the machine; threads outside `usable` are in parentheses in the drawing.
+Result<Topology> load_topology(std::span<const int> usable);
+
+}  // namespace tutti
