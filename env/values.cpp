@@ -120,7 +120,7 @@ std::string expected_value(const Bounds<Bytes>& bounds, Bytes) {
   return fmt::format("a size in bytes from {} to {}, such as 65536, 64k or 1m",
                      print_value(bounds.lowest), print_value(bounds.highest));
 }
-std::string expected_value(const NoBounds&, const Text&) { return "text"; }
+std::string expected_value(const NoBounds&, const Text&) { return "any text"; }
 std::string expected_value(const NoBounds&, Boolean) {
   return "one of 0, 1, off, on, no, yes, false, true";
 }

@@ -45,6 +45,9 @@ Status bind_this_thread(int core);
 
 // ---- asked by `tutti info` ---------------------------------------------------------------------
 
+// "480 MiB", "15.6 GiB".
+std::string format_size(uint64_t bytes);
+
 struct Topology {
   std::string processor;  // the model's name; empty if unknown
   int packages = 0;

@@ -35,12 +35,6 @@ Result<TopologyHandle> load_hwloc() {
   return topology;
 }
 
-std::string size_text(uint64_t bytes) {
-  if (bytes >= 1ULL << 30) return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
-  if (bytes >= 1ULL << 20) return fmt::format("{} MiB", bytes >> 20);
-  return fmt::format("{} KiB", bytes >> 10);
-}
-
 class Drawing {
  public:
   Drawing(hwloc_topology_t topology, std::span<const int> usable)
@@ -63,17 +57,17 @@ class Drawing {
   static std::string label(hwloc_obj_t object) {
     std::string text;
     switch (object->type) {
-      case HWLOC_OBJ_MACHINE: text = "machine, " + size_text(object->total_memory); break;
+      case HWLOC_OBJ_MACHINE: text = "machine, " + format_size(object->total_memory); break;
       case HWLOC_OBJ_PACKAGE: text = fmt::format("package {}", object->logical_index); break;
       case HWLOC_OBJ_DIE: text = fmt::format("die {}", object->logical_index); break;
-      case HWLOC_OBJ_L3CACHE: text = "L3 " + size_text(object->attr->cache.size); break;
+      case HWLOC_OBJ_L3CACHE: text = "L3 " + format_size(object->attr->cache.size); break;
       default: text = fmt::format("group {}", object->logical_index); break;
     }
     for (hwloc_obj_t memory = object->memory_first_child; memory != nullptr;
          memory = memory->next_sibling) {
       if (memory->type != HWLOC_OBJ_NUMANODE) continue;
       text += fmt::format(", NUMA node {} ({})", memory->os_index,
-                          size_text(memory->attr->numanode.local_memory));
+                          format_size(memory->attr->numanode.local_memory));
     }
     return text;
   }
@@ -139,6 +133,12 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string format_size(uint64_t bytes) {
+  if (bytes >= 1ULL << 30) return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1 << 30));
+  if (bytes >= 1ULL << 20) return fmt::format("{} MiB", bytes >> 20);
+  return fmt::format("{} KiB", bytes >> 10);
+}
 
 Result<Topology> load_topology(std::span<const int> usable) {
   Result<TopologyHandle> handle = load_hwloc();

@@ -1,0 +1,39 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs the tutti command as a user would.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace tutti_test {
+
+struct CommandResult {
+  int exit_status = -1;  // -1: ended by a signal
+  std::string output;    // standard output
+};
+
+// `line` is a shell's: the arguments, and redirections if wanted. `variables` is put before the
+// command: "CCL_WORKER_COUNT=2".
+inline CommandResult run_tutti(const std::string& line, const std::string& variables = "") {
+  const std::string command = variables + " '" TUTTI_COMMAND_PATH "' " + line;
+  CommandResult result;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) {
+    ADD_FAILURE() << "cannot run " << command;
+    return result;
+  }
+  std::array<char, 4096> buffer{};
+  for (size_t n = 0; (n = fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    result.output.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
+  return result;
+}
+
+}  // namespace tutti_test
