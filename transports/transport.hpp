@@ -92,6 +92,10 @@ class Window {
     std::byte* staging;
   };
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
+  // Gets the memory of this rank's staging, which the transport leaves out until it is needed: call
+  // before first writing there, so that a lack of memory is an error and not a SIGBUS. Local; any
+  // number of times.
+  virtual Status reserve_staging() { return {}; }
   virtual ~Window() = default;
 };
 

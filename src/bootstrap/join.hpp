@@ -1,0 +1,23 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A rank's side of the meeting.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "bootstrap/unique_id.hpp"
+#include "core/exchange.hpp"
+
+namespace tutti {
+
+// Meets the other ranks at the service of `id`, which need not be up yet. Returns when all have
+// arrived, or with an error that names what is wrong: ranks missing at the deadline, present twice,
+// out of range, or of another opinion on how many there are. The exchange obeys the same deadline.
+Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks,
+                                       int64_t deadline_ms);
+
+// For a communicator of one rank, which has nobody to meet.
+std::unique_ptr<Exchange> exchange_alone();
+
+}  // namespace tutti

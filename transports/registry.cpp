@@ -1,0 +1,23 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The list of transports: each folder defines `extern const TransportKind <name>_transport`.
+#include <array>
+
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+#define TUTTI_TRANSPORT(name) extern const TransportKind name##_transport;
+#include "transports/registry.inc"
+#undef TUTTI_TRANSPORT
+
+std::span<const TransportKind* const> transport_kinds() {
+  static constexpr auto kinds = std::to_array<const TransportKind*>({
+#define TUTTI_TRANSPORT(name) &name##_transport,
+#include "transports/registry.inc"
+#undef TUTTI_TRANSPORT
+  });
+  return kinds;
+}
+
+}  // namespace tutti

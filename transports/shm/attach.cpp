@@ -1,0 +1,352 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Rounds: (1) everyone shows its card, rank 0's with the socket's name; (2) all have connected, so
+// that rank 0 need not wait in accept; rank 0 hands over to one after the other; (3) all have
+// mapped the region. Between rounds nobody waits for more than the deadline.
+#include "transports/shm/attach.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/socket.hpp"
+
+namespace tutti::shm {
+namespace {
+
+constexpr int kMaker = 0;
+constexpr int kBatch = 200;  // pidfds per packet, with the region's below kMaxFds
+
+struct Card {
+  uint64_t total_bytes;
+  WindowSizes sizes;
+  int32_t lanes;
+  int32_t pid;
+  Random128 name;   // the maker's socket
+  Random128 nonce;  // proves membership to the maker, and the region to the members
+  char host[64];
+  int32_t error_code;
+  char error[512];
+};
+
+struct Hello {
+  Random128 nonce;
+  int32_t rank;
+};
+
+struct Parcel {
+  int32_t first;
+  int32_t count;
+  int32_t pids[kBatch];
+  uint8_t has_pidfd[kBatch];
+};
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+void put_text(std::span<char> field, std::string_view text) {
+  const size_t length = std::min(text.size(), field.size() - 1);
+  std::memcpy(field.data(), text.data(), length);
+  field[length] = '\0';
+}
+
+std::string_view text_of(std::span<const char> field) {
+  return {field.data(), strnlen(field.data(), field.size())};
+}
+
+Result<std::vector<Card>> show_cards(Exchange& exchange, const Card& mine) {
+  auto gathered = exchange.allgather(bytes_of(mine));
+  if (!gathered.ok()) return gathered.status();
+  std::vector<Card> cards(gathered->size());
+  for (size_t r = 0; r < cards.size(); ++r) {
+    if ((*gathered)[r].size() != sizeof(Card)) {
+      return Status::format(Code::kInternal, "rank {} sent {} bytes where {} were expected", r,
+                            (*gathered)[r].size(), sizeof(Card));
+    }
+    std::memcpy(&cards[r], (*gathered)[r].data(), sizeof(Card));
+  }
+  return cards;
+}
+
+// The first rank's error, told to all.
+Status agree(Exchange& exchange, const Status& mine) {
+  Card card{};
+  card.error_code = static_cast<int32_t>(mine.code());
+  put_text(card.error, mine.message());
+  auto cards = show_cards(exchange, card);
+  if (!cards.ok()) return cards.status();
+  for (size_t r = 0; r < cards->size(); ++r) {
+    const Card& other = (*cards)[r];
+    if (other.error_code == 0) continue;
+    return Status::format(static_cast<Code>(other.error_code), "rank {}: {}", r,
+                          text_of(other.error));
+  }
+  return {};
+}
+
+Status check_sizes(const std::vector<Card>& cards) {
+  const Card& first = cards[0];
+  for (size_t r = 1; r < cards.size(); ++r) {
+    const Card& other = cards[r];
+    if (other.total_bytes == first.total_bytes && other.lanes == first.lanes &&
+        other.sizes.slot_bytes == first.sizes.slot_bytes &&
+        other.sizes.window_bytes == first.sizes.window_bytes) {
+      continue;
+    }
+    return Status::format(
+        Code::kInvalidArgument,
+        "rank {} has {} lanes, slots of {} and windows of {} bytes; rank 0 has {}, {} and {}: "
+        "CCL_WORKER_COUNT and TUTTI_SHM_... must be the same on all ranks",
+        r, other.lanes, other.sizes.slot_bytes, other.sizes.window_bytes, first.lanes,
+        first.sizes.slot_bytes, first.sizes.window_bytes);
+  }
+  return {};
+}
+
+std::string socket_name(const Random128& name) { return "tutti-shm-" + to_hex(name); }
+
+// ---- the maker
+// -----------------------------------------------------------------------------------
+
+struct Maker {
+  Region region;
+  Fd listener;
+};
+
+Result<Maker> make(const Layout& layout, Card& card) {
+  auto name = random_128();
+  if (!name.ok()) return name.status();
+  auto nonce = random_128();
+  if (!nonce.ok()) return nonce.status();
+  card.name = *name;
+  card.nonce = *nonce;
+  auto region = Region::create(layout.total_bytes());
+  if (!region.ok()) return region.status();
+  TUTTI_RETURN_IF_ERROR(region->reserve(layout.common()));
+  auto* header = region->at<Header>({0, sizeof(Header)});
+  std::memcpy(header->nonce, nonce->data(), sizeof header->nonce);
+  header->total_bytes = layout.total_bytes();
+  Fd listener;
+  const int error =
+      listen_abstract(socket_name(*name), SocketType::kPackets, layout.ranks(), listener);
+  if (error != 0) return Status::system(error, "listening on a Unix socket");
+  return Maker{*std::move(region), std::move(listener)};
+}
+
+struct Guest {
+  Fd socket;
+  PeerIdentity identity;
+};
+
+// Accepts until every other rank is there. Strangers (no nonce) are shown the door.
+Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int ranks,
+                                      int64_t deadline_ms) {
+  std::vector<Guest> guests(static_cast<size_t>(ranks));
+  for (int missing = ranks - 1; missing > 0;) {
+    if (!wait_for(listener.get(), POLLIN, deadline_ms)) {
+      return Status::format(Code::kTimeout, "{} of {} ranks did not connect to rank 0", missing,
+                            ranks);
+    }
+    Fd socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket.open()) {
+      if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
+      return Status::system(errno, "accepting a connection");
+    }
+    Hello hello{};
+    std::vector<Fd> none;
+    auto got = recv_packet(socket.get(), std::as_writable_bytes(std::span(&hello, 1)), none,
+                           std::min(deadline_ms, now_ms() + 1000));
+    const bool member = got.ok() && *got == sizeof hello && hello.nonce == card.nonce &&
+                        hello.rank > 0 && hello.rank < ranks &&
+                        !guests[static_cast<size_t>(hello.rank)].socket.open();
+    if (!member) continue;
+    auto identity = peer_identity(socket.get());
+    if (!identity.ok()) return identity.status();
+    if (identity->uid != geteuid()) {
+      return Status::format(Code::kSystem, "rank {} runs as user {}, rank 0 as user {}", hello.rank,
+                            identity->uid, geteuid());
+    }
+    guests[static_cast<size_t>(hello.rank)] = {std::move(socket), *identity};
+    --missing;
+  }
+  return guests;
+}
+
+Status hand_over(const Guest& guest, const Region& region,
+                 const std::vector<PeerProcess>& processes, int64_t deadline_ms) {
+  const int ranks = static_cast<int>(processes.size());
+  for (int first = 0; first < ranks; first += kBatch) {
+    Parcel parcel{};
+    parcel.first = first;
+    parcel.count = std::min(kBatch, ranks - first);
+    std::vector<int> fds;
+    if (first == 0) fds.push_back(region.file());
+    for (int i = 0; i < parcel.count; ++i) {
+      const PeerProcess& process = processes[static_cast<size_t>(first + i)];
+      parcel.pids[i] = process.pid;
+      parcel.has_pidfd[i] = process.pidfd >= 0;
+      if (process.pidfd >= 0) fds.push_back(process.pidfd);
+    }
+    TUTTI_RETURN_IF_ERROR(send_packet(guest.socket.get(), bytes_of(parcel), fds, deadline_ms));
+  }
+  // The kernel limits the descriptors under way, so the next rank's turn comes when this one has
+  // taken its own.
+  std::byte taken{};
+  std::vector<Fd> none;
+  auto got = recv_packet(guest.socket.get(), std::span(&taken, 1), none, deadline_ms);
+  if (!got.ok()) return got.status();
+  return *got == 1 ? Status() : Status(Code::kPeerFailed, "it went away while connecting");
+}
+
+Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t deadline_ms) {
+  const int ranks = static_cast<int>(attached.processes.size());
+  auto guests = accept_all(maker.listener, card, ranks, deadline_ms);
+  if (!guests.ok()) return guests.status();
+  attached.pidfds.resize(static_cast<size_t>(ranks));
+  for (size_t r = 0; r < guests->size(); ++r) {
+    const Guest& guest = (*guests)[r];
+    PeerProcess& process = attached.processes[r];
+    process.pid = r == kMaker ? getpid() : guest.identity.pid;
+    attached.pidfds[r] =
+        r == kMaker ? pidfd_of(process.pid) : peer_pidfd(guest.socket.get(), process.pid);
+    process.pidfd = attached.pidfds[r].get();
+  }
+  for (size_t r = 1; r < guests->size(); ++r) {
+    const Status handed = hand_over((*guests)[r], attached.region, attached.processes, deadline_ms);
+    if (!handed.ok()) {
+      return handed.with_context(
+          fmt::format("handing shared memory to rank {} (pid {})", r, attached.processes[r].pid));
+    }
+  }
+  return {};
+}
+
+// ---- the others
+// ----------------------------------------------------------------------------------
+
+Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socket,
+             int64_t deadline_ms) {
+  const int error = connect_abstract(socket_name(maker.name), SocketType::kPackets, socket);
+  if (error != 0) {
+    return Status::system(
+        error,
+        fmt::format("connecting from host {} to rank 0 (pid {}) on host {}, which must be on "
+                    "the same host and in the same network namespace",
+                    own_host, maker.pid, text_of(maker.host)));
+  }
+  const Hello hello{maker.nonce, rank};
+  return send_packet(socket.get(), bytes_of(hello), {}, deadline_ms);
+}
+
+// Takes pids and descriptors; the region's comes first of all.
+Result<Fd> take_over(const Fd& socket, std::vector<PeerProcess>& processes, std::vector<Fd>& pidfds,
+                     int64_t deadline_ms) {
+  const int ranks = static_cast<int>(processes.size());
+  pidfds.resize(processes.size());
+  Fd file;
+  for (int first = 0; first < ranks;) {
+    Parcel parcel{};
+    std::vector<Fd> fds;
+    auto got =
+        recv_packet(socket.get(), std::as_writable_bytes(std::span(&parcel, 1)), fds, deadline_ms);
+    if (!got.ok()) return got.status();
+    if (*got != sizeof parcel || parcel.first != first || parcel.count < 1 ||
+        parcel.count > std::min(kBatch, ranks - first)) {
+      return Status(Code::kPeerFailed, "rank 0 gave up handing shared memory over");
+    }
+    size_t next = 0;
+    if (first == 0 && !fds.empty()) file = std::move(fds[next++]);
+    for (int i = 0; i < parcel.count; ++i, ++first) {
+      const auto r = static_cast<size_t>(first);
+      if (parcel.has_pidfd[i] != 0 && next < fds.size()) pidfds[r] = std::move(fds[next++]);
+      processes[r].pidfd = pidfds[r].get();
+      processes[r].pid =
+          pidfds[r].open() ? pid_of(pidfds[r].get(), parcel.pids[i]) : parcel.pids[i];
+    }
+  }
+  if (!file.open()) {
+    return Status(Code::kSystem, "too many open files to take the shared memory (see ulimit -n)");
+  }
+  const std::byte taken{1};
+  TUTTI_RETURN_IF_ERROR(send_packet(socket.get(), bytes_of(taken), {}, deadline_ms));
+  return file;
+}
+
+Result<Region> enter(Fd file, const Layout& layout, const Card& maker) {
+  auto region = Region::map(std::move(file), layout.total_bytes());
+  if (!region.ok()) return region.status();
+  const auto* header = region->at<Header>({0, sizeof(Header)});
+  if (header->total_bytes != layout.total_bytes() ||
+      std::memcmp(header->nonce, maker.nonce.data(), sizeof header->nonce) != 0) {
+    return Status(Code::kInternal, "the shared memory that rank 0 handed over is another one");
+  }
+  return region;
+}
+
+std::vector<PeerProcess> hosts_of(const std::vector<Card>& cards) {
+  std::vector<PeerProcess> processes(cards.size());
+  for (size_t r = 0; r < cards.size(); ++r) processes[r].host = text_of(cards[r].host);
+  return processes;
+}
+
+Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card card,
+                              int64_t deadline_ms) {
+  auto maker = make(layout, card);
+  card.error_code = static_cast<int32_t>(maker.status().code());
+  put_text(card.error, maker.status().message());
+  auto cards = show_cards(exchange, card);
+  if (!cards.ok()) return cards.status();
+  if (!maker.ok()) return maker.status().with_context("rank 0");
+  TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
+  TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
+  Attached attached{std::move(maker->region), hosts_of(*cards), {}};
+  Status served = serve(*maker, card, attached, deadline_ms);
+  // Closing wakes those who still wait to be served, if that failed.
+  maker->listener.reset();
+  if (served.ok()) served = attached.region.reserve(layout.always(kMaker));
+  TUTTI_RETURN_IF_ERROR(agree(exchange, served));
+  return attached;
+}
+
+Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Card& card,
+                              int64_t deadline_ms) {
+  auto cards = show_cards(exchange, card);
+  if (!cards.ok()) return cards.status();
+  const Card& maker = cards->front();
+  if (maker.error_code != 0) {
+    return Status::format(static_cast<Code>(maker.error_code), "rank 0: {}", text_of(maker.error));
+  }
+  TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
+  Fd socket;
+  const int rank = exchange.rank();
+  TUTTI_RETURN_IF_ERROR(
+      agree(exchange, visit(maker, std::string(text_of(card.host)), rank, socket, deadline_ms)));
+  std::vector<PeerProcess> processes = hosts_of(*cards);
+  std::vector<Fd> pidfds;
+  auto file = take_over(socket, processes, pidfds, deadline_ms);
+  Result<Region> region =
+      file.ok() ? enter(*std::move(file), layout, maker) : Result<Region>(file.status());
+  const Status mine = region.ok() ? region->reserve(layout.always(rank)) : region.status();
+  TUTTI_RETURN_IF_ERROR(agree(exchange, mine));
+  return Attached{*std::move(region), std::move(processes), std::move(pidfds)};
+}
+
+}  // namespace
+
+Result<Attached> attach(Exchange& exchange, const Layout& layout, int64_t deadline_ms) {
+  Card card{};
+  card.total_bytes = layout.total_bytes();
+  card.sizes = layout.sizes();
+  card.lanes = layout.lanes();
+  card.pid = getpid();
+  put_text(card.host, host_name());
+  return exchange.rank() == kMaker ? attach_maker(exchange, layout, card, deadline_ms)
+                                   : attach_other(exchange, layout, card, deadline_ms);
+}
+
+}  // namespace tutti::shm

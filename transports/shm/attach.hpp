@@ -1,0 +1,26 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the ranks of one host come to share a region: rank 0 makes it and hands its descriptor over a
+// socket, together with a pidfd of every rank's process. That a peer is on the same host is proved
+// by its being able to connect and to find the nonce in the region.
+#pragma once
+
+#include <vector>
+
+#include "core/exchange.hpp"
+#include "transports/shm/layout.hpp"
+#include "transports/shm/region.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::shm {
+
+struct Attached {
+  Region region;
+  std::vector<PeerProcess> processes;  // by rank
+  std::vector<Fd> pidfds;              // owns those of `processes`
+};
+
+// Collective: succeeds on all ranks or gives all the same first error.
+Result<Attached> attach(Exchange& exchange, const Layout& layout, int64_t deadline_ms);
+
+}  // namespace tutti::shm

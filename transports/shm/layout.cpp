@@ -1,0 +1,76 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/layout.hpp"
+
+namespace tutti::shm {
+namespace {
+
+// Within a lane's page of lines.
+constexpr uint64_t kCallAt[2] = {0 * kApart, 1 * kApart};
+constexpr uint64_t kProgressAt = 2 * kApart;
+constexpr uint64_t kRecordAt[2] = {3 * kApart, 4 * kApart};
+
+constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
+
+}  // namespace
+
+Layout::Layout(int ranks, int lanes, WindowSizes sizes)
+    : ranks_(unsigned_of(ranks)), lanes_(unsigned_of(lanes)), sizes_(sizes) {
+  state_ = round_up(sizeof(Header), kApart);
+  sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
+  bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
+  doors_ = bells_ + ranks_ * kApart;
+  door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
+  ranks_begin_ = round_up(doors_ + (lanes_ + 1) * ranks_ * door_bytes_, kPageBytes);
+
+  slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
+  lane_bytes_ = kPageBytes + 2 * slot_bytes_;
+  staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
+  rank_bytes_ = lanes_ * (lane_bytes_ + staging_bytes_);
+
+  rings_ = ranks_begin_ + ranks_ * rank_bytes_;
+  total_ = rings_ + (lanes_ + 1) * ranks_ * ranks_ * kRingBytes;
+}
+
+Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
+
+Span Layout::door(int channel, int rank) const {
+  return {doors_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * door_bytes_, door_bytes_};
+}
+
+uint64_t Layout::rank_part(int rank) const {
+  return ranks_begin_ + unsigned_of(rank) * rank_bytes_;
+}
+
+uint64_t Layout::lane_part(int rank, int lane) const {
+  return rank_part(rank) + unsigned_of(lane) * lane_bytes_;
+}
+
+Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * lane_bytes_}; }
+
+Span Layout::call(int rank, int lane, int which) const {
+  return {lane_part(rank, lane) + kCallAt[which], sizeof(CallLine)};
+}
+
+Span Layout::record(int rank, int lane, int which) const {
+  return {lane_part(rank, lane) + kRecordAt[which], sizeof(CallRecord)};
+}
+
+Span Layout::progress(int rank, int lane) const {
+  return {lane_part(rank, lane) + kProgressAt, sizeof(Progress)};
+}
+
+Span Layout::slot(int rank, int lane, int which) const {
+  return {lane_part(rank, lane) + kPageBytes + unsigned_of(which) * slot_bytes_, sizes_.slot_bytes};
+}
+
+Span Layout::staging(int rank, int lane) const {
+  return {always(rank).end() + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
+}
+
+Span Layout::ring(int channel, int from, int to) const {
+  const uint64_t index =
+      (unsigned_of(channel) * ranks_ + unsigned_of(from)) * ranks_ + unsigned_of(to);
+  return {rings_ + index * kRingBytes, kRingBytes};
+}
+
+}  // namespace tutti::shm

@@ -1,0 +1,88 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where everything lies in the shared region of a communicator. In order:
+//   common   header, shared state, sleepers, bells, doors       allocated at the start
+//   ranks    per rank: per lane a page of lines, two slots      allocated at the start by the rank
+//            then per lane its staging                          allocated by the rank when used
+//   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
+// The file is sparse: what is never used takes address space only.
+//
+// Lines that different ranks write lie at least 128 bytes apart, because processors fetch lines in
+// pairs; what a rank writes in quantity lies on pages of its own, which it touches first.
+#pragma once
+
+#include <cstdint>
+
+#include "transports/shm/ring.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::shm {
+
+inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr uint64_t kApart = 2 * kCacheLine;
+
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// At offset 0; written by the maker before it hands the region over, then read only.
+struct Header {
+  std::byte nonce[16];
+  uint64_t total_bytes;
+};
+
+struct Span {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  [[nodiscard]] constexpr uint64_t end() const { return offset + bytes; }
+};
+
+class Layout {
+ public:
+  Layout(int ranks, int lanes, WindowSizes sizes);
+
+  [[nodiscard]] int ranks() const { return static_cast<int>(ranks_); }
+  [[nodiscard]] int lanes() const { return static_cast<int>(lanes_); }
+  [[nodiscard]] int channels() const { return lanes() + 1; }
+  [[nodiscard]] const WindowSizes& sizes() const { return sizes_; }
+  [[nodiscard]] uint64_t total_bytes() const { return total_; }
+
+  [[nodiscard]] Span common() const { return {0, ranks_begin_}; }
+  [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
+  [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
+  [[nodiscard]] Span bell(int rank) const;
+  // The bits of those that have opened a ring to `rank` on `channel`.
+  [[nodiscard]] Span door(int channel, int rank) const;
+
+  // What of a rank's part is always used: lines and slots of all lanes.
+  [[nodiscard]] Span always(int rank) const;
+  [[nodiscard]] Span call(int rank, int lane, int which) const;
+  [[nodiscard]] Span record(int rank, int lane, int which) const;
+  [[nodiscard]] Span progress(int rank, int lane) const;
+  [[nodiscard]] Span slot(int rank, int lane, int which) const;
+  [[nodiscard]] Span staging(int rank, int lane) const;
+
+  [[nodiscard]] Span ring(int channel, int from, int to) const;
+
+ private:
+  [[nodiscard]] uint64_t rank_part(int rank) const;
+  [[nodiscard]] uint64_t lane_part(int rank, int lane) const;
+
+  uint64_t ranks_;
+  uint64_t lanes_;
+  WindowSizes sizes_;
+  uint64_t state_ = 0;
+  uint64_t sleepers_ = 0;
+  uint64_t bells_ = 0;
+  uint64_t doors_ = 0;
+  uint64_t door_bytes_ = 0;
+  uint64_t ranks_begin_ = 0;
+  uint64_t slot_bytes_ = 0;     // rounded to pages, as are the following
+  uint64_t lane_bytes_ = 0;     // lines and slots of one lane
+  uint64_t staging_bytes_ = 0;  // of one lane
+  uint64_t rank_bytes_ = 0;
+  uint64_t rings_ = 0;
+  uint64_t total_ = 0;
+};
+
+}  // namespace tutti::shm

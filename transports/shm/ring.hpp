@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The ring through which one rank sends to one other on one channel: what lies in shared memory.
+//
+// A frame is one cell, a cache line that carries its own validity: the producer writes the rest of
+// the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
+// tiny message costs the hand-over of one line. Bytes that do not fit in the cell lie in the data
+// area, in the order of the cells. The consumer gives room back through its line of credits, which
+// the producer reads only when it has run out.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/wait.hpp"
+
+namespace tutti::shm {
+
+inline constexpr uint64_t kCells = 256;
+inline constexpr uint64_t kDataBytes = 64 << 10;
+inline constexpr uint64_t kInlineBytes = 40;
+
+enum class FrameKind : uint32_t {
+  kEager = 1,    // a whole message; tag, bytes
+  kRequest = 2,  // asks to send a long one; tag, bytes, id of the sender's
+  kGrant = 3,    // answers a request: id of the sender's, `tag` is the id of the receiver's, bytes
+                 // how many it wants
+  kData = 4,     // a piece of a granted message; `tag` is the id of the receiver's, bytes
+};
+
+struct alignas(kCacheLine) Cell {
+  std::atomic<uint32_t> stamp;  // 1 + how often the ring has been round when this cell was written
+  FrameKind kind;
+  uint64_t tag;
+  uint64_t bytes;
+  union {
+    uint64_t id;
+    std::byte payload[kInlineBytes];
+  };
+};
+static_assert(sizeof(Cell) == kCacheLine);
+
+// Counts since the start, all written by the consumer.
+struct alignas(kCacheLine) Credits {
+  std::atomic<uint64_t> cells;    // taken out
+  std::atomic<uint64_t> data;     // bytes of the data area freed
+  std::atomic<uint64_t> matched;  // bytes of eager messages that have met their receive
+};
+
+struct RingMemory {
+  Credits credits;
+  std::byte padding[4096 - sizeof(Credits)];
+  Cell cells[kCells];
+  std::byte data[kDataBytes];
+};
+inline constexpr uint64_t kRingBytes = sizeof(RingMemory);
+static_assert(kRingBytes % 4096 == 0);
+
+}  // namespace tutti::shm

@@ -1,0 +1,112 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The shared-memory transport: ranks on one host, one region, no files.
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "transports/shm/attach.hpp"
+
+namespace tutti {
+namespace shm {
+namespace {
+
+class ShmWindow final : public Window {
+ public:
+  ShmWindow(const Region& region, const Layout& layout, int lane, int rank)
+      : region_(region), own_staging_(layout.staging(rank, lane)) {
+    for (int r = 0; r < layout.ranks(); ++r) {
+      Rank place{};
+      for (int which : {0, 1}) {
+        place.calls[which] = region.at<CallLine>(layout.call(r, lane, which));
+        place.records[which] = region.at<CallRecord>(layout.record(r, lane, which));
+        place.slots[which] = region.at<std::byte>(layout.slot(r, lane, which));
+      }
+      place.progress = region.at<Progress>(layout.progress(r, lane));
+      place.staging = region.at<std::byte>(layout.staging(r, lane));
+      ranks_.push_back(place);
+    }
+  }
+  [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
+  Status reserve_staging() override {
+    if (!reserved_) TUTTI_RETURN_IF_ERROR(region_.reserve(own_staging_));
+    reserved_ = true;
+    return {};
+  }
+
+ private:
+  const Region& region_;
+  const Span own_staging_;
+  bool reserved_ = false;
+  std::vector<Rank> ranks_;
+};
+
+class ShmTransport final : public Transport {
+ public:
+  ShmTransport(int rank, const Layout& layout, Attached attached)
+      : rank_(rank), layout_(layout), attached_(std::move(attached)) {
+    for (int r = 0; r < layout.ranks(); ++r) bells_.push_back(region().at<Bell>(layout.bell(r)));
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "shm"; }
+
+  Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override {
+    return Status::format(Code::kUnsupported, "channel {}: no messages over shm yet", channel);
+  }
+
+  Result<std::unique_ptr<Window>> open_window(int lane) override {
+    if (lane < 0 || lane >= layout_.lanes()) {
+      return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane,
+                            layout_.lanes());
+    }
+    return std::unique_ptr<Window>(std::make_unique<ShmWindow>(region(), layout_, lane, rank_));
+  }
+
+  SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
+  Bell* bell(int rank) override { return bells_[static_cast<size_t>(rank)]; }
+  Sleepers* sleepers() override { return region().at<Sleepers>(layout_.sleepers()); }
+
+  void notify() override {
+    // What was published must be visible before the look at the sleepers: by the sleeper's
+    // membarrier, or by a fence here.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (needs_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (sleepers()->count.load(std::memory_order_relaxed) == 0) return;
+    for (Bell* bell : bells_) ring(*bell);
+  }
+
+  [[nodiscard]] const PeerProcess& process(int rank) const override {
+    return attached_.processes[static_cast<size_t>(rank)];
+  }
+
+ private:
+  [[nodiscard]] const Region& region() const { return attached_.region; }
+
+  const int rank_;
+  const Layout layout_;
+  Attached attached_;
+  std::vector<Bell*> bells_;
+  const bool needs_fence_ = !register_membarrier();
+};
+
+Status available() { return {}; }
+
+Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
+  const Layout layout(exchange.ranks(), config.lanes, config.sizes);
+  auto attached = attach(exchange, layout, config.deadline_ms);
+  if (!attached.ok()) {
+    return attached.status().with_context(
+        fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
+  }
+  return std::unique_ptr<Transport>(
+      std::make_unique<ShmTransport>(exchange.rank(), layout, *std::move(attached)));
+}
+
+}  // namespace
+}  // namespace shm
+
+extern const TransportKind shm_transport;
+const TransportKind shm_transport = {"shm", "shared memory between the processes of one host",
+                                     shm::available, shm::connect};
+
+}  // namespace tutti
