@@ -58,6 +58,7 @@ class Service {
 
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing(bool in_round) const;
+  [[nodiscard]] bool may_write(const Client& client) const;
   [[nodiscard]] bool finished() const;
   [[nodiscard]] size_t strangers() const;
 
@@ -101,7 +102,7 @@ void Service::wait_and_serve() {
   const bool accepts = strangers() < kMaxStrangers;
   polled.push_back({accepts ? listener_.get() : -1, POLLIN, 0});
   for (const Client& client : clients_) {
-    const short events = client.out.empty() ? POLLIN : POLLIN | POLLOUT;
+    const short events = may_write(client) ? POLLIN | POLLOUT : POLLIN;
     polled.push_back({client.socket.get(), events, 0});
     next_ms = std::min(next_ms, client.give_up_ms);
   }
@@ -113,8 +114,10 @@ void Service::wait_and_serve() {
   }
   if (polled[0].revents != 0) accept_clients();
   check_deadlines();
-  for (Client& client : clients_) {
-    if (!client.gone) write(client);
+  for (const bool own : {false, true}) {
+    for (Client& client : clients_) {
+      if ((client.pid == getpid()) == own && may_write(client)) write(client);
+    }
   }
   clients_.remove_if([](const Client& client) { return client.gone; });
 }
@@ -154,6 +157,16 @@ void Service::read(Client& client) {
     }
     if (next == FrameReader::Got::kGarbage) return lost(client);
   }
+}
+
+// The rank in this process comes last: once it has its answer it may end the process, and the
+// service with it, so the others must have theirs by then.
+bool Service::may_write(const Client& client) const {
+  if (client.gone || client.out.empty()) return false;
+  if (client.pid != getpid()) return true;
+  return std::all_of(clients_.begin(), clients_.end(), [](const Client& other) {
+    return other.rank < 0 || other.gone || other.pid == getpid() || other.out.empty();
+  });
 }
 
 void Service::write(Client& client) {

@@ -1,0 +1,253 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that meet, and everything that can be wrong with them.
+#include "bootstrap/service.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "bootstrap/meeting.hpp"
+#include "bootstrap/wire.hpp"
+#include "support/processes.hpp"
+
+namespace tutti {
+namespace {
+
+using testing::AssertionResult;
+using tutti_test::error_of;
+using tutti_test::kill_myself;
+using tutti_test::kLimit;
+using tutti_test::kLongMs;
+using tutti_test::meet;
+using tutti_test::run_processes;
+using tutti_test::Shared;
+using tutti_test::test_id;
+
+AssertionResult says(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
+}
+
+std::vector<std::byte> bytes(const std::string& text) {
+  std::vector<std::byte> result(text.size());
+  std::memcpy(result.data(), text.data(), text.size());
+  return result;
+}
+
+// Spins politely until another process of the test has come to `value`.
+void await(const std::atomic<int>& flag, int value) {
+  while (flag.load() < value) usleep(1000);
+}
+
+TEST(Service, GivesEveryRankTheBytesOfAllInRankOrder) {
+  const UniqueId id = test_id();
+  run_processes({5, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 5);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    for (int round = 0; round < 20; ++round) {
+      const auto size = static_cast<size_t>(round == 7 ? 4096 : rank * round);
+      const std::string mine(size, static_cast<char>('a' + rank));
+      auto all = (*exchange)->allgather(bytes(mine));
+      ASSERT_TRUE(all.ok()) << error_of(all);
+      ASSERT_EQ(all->size(), 5u);
+      for (int r = 0; r < 5; ++r) {
+        const auto expected = static_cast<size_t>(round == 7 ? 4096 : r * round);
+        EXPECT_EQ((*all)[static_cast<size_t>(r)],
+                  bytes(std::string(expected, static_cast<char>('a' + r))));
+      }
+    }
+  });
+}
+
+TEST(Service, MayStartAfterTheOthersCame) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> arriving;
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    if (rank == 0) {
+      await(*arriving, 2);
+      usleep(50000);
+    }
+    ++*arriving;
+    auto exchange = meet(id, rank, 3);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
+TEST(Service, NamesTheRanksThatDidNotArriveToAllThatDid) {
+  const UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 4, 300);
+    EXPECT_EQ(exchange.status().code(), Code::kTimeout);
+    EXPECT_TRUE(says(error_of(exchange), "ranks 2, 3 of 4 did not arrive within"));
+  });
+}
+
+TEST(Service, NamesBothProcessesOfARankThatArrivedTwice) {
+  const UniqueId id = test_id();
+  run_processes({3, kLimit, {}}, [&](int process) {
+    const int rank = process == 0 ? 0 : 1;
+    auto exchange = meet(id, rank, 3);
+    EXPECT_EQ(exchange.status().code(), Code::kInvalidArgument);
+    EXPECT_TRUE(says(error_of(exchange), "rank 1 arrived twice (pids "));
+    if (rank == 1) {
+      EXPECT_TRUE(says(error_of(exchange), std::to_string(getpid())));
+    }
+  });
+}
+
+TEST(Service, NamesARankOutOfRange) {
+  const UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int process) {
+    auto exchange = meet(id, process == 0 ? 0 : 7, 2);
+    EXPECT_TRUE(says(error_of(exchange), "rank 7 (pid "));
+  });
+}
+
+TEST(Service, NamesRanksThatDisagreeOnHowManyThereAre) {
+  const UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, rank == 0 ? 2 : 4);
+    EXPECT_EQ(exchange.status().code(), Code::kInvalidArgument);
+    EXPECT_TRUE(says(error_of(exchange), "said there are"));
+    EXPECT_TRUE(says(error_of(exchange), "rank 0"));
+    EXPECT_TRUE(says(error_of(exchange), "rank 1"));
+  });
+}
+
+TEST(Service, TellsLateComersToo) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> failed;
+  run_processes({3, kLimit, {}}, [&](int process) {
+    if (process == 2) await(*failed, 2);
+    auto exchange = meet(id, process == 2 ? 1 : process, process == 1 ? 4 : 3);
+    EXPECT_TRUE(says(error_of(exchange), "said there are"));
+    ++*failed;
+    await(*failed, 3);  // the service lives in process 0
+  });
+}
+
+TEST(Service, RefusesAnotherSecretAndServesOnForTheRest) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> refused;
+  run_processes({3, kLimit, {}}, [&](int process) {
+    if (process == 2) {
+      UniqueId other = id;
+      other.secret[0] ^= std::byte{1};
+      auto exchange = meet(other, 1, 2);
+      EXPECT_TRUE(says(error_of(exchange), "the secret is wrong"));
+      ++*refused;
+      return;
+    }
+    if (process == 1) await(*refused, 1);
+    auto exchange = meet(id, process, 2);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
+TEST(Service, IsNotDisturbedByGarbage) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> done;
+  run_processes({3, kLimit, {}}, [&](int process) {
+    if (process < 2) {
+      if (process == 1) await(*done, 1);
+      auto exchange = meet(id, process, 2);
+      EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+      return;
+    }
+    const std::string name = bootstrap::socket_name(id.name);
+    for (int attempt = 0; attempt < 300;) {
+      Fd socket;
+      if (connect_abstract(name, SocketType::kStream, socket) != 0) continue;
+      std::string garbage(static_cast<size_t>(attempt * 7 % 5000), static_cast<char>(attempt * 37));
+      (void)send(socket.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
+      // A frame of the greatest length that is allowed, cut short.
+      const uint32_t length = bootstrap::kMaxFrameBytes;
+      if (attempt % 3 == 0) (void)send(socket.get(), &length, sizeof length, MSG_NOSIGNAL);
+      ++attempt;
+    }
+    ++*done;
+  });
+}
+
+TEST(Service, NamesARankThatDiedWhileTheOthersWait) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> died;
+  run_processes({3, std::chrono::seconds(60), {2}}, [&](int rank) {
+    auto exchange = meet(id, rank, 3);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    if (rank == 2) kill_myself();
+    auto all = (*exchange)->allgather({});
+    EXPECT_EQ(all.status().code(), Code::kPeerFailed);
+    EXPECT_TRUE(says(error_of(all), "rank 2 (pid "));
+  });
+}
+
+TEST(Service, NamesARankThatStopsTakingPart) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> told;
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 2, 500);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    if (rank == 1) return await(*told, 1);
+    auto all = (*exchange)->allgather({});
+    EXPECT_EQ(all.status().code(), Code::kTimeout);
+    EXPECT_TRUE(says(error_of(all), "rank 1 of 2 stopped taking part"));
+    ++*told;
+  });
+}
+
+TEST(Service, AnIdIsGoodForOneCommunicator) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> met;
+  Shared<std::atomic<int>> refused;
+  run_processes({3, kLimit, {}}, [&](int process) {
+    if (process == 2) {
+      await(*met, 2);
+      auto exchange = join(id, 1, 2, now_ms() + kLongMs);
+      EXPECT_TRUE(says(error_of(exchange), "comes after all 2 ranks have met"));
+      ++*refused;
+      return;
+    }
+    auto exchange = meet(id, process, 2);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+    ++*met;
+    await(*refused, 1);
+  });
+}
+
+TEST(Service, NobodyAtTheMeetingPlaceIsATimeoutThatSaysSo) {
+  auto exchange = join(test_id(), 0, 2, now_ms() + 50);
+  EXPECT_EQ(exchange.status().code(), Code::kTimeout);
+  EXPECT_TRUE(says(error_of(exchange), "nobody answers at the meeting place"));
+}
+
+TEST(Service, ATakenMeetingPlaceIsAnError) {
+  const UniqueId id = test_id();
+  Fd taken;
+  ASSERT_EQ(listen_abstract(bootstrap::socket_name(id.name), SocketType::kStream, 1, taken), 0);
+  const Status status = start_service(id, now_ms() + 50);
+  EXPECT_TRUE(says(std::string(status.message()), "is taken"));
+}
+
+TEST(Service, EndsWhenAllHaveLeftSoThatItsPlaceIsFreeAgain) {
+  const UniqueId id = test_id();
+  run_processes({1, kLimit, {}}, [&](int) {
+    for (int life = 0; life < 3; ++life) {
+      auto exchange = meet(id, 0, 1);
+      EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+    }
+  });
+}
+
+TEST(Exchange, AloneGivesBackItsOwn) {
+  auto all = exchange_alone()->allgather(bytes("x"));
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(*all, std::vector<std::vector<std::byte>>{bytes("x")});
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,94 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace tutti::shm {
+namespace {
+
+struct Part {
+  Span span;
+  int writer;  // -1: several
+};
+
+std::vector<Part> parts_of(const Layout& layout) {
+  std::vector<Part> parts = {
+      {{0, sizeof(Header)}, -1}, {layout.state(), -1}, {layout.sleepers(), -1}};
+  for (int r = 0; r < layout.ranks(); ++r) {
+    parts.push_back({layout.bell(r), r});
+    for (int lane = 0; lane < layout.lanes(); ++lane) {
+      for (int which : {0, 1}) {
+        parts.push_back({layout.call(r, lane, which), r});
+        parts.push_back({layout.record(r, lane, which), r});
+        parts.push_back({layout.slot(r, lane, which), r});
+      }
+      parts.push_back({layout.progress(r, lane), r});
+      parts.push_back({layout.staging(r, lane), r});
+    }
+    for (int channel = 0; channel < layout.channels(); ++channel) {
+      parts.push_back({layout.door(channel, r), -1});
+      for (int to = 0; to < layout.ranks(); ++to)
+        parts.push_back({layout.ring(channel, r, to), -1});
+    }
+  }
+  std::erase_if(parts, [](auto& part) { return part.span.bytes == 0; });
+  std::sort(parts.begin(), parts.end(),
+            [](auto& a, auto& b) { return a.span.offset < b.span.offset; });
+  return parts;
+}
+
+class Layouts : public testing::TestWithParam<std::tuple<int, int, uint64_t>> {
+ protected:
+  const Layout layout_{std::get<0>(GetParam()),
+                       std::get<1>(GetParam()),
+                       {std::get<2>(GetParam()), 32 * std::get<2>(GetParam())}};
+};
+
+TEST_P(Layouts, NoTwoPartsOverlapAndAllLieInside) {
+  const std::vector<Part> parts = parts_of(layout_);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    EXPECT_LE(parts[i - 1].span.end(), parts[i].span.offset);
+  }
+  EXPECT_LE(parts.back().span.end(), layout_.total_bytes());
+}
+
+TEST_P(Layouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
+  const std::vector<Part> parts = parts_of(layout_);
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const Part& a = parts[i - 1];
+    const Part& b = parts[i];
+    if (a.writer == b.writer && a.writer >= 0) continue;
+    EXPECT_LT((a.span.end() - 1) / kApart, b.span.offset / kApart) << "at " << b.span.offset;
+  }
+}
+
+TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
+  for (int r = 0; r < layout_.ranks(); ++r) {
+    EXPECT_EQ(layout_.always(r).offset % kPageBytes, 0u);
+    for (int lane = 0; lane < layout_.lanes(); ++lane) {
+      EXPECT_EQ(layout_.slot(r, lane, 1).offset % kPageBytes, 0u);
+      EXPECT_EQ(layout_.staging(r, lane).offset % kPageBytes, 0u);
+    }
+  }
+}
+
+TEST_P(Layouts, WhatIsAlwaysUsedIsSmallAndHoldsTheSlots) {
+  for (int r = 0; r < layout_.ranks(); ++r) {
+    const Span always = layout_.always(r);
+    const Span last = layout_.slot(r, layout_.lanes() - 1, 1);
+    EXPECT_LE(last.end(), always.end());
+    EXPECT_GE(layout_.call(r, 0, 0).offset, always.offset);
+    EXPECT_LE(always.bytes, static_cast<uint64_t>(layout_.lanes()) *
+                                (3 * kPageBytes + 2 * layout_.sizes().slot_bytes));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Layouts,
+                         testing::Combine(testing::Values(1, 2, 5, 130), testing::Values(1, 4),
+                                          testing::Values(0, 4096, 5000)));
+
+}  // namespace
+}  // namespace tutti::shm
