@@ -1,0 +1,172 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the machine itself needs, as versus.py's yardstick: the time for one cache line to go from
+// one core to another, and the time for all ranks to copy a buffer at once. No collective between
+// private buffers can beat either. Talks to versus.py as the contestants do (peers/server.h):
+//   handover ROUND_TRIPS   -> "ok SECONDS", one way; ranks 0 and 1 only, the others answer 0
+//   copy BYTES REPETITIONS -> "ok SECONDS SECONDS", with ordinary and with non-temporal stores
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#include "peers/server.h"
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kAlignment = std::size_t{2} << 20;  // as in server.c
+
+struct alignas(kLine) Flag {
+  std::atomic<std::uint32_t> value;
+};
+
+struct Shared {
+  Flag ping;
+  Flag pong;
+  Flag arrived;
+};
+
+struct Place {
+  int rank;
+  int ranks;
+  Shared* shared;
+  std::uint32_t handovers = 0;
+  std::uint32_t barriers = 0;
+};
+
+double seconds_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+// Two ranks on two cores: nothing else runs there, so neither pauses nor yields.
+void spin_until(const Flag& flag, std::uint32_t value) {
+  while (flag.value.load(std::memory_order_acquire) != value) {
+  }
+}
+
+double hand_over(Place& place, long round_trips) {
+  if (place.rank > 1) return 0;
+  Flag& mine = place.rank == 0 ? place.shared->ping : place.shared->pong;
+  Flag& other = place.rank == 0 ? place.shared->pong : place.shared->ping;
+  const double begin = seconds_now();
+  for (long i = 0; i < round_trips; ++i) {
+    const std::uint32_t turn = ++place.handovers;
+    if (place.rank == 1) spin_until(other, turn);
+    mine.value.store(turn, std::memory_order_release);
+    if (place.rank == 0) spin_until(other, turn);
+  }
+  return (seconds_now() - begin) / (2.0 * static_cast<double>(round_trips));
+}
+
+// Yields, because there may be more ranks than cores.
+void meet(Place& place) {
+  const std::uint32_t all = ++place.barriers * static_cast<std::uint32_t>(place.ranks);
+  place.shared->arrived.value.fetch_add(1, std::memory_order_acq_rel);
+  while (static_cast<std::int32_t>(place.shared->arrived.value.load(std::memory_order_acquire) -
+                                   all) < 0)
+    sched_yield();
+}
+
+// bytes is a multiple of kLine, both pointers are aligned to it.
+void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
+#if defined(__SSE2__)
+  auto* out = static_cast<__m128i*>(to);
+  const auto* in = static_cast<const __m128i*>(from);
+  for (std::size_t i = 0; i < bytes / sizeof(__m128i); i += kLine / sizeof(__m128i))
+    for (std::size_t j = i; j < i + kLine / sizeof(__m128i); ++j) _mm_stream_si128(out + j, in[j]);
+  _mm_sfence();
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+
+using Buffer = std::unique_ptr<char, decltype(&std::free)>;
+
+Buffer allocate(std::size_t bytes, int fill) {
+  Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlignment, bytes)), &std::free);
+  if (buffer == nullptr) throw std::bad_alloc();
+  std::memset(buffer.get(), fill, bytes);
+  asm volatile("" : : "r"(buffer.get()) : "memory");
+  return buffer;
+}
+
+template <typename Copy>
+double time_copies(Place& place, long repetitions, Copy copy) {
+  copy();
+  meet(place);
+  const double begin = seconds_now();
+  for (long i = 0; i < repetitions; ++i) {
+    copy();
+    asm volatile("" ::: "memory");  // the compiler must not drop a copy that the next one repeats
+  }
+  const double seconds = (seconds_now() - begin) / static_cast<double>(repetitions);
+  meet(place);
+  return seconds;
+}
+
+void answer_copy(Place& place, FILE* out, std::size_t bytes, long repetitions) {
+  const std::size_t lines = std::max<std::size_t>(1, (bytes + kLine - 1) / kLine);
+  const std::size_t room = (lines * kLine + kAlignment - 1) / kAlignment * kAlignment;
+  const Buffer from = allocate(room, 1);
+  const Buffer to = allocate(room, 2);
+  const double ordinary =
+      time_copies(place, repetitions, [&] { std::memcpy(to.get(), from.get(), bytes); });
+  const double streamed = time_copies(
+      place, repetitions, [&] { copy_non_temporal(to.get(), from.get(), lines * kLine); });
+  std::fprintf(out, "ok %.9f %.9f\n", ordinary, streamed);
+}
+
+int integer_from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value != nullptr) return std::atoi(value);
+  std::fprintf(stderr, "%s is not set: start this through versus.py\n", name);
+  std::exit(1);
+}
+
+}  // namespace
+
+int main() {
+  pin_to_core();
+  Place place{integer_from_environment("RANK"), integer_from_environment("WORLD_SIZE"), nullptr};
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+                      integer_from_environment("VERSUS_SHARED_FD"), 0);
+  if (memory == MAP_FAILED) {
+    std::perror("mmap");
+    return 1;
+  }
+  place.shared = static_cast<Shared*>(memory);
+
+  const int fd = connect_to_driver(place.rank, place.ranks, "floor");
+  if (fd < 0) return 1;
+  FILE* in = fdopen(fd, "r");
+  FILE* out = fdopen(dup(fd), "w");
+  if (in == nullptr || out == nullptr) return 1;
+  char line[128];
+  std::size_t bytes = 0;
+  long repetitions = 0;
+  while (std::fgets(line, sizeof line, in) != nullptr && std::strcmp(line, "quit\n") != 0) {
+    if (std::sscanf(line, "handover %ld", &repetitions) == 1)
+      std::fprintf(out, "ok %.12f\n", hand_over(place, repetitions));
+    else if (std::sscanf(line, "copy %zu %ld", &bytes, &repetitions) == 2)
+      answer_copy(place, out, bytes, repetitions);
+    else
+      std::fprintf(out, "error no such request\n");
+    std::fflush(out);
+  }
+  return 0;
+}

@@ -1,0 +1,212 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Every contestant of versus.py: how it is built and started, and the settings that made it fastest.
+
+A peer may enter in several variants where no one setting is best at every size; its figure at a
+size is then that of its fastest variant.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PYPI_PACKAGES = ["oneccl-devel", "impi-rt", "impi-devel"]
+TORCH = "torch==2.13.0"
+DEBIAN_PACKAGES = ["openmpi-bin", "libopenmpi-dev", "mpich", "libmpich-dev"]
+# Nothing of the caller's may leak into a contestant.
+FOREIGN_PREFIXES = ("OMPI_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "I_MPI_", "FI_", "CCL_", "TUTTI_")
+
+
+class Unavailable(Exception):
+    """A contestant cannot be built or started; the text says why."""
+
+
+@dataclass
+class Contestant:
+    peer: str
+    variant: str
+    command: list
+    env: dict
+    settings: str  # as a reader would type them
+
+
+@dataclass
+class Workshop:
+    """Where peers are installed and compiled, and for how many ranks they are started."""
+
+    ranks: int
+    cores: list  # one per rank, or empty: not pinned
+    build: Path  # of Tutti
+    work: Path
+    python: str = ""  # an interpreter with PyTorch; found or made if empty
+
+    @property
+    def venv(self):
+        return self.work / "venv"
+
+    @property
+    def oversubscribed(self):
+        return not self.cores
+
+    def run(self, command):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            tail = (done.stderr or done.stdout).strip().splitlines()[-1:]
+            raise Unavailable(f"{' '.join(map(str, command[:4]))} …: {' '.join(tail)}")
+        return done.stdout
+
+    def pip(self, *packages):
+        if not (self.venv / "bin/python").exists():
+            self.run([sys.executable, "-m", "venv", self.venv])
+        print(f"installing {' '.join(packages)} …", file=sys.stderr)
+        self.run([self.venv / "bin/pip", "install", "--quiet", *packages])
+
+    def intel(self):
+        if not (self.venv / "lib/ccl/cpu/lib/libccl.a").exists():
+            self.pip(*PYPI_PACKAGES)
+
+    def compile(self, name, compiler, sources, flags=()):
+        """The program `name`, compiled again when a source is newer."""
+        program = self.work / name
+        inputs = [HERE / "server.h", HERE / "server.c"] + [HERE / s for s in sources]
+        if program.exists() and all(i.stat().st_mtime < program.stat().st_mtime for i in inputs):
+            return program
+        if shutil.which(compiler) is None:
+            raise Unavailable(f"{compiler} is not installed")
+        server = self.work / "server.o"
+        self.run(["cc", "-std=c99", "-O2", "-c", HERE / "server.c", "-o", server])
+        self.run([compiler, "-O2", f"-I{HERE}", *(HERE / s for s in sources), server, *flags,
+                  "-o", program])
+        return program
+
+
+def plain_environment():
+    return {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_PREFIXES)}
+
+
+def contestant(peer, variant, command, settings="", arguments=""):
+    """`settings`: environment variables as a reader would type them."""
+    env = plain_environment()
+    for assignment in settings.split():
+        name, _, value = assignment.partition("=")
+        env[name] = value
+    text = " ".join(part for part in (settings, arguments) if part)
+    return Contestant(peer, variant, [str(c) for c in command], env, text or "none")
+
+
+def tutti(shop):
+    tool = shop.build / "bin/tutti"
+    program = shop.build / "bin/versus_tutti"
+    for needed in (tool, program):
+        if not needed.exists():
+            raise Unavailable(f"{needed} is not built (preset release, target {needed.name})")
+    yield contestant("Tutti", "", [tool, "run", "-n", shop.ranks, program])
+
+
+def openmpi(shop):
+    program = shop.compile("openmpi", "mpicc.openmpi", ["mpi.c"])
+    base = "--mca pml ob1 --mca btl self,vader"
+    if shop.oversubscribed:
+        base += " --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
+    else:
+        base += " --bind-to core"
+    for variant, extra in (("CMA", ""), ("no CMA", " --mca btl_vader_single_copy_mechanism none")):
+        command = ["mpirun.openmpi", "--allow-run-as-root", "-np", shop.ranks]
+        options = (base + extra).split()
+        yield contestant("Open MPI", variant, command + options + [program], arguments=base + extra)
+
+
+def mpich(shop):
+    program = shop.compile("mpich", "mpicc.mpich", ["mpi.c"])
+    command = ["mpirun.mpich", "-np", shop.ranks]
+    if shop.oversubscribed:
+        yield contestant("MPICH", "", command + [program])
+        return
+    tuned = " ".join(f"MPIR_CVAR_{c}_POSIX_INTRA_ALGORITHM=release_gather"
+                     for c in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER"))
+    bound = command + ["-bind-to", "core", program]
+    yield contestant("MPICH", "release_gather", bound, tuned, "-bind-to core")
+    yield contestant("MPICH", "defaults", bound, "", "-bind-to core")
+
+
+def intel_launcher(shop):
+    root = shop.venv
+    paths = f"I_MPI_ROOT={root} CCL_ROOT={root} LD_LIBRARY_PATH={root}/lib"
+    return [root / "bin/mpiexec.hydra", "-n", shop.ranks], paths
+
+
+def with_paths(entry, paths):
+    """Adds variables that only say where the library is, which a reader need not see."""
+    entry.env.update(p.split("=", 1) for p in paths.split())
+    return entry
+
+
+def intelmpi(shop):
+    shop.intel()
+    lib = shop.venv / "lib"
+    program = shop.compile("intelmpi", "gcc", ["mpi.c"],
+                           [f"-I{shop.venv}/include", f"-L{lib}", "-lmpi", f"-Wl,-rpath,{lib}"])
+    command, paths = intel_launcher(shop)
+    settings = {"": "I_MPI_FABRICS=shm"}
+    if shop.oversubscribed:
+        settings = {f"yield {y}": f"I_MPI_FABRICS=shm I_MPI_PIN=0 I_MPI_THREAD_YIELD={y}"
+                    for y in (2, 3)}
+    for variant, text in settings.items():
+        yield with_paths(contestant("Intel MPI", variant, command + [program], text), paths)
+
+
+def oneccl(shop):
+    shop.intel()
+    lib = shop.venv / "lib"
+    libraries = ["-lhwloc", "-lsvml", "-lirc", "-limf", "-ldl", "-lpthread", "-lrt"]
+    program = shop.compile("oneccl", "g++", ["oneccl.cpp"],
+                           ["-std=c++17", f"-I{shop.venv}/include", lib / "ccl/cpu/lib/libccl.a",
+                            f"-L{lib}", *libraries, f"-Wl,-rpath,{lib}"])
+    command, paths = intel_launcher(shop)
+    common = "CCL_LOG_LEVEL=error CCL_WORKER_OFFLOAD=0"
+    if shop.oversubscribed:
+        common = ("CCL_LOG_LEVEL=error CCL_WORKER_OFFLOAD=1 CCL_YIELD=sched_yield "
+                  "CCL_SPIN_COUNT=1 I_MPI_PIN=0 I_MPI_THREAD_YIELD=3")
+    direct = " ".join(f"CCL_{c}=direct" for c in
+                      ("ALLREDUCE", "BCAST", "REDUCE", "ALLGATHER", "REDUCE_SCATTER", "ALLTOALL",
+                       "BARRIER"))
+    variants = {
+        "mpi": f"{common} CCL_ATL_TRANSPORT=mpi CCL_ATL_SYNC_COLL=1 {direct} I_MPI_FABRICS=shm",
+        "ofi": f"{common} CCL_ATL_TRANSPORT=ofi CCL_ATL_SHM=1",
+    }
+    for variant, text in variants.items():
+        yield with_paths(contestant("oneCCL", variant, command + [program], text), paths)
+
+
+def interpreter_with_torch(shop):
+    candidates = [shop.python, ROOT / ".venv/bin/python", shop.venv / "bin/python", sys.executable]
+    for candidate in candidates:
+        if candidate and shutil.which(str(candidate)):
+            done = subprocess.run([candidate, "-c", "import torch.distributed"], capture_output=True)
+            if done.returncode == 0:
+                return candidate
+    shop.pip(TORCH)
+    return shop.venv / "bin/python"
+
+
+def gloo(shop):
+    command = [interpreter_with_torch(shop), HERE / "gloo.py"]
+    yield contestant("Gloo", "", command, "GLOO_SOCKET_IFNAME=lo")
+
+
+def floor(shop):
+    program = shop.build / "bin/versus_floor"
+    if not program.exists():
+        raise Unavailable(f"{program} is not built (preset release, target versus_floor)")
+    return contestant("floor", "", [program])
+
+
+# In the order of the table's columns.
+PEERS = {"tutti": tutti, "openmpi": openmpi, "mpich": mpich, "intelmpi": intelmpi,
+         "oneccl": oneccl, "gloo": gloo}
+# Contestants whose processes versus.py starts itself, one by one.
+WITHOUT_LAUNCHER = {"Gloo", "floor"}
