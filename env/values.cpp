@@ -109,9 +109,7 @@ std::string print_value(Bytes value) {
 std::string print_value(const Text& value) { return value; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
 std::string print_value(LogLevel value) { return std::string(log_level_name(value)); }
-std::string print_value(const CoreList& value) {
-  return value.automatic ? "auto" : value.text;
-}
+std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
 
 std::string expected_value(const Bounds<Integer>& bounds, Integer) {
   return fmt::format("a whole number from {} to {}", bounds.lowest, bounds.highest);

@@ -75,6 +75,12 @@ std::string format_cores(std::span<const int> cores) {
 Result<std::vector<int>> assign_worker_cores(const CoreList& list, const WorkerPlacement& placement,
                                              std::span<const int> usable,
                                              std::span<const int> online) {
+  if (placement.local_rank < 0 || placement.local_rank >= placement.local_ranks) {
+    return Status::format(Code::kInvalidArgument,
+                          "local rank {} of {} on this host (CCL_LOCAL_RANK, CCL_LOCAL_SIZE): "
+                          "expected one from 0 to {}",
+                          placement.local_rank, placement.local_ranks, placement.local_ranks - 1);
+  }
   if (list.automatic) return last_usable(placement, usable);
   const auto workers = static_cast<size_t>(placement.worker_count);
   const size_t all = workers * static_cast<size_t>(placement.local_ranks);

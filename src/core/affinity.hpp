@@ -33,13 +33,14 @@ struct WorkerPlacement {
   int local_ranks = 1;
 };
 
-// The core of each worker of this process; empty: the workers are not to be bound.
+// The core of each worker of this process; empty: the workers are not to be bound. A local rank
+// that is not below the number of processes is an error.
 //
 // A list gives every process of the host its workers' cores, in order of local rank: its length
 // must be local_ranks * worker_count, all its cores must be `online`, and this process's must be
 // `usable` (its affinity mask); an error otherwise.
 //
-// auto takes the last usable cores, and is never an error. The processes are taken to share one
+// auto takes the last usable cores, and is no error otherwise. The processes are taken to share one
 // mask: if each has its own, every choice from it is as good. When all their workers are more than
 // the cores, none is bound.
 Result<std::vector<int>> assign_worker_cores(const CoreList& list, const WorkerPlacement& placement,

@@ -86,6 +86,14 @@ TEST(WorkerCores, TheMasksOfOtherProcessesDoNotMatter) {
   EXPECT_EQ(cores_of("0-3", {2, 1, 2}, range(2, 3)), (Cores{2, 3}));
 }
 
+TEST(WorkerCores, ALocalRankBeyondTheProcessesIsAnError) {
+  for (const char* list : {"auto", "0,1"}) {
+    EXPECT_EQ(error_of(list, {1, 2, 2}, range(0, 3)),
+              "local rank 2 of 2 on this host (CCL_LOCAL_RANK, CCL_LOCAL_SIZE): expected one from "
+              "0 to 1");
+  }
+}
+
 TEST(WorkerCores, AutoTakesTheLastOfTheMaskAndSharesThemOut) {
   EXPECT_EQ(cores_of("auto", {1, 0, 1}, range(0, 7)), (Cores{7}));
   EXPECT_EQ(cores_of("auto", {2, 0, 1}, (Cores{1, 3, 5, 9})), (Cores{5, 9}));
