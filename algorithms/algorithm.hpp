@@ -44,6 +44,11 @@ struct Algorithm {
   void (*build)(const Problem&, Builder&);
 };
 
+// Declared here, hence visible to the registry from the file that defines it.
+#define TUTTI_ALGORITHM(collective, name) extern const Algorithm collective##_##name;
+#include "algorithms/registry.inc"
+#undef TUTTI_ALGORITHM
+
 // All, in the order of registry.inc.
 std::span<const Algorithm* const> algorithms();
 // nullptr if there is none of that name.

@@ -29,7 +29,8 @@ inline Range part_of(uint64_t total, int parts, int index) {
   return {begin, end - begin};
 }
 
-// Steps of zero bytes are dropped, a copy onto itself too.
+// Steps without effect are dropped: of zero bytes, a copy onto itself, a fence with nothing to wait
+// for.
 class Builder {
  public:
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
@@ -48,13 +49,14 @@ class Builder {
   void publish(uint32_t tick);
   void await(int peer, uint32_t tick);
   void await_all(uint32_t tick) { await(kAllPeers, tick); }
-  // Private memory; returns its place.
+  // Private memory on a cache line of its own; returns its place.
   Ref scratch(uint64_t bytes);
   // The highest tick of any rank, if this rank's own publishes do not reach it.
   void ticks(uint32_t highest) { schedule_.ticks = std::max(schedule_.ticks, highest); }
 
  private:
   Schedule& schedule_;
+  bool sends_pending_ = false;  // since the last fence
 };
 
 }  // namespace tutti

@@ -1,0 +1,82 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "sched/builder.hpp"
+
+namespace tutti {
+namespace {
+
+Step step_of(StepKind kind, uint64_t bytes = 0) {
+  Step step{};
+  step.kind = kind;
+  step.bytes = bytes;
+  return step;
+}
+
+}  // namespace
+
+void Builder::copy(Ref dst, Ref src, uint64_t bytes, bool streams) {
+  if (bytes == 0 || dst == src) return;
+  Step step = step_of(StepKind::kCopy, bytes);
+  step.streams = streams;
+  step.dst = dst;
+  step.src = src;
+  schedule_.steps.push_back(step);
+}
+
+void Builder::reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
+                     bool streams) {
+  if (bytes == 0 || sources.empty()) return;
+  if (sources.size() == 1 && !finishes) return copy(dst, sources[0], bytes, streams);
+  Step step = step_of(StepKind::kReduce, bytes);
+  step.finishes = finishes;
+  step.streams = streams;
+  step.dst = dst;
+  step.first_source = static_cast<uint32_t>(schedule_.sources.size());
+  step.source_count = static_cast<uint32_t>(sources.size());
+  schedule_.sources.insert(schedule_.sources.end(), sources.begin(), sources.end());
+  schedule_.steps.push_back(step);
+}
+
+void Builder::send(int peer, Ref src, uint64_t bytes) {
+  if (bytes == 0) return;
+  Step step = step_of(StepKind::kSend, bytes);
+  step.peer = peer;
+  step.src = src;
+  schedule_.steps.push_back(step);
+  sends_pending_ = true;
+}
+
+void Builder::recv(int peer, Ref dst, uint64_t bytes) {
+  if (bytes == 0) return;
+  Step step = step_of(StepKind::kRecv, bytes);
+  step.peer = peer;
+  step.dst = dst;
+  schedule_.steps.push_back(step);
+}
+
+void Builder::fence() {
+  if (!sends_pending_) return;
+  schedule_.steps.push_back(step_of(StepKind::kFence));
+  sends_pending_ = false;
+}
+
+void Builder::publish(uint32_t tick) {
+  Step step = step_of(StepKind::kPublish);
+  step.tick = tick;
+  schedule_.steps.push_back(step);
+  ticks(tick);
+}
+
+void Builder::await(int peer, uint32_t tick) {
+  Step step = step_of(StepKind::kAwait);
+  step.peer = peer;
+  step.tick = tick;
+  schedule_.steps.push_back(step);
+}
+
+Ref Builder::scratch(uint64_t bytes) {
+  const Ref place = Ref::of(Space::kScratch, schedule_.scratch_bytes);
+  schedule_.scratch_bytes += (bytes + 63) / 64 * 64;
+  return place;
+}
+
+}  // namespace tutti

@@ -1,0 +1,70 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Schedules as text, for `tutti explain`, error messages and tests.
+#include "sched/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace tutti {
+namespace {
+
+constexpr std::array<std::string_view, 6> kSpaceNames = {"send", "recv", "scratch",
+                                                         "line", "slot", "window"};
+
+std::string sources_text(const Step& step, const Schedule& schedule) {
+  std::string text;
+  for (uint32_t i = 0; i < step.source_count; ++i) {
+    if (i > 0) text += ", ";
+    text += to_string(schedule.sources[step.first_source + i]);
+  }
+  return text;
+}
+
+std::string size_text(const Step& step) {
+  return fmt::format("  ({} B{}{})", step.bytes, step.finishes ? ", finishes" : "",
+                     step.streams ? ", streams" : "");
+}
+
+std::string peer_text(int peer) { return peer == kAllPeers ? "all" : fmt::format("rank {}", peer); }
+
+}  // namespace
+
+std::string to_string(const Ref& ref) {
+  const std::string_view name = kSpaceNames[static_cast<size_t>(ref.space())];
+  if (ref.peer() < 0) return fmt::format("{}+{}", name, ref.offset);
+  return fmt::format("{}[{}]+{}", name, ref.peer(), ref.offset);
+}
+
+std::string to_string(const Step& step, const Schedule& schedule) {
+  switch (step.kind) {
+    case StepKind::kCopy:
+      return fmt::format("copy {} <- {}{}", to_string(step.dst), to_string(step.src),
+                         size_text(step));
+    case StepKind::kReduce:
+      return fmt::format("reduce {} <- {}{}", to_string(step.dst), sources_text(step, schedule),
+                         size_text(step));
+    case StepKind::kSend:
+      return fmt::format("send {} -> {}{}", to_string(step.src), peer_text(step.peer),
+                         size_text(step));
+    case StepKind::kRecv:
+      return fmt::format("recv {} <- {}{}", to_string(step.dst), peer_text(step.peer),
+                         size_text(step));
+    case StepKind::kFence: return "fence";
+    case StepKind::kPublish: return fmt::format("publish tick {}", step.tick);
+    case StepKind::kAwait: return fmt::format("await {} tick {}", peer_text(step.peer), step.tick);
+  }
+  return "unknown step";
+}
+
+std::string to_string(const Schedule& schedule) {
+  std::string text;
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    text += fmt::format("{:4}  {}\n", i, to_string(schedule.steps[i], schedule));
+  }
+  return text;
+}
+
+}  // namespace tutti
