@@ -1,0 +1,139 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "communicator.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "error.hpp"
+#include "rendezvous.hpp"
+
+namespace tutti_torch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// All communicators of the process. Never destroyed: threads may still come here while it exits.
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Communicator>> all;
+};
+Registry& registry() {
+  static auto* instance = new Registry;
+  return *instance;
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank, int size,
+                                                   Milliseconds timeout, const std::string& name) {
+  tutti_unique_id id;
+  if (size > 1) {
+    id = agree_on_id(store, rank, size, timeout);
+  } else {
+    check(tutti_get_unique_id(&id), "ccl: making a unique id");
+  }
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.timeout_ms = as_int_ms(timeout, 1);
+  config.init_timeout_ms = config.timeout_ms;
+  config.name = name.c_str();
+  tutti_comm_t handle = nullptr;
+  check(tutti_comm_create(&id, rank, size, &config, &handle), "ccl: making the process group");
+  auto made = std::make_shared<Communicator>(handle, timeout);
+  std::lock_guard guard(registry().mutex);
+  std::erase_if(registry().all, [](const auto& entry) { return entry.expired(); });
+  registry().all.push_back(made);
+  return made;
+}
+
+Communicator::Communicator(tutti_comm_t handle, Milliseconds timeout)
+    : current_timeout_ms_(timeout.count()), default_timeout_ms_(timeout.count()), handle_(handle) {}
+
+Communicator::~Communicator() { close(default_timeout()); }
+
+Communicator::Turn Communicator::lock(Milliseconds timeout) {
+  Turn turn;
+  turn.lock_ = std::unique_lock(turn_);
+  turn.handle_ = handle_;  // changes only under turn_
+  TORCH_CHECK(turn.handle_ != nullptr, "ccl: the process group was shut down");
+  const int64_t ms = timeout.count() < 0 ? default_timeout_ms_.load() : timeout.count();
+  if (ms != current_timeout_ms_) {
+    check(tutti_comm_set_timeout(handle_, as_int_ms(Milliseconds(ms), 1)),
+          "ccl: setting the timeout");
+    current_timeout_ms_ = ms;
+  }
+  return turn;
+}
+
+void Communicator::adopt(const c10::intrusive_ptr<RequestWork>& work) {
+  std::lock_guard guard(works_mutex_);
+  work->place_ = works_.insert(works_.end(), work);
+}
+
+void Communicator::forget(RequestWork& work) {
+  Works last;  // dropped after the lock: it may hold the last reference to tensors
+  std::lock_guard guard(works_mutex_);
+  if (!work.place_) return;
+  last.splice(last.end(), works_, *work.place_);
+  work.place_.reset();
+  works_changed_.notify_all();
+}
+
+void Communicator::sweep() {
+  std::vector<c10::intrusive_ptr<RequestWork>> dropped;
+  {
+    std::lock_guard guard(works_mutex_);
+    for (const auto& work : works_) {
+      if (work.use_count() == 1) dropped.push_back(work);
+    }
+  }
+  for (const auto& work : dropped) work->isCompleted();
+}
+
+Communicator::Works Communicator::snapshot() {
+  std::lock_guard guard(works_mutex_);
+  return works_;
+}
+
+void Communicator::abort(const std::string& reason) {
+  std::lock_guard guard(handle_mutex_);
+  if (handle_ != nullptr) tutti_comm_abort(handle_, reason.c_str());
+}
+
+void Communicator::close(Milliseconds patience) {
+  const auto deadline = Clock::now() + patience;
+  bool calm = true;
+  for (const auto& work : snapshot()) {
+    const auto left = std::chrono::duration_cast<Milliseconds>(deadline - Clock::now());
+    calm = work->wait_quietly(std::max(left, Milliseconds(0))) && calm;
+  }
+  std::unique_lock turn(turn_, std::defer_lock);
+  if (!calm || !turn.try_lock_until(deadline)) {
+    abort("the process group was shut down while operations were outstanding");
+    if (!turn.owns_lock()) turn.lock();
+  }
+  for (const auto& work : snapshot()) work->wait_quietly(std::nullopt);
+  {
+    // A thread that still waits for a completed work leaves it within moments.
+    std::unique_lock lock(works_mutex_);
+    works_changed_.wait(lock, [this] { return works_.empty(); });
+  }
+  tutti_comm_t handle = nullptr;
+  {
+    std::lock_guard guard(handle_mutex_);
+    std::swap(handle, handle_);
+  }
+  tutti_comm_destroy(handle);  // its error, if any, was reported by the operation that met it
+}
+
+void Communicator::close_all(Milliseconds patience) {
+  std::vector<std::weak_ptr<Communicator>> all;
+  {
+    std::lock_guard guard(registry().mutex);
+    all.swap(registry().all);
+  }
+  for (const auto& entry : all) {
+    if (const auto communicator = entry.lock()) communicator->close(patience);
+  }
+}
+
+}  // namespace tutti_torch

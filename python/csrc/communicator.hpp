@@ -1,0 +1,84 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The communicator of one process group, together with what must be over before it can go: the
+// calls in progress and the asynchronous works.
+//
+// Threads. The library wants one thread at a time; lock() sees to it. A blocking call holds the
+// lock until it is done, which is safe because a later call could not overtake it anyway. abort()
+// needs no lock. Nobody waits for Python's interpreter lock while holding a lock of this class.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include "work.hpp"
+
+namespace tutti_torch {
+
+class Communicator {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  // Collective over the ranks of the group; `name` is shown in errors.
+  static std::shared_ptr<Communicator> create(c10d::Store& store, int rank, int size,
+                                              Milliseconds timeout, const std::string& name);
+  Communicator(tutti_comm_t handle, Milliseconds timeout);
+  ~Communicator();
+
+  // The right to make calls, and what they are made on. Throws if the communicator is closed.
+  class Turn {
+   public:
+    Turn() = default;
+    tutti_comm_t handle() const { return handle_; }
+    explicit operator bool() const { return handle_ != nullptr; }
+
+   private:
+    friend class Communicator;
+    std::unique_lock<std::timed_mutex> lock_;
+    tutti_comm_t handle_ = nullptr;
+  };
+  // `timeout` is the longest wait of the calls made in this turn; negative: the group's own.
+  Turn lock(Milliseconds timeout);
+
+  void set_default_timeout(Milliseconds timeout) { default_timeout_ms_ = timeout.count(); }
+  Milliseconds default_timeout() const { return Milliseconds(default_timeout_ms_); }
+
+  // Keeps a work alive until it is complete, even if its handle is dropped; sweep() completes
+  // those.
+  void adopt(const c10::intrusive_ptr<RequestWork>& work);
+  // The work is complete and its requests are freed.
+  void forget(RequestWork& work);
+  void sweep();
+
+  // Ends every call in progress or to come, on all ranks, with an error. Any thread; at once.
+  void abort(const std::string& reason);
+  // Lets the outstanding works end within `patience`, aborts those that do not, and frees the
+  // communicator. The second call does nothing.
+  void close(Milliseconds patience);
+  // The same for every communicator of the process.
+  static void close_all(Milliseconds patience);
+
+ private:
+  using Works = std::list<c10::intrusive_ptr<RequestWork>>;
+  Works snapshot();
+
+  std::timed_mutex turn_;       // held while calls are made
+  int64_t current_timeout_ms_;  // what the library was told last; under turn_
+  std::atomic<int64_t> default_timeout_ms_;
+
+  std::mutex handle_mutex_;  // orders abort() and the end of the handle
+  tutti_comm_t handle_;      // null once closed
+
+  std::mutex works_mutex_;
+  std::condition_variable works_changed_;
+  Works works_;
+};
+
+}  // namespace tutti_torch

@@ -1,0 +1,197 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "launch.hpp"
+
+#include <ATen/record_function.h>
+
+#include "error.hpp"
+
+namespace tutti_torch {
+
+Launch::Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
+               uint64_t sequence, const std::vector<at::Tensor>& tensors)
+    : member_(member), kind_(kind), timeout_(timeout) {
+  // A profiler wants an event that begins and ends, which a work has.
+  if (blocking && !at::hasCallbacks()) return;
+  member.communicator->sweep();
+  work_ = c10::make_intrusive<RequestWork>(member.communicator, member.rank, kind.type, kind.title,
+                                           sequence, tensors);
+}
+
+// Taken as late as possible: staging runs PyTorch's operators, which may call into Python.
+tutti_comm_t Launch::handle() {
+  if (!turn_) {
+    turn_ = member_.communicator->lock(timeout_);
+    // From here on requests may use the tensors, even if a later call of this operation fails.
+    if (work_) member_.communicator->adopt(work_);
+  }
+  return turn_.handle();
+}
+
+void Launch::check(tutti_status status) const {
+  if (status != TUTTI_OK) throw_status(status, kind_.title);
+}
+
+bool Launch::dense(const at::Tensor& tensor) const {
+  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided) {
+    C10_THROW_ERROR(NotImplementedError, std::string(kind_.title) +
+                                             ": expected a strided tensor on the CPU, got " +
+                                             tensor.toString() + " on " + tensor.device().str());
+  }
+  // A conjugated or negated view has the memory of its base, not its own values.
+  return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+}
+
+// The caller holds its tensors during a blocking call.
+void Launch::hold_callers(const at::Tensor& tensor) {
+  if (work_) work_->keep(tensor);
+}
+
+at::Tensor Launch::hold(at::Tensor tensor) {
+  if (work_) {
+    work_->keep(tensor);
+  } else {
+    kept_.push_back(tensor);
+  }
+  return tensor;
+}
+
+at::Tensor Launch::staged(const at::Tensor& tensor) {
+  const at::NoGradGuard no_grad;
+  return hold(tensor.detach().resolve_conj().resolve_neg().contiguous());
+}
+
+const void* Launch::input(const at::Tensor& tensor) {
+  if (!dense(tensor)) return staged(tensor).const_data_ptr();
+  hold_callers(tensor);
+  return tensor.const_data_ptr();
+}
+
+void* Launch::output(const at::Tensor& tensor) {
+  if (!dense(tensor)) {
+    const at::Tensor temporary = scratch(tensor.numel(), tensor.scalar_type());
+    copy_at_end(tensor, temporary.view(tensor.sizes()));
+    return temporary.data_ptr();
+  }
+  hold_callers(tensor);
+  return tensor.data_ptr();
+}
+
+void* Launch::in_out(const at::Tensor& tensor) {
+  if (!dense(tensor)) {
+    const at::Tensor temporary = staged(tensor);
+    copy_at_end(tensor, temporary);
+    return temporary.data_ptr();
+  }
+  hold_callers(tensor);
+  return tensor.data_ptr();
+}
+
+std::byte* Launch::joined(const std::vector<at::Tensor>& blocks) {
+  auto* next = static_cast<std::byte*>(blocks.front().data_ptr());
+  for (const at::Tensor& block : blocks) {
+    if (!dense(block) || block.data_ptr() != next) return nullptr;
+    next += block.nbytes();
+  }
+  for (const at::Tensor& block : blocks) hold_callers(block);
+  return static_cast<std::byte*>(blocks.front().data_ptr());
+}
+
+at::Tensor Launch::scratch(int64_t elements, at::ScalarType type) {
+  return hold(at::empty({elements}, at::TensorOptions().dtype(type)));
+}
+
+at::Tensor Launch::concatenated(const std::vector<at::Tensor>& blocks) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> flat;
+  for (const at::Tensor& block : blocks) flat.push_back(block.detach().reshape(-1));
+  return hold(at::cat(flat));
+}
+
+void Launch::copy_at_end(at::Tensor to, at::Tensor from) {
+  copies_.emplace_back(std::move(to), std::move(from));
+}
+
+Reduction Launch::reduction(const c10d::ReduceOp& op, at::ScalarType type) {
+  Reduction reduction = reduction_for(op, type);
+  if (reduction.owned) {
+    if (work_) {
+      work_->own(std::move(reduction.owned));
+    } else {
+      ops_.push_back(std::move(reduction.owned));
+    }
+  }
+  return reduction;
+}
+
+void Launch::allreduce(const void* send, void* recv, size_t count, const Reduction& reduction) {
+  const tutti_comm_t comm = handle();
+  const tutti_type type = reduction.element.type;
+  check(work_ ? tutti_iallreduce(send, recv, count, type, reduction.op, comm, request())
+              : tutti_allreduce(send, recv, count, type, reduction.op, comm));
+}
+
+void Launch::broadcast(void* buffer, size_t count, tutti_type type, int root) {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_ibroadcast(buffer, count, type, root, comm, request())
+              : tutti_broadcast(buffer, count, type, root, comm));
+}
+
+void Launch::allgather(const void* send, void* recv, size_t count, tutti_type type) {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_iallgather(send, recv, count, type, comm, request())
+              : tutti_allgather(send, recv, count, type, comm));
+}
+
+void Launch::reduce_scatter(const void* send, void* recv, size_t count,
+                            const Reduction& reduction) {
+  const tutti_comm_t comm = handle();
+  const tutti_type type = reduction.element.type;
+  check(work_ ? tutti_ireduce_scatter(send, recv, count, type, reduction.op, comm, request())
+              : tutti_reduce_scatter(send, recv, count, type, reduction.op, comm));
+}
+
+void Launch::barrier() {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_ibarrier(comm, request()) : tutti_barrier(comm));
+}
+
+void Launch::send(const void* buffer, size_t count, tutti_type type, int peer, int tag) {
+  const tutti_comm_t comm = handle();
+  check(tutti_isend(buffer, count, type, peer, tag, comm, request()));
+}
+
+void Launch::recv(void* buffer, size_t count, tutti_type type, int peer, int tag) {
+  const tutti_comm_t comm = handle();
+  check(tutti_irecv(buffer, count, type, peer, tag, comm, request()));
+  work_->expect_message(count);
+}
+
+c10::intrusive_ptr<c10d::Work> Launch::finish(const std::vector<at::Tensor>& outputs) {
+  return work_ ? conclude({outputs}, false) : conclude({}, false);
+}
+
+c10::intrusive_ptr<c10d::Work> Launch::finish(const std::vector<std::vector<at::Tensor>>& outputs) {
+  return work_ ? conclude(outputs, true) : conclude({}, true);
+}
+
+c10::intrusive_ptr<c10d::Work> Launch::conclude(RequestWork::Outputs outputs, bool nested) {
+  if (work_) handle();  // even one that needed no call is put in the communicator's keeping
+  turn_ = {};
+  if (!work_) {
+    copy_back(copies_);
+    return nullptr;
+  }
+  if (!copies_.empty()) {
+    work_->on_success([copies = std::move(copies_)] { copy_back(copies); });
+  }
+  work_->commit(std::move(outputs), nested);
+  return work_;
+}
+
+void Launch::copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies) {
+  if (copies.empty()) return;
+  const at::NoGradGuard no_grad;
+  for (const auto& [to, from] : copies) to.copy_(from);
+}
+
+}  // namespace tutti_torch

@@ -1,0 +1,93 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One operation of a process group on its way into the library. The operations are written once, in
+// terms of this class; it makes each call in the blocking form, in the caller's thread and without
+// any allocation, where nobody needs a handle, and in the non-blocking form with a RequestWork
+// elsewhere.
+//
+// The library reads and writes dense memory. Tensors that are not row-major contiguous are staged
+// through copies that are: input() and output() give the address to use and see to the copying.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <utility>
+#include <vector>
+
+#include "communicator.hpp"
+#include "convert.hpp"
+#include "work.hpp"
+
+namespace tutti_torch {
+
+struct Kind {
+  c10d::OpType type;
+  const char* title;  // in profiles and errors
+};
+
+// What a process group lends to its operations.
+struct Member {
+  std::shared_ptr<Communicator> communicator;
+  int rank;
+  int size;
+};
+
+class Launch {
+ public:
+  // `tensors` are shown in profiles. Blocking is only for operations made of collective calls: a
+  // blocking receive could keep the matching send from being posted.
+  Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
+         uint64_t sequence, const std::vector<at::Tensor>& tensors);
+
+  // The dense memory of a tensor that is read, written, or both.
+  const void* input(const at::Tensor& tensor);
+  void* output(const at::Tensor& tensor);
+  void* in_out(const at::Tensor& tensor);
+  // Where the blocks lie, if they are dense and follow one another in memory; else null.
+  std::byte* joined(const std::vector<at::Tensor>& blocks);
+  // A dense tensor of one dimension that lives as long as the operation.
+  at::Tensor scratch(int64_t elements, at::ScalarType type);
+  // A dense copy of the blocks, one after the other.
+  at::Tensor concatenated(const std::vector<at::Tensor>& blocks);
+  // When the operation has succeeded, `from` is copied to `to`.
+  void copy_at_end(at::Tensor to, at::Tensor from);
+  // The reduction's handle, which lives as long as the operation.
+  Reduction reduction(const c10d::ReduceOp& op, at::ScalarType type);
+
+  void allreduce(const void* send, void* recv, size_t count, const Reduction& reduction);
+  void broadcast(void* buffer, size_t count, tutti_type type, int root);
+  void allgather(const void* send, void* recv, size_t count, tutti_type type);
+  void reduce_scatter(const void* send, void* recv, size_t count, const Reduction& reduction);
+  void barrier();
+  void send(const void* buffer, size_t count, tutti_type type, int peer, int tag);
+  void recv(void* buffer, size_t count, tutti_type type, int peer, int tag);
+
+  // The handle; null if the operation is complete. `outputs` become the value of its future.
+  c10::intrusive_ptr<c10d::Work> finish(const std::vector<at::Tensor>& outputs);
+  c10::intrusive_ptr<c10d::Work> finish(const std::vector<std::vector<at::Tensor>>& outputs);
+
+ private:
+  tutti_comm_t handle();
+  tutti_request_t* request() { return work_->add_request(); }
+  void check(tutti_status status) const;
+  bool dense(const at::Tensor& tensor) const;
+  at::Tensor staged(const at::Tensor& tensor);
+  at::Tensor hold(at::Tensor tensor);
+  void hold_callers(const at::Tensor& tensor);
+  c10::intrusive_ptr<c10d::Work> conclude(RequestWork::Outputs outputs, bool nested);
+  static void copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies);
+
+  const Member& member_;
+  const Kind kind_;
+  const std::chrono::milliseconds timeout_;
+  Communicator::Turn turn_;
+  c10::intrusive_ptr<RequestWork> work_;  // null: blocking
+  // Of a blocking operation; a work has its own.
+  std::vector<at::Tensor> kept_;
+  std::vector<OwnedOp> ops_;
+  std::vector<std::pair<at::Tensor, at::Tensor>> copies_;  // to, from
+};
+
+}  // namespace tutti_torch

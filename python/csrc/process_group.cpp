@@ -1,0 +1,75 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The life of a process group, and messages between its ranks.
+#include "process_group.hpp"
+
+#include <limits>
+
+namespace tutti_torch {
+namespace {
+
+// A user's tags end here; messages of composed collectives have the last one.
+constexpr int kLastTag = std::numeric_limits<int>::max() - 1;
+
+void check_tag(const char* title, int tag) {
+  TORCH_CHECK(tag >= 0 && tag <= kLastTag, title, ": expected a tag from 0 to ", kLastTag, ", got ",
+              tag);
+}
+
+}  // namespace
+
+ProcessGroupTutti::ProcessGroupTutti(c10d::Store& store, int rank, int size,
+                                     std::chrono::milliseconds timeout, const std::string& name)
+    : Backend(rank, size),
+      member_{Communicator::create(store, rank, size, timeout, name), rank, size} {
+  init();
+}
+
+ProcessGroupTutti::~ProcessGroupTutti() { shutdown(); }
+
+c10::intrusive_ptr<c10d::Backend::Options> ProcessGroupTutti::getBackendOptions() {
+  return c10::make_intrusive<Options>(getBackendName(), member_.communicator->default_timeout());
+}
+
+void ProcessGroupTutti::setTimeout(std::chrono::milliseconds timeout) {
+  member_.communicator->set_default_timeout(timeout);
+}
+
+void ProcessGroupTutti::abort() {
+  member_.communicator->abort("the process group was aborted by rank " + std::to_string(rank_));
+}
+
+void ProcessGroupTutti::shutdown() {
+  member_.communicator->close(member_.communicator->default_timeout());
+}
+
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Tensors& tensors, int peer, int tag) {
+  constexpr Kind kKind{c10d::OpType::SEND, "ccl:send"};
+  const Tensor& tensor = only(tensors, kKind.title);
+  check_tag(kKind.title, tag);
+  Launch launch(member_, kKind, false, c10d::kUnsetTimeout, sequence_, tensors);
+  const Element element = moved_element(tensor.scalar_type());
+  launch.send(launch.input(tensor), element.count(tensor), element.type, peer, tag);
+  return launch.finish(tensors);
+}
+
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::receive(Kind kind, Tensors& tensors, int peer,
+                                                      int tag) {
+  const Tensor& tensor = only(tensors, kind.title);
+  check_tag(kind.title, tag);
+  Launch launch(member_, kind, false, c10d::kUnsetTimeout, sequence_, tensors);
+  const Element element = moved_element(tensor.scalar_type());
+  launch.recv(launch.output(tensor), element.count(tensor), element.type, peer, tag);
+  return launch.finish(tensors);
+}
+
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::recv(Tensors& tensors, int peer, int tag) {
+  return receive({c10d::OpType::RECV, "ccl:recv"}, tensors, peer, tag);
+}
+
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::recvAnysource(Tensors& tensors, int tag) {
+  return receive({c10d::OpType::RECVANYSOURCE, "ccl:recvAnySource"}, tensors, TUTTI_ANY_SOURCE,
+                 tag);
+}
+
+}  // namespace tutti_torch

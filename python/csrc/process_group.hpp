@@ -1,0 +1,102 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The backend `ccl` of torch.distributed: c10d's Backend over tutti.h.
+//
+// Collectives of the library: allreduce, broadcast, allgather, reduce_scatter, barrier, and their
+// forms for several tensors (collectives.cpp). Composed here of those and of messages, because
+// PyTorch's users need them: reduce, gather, scatter, alltoall, and blocks of unequal sizes
+// (composed.cpp).
+#pragma once
+
+#include <atomic>
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "launch.hpp"
+
+namespace tutti_torch {
+
+class ProcessGroupTutti final : public c10d::Backend {
+ public:
+  using Tensor = at::Tensor;
+  using Tensors = std::vector<at::Tensor>;
+  using TensorLists = std::vector<Tensors>;
+  using WorkPtr = c10::intrusive_ptr<c10d::Work>;
+
+  // Collective over the ranks of the group. `name` is shown in errors.
+  ProcessGroupTutti(c10d::Store& store, int rank, int size, std::chrono::milliseconds timeout,
+                    const std::string& name);
+  ~ProcessGroupTutti() override;
+
+  const std::string getBackendName() const override { return "ccl"; }
+  c10::intrusive_ptr<Options> getBackendOptions() override;
+  void setTimeout(std::chrono::milliseconds timeout) override;
+  void setSequenceNumberForGroup() override {}  // all ranks start at 0
+  uint64_t getSequenceNumberForGroup() override { return sequence_; }
+  void abort() override;
+  void shutdown() override;
+
+  WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  WorkPtr allreduce_coalesced(Tensors& tensors,
+                              const c10d::AllreduceCoalescedOptions& options) override;
+  WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  WorkPtr allgather(TensorLists& outputs, Tensors& inputs,
+                    const c10d::AllgatherOptions& options) override;
+  WorkPtr _allgather_base(Tensor& output, Tensor& input,
+                          const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::AllgatherOptions& options) override;
+  WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs,
+                         const c10d::ReduceScatterOptions& options) override;
+  WorkPtr _reduce_scatter_base(Tensor& output, Tensor& input,
+                               const c10d::ReduceScatterOptions& options) override;
+  WorkPtr reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                          const c10d::ReduceScatterOptions& options) override;
+  WorkPtr barrier(const c10d::BarrierOptions& options) override;
+  void monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) override;
+
+  WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
+  WorkPtr gather(TensorLists& outputs, Tensors& inputs,
+                 const c10d::GatherOptions& options) override;
+  WorkPtr scatter(Tensors& outputs, TensorLists& inputs,
+                  const c10d::ScatterOptions& options) override;
+  WorkPtr alltoall(Tensors& outputs, Tensors& inputs,
+                   const c10d::AllToAllOptions& options) override;
+  WorkPtr alltoall_base(Tensor& output, Tensor& input, std::vector<int64_t>& output_splits,
+                        std::vector<int64_t>& input_splits,
+                        const c10d::AllToAllOptions& options) override;
+
+  WorkPtr send(Tensors& tensors, int peer, int tag) override;
+  WorkPtr recv(Tensors& tensors, int peer, int tag) override;
+  WorkPtr recvAnysource(Tensors& tensors, int tag) override;
+
+ private:
+  // One collective, blocking if the caller does not want a handle.
+  template <typename CollectiveOptions>
+  Launch collective(Kind kind, const CollectiveOptions& options, const Tensors& tensors) {
+    return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
+  }
+  // One that is made of messages, which never block.
+  Launch messages(Kind kind, std::chrono::milliseconds timeout, const Tensors& tensors) {
+    return {member_, kind, false, timeout, ++sequence_, tensors};
+  }
+  void allgather_into(Launch& launch, const Tensor& output, const Tensor& input);
+  void reduce_scatter_into(Launch& launch, const Tensor& output, const Tensor& input,
+                           const c10d::ReduceOp& op);
+  void allgather_uneven(Launch& launch, const Tensors& outputs, const Tensor& input);
+  void reduce_scatter_uneven(Launch& launch, const Tensor& output, const Tensors& inputs,
+                             const c10d::ReduceOp& op);
+  void exchange(Launch& launch, const Tensors& outputs, const Tensors& inputs);
+  WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag);
+
+  const Member member_;
+  std::atomic<uint64_t> sequence_ = 0;  // collectives begun
+};
+
+// The only element of a list, as PyTorch's interface has it; `title` is named in errors.
+template <typename T>
+T& only(std::vector<T>& list, const char* title) {
+  TORCH_CHECK(list.size() == 1, title, ": expected 1 tensor or list of tensors, got ", list.size());
+  return list.front();
+}
+
+}  // namespace tutti_torch

@@ -1,0 +1,37 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The Python module tutti._C.
+#include <pybind11/chrono.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include "future_pool.hpp"
+#include "process_group.hpp"
+
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
+                                                 int rank, int size, Milliseconds timeout,
+                                                 const std::string& name) {
+  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(*store, rank, size, timeout, name);
+}
+
+// For the exit of the interpreter: after this nothing of ours needs Python.
+void stop(Milliseconds patience) {
+  tutti_torch::Communicator::close_all(patience);
+  tutti_torch::FuturePool::instance().stop(patience);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, module) {
+  module.doc() = "The ccl backend of torch.distributed; use it through tutti.torch.";
+  // Both wait for other processes or threads, which may need the interpreter.
+  module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
+             py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
+             py::arg("name"));
+  module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+}

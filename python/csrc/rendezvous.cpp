@@ -1,0 +1,118 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "rendezvous.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "error.hpp"
+
+namespace tutti_torch {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+using Clock = std::chrono::steady_clock;
+
+Bytes random_bytes() {
+  std::random_device device;
+  Bytes bytes(16);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(device());
+  return bytes;
+}
+
+std::string key(const char* what, int rank) {
+  return std::string("tutti/") + what + "/" + std::to_string(rank);
+}
+
+// What the store holds; empty if nothing. Never blocks, as Store::get would.
+Bytes look(c10d::Store& store, const std::string& name) {
+  return store.check({name}) ? store.get(name) : Bytes{};
+}
+
+// Calls `done` with growing pauses until it returns true; false when the time is over.
+template <typename Done>
+bool look_until(Clock::time_point deadline, Done&& done) {
+  auto pause = std::chrono::microseconds(200);
+  while (!done()) {
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::microseconds>(pause * 2, std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+// What rank 0 knows about another rank.
+struct Guest {
+  int rank;
+  Bytes answered;  // the nonce it was answered with
+};
+
+// Answers a rank's nonce if it is a new one; true once the rank has confirmed.
+bool serve(c10d::Store& store, Guest& guest, const Bytes& token, const tutti_unique_id& id) {
+  const Bytes nonce = look(store, key("hello", guest.rank));
+  if (!nonce.empty() && nonce != guest.answered) {
+    Bytes answer = nonce;
+    answer.insert(answer.end(), token.begin(), token.end());
+    answer.insert(answer.end(), std::begin(id.bytes), std::end(id.bytes));
+    store.set(key("id", guest.rank), answer);
+    guest.answered = nonce;
+  }
+  if (look(store, key("ack", guest.rank)) != token) return false;
+  // The id holds a secret: it leaves the store when it has been read.
+  for (const char* what : {"hello", "id", "ack"}) store.deleteKey(key(what, guest.rank));
+  return true;
+}
+
+tutti_unique_id host(c10d::Store& store, int size, std::chrono::milliseconds timeout) {
+  tutti_unique_id id;
+  check(tutti_get_unique_id(&id), "ccl: making a unique id");
+  const Bytes token = random_bytes();
+  std::vector<Guest> guests;
+  for (int rank = 1; rank < size; ++rank) guests.push_back({rank, {}});
+  const bool all = look_until(Clock::now() + timeout, [&] {
+    std::erase_if(guests, [&](Guest& guest) { return serve(store, guest, token, id); });
+    return guests.empty();
+  });
+  if (!all) {
+    std::string missing;
+    for (const Guest& guest : guests) missing = c10::str(missing, " ", guest.rank);
+    C10_THROW_ERROR(DistBackendError,
+                    c10::str("ccl: of ", size, " ranks these did not come to the store within ",
+                             timeout.count(), " ms:", missing));
+  }
+  return id;
+}
+
+tutti_unique_id visit(c10d::Store& store, int rank, std::chrono::milliseconds timeout) {
+  tutti_unique_id id;
+  const Bytes nonce = random_bytes();
+  Bytes answer;
+  store.set(key("hello", rank), nonce);
+  const bool found = look_until(Clock::now() + timeout, [&] {
+    answer = look(store, key("id", rank));
+    return answer.size() == 2 * nonce.size() + sizeof(id.bytes) &&
+           std::equal(nonce.begin(), nonce.end(), answer.begin());
+  });
+  if (!found) {
+    C10_THROW_ERROR(DistBackendError, c10::str("ccl: rank ", rank,
+                                               " found no answer from rank 0 in the store within ",
+                                               timeout.count(), " ms"));
+  }
+  const auto token = answer.begin() + static_cast<std::ptrdiff_t>(nonce.size());
+  const auto text = token + static_cast<std::ptrdiff_t>(nonce.size());
+  std::copy(text, answer.end(), std::begin(id.bytes));
+  store.set(key("ack", rank), Bytes(token, text));
+  return id;
+}
+
+}  // namespace
+
+tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
+                            std::chrono::milliseconds timeout) {
+  return rank == 0 ? host(store, size, timeout) : visit(store, rank, timeout);
+}
+
+}  // namespace tutti_torch

@@ -1,0 +1,23 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the ranks of a process group agree on the unique id of their communicator, through the store
+// that PyTorch gives them.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+namespace tutti_torch {
+
+// Rank 0 makes the id, all ranks return it. A store may outlive the processes (torchrun keeps it
+// over an elastic restart, and a group may be made again under the same name), so that nothing
+// found in it is believed for being there. Each rank writes a fresh nonce under hello/<rank>; rank
+// 0 answers under id/<rank> with that nonce, a fresh token and the id; the rank confirms with the
+// token under ack/<rank>. Whoever finds something else than what it expects looks again until it is
+// there or `timeout` is over.
+tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
+                            std::chrono::milliseconds timeout);
+
+}  // namespace tutti_torch
