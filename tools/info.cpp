@@ -1,71 +1,23 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// tutti info: what this library is, sees and offers. Everything is first collected as JSON, which
-// --json prints as it is and the text is made from.
+// tutti info: what this library is, sees and offers. Everything is first collected as JSON
+// (facts.hpp), which --json prints as it is and the text is made from.
 #include <fmt/format.h>
 #include <tutti/tutti.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/affinity.hpp"
 #include "core/topology.hpp"
-#include "env/env.hpp"
+#include "tools/facts.hpp"
 #include "tools/manual.hpp"
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json collect_cores() {
-  const std::optional<double> quota = tutti::cpu_quota();
-  return {{"usable", tutti::usable_cores()},
-          {"online", tutti::online_cores()},
-          {"quota", quota ? Json(*quota) : Json(nullptr)}};
-}
-
-Json collect_topology() {
-  const tutti::CacheSizes caches = tutti::cache_sizes();
-  Json json = {{"l2_bytes", caches.second_level}, {"last_level_bytes", caches.last_level}};
-  const std::vector<int> usable = tutti::usable_cores();
-  const auto topology = tutti::load_topology(usable);
-  if (!topology.ok()) {
-    json["error"] = topology.status().message();
-    return json;
-  }
-  json["processor"] = topology->processor;
-  json["packages"] = topology->packages;
-  json["numa_nodes"] = topology->numa_nodes;
-  json["physical_cores"] = topology->physical_cores;
-  json["hardware_threads"] = topology->hardware_threads;
-  json["memory_bytes"] = topology->memory_bytes;
-  json["drawing"] = topology->drawing;
-  return json;
-}
-
-Json collect_variables() {
-  Json json = Json::array();
-  for (const tutti::VariableReport& v : tutti::report_variables(tutti::process_environment())) {
-    json.push_back({{"name", v.name},
-                    {"value", v.value},
-                    {"default", v.default_value},
-                    {"origin", v.origin},
-                    {"expected", v.expected},
-                    {"help", v.help},
-                    {"error", v.error.empty() ? Json(nullptr) : Json(v.error)}});
-  }
-  return json;
-}
-
-Json collect_notices() {
-  Json json = Json::array();
-  for (const tutti::EnvironmentNotice& notice :
-       tutti::check_names(tutti::process_environment_names(), tutti::process_environment())) {
-    json.push_back({{"severity", tutti::log_level_name(notice.severity)}, {"text", notice.text}});
-  }
-  return json;
-}
 
 std::string text_of(const Json& value) { return value.get<std::string>(); }
 
@@ -106,6 +58,24 @@ void print_machine(const Json& topology, const Json& cores) {
   if (!topology.contains("drawing")) return;
   fmt::print("\n{}  in [ ]: the hardware threads of one core\n",
              indented(text_of(topology["drawing"])));
+}
+
+void print_transports(const Json& transports) {
+  fmt::print("\nTransports\n");
+  for (const Json& transport : transports) {
+    fmt::print("  {:<12} {}\n", text_of(transport["name"]), text_of(transport["summary"]));
+    if (transport["available"].get<bool>()) continue;
+    fmt::print("  {:<12} not available: {}\n", "", text_of(transport["why_not"]));
+  }
+}
+
+void print_algorithms(const Json& algorithms) {
+  fmt::print("\nAlgorithms (*: reduces in rank order, as TUTTI_STRICT=1 demands)\n");
+  for (const Json& algorithm : algorithms) {
+    fmt::print("  {:<15} {:<20} {} {}\n", text_of(algorithm["collective"]),
+               text_of(algorithm["name"]), algorithm["rank_order"].get<bool>() ? "*" : " ",
+               text_of(algorithm["summary"]));
+  }
 }
 
 void print_notices(const Json& notices) {
@@ -159,6 +129,8 @@ void run_info(const Options& options) {
   if (!options.env) {
     info["cores"] = collect_cores();
     info["topology"] = collect_topology();
+    info["transports"] = collect_transports();
+    info["algorithms"] = collect_algorithms();
   }
   info["variables"] = collect_variables();
   info["notices"] = collect_notices();
@@ -169,6 +141,8 @@ void run_info(const Options& options) {
   } else {
     fmt::print("tutti {}\n", tutti_version_string());
     print_machine(info["topology"], info["cores"]);
+    print_transports(info["transports"]);
+    print_algorithms(info["algorithms"]);
     print_variables_briefly(info["variables"], info["notices"]);
   }
   for (const Json& variable : info["variables"]) {

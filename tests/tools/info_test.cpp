@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "algorithms/algorithm.hpp"
 #include "env/env.hpp"
 #include "tools/command.hpp"
+#include "transports/transport.hpp"
 
 namespace {
 
@@ -67,6 +69,17 @@ TEST(Info, IsCompleteAsJson) {
   EXPECT_FALSE(info.at("cores").at("usable").empty());
   EXPECT_EQ(info.at("variables").size(),
             tutti::report_variables([](const std::string&) { return std::nullopt; }).size());
+}
+
+TEST(Info, ListsWhatTheLibraryOffers) {
+  const Json info = json_of("info --json");
+  EXPECT_EQ(info.at("transports").size(), tutti::transport_kinds().size());
+  EXPECT_EQ(info.at("transports").at(0).at("name"), tutti::transport_kinds()[0]->name);
+  EXPECT_EQ(info.at("algorithms").size(), tutti::algorithms().size());
+  const std::string text = run_tutti("info").output;
+  for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
+    EXPECT_NE(text.find(algorithm->summary), std::string::npos) << algorithm->name;
+  }
 }
 
 TEST(Info, TellsWhereAValueComesFrom) {

@@ -1,0 +1,84 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/facts.hpp"
+
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "core/topology.hpp"
+#include "env/env.hpp"
+#include "transports/transport.hpp"
+
+using Json = nlohmann::ordered_json;
+
+Json collect_cores() {
+  const std::optional<double> quota = tutti::cpu_quota();
+  return {{"usable", tutti::usable_cores()},
+          {"online", tutti::online_cores()},
+          {"quota", quota ? Json(*quota) : Json(nullptr)}};
+}
+
+Json collect_topology() {
+  const tutti::CacheSizes caches = tutti::cache_sizes();
+  Json json = {{"l2_bytes", caches.second_level}, {"last_level_bytes", caches.last_level}};
+  const std::vector<int> usable = tutti::usable_cores();
+  const auto topology = tutti::load_topology(usable);
+  if (!topology.ok()) {
+    json["error"] = topology.status().message();
+    return json;
+  }
+  json["processor"] = topology->processor;
+  json["packages"] = topology->packages;
+  json["numa_nodes"] = topology->numa_nodes;
+  json["physical_cores"] = topology->physical_cores;
+  json["hardware_threads"] = topology->hardware_threads;
+  json["memory_bytes"] = topology->memory_bytes;
+  json["drawing"] = topology->drawing;
+  return json;
+}
+
+Json collect_transports() {
+  Json json = Json::array();
+  for (const tutti::TransportKind* kind : tutti::transport_kinds()) {
+    const tutti::Status available = kind->available();
+    json.push_back({{"name", kind->name},
+                    {"summary", kind->summary},
+                    {"available", available.ok()},
+                    {"why_not", available.message()}});
+  }
+  return json;
+}
+
+Json collect_algorithms() {
+  Json json = Json::array();
+  for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
+    json.push_back({{"collective", tutti::collective_name(algorithm->collective)},
+                    {"name", algorithm->name},
+                    {"summary", algorithm->summary},
+                    {"rank_order", algorithm->rank_order}});
+  }
+  return json;
+}
+
+Json collect_variables() {
+  Json json = Json::array();
+  for (const tutti::VariableReport& v : tutti::report_variables(tutti::process_environment())) {
+    json.push_back({{"name", v.name},
+                    {"value", v.value},
+                    {"default", v.default_value},
+                    {"origin", v.origin},
+                    {"expected", v.expected},
+                    {"help", v.help},
+                    {"error", v.error.empty() ? Json(nullptr) : Json(v.error)}});
+  }
+  return json;
+}
+
+Json collect_notices() {
+  Json json = Json::array();
+  for (const tutti::EnvironmentNotice& notice :
+       tutti::check_names(tutti::process_environment_names(), tutti::process_environment())) {
+    json.push_back({{"severity", tutti::log_level_name(notice.severity)}, {"text", notice.text}});
+  }
+  return json;
+}

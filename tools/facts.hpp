@@ -1,0 +1,14 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti info` tells, as JSON: the library, the machine as this process sees it, and the
+// environment.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+nlohmann::ordered_json collect_cores();       // object: usable, online, quota (null: none)
+nlohmann::ordered_json collect_topology();    // object; has "error" if hwloc failed
+nlohmann::ordered_json collect_transports();  // array, best first
+nlohmann::ordered_json collect_algorithms();  // array, in the order of the registry
+nlohmann::ordered_json collect_variables();   // array, in the order of the table
+nlohmann::ordered_json collect_notices();     // array of severity and text
