@@ -7,5 +7,7 @@ install(EXPORT tutti-targets NAMESPACE tutti::
 write_basic_package_version_file(tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
+# Relative, so that the tree may be installed to another prefix than configured, or moved.
+file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
