@@ -3,7 +3,7 @@
 """Checks what no compiler checks about the shape of the tree: `layering.py ROOT`.
 
 - A folder of the library includes only itself and what stands before it in LAYERS.
-- The environment is read in env/env.cpp alone.
+- The library, the tools and the bindings read the environment in env/env.cpp alone.
 - Every source file opens with the project's copyright line: nothing of others is in the tree.
 - No file names the host of a package registry: users choose their own mirrors.
 """
@@ -63,7 +63,7 @@ def layering(path, text):
 
 
 def environment(path, text):
-    if path.parts[0] == "tests" or path == Path("env/env.cpp"):
+    if path.parts[0] in ("tests", "benchmarks") or path == Path("env/env.cpp"):
         return
     if READS_ENVIRONMENT.search(COMMENT.sub("", text)):
         yield f"{path}: reads the environment; only env/env.cpp may"
