@@ -14,6 +14,20 @@ constexpr const Algorithm* kAlgorithms[] = {
 #undef TUTTI_ALGORITHM
     nullptr};
 
+// What any algorithm amounts to when there is one rank.
+void build_alone(const Problem& problem, Builder& builder) {
+  const Ref send = Ref::of(Space::kSend, 0);
+  const Ref recv = Ref::of(Space::kRecv, 0);
+  switch (problem.collective) {
+    case Collective::kAllreduce:
+    case Collective::kReduceScatter: return builder.reduce(recv, {send}, problem.bytes(), true);
+    case Collective::kAllgather:
+      if (!problem.in_place) builder.copy(recv, send, problem.bytes());
+      return;
+    default: return;  // broadcast: the buffer has it already
+  }
+}
+
 }  // namespace
 
 std::span<const Algorithm* const> algorithms() {
@@ -31,7 +45,11 @@ const Algorithm* find_algorithm(Collective collective, std::string_view name) {
 Schedule build_schedule(const Algorithm& algorithm, const Problem& problem) {
   Schedule schedule;
   Builder builder(schedule);
-  algorithm.build(problem, builder);
+  if (problem.ranks == 1) {
+    build_alone(problem, builder);
+  } else {
+    algorithm.build(problem, builder);
+  }
   return schedule;
 }
 

@@ -1,0 +1,51 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined allgather: chunk by chunk through the windows, everyone copies from all others. Blocks
+// of any length.
+// T = (chunks+1) sigma + (p-1)n handover: two copies per byte, the fewest through shared memory.
+#include "algorithms/cost.hpp"
+#include "algorithms/pipeline.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(q.bytes(), m) +
+         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + buffers_s(all_blocks_bytes(q), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const bool stream = streams(q, all_blocks_bytes(q));
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
+  const auto take = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    for (int distance = 0; distance < q.ranks; ++distance) {
+      const int peer = rank_after(q, distance);
+      if (peer == q.rank && q.in_place) continue;
+      const Ref block =
+          peer == q.rank ? send_at(chunk.offset) : Ref::of(Space::kWindow, part_at(q, i), peer);
+      b.copy(recv_at(block_at(q, peer) + chunk.offset), block, chunk.bytes, stream);
+    }
+  };
+  exchange_chunks(b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm allgather_flat = {"flat",
+                                  "everyone copies from all windows, pipelined",
+                                  Collective::kAllgather,
+                                  true,
+                                  applies,
+                                  seconds,
+                                  build};
+
+}  // namespace tutti

@@ -1,0 +1,49 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined one-shot allreduce: chunk by chunk through the windows, everyone reads all and reduces
+// everything, in rank order. Any length.
+// T = (chunks+1) sigma + (p-1)n handover + n gamma. It moves as many bytes as two_shot when there
+// are two ranks, with one synchronisation less and in longer runs.
+#include "algorithms/cost.hpp"
+#include "algorithms/pipeline.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(q.bytes(), m) +
+         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) +
+         buffers_s(q.bytes(), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const bool stream = streams(q, q.bytes());
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
+  const auto take = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.reduce(recv_at(chunk.offset),
+             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, part_at(q, i)), chunk.bytes,
+             true, stream);
+  };
+  exchange_chunks(b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm allreduce_flat = {"flat",
+                                  "one_shot for any length, pipelined through the windows",
+                                  Collective::kAllreduce,
+                                  true,
+                                  applies,
+                                  seconds,
+                                  build};
+
+}  // namespace tutti

@@ -1,0 +1,97 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Words that algorithms share: places, restrictions, sizes.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+
+namespace tutti {
+
+inline Ref send_at(uint64_t offset) { return Ref::of(Space::kSend, offset); }
+inline Ref recv_at(uint64_t offset) { return Ref::of(Space::kRecv, offset); }
+
+// What one message of a segmented algorithm carries: long enough that its start costs little, short
+// enough that it is still in the cache when it is combined.
+inline constexpr uint64_t kSegmentBytes = 128 << 10;
+
+inline uint64_t whole_lines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+inline int parts_of_at_most(uint64_t bytes, uint64_t part_bytes) {
+  return static_cast<int>((bytes + part_bytes - 1) / part_bytes);
+}
+
+// The rank `distance` after (or before, if negative) this one; |distance| <= ranks.
+inline int rank_after(const Problem& q, int distance) {
+  return (q.rank + distance + q.ranks) % q.ranks;
+}
+
+// What all ranks send (or receive) where there are `ranks` blocks.
+inline uint64_t all_blocks_bytes(const Problem& q) {
+  return static_cast<uint64_t>(q.ranks) * q.bytes();
+}
+inline uint64_t block_at(const Problem& q, int rank) {
+  return static_cast<uint64_t>(rank) * q.stride_bytes();
+}
+
+// Where block `rank` lies in staging that holds all blocks without gaps.
+inline uint64_t packed_at(const Problem& q, int rank) {
+  return static_cast<uint64_t>(rank) * q.bytes();
+}
+
+// Whether `bytes` written to the receive buffer are so many that they leave the cache anyway.
+inline bool streams(const Problem& q, uint64_t bytes) { return bytes >= q.limits.stream_bytes; }
+
+// One source per rank in rank order: this rank's own, the others' at `offset` of a shared space.
+inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space, uint64_t offset) {
+  std::vector<Ref> sources;
+  for (int rank = 0; rank < q.ranks; ++rank) {
+    sources.push_back(rank == q.rank ? own : Ref::of(space, offset, rank));
+  }
+  return sources;
+}
+
+// Allgather: the own block's way to its place.
+inline void copy_own_block(const Problem& q, Builder& b) {
+  if (q.in_place) return;
+  b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
+}
+
+// Reduce-scatter: what other ranks own goes to packed_at() of a shared space of this rank.
+inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
+  const auto stage = [&](int first, int end) {
+    const auto blocks = static_cast<uint64_t>(end - first);
+    b.copy(Ref::of(space, packed_at(q, first), q.rank), send_at(block_at(q, first)),
+           blocks * q.bytes());
+  };
+  if (q.stride == q.count) {
+    stage(0, q.rank);
+    stage(q.rank + 1, q.ranks);
+    return;
+  }
+  for (int owner = 0; owner < q.ranks; ++owner) {
+    if (owner != q.rank) stage(owner, owner + 1);
+  }
+}
+
+inline Applies always(const Problem&) { return {}; }
+
+inline Applies shares_memory(const Problem& q) {
+  if (q.limits.slot_bytes == 0) return {false, "the ranks share no memory"};
+  return {};
+}
+
+inline Applies fits_line(const Problem& q, uint64_t bytes) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (bytes > kLineBytes) return {false, "over 56 bytes of payload"};
+  return {};
+}
+
+inline Applies fits_slot(const Problem& q, uint64_t bytes) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (bytes > q.limits.slot_bytes) return {false, "longer than a slot (TUTTI_SHM_SLOT_BYTES)"};
+  return {};
+}
+
+}  // namespace tutti

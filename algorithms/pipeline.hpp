@@ -1,0 +1,80 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelines through the shared windows: a message passes in chunks, each through one of three equal
+// parts of every rank's window in turn. A rank publishes once and waits once per chunk, and what it
+// waits for was published before its peers' last piece of work, so that small delays cancel out.
+#pragma once
+
+#include "algorithms/common.hpp"
+
+namespace tutti {
+
+inline constexpr uint64_t kWindowParts = 3;
+
+// The longest chunk; 0 if the window is too small for one.
+inline uint64_t chunk_limit(const Problem& q) {
+  return std::min(q.limits.chunk_bytes, q.limits.window_bytes / kWindowParts) / 64 * 64;
+}
+
+// Where the part of chunk i begins, in every window.
+inline uint64_t part_at(const Problem& q, int chunk) {
+  return (static_cast<uint64_t>(chunk) % kWindowParts) * chunk_limit(q);
+}
+
+inline Applies fits_window(const Problem& q, uint64_t smallest_chunk) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (chunk_limit(q) < smallest_chunk) {
+    return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
+  }
+  return {};
+}
+
+// put(i) writes chunk i to the own window, take(i) reads it from all windows.
+//
+// put(i + 1) overwrites what take(i - 2) of the others read: that ended before they published
+// put(i), which this rank has awaited.
+template <typename Put, typename Take>
+void exchange_chunks(Builder& b, int chunks, Put put, Take take) {
+  b.publish(1);
+  b.await_all(1);
+  if (chunks == 0) return;
+  put(0);
+  b.publish(2);
+  for (int i = 0; i < chunks; ++i) {
+    const auto tick = static_cast<uint32_t>(i) + 2;
+    b.await_all(tick);
+    if (i + 1 < chunks) {
+      put(i + 1);
+      b.publish(tick + 1);
+    }
+    take(i);
+  }
+}
+
+// The same with work between: put(i) writes chunk i to the own window, work(i) turns what all have
+// put into a result in the own window, take(i) reads the results from all windows. What put writes
+// and what work writes must not overlap, whatever the chunks.
+//
+// One tick says that work(i) and put(i + 1) are done. When all are there, work(i) overwrites a
+// result that was taken before the tick of work(i - 1); put(i + 1) overwrites what work(i - 2)
+// read.
+template <typename Put, typename Work, typename Take>
+void exchange_results(Builder& b, int chunks, Put put, Work work, Take take) {
+  b.publish(1);
+  b.await_all(1);
+  if (chunks == 0) return;
+  put(0);
+  b.publish(2);
+  for (int i = 0; i <= chunks; ++i) {
+    const auto tick = static_cast<uint32_t>(i) + 2;
+    b.await_all(tick);
+    if (i < chunks) {
+      work(i);
+      if (i + 1 < chunks) put(i + 1);
+      b.publish(tick + 1);
+    }
+    if (i > 0) take(i - 1);
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined reduce-scatter: a chunk of every block at a time through the windows; each rank stages
+// what others own and reduces its own block from all windows, in rank order. Blocks of any length.
+// T = (chunks+1) sigma + (p-1)n handover + n gamma, blocks of n: moves the fewest bytes possible.
+#include "algorithms/cost.hpp"
+#include "algorithms/pipeline.hpp"
+
+namespace tutti {
+namespace {
+
+// Of one block, in one part of the window.
+uint64_t piece_limit(const Problem& q) {
+  return chunk_limit(q) / static_cast<uint64_t>(q.ranks) / 64 * 64;
+}
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+
+uint64_t place(const Problem& q, int chunk, int block) {
+  return part_at(q, chunk) + static_cast<uint64_t>(block) * piece_limit(q);
+}
+
+Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others, m) + fetch_s(others, m) +
+         combine_s(q.bytes(), m) + buffers_s(all_blocks_bytes(q), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const auto put = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int owner = rank_after(q, distance);
+      b.copy(Ref::of(Space::kWindow, place(q, i, owner), q.rank),
+             send_at(block_at(q, owner) + piece.offset), piece.bytes);
+    }
+  };
+  const auto take = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    const Ref own = send_at(block_at(q, q.rank) + piece.offset);
+    b.reduce(recv_at(piece.offset), one_of_each_rank(q, own, Space::kWindow, place(q, i, q.rank)),
+             piece.bytes, true, streams(q, q.bytes()));
+  };
+  exchange_chunks(b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm reduce_scatter_flat = {"flat",
+                                       "everyone reduces its block from all windows, pipelined",
+                                       Collective::kReduceScatter,
+                                       true,
+                                       applies,
+                                       seconds,
+                                       build};
+
+}  // namespace tutti

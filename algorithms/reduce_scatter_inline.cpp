@@ -1,0 +1,38 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reduce-scatter within the call line: every rank posts all its blocks in the line that announces
+// its call; each reduces its own block from all lines in rank order. After XHC (Katevenis et al.,
+// CLUSTER 2022). At most 56 bytes for all blocks.
+// T = sigma + pn gamma, blocks of n: one exchange of lines.
+#include "algorithms/common.hpp"
+#include "algorithms/cost.hpp"
+
+namespace tutti {
+namespace {
+
+Applies applies(const Problem& q) { return fits_line(q, all_blocks_bytes(q)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return sync_s(q, m) + combine_s(all_blocks_bytes(q), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  stage_others_blocks(q, b, Space::kLine);
+  b.publish(1);
+  b.await_all(1);
+  b.reduce(recv_at(0),
+           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kLine, packed_at(q, q.rank)),
+           q.bytes(), true);
+}
+
+}  // namespace
+
+const Algorithm reduce_scatter_inline = {"inline",
+                                         "blocks travel in the call lines; up to 56 bytes in all",
+                                         Collective::kReduceScatter,
+                                         true,
+                                         applies,
+                                         seconds,
+                                         build};
+
+}  // namespace tutti

@@ -1,0 +1,39 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One-shot reduce-scatter: every rank stages what others own in its slot; each reduces its own
+// block from all slots in rank order. All blocks together must fit a slot. T = sigma + (p-1)n
+// handover + n gamma, blocks of n: moves the fewest bytes possible.
+#include "algorithms/common.hpp"
+#include "algorithms/cost.hpp"
+
+namespace tutti {
+namespace {
+
+Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + combine_s(q.bytes(), m) +
+         buffers_s(all_blocks_bytes(q), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  stage_others_blocks(q, b, Space::kSlot);
+  b.publish(1);
+  b.await_all(1);
+  b.reduce(recv_at(0),
+           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kSlot, packed_at(q, q.rank)),
+           q.bytes(), true, streams(q, q.bytes()));
+}
+
+}  // namespace
+
+const Algorithm reduce_scatter_one_shot = {"one_shot",
+                                           "everyone reduces its block from all slots",
+                                           Collective::kReduceScatter,
+                                           true,
+                                           applies,
+                                           seconds,
+                                           build};
+
+}  // namespace tutti
