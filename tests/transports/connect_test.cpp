@@ -8,76 +8,59 @@
 #include <atomic>
 #include <cstring>
 
-#include "bootstrap/meeting.hpp"
-#include "support/processes.hpp"
-#include "transports/transport.hpp"
+#include "transports/connected.hpp"
 
 namespace tutti {
 namespace {
 
+using tutti_test::config_of;
+using tutti_test::Connected;
 using tutti_test::error_of;
 using tutti_test::kill_myself;
 using tutti_test::kLimit;
+using tutti_test::run_connected;
 using tutti_test::run_processes;
 using tutti_test::Shared;
 using tutti_test::test_id;
 
-TransportConfig config_of(int lanes) {
-  return {lanes, {4096, 65536}, now_ms() + tutti_test::kLongMs, "test"};
-}
-
-class Connect : public testing::TestWithParam<const TransportKind*> {
- protected:
-  // Runs body(rank, transport, exchange) in `ranks` connected processes.
-  template <typename Body>
-  void run(int ranks, int lanes, const Body& body, std::vector<int> killed = {}) {
-    const UniqueId id = test_id();
-    run_processes({ranks, std::chrono::seconds(120), std::move(killed)}, [&](int rank) {
-      auto exchange = tutti_test::meet(id, rank, ranks);
-      ASSERT_TRUE(exchange.ok()) << error_of(exchange);
-      auto transport = GetParam()->connect(**exchange, config_of(lanes));
-      ASSERT_TRUE(transport.ok()) << error_of(transport);
-      body(rank, **transport, **exchange);
-    });
-  }
-};
+class Connect : public tutti_test::TransportTest {};
 
 TEST_P(Connect, EveryRankSeesTheProcessOfEveryOther) {
   Shared<std::atomic<int>[4]> pids;
-  run(4, 1, [&](int rank, Transport& transport, Exchange& exchange) {
-    (*pids)[rank] = getpid();
-    ASSERT_TRUE(exchange.allgather({}).ok());
+  run_connected(*GetParam(), 4, 1, [&](const Connected& self) {
+    (*pids)[self.rank] = getpid();
+    self.meet_all();
     for (int r = 0; r < 4; ++r) {
-      EXPECT_EQ(transport.process(r).pid, (*pids)[r]);
-      EXPECT_EQ(transport.process(r).host, host_name());
+      EXPECT_EQ(self.transport.process(r).pid, (*pids)[r]);
+      EXPECT_EQ(self.transport.process(r).host, host_name());
     }
-    ASSERT_TRUE(exchange.allgather({}).ok());
+    self.meet_all();
   });
 }
 
 TEST_P(Connect, APidfdTellsOfTheDeathOfItsProcessOnly) {
-  run(3, 1,
-      [](int rank, Transport& transport, Exchange&) {
-        if (rank == 1) kill_myself();
-        pollfd dead{transport.process(1).pidfd, POLLIN, 0};
-        if (dead.fd < 0) GTEST_SKIP() << "this kernel has no pidfd";
-        EXPECT_EQ(poll(&dead, 1, 60000), 1);
-        pollfd alive{transport.process(rank).pidfd, POLLIN, 0};
-        EXPECT_EQ(poll(&alive, 1, 0), 0);
-      },
-      {1});
+  run_connected(*GetParam(), 3, 1,
+                [](const Connected& self) {
+                  if (self.rank == 1) kill_myself();
+                  pollfd dead{self.transport.process(1).pidfd, POLLIN, 0};
+                  if (dead.fd < 0) GTEST_SKIP() << "this kernel has no pidfd";
+                  EXPECT_EQ(poll(&dead, 1, 60000), 1);
+                  pollfd alive{self.transport.process(self.rank).pidfd, POLLIN, 0};
+                  EXPECT_EQ(poll(&alive, 1, 0), 0);
+                },
+                {1});
 }
 
 TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
-  run(5, 2, [](int rank, Transport& transport, Exchange& exchange) {
+  run_connected(*GetParam(), 5, 2, [](const Connected& self) {
     for (int lane = 0; lane < 2; ++lane) {
-      auto window = transport.open_window(lane);
+      auto window = self.transport.open_window(lane);
       ASSERT_TRUE(window.ok()) << error_of(window);
       if (*window == nullptr) GTEST_SKIP() << "this transport shares no memory";
       ASSERT_EQ((*window)->ranks().size(), 5u);
       ASSERT_TRUE((*window)->reserve_staging().ok());
-      const auto mine = (*window)->ranks()[static_cast<size_t>(rank)];
-      const int mark = 1 + rank + 10 * lane;
+      const auto mine = (*window)->ranks()[static_cast<size_t>(self.rank)];
+      const int mark = 1 + self.rank + 10 * lane;
       std::memset(mine.slots[0], mark, 4096);
       std::memset(mine.slots[1], mark + 100, 4096);
       std::memset(mine.staging, mark + 50, 65536);
@@ -86,7 +69,7 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       mine.records[0]->sequence = static_cast<uint64_t>(mark);
       mine.records[1]->sequence = static_cast<uint64_t>(mark + 100);
       mine.progress->tick = static_cast<uint32_t>(mark);
-      ASSERT_TRUE(exchange.allgather({}).ok());
+      self.meet_all();
       for (int r = 0; r < 5; ++r) {
         const auto peer = (*window)->ranks()[static_cast<size_t>(r)];
         const int theirs = 1 + r + 10 * lane;
@@ -99,34 +82,34 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
         EXPECT_EQ(peer.records[1]->sequence, static_cast<uint64_t>(theirs + 100));
         EXPECT_EQ(peer.progress->tick, static_cast<uint32_t>(theirs));
       }
-      ASSERT_TRUE(exchange.allgather({}).ok());
+      self.meet_all();
     }
   });
 }
 
 TEST_P(Connect, ALaneThatIsNotThereIsAnError) {
-  run(2, 1, [](int, Transport& transport, Exchange&) {
-    EXPECT_FALSE(transport.open_window(1).ok());
-    EXPECT_FALSE(transport.open_window(-1).ok());
+  run_connected(*GetParam(), 2, 1, [](const Connected& self) {
+    EXPECT_FALSE(self.transport.open_window(1).ok());
+    EXPECT_FALSE(self.transport.open_window(-1).ok());
   });
 }
 
 TEST_P(Connect, NotifyWakesAPeerThatSleeps) {
   Shared<std::atomic<int>> asleep;
-  run(2, 1, [&](int rank, Transport& transport, Exchange&) {
-    SharedState* state = transport.shared_state();
+  run_connected(*GetParam(), 2, 1, [&](const Connected& self) {
+    SharedState* state = self.transport.shared_state();
     if (state == nullptr) GTEST_SKIP() << "this transport shares no memory";
-    if (rank == 0) {
+    if (self.rank == 0) {
       while (asleep->load() == 0) usleep(1000);
       state->cause_rank = 17;
       state->stop.store(1);
-      transport.notify();
+      self.transport.notify();
       return;
     }
     const Patience patience{0, 1, !register_membarrier()};
     Waiter waiter;
-    waiter.bell = transport.bell(rank);
-    waiter.sleepers = transport.sleepers();
+    waiter.bell = self.transport.bell(self.rank);
+    waiter.sleepers = self.transport.sleepers();
     waiter.patience = &patience;
     waiter.deadline_ms = now_ms() + tutti_test::kLongMs;
     const WaitEnd end = wait_until(waiter, [&] {
@@ -139,9 +122,9 @@ TEST_P(Connect, NotifyWakesAPeerThatSleeps) {
 }
 
 TEST_P(Connect, ASingleRankConnectsToItself) {
-  run(1, 1, [](int, Transport& transport, Exchange&) {
-    EXPECT_EQ(transport.process(0).pid, getpid());
-    EXPECT_TRUE(transport.open_window(0).ok());
+  run_connected(*GetParam(), 1, 1, [](const Connected& self) {
+    EXPECT_EQ(self.transport.process(0).pid, getpid());
+    EXPECT_TRUE(self.transport.open_window(0).ok());
   });
 }
 
@@ -168,9 +151,7 @@ TEST_P(Connect, ARankThatDiesMeanwhileIsAnErrorThatNamesIt) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Connect,
-                         testing::ValuesIn(transport_kinds().begin(), transport_kinds().end()),
-                         [](const auto& kind) { return std::string(kind.param->name); });
+TUTTI_FOR_ALL_TRANSPORTS(Connect);
 
 }  // namespace
 }  // namespace tutti

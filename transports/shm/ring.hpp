@@ -7,6 +7,9 @@
 // tiny message costs the hand-over of one line. Bytes that do not fit in the cell lie in the data
 // area, in the order of the cells. The consumer gives room back through its line of credits, which
 // the producer reads only when it has run out.
+//
+// Whatever one side reads here the other may have overwritten with nonsense, so each number is read
+// once (relaxed atomics) and checked before it is used.
 #pragma once
 
 #include <atomic>
@@ -18,24 +21,23 @@
 namespace tutti::shm {
 
 inline constexpr uint64_t kCells = 256;
-inline constexpr uint64_t kDataBytes = 64 << 10;
+inline constexpr uint64_t kDataBytes = 128 << 10;
 inline constexpr uint64_t kInlineBytes = 40;
 
 enum class FrameKind : uint32_t {
-  kEager = 1,    // a whole message; tag, bytes
-  kRequest = 2,  // asks to send a long one; tag, bytes, id of the sender's
-  kGrant = 3,    // answers a request: id of the sender's, `tag` is the id of the receiver's, bytes
-                 // how many it wants
-  kData = 4,     // a piece of a granted message; `tag` is the id of the receiver's, bytes
+  kEager = 1,    // a whole message: tag, bytes, payload
+  kRequest = 2,  // asks to send a long one: tag, bytes, id of the send
+  kGrant = 3,    // the answer: id of the send, `tag` is the id of the receive, bytes it wants
+  kData = 4,     // a piece of a granted message: `tag` is the id of the receive, bytes, payload
 };
 
 struct alignas(kCacheLine) Cell {
   std::atomic<uint32_t> stamp;  // 1 + how often the ring has been round when this cell was written
-  FrameKind kind;
-  uint64_t tag;
-  uint64_t bytes;
+  std::atomic<FrameKind> kind;
+  std::atomic<uint64_t> tag;
+  std::atomic<uint64_t> bytes;
   union {
-    uint64_t id;
+    std::atomic<uint64_t> id;
     std::byte payload[kInlineBytes];
   };
 };
@@ -45,7 +47,7 @@ static_assert(sizeof(Cell) == kCacheLine);
 struct alignas(kCacheLine) Credits {
   std::atomic<uint64_t> cells;    // taken out
   std::atomic<uint64_t> data;     // bytes of the data area freed
-  std::atomic<uint64_t> matched;  // bytes of eager messages that have met their receive
+  std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
 };
 
 struct RingMemory {
@@ -55,6 +57,12 @@ struct RingMemory {
   std::byte data[kDataBytes];
 };
 inline constexpr uint64_t kRingBytes = sizeof(RingMemory);
+inline constexpr uint64_t kRingHeadBytes = offsetof(RingMemory, data);  // enough for tiny messages
 static_assert(kRingBytes % 4096 == 0);
+
+// What a frame with so many bytes takes of the data area.
+constexpr uint64_t data_bytes_of(uint64_t payload) {
+  return payload <= kInlineBytes ? 0 : (payload + kCacheLine - 1) / kCacheLine * kCacheLine;
+}
 
 }  // namespace tutti::shm

@@ -1,11 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The shared-memory transport: ranks on one host, one region, no files.
-#include <sys/mman.h>
-
-#include <atomic>
-
 #include "transports/shm/attach.hpp"
+#include "transports/shm/endpoint.hpp"
 
 namespace tutti {
 namespace shm {
@@ -44,14 +41,30 @@ class ShmWindow final : public Window {
 class ShmTransport final : public Transport {
  public:
   ShmTransport(int rank, const Layout& layout, Attached attached)
-      : rank_(rank), layout_(layout), attached_(std::move(attached)) {
-    for (int r = 0; r < layout.ranks(); ++r) bells_.push_back(region().at<Bell>(layout.bell(r)));
+      : rank_(rank),
+        layout_(layout),
+        attached_(std::move(attached)),
+        opened_(static_cast<size_t>(layout.channels())) {
+    notifier_.sleepers = region().at<Sleepers>(layout.sleepers());
+    notifier_.needs_fence = !register_membarrier();
+    for (int r = 0; r < layout.ranks(); ++r) {
+      notifier_.bells.push_back(region().at<Bell>(layout.bell(r)));
+    }
   }
 
   [[nodiscard]] std::string_view name() const override { return "shm"; }
 
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override {
-    return Status::format(Code::kUnsupported, "channel {}: no messages over shm yet", channel);
+    if (channel < 0 || channel >= layout_.channels()) {
+      return Status::format(Code::kInternal, "channel {} was asked for, there are {}", channel,
+                            layout_.channels());
+    }
+    if (opened_[static_cast<size_t>(channel)]) {
+      return Status::format(Code::kInternal, "channel {} is open already", channel);
+    }
+    opened_[static_cast<size_t>(channel)] = true;
+    return std::unique_ptr<Endpoint>(
+        std::make_unique<ShmEndpoint>(region(), layout_, notifier_, rank_, channel));
   }
 
   Result<std::unique_ptr<Window>> open_window(int lane) override {
@@ -63,17 +76,9 @@ class ShmTransport final : public Transport {
   }
 
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
-  Bell* bell(int rank) override { return bells_[static_cast<size_t>(rank)]; }
-  Sleepers* sleepers() override { return region().at<Sleepers>(layout_.sleepers()); }
-
-  void notify() override {
-    // What was published must be visible before the look at the sleepers: by the sleeper's
-    // membarrier, or by a fence here.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (needs_fence_) std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (sleepers()->count.load(std::memory_order_relaxed) == 0) return;
-    for (Bell* bell : bells_) ring(*bell);
-  }
+  Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
+  Sleepers* sleepers() override { return notifier_.sleepers; }
+  void notify() override { notifier_.all(); }
 
   [[nodiscard]] const PeerProcess& process(int rank) const override {
     return attached_.processes[static_cast<size_t>(rank)];
@@ -85,8 +90,8 @@ class ShmTransport final : public Transport {
   const int rank_;
   const Layout layout_;
   Attached attached_;
-  std::vector<Bell*> bells_;
-  const bool needs_fence_ = !register_membarrier();
+  Notifier notifier_;
+  std::vector<bool> opened_;  // channels
 };
 
 Status available() { return {}; }

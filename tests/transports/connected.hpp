@@ -1,0 +1,81 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Forked processes that a transport has connected.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "bootstrap/meeting.hpp"
+#include "support/processes.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti_test {
+
+inline tutti::TransportConfig config_of(int lanes) {
+  return {lanes, {4096, 65536}, tutti::now_ms() + kLongMs, "test"};
+}
+
+struct Connected {
+  int rank;
+  tutti::Transport& transport;
+  tutti::Exchange& exchange;
+
+  // Until all have come here.
+  void meet_all() const { ASSERT_TRUE(exchange.allgather({}).ok()); }
+
+  // Polls until ready() holds, sleeping when nothing comes, as the library does. False: the test's
+  // time is over.
+  template <typename Ready>
+  bool wait(tutti::Endpoint& endpoint, const Ready& ready) const {
+    const tutti::Patience patience{50, 50, !tutti::register_membarrier()};
+    tutti::Waiter waiter;
+    waiter.bell = transport.bell(rank);
+    waiter.sleepers = transport.sleepers();
+    waiter.patience = &patience;
+    waiter.deadline_ms = tutti::now_ms() + kLongMs;
+    const auto poll = [&] {
+      if (ready()) return true;
+      while (endpoint.poll()) {
+      }
+      return ready();
+    };
+    return tutti::wait_until(waiter, poll) == tutti::WaitEnd::kReady;
+  }
+  bool wait_all(tutti::Endpoint& endpoint, std::span<const tutti::Transfer> transfers) const {
+    return wait(endpoint, [&] {
+      for (const tutti::Transfer& transfer : transfers) {
+        if (!transfer.done) return false;
+      }
+      return true;
+    });
+  }
+};
+
+// Runs body in `ranks` processes; `killed` as in Processes.
+inline void run_connected(const tutti::TransportKind& kind, int ranks, int lanes,
+                          const std::function<void(const Connected&)>& body,
+                          std::vector<int> killed = {}) {
+  const tutti::UniqueId id = test_id();
+  run_processes({ranks, kLimit, std::move(killed)}, [&](int rank) {
+    auto exchange = meet(id, rank, ranks);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    auto transport = kind.connect(**exchange, config_of(lanes));
+    ASSERT_TRUE(transport.ok()) << error_of(transport);
+    body({rank, **transport, **exchange});
+  });
+}
+
+// A test that runs over every transport.
+class TransportTest : public testing::TestWithParam<const tutti::TransportKind*> {};
+
+#define TUTTI_FOR_ALL_TRANSPORTS(fixture)                                                  \
+  INSTANTIATE_TEST_SUITE_P(                                                                \
+      Transports, fixture,                                                                 \
+      testing::ValuesIn(tutti::transport_kinds().begin(), tutti::transport_kinds().end()), \
+      [](const auto& kind) { return std::string(kind.param->name); })
+
+}  // namespace tutti_test

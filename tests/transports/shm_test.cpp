@@ -1,0 +1,188 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What is particular to shared memory: how little of it is used, and what happens when a peer has
+// written nonsense into it.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "transports/shm/endpoint.hpp"
+
+namespace tutti::shm {
+namespace {
+
+// Two ranks in one process: both ends of the rings are at hand.
+class Shm : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto region = Region::create(layout_.total_bytes());
+    ASSERT_TRUE(region.ok()) << region.status().message();
+    region_.emplace(*std::move(region));
+    notifier_.sleepers = region_->at<Sleepers>(layout_.sleepers());
+    for (int r : {0, 1}) notifier_.bells.push_back(region_->at<Bell>(layout_.bell(r)));
+    for (int r : {0, 1}) ends_.push_back(open(r));
+  }
+  std::unique_ptr<ShmEndpoint> open(int rank) {
+    return std::make_unique<ShmEndpoint>(*region_, layout_, notifier_, rank, 0);
+  }
+  // Until nothing moves any more.
+  void settle() {
+    while (ends_[0]->poll() || ends_[1]->poll()) {
+    }
+  }
+  RingMemory& ring(int from, int to) { return *region_->at<RingMemory>(layout_.ring(0, from, to)); }
+  // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
+  void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id) {
+    Cell& forged = ring(0, 1).cells[cell];
+    forged.kind.store(kind);
+    forged.tag.store(tag);
+    forged.bytes.store(bytes);
+    forged.id.store(id);
+    forged.stamp.store(1);
+    region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
+  }
+  uint64_t touched() const {
+    struct stat info {};
+    fstat(region_->file(), &info);
+    return static_cast<uint64_t>(info.st_blocks) * 512;
+  }
+
+  const Layout layout_{2, 1, {32 << 10, 1 << 20}};
+  std::optional<Region> region_;
+  Notifier notifier_;
+  std::vector<std::unique_ptr<ShmEndpoint>> ends_;
+};
+
+TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
+  EXPECT_EQ(touched(), 0u);
+  char letter = 'x';
+  Transfer sent;
+  ends_[0]->send(1, 1, &letter, 1, sent);
+  EXPECT_TRUE(sent.done);
+  EXPECT_LE(touched(), 32u << 10) << "a tiny message needs no data area";
+  std::vector<std::byte> large(1000);
+  ends_[0]->send(1, 1, large.data(), large.size(), sent);
+  EXPECT_LE(touched(), kRingBytes + (8 << 10));
+}
+
+TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
+  std::vector<std::byte> data(kEagerBytes);
+  std::vector<Transfer> sent(1000);
+  size_t done = 0;
+  for (Transfer& transfer : sent) {
+    ends_[0]->send(1, 1, data.data(), data.size(), transfer);
+    settle();
+    done += transfer.done;
+  }
+  EXPECT_GT(done, 0u);
+  EXPECT_LE(done * kEagerBytes, kUnmatchedBytes + 2 * kEagerBytes);
+  std::vector<Transfer> received(1000);
+  for (Transfer& transfer : received) {
+    ends_[1]->recv(0, 1, kExactTag, data.data(), data.size(), transfer);
+    settle();
+    EXPECT_TRUE(transfer.done);
+  }
+  EXPECT_TRUE(sent.back().done);
+}
+
+struct Nonsense {
+  const char* name;
+  uint32_t kind;
+  uint64_t tag;
+  uint64_t bytes;
+  uint64_t id;
+};
+
+class ShmNonsense : public Shm, public testing::WithParamInterface<Nonsense> {};
+
+TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
+  std::vector<std::byte> buffer(100'000);
+  Transfer posted;
+  Transfer asked;
+  Transfer any;
+  ends_[1]->send(0, 7, buffer.data(), buffer.size(), asked);  // its id is 0: generation and index 0
+  ends_[1]->recv(0, 3, kExactTag, buffer.data(), buffer.size(), posted);
+  ends_[1]->recv(kAnySource, 4, kExactTag, buffer.data(), buffer.size(), any);
+  const Nonsense& nonsense = GetParam();
+  forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id);
+  settle();
+  EXPECT_TRUE(posted.done && asked.done);
+  EXPECT_EQ(posted.status.code(), Code::kInternal);
+  EXPECT_EQ(asked.status.code(), Code::kInternal);
+  EXPECT_NE(posted.status.message().find("rank 0 put nonsense"), std::string_view::npos);
+  EXPECT_FALSE(any.done) << "another rank may still send to it";
+  Transfer later;
+  ends_[1]->recv(0, 3, kExactTag, buffer.data(), buffer.size(), later);
+  EXPECT_EQ(later.status.code(), Code::kInternal);
+  ends_[1]->send(0, 3, buffer.data(), 4, later);
+  EXPECT_EQ(later.status.code(), Code::kInternal);
+  ends_[1]->send(1, 9, buffer.data(), 4, later);
+  EXPECT_TRUE(later.done && later.status.ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, ShmNonsense,
+                         testing::Values(Nonsense{"UnknownKind", 99, 0, 0, 0},
+                                         Nonsense{"NoKind", 0, 0, 0, 0},
+                                         Nonsense{"EagerTooLong", 1, 3, kEagerBytes + 1, 0},
+                                         Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
+                                         Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
+                                         Nonsense{"DataTooLong", 4, 1, kDataBytes + 1, 0},
+                                         Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(Shm, FramesThatNameNoTransferAreDropped) {
+  forge(0, FrameKind::kGrant, 5, 10, ~uint64_t{0});
+  forge(1, FrameKind::kGrant, 5, 10, 12345);
+  forge(2, FrameKind::kData, ~uint64_t{0}, 30, 0);
+  settle();
+  int value = 5;
+  int got = 0;
+  Transfer received;
+  ends_[1]->recv(0, 2, kExactTag, &got, sizeof got, received);
+  forge(3, FrameKind::kEager, 2, sizeof value, 0);
+  std::memcpy(ring(0, 1).cells[3].payload, &value, sizeof value);
+  settle();
+  EXPECT_TRUE(received.done && received.status.ok());
+  EXPECT_EQ(got, 5);
+}
+
+TEST_F(Shm, MoreDataThanWasGrantedIsNonsense) {
+  std::vector<std::byte> buffer(100);
+  Transfer received;
+  ends_[1]->recv(0, 1, kExactTag, buffer.data(), 50, received);  // its id is 0
+  forge(0, FrameKind::kRequest, 1, 1'000'000, 77);
+  settle();
+  EXPECT_FALSE(received.done);
+  forge(1, FrameKind::kData, 0, 51, 0);
+  settle();
+  EXPECT_EQ(received.status.code(), Code::kInternal);
+}
+
+TEST_F(Shm, CreditsThatMakeNoSenseEndTheSends) {
+  std::vector<std::byte> data(100'000);
+  Transfer sent;
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  ring(0, 1).credits.cells.store(1'000'000);
+  ring(0, 1).credits.data.store(12);
+  std::vector<Transfer> more(2 * kCells);
+  for (Transfer& transfer : more) ends_[0]->send(1, 1, data.data(), 4, transfer);
+  EXPECT_EQ(sent.status.code(), Code::kInternal);
+  EXPECT_EQ(more.back().status.code(), Code::kInternal);
+}
+
+TEST_F(Shm, NobodyCanShrinkTheMemory) {
+  EXPECT_NE(ftruncate(region_->file(), 4096), 0);
+  EXPECT_EQ(errno, EPERM);
+}
+
+TEST_F(Shm, ARegionOfAnotherSizeIsRefused) {
+  Fd copy(dup(region_->file()));
+  auto other = Region::map(std::move(copy), layout_.total_bytes() - 4096);
+  EXPECT_EQ(other.status().code(), Code::kInternal);
+}
+
+}  // namespace
+}  // namespace tutti::shm

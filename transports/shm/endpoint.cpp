@@ -1,0 +1,234 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Sends and receives from their start to their end; the way through the rings is in
+// endpoint_rings.cpp.
+#include "transports/shm/endpoint.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti::shm {
+
+ShmEndpoint::ShmEndpoint(const Region& region, const Layout& layout, const Notifier& notifier,
+                         int rank, int channel)
+    : region_(region),
+      layout_(layout),
+      notifier_(notifier),
+      rank_(rank),
+      channel_(channel),
+      peers_(static_cast<size_t>(layout.ranks())),
+      doors_seen_(static_cast<size_t>(layout.ranks() + 63) / 64),
+      doors_(region.at<std::atomic<uint64_t>>(layout.door(channel, rank))),
+      matching_(layout.ranks()) {
+  for (int r = 0; r < layout.ranks(); ++r) {
+    peer(r).out = RingWriter(region.at<RingMemory>(layout.ring(channel, rank, r)));
+    peer(r).in = RingReader(region.at<RingMemory>(layout.ring(channel, r, rank)));
+  }
+}
+
+// ---- operations
+// ----------------------------------------------------------------------------------
+
+Operation& ShmEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void* buffer,
+                              uint64_t bytes) {
+  if (free_.empty()) {
+    Operation& added = operations_.emplace_back();
+    added.index = static_cast<uint32_t>(operations_.size() - 1);
+    free_.push(added);
+  }
+  Operation& operation = *free_.first();
+  free_.remove(operation);
+  operation.transfer = &transfer;
+  operation.peer = peer;
+  operation.tag = tag;
+  operation.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
+  operation.bytes = bytes;
+  operation.moved = 0;
+  transfer.internal = &operation;
+  return operation;
+}
+
+void ShmEndpoint::release(Operation& operation) {
+  operation.transfer->internal = nullptr;
+  operation.transfer = nullptr;
+  operation.state = State::kFree;
+  ++operation.generation;  // frames that still name it find nobody
+  free_.push(operation);
+}
+
+Operation* ShmEndpoint::find(uint64_t id, int rank, State state) {
+  const uint64_t index = id & 0xffffffff;
+  if (index >= operations_.size()) return nullptr;
+  Operation& operation = operations_[index];
+  const bool is_it = operation.id() == id && operation.peer == rank && operation.state == state;
+  return is_it ? &operation : nullptr;
+}
+
+void ShmEndpoint::finish(Operation& operation, Status status) {
+  Transfer& transfer = *operation.transfer;
+  release(operation);
+  transfer.status = std::move(status);
+  transfer.done = true;
+}
+
+namespace {
+
+void start(Transfer& transfer) {
+  transfer.done = false;
+  if (!transfer.status.ok()) transfer.status = {};
+  transfer.bytes = 0;
+  transfer.internal = nullptr;
+}
+
+void end(Transfer& transfer, Status status) {
+  if (!status.ok()) transfer.status = std::move(status);
+  transfer.done = true;
+}
+
+}  // namespace
+
+// The receive has all it gets of a message.
+void ShmEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
+  Transfer& transfer = *receive.transfer;
+  transfer.bytes = std::min(message_bytes, receive.bytes);
+  transfer.source = source;
+  transfer.tag = tag;
+  if (message_bytes <= receive.bytes) return finish(receive, {});
+  finish(receive, Status::format(Code::kTruncated,
+                                 "a message of {} bytes came from rank {}, the receive has {}",
+                                 message_bytes, source, receive.bytes));
+}
+
+// ---- sending
+// -------------------------------------------------------------------------------------
+
+Status ShmEndpoint::refusal(int rank) const {
+  const int ranks = layout_.ranks();
+  if (rank >= 0 && rank < ranks) return peers_[static_cast<size_t>(rank)].failure;
+  return Status::format(Code::kInvalidArgument, "there is no rank {}: expected 0 to {}", rank,
+                        ranks - 1);
+}
+
+void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
+  start(transfer);
+  if (Status status = refusal(rank); !status.ok()) return end(transfer, std::move(status));
+  if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
+  Peer& to = peer(rank);
+  // The common case needs no operation: the ring is open and has room.
+  const bool open = to.out_has_data || (to.out_open && bytes <= kInlineBytes);
+  if (open && bytes <= kEagerBytes && to.waiting.empty() && to.out.room(bytes) &&
+      to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
+    to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
+    to.out.count_eager(bytes + kCacheLine);
+    notifier_.one(rank);
+    return end(transfer, {});
+  }
+  Operation& operation = begin(transfer, rank, tag, source, bytes);
+  operation.state = State::kWaiting;
+  to.waiting.push(operation);
+  make_busy(rank);
+  if (push(rank)) notifier_.one(rank);
+}
+
+void ShmEndpoint::send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
+  Message message;
+  message.source = rank_;
+  message.tag = tag;
+  message.bytes = bytes;
+  Operation& send = begin(transfer, rank_, tag, source, bytes);
+  send.state = State::kLocal;
+  message.local = &send;
+  if (Operation* receive = matching_.take_posted(rank_, tag)) return deliver(*receive, message);
+  auto kept = std::make_unique<Message>(std::move(message));
+  if (bytes <= kEagerBytes && self_unmatched_ <= kUnmatchedBytes) {
+    kept->local = nullptr;
+    kept->eager = true;
+    kept->data = std::make_unique<std::byte[]>(bytes);
+    if (bytes > 0) std::memcpy(kept->data.get(), source, bytes);
+    self_unmatched_ += bytes + kCacheLine;
+    finish(send, {});
+  }
+  matching_.keep(std::move(kept));
+}
+
+// ---- receiving
+// -----------------------------------------------------------------------------------
+
+void ShmEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
+  start(transfer);
+  if (rank != kAnySource && (rank < 0 || rank >= layout_.ranks())) {
+    return end(transfer, refusal(rank));
+  }
+  auto message = matching_.take_message(rank, tag, mask);
+  if (message == nullptr && rank != kAnySource && !peer(rank).failure.ok()) {
+    return end(transfer, peer(rank).failure);
+  }
+  Operation& receive = begin(transfer, rank, tag, dst, bytes);
+  receive.mask = mask;
+  if (message == nullptr) return matching_.post(receive);
+  deliver(receive, *message);
+}
+
+// A message that lies aside, or comes from this rank, meets its receive.
+void ShmEndpoint::deliver(Operation& receive, const Message& message) {
+  if (!message.eager && message.local == nullptr) {
+    return grant(receive, message.source, message.sender, message.bytes, message.tag);
+  }
+  const std::byte* source = message.eager ? message.data.get() : message.local->buffer;
+  const uint64_t wanted = std::min(message.bytes, receive.bytes);
+  if (wanted > 0) std::memcpy(receive.buffer, source, wanted);
+  if (message.local != nullptr) {
+    finish(*message.local, {});
+  } else if (message.source == rank_) {
+    self_unmatched_ -= message.bytes + kCacheLine;
+  } else {
+    peer(message.source).in.count_matched(message.bytes + kCacheLine);
+  }
+  finish_receive(receive, message.source, message.tag, message.bytes);
+}
+
+// A message that was asked for meets its receive: tells the sender how much of it is wanted.
+void ShmEndpoint::grant(Operation& receive, int source, uint64_t sender, uint64_t bytes, Tag tag) {
+  if (Status status = refusal(source); !status.ok()) return finish(receive, std::move(status));
+  receive.peer = source;
+  receive.partner = sender;
+  receive.limit = std::min(bytes, receive.bytes);
+  receive.transfer->bytes = bytes;  // until it is complete: of the message
+  receive.transfer->tag = tag;
+  receive.state = State::kGranting;
+  peer(source).grants.push(receive);
+  make_busy(source);
+  if (push(source)) notifier_.one(source);
+}
+
+// ---- giving up
+// -----------------------------------------------------------------------------------
+
+void ShmEndpoint::cancel(Transfer& transfer) {
+  if (transfer.done || transfer.internal == nullptr) return;
+  auto& operation = *static_cast<Operation*>(transfer.internal);
+  switch (operation.state) {
+    case State::kWaiting: peer(operation.peer).waiting.remove(operation); break;
+    case State::kStreaming: peer(operation.peer).streams.remove(operation); break;
+    case State::kGranting: peer(operation.peer).grants.remove(operation); break;
+    case State::kPosted: matching_.unpost(operation); break;
+    case State::kLocal: matching_.drop_local(rank_, operation); break;
+    case State::kRequested:
+    case State::kReceiving:
+    case State::kFree: break;
+  }
+  release(operation);
+}
+
+// The peer wrote nonsense: ends all transfers with it.
+void ShmEndpoint::fail(int rank, Status failure) {
+  peer(rank).failure = std::move(failure);
+  for (Operation& operation : operations_) {
+    if (operation.state == State::kFree || operation.peer != rank) continue;
+    Transfer& transfer = *operation.transfer;
+    cancel(transfer);
+    end(transfer, peer(rank).failure);
+  }
+}
+
+}  // namespace tutti::shm

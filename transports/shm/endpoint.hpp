@@ -1,0 +1,100 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Messages through shared memory.
+//
+// A message of up to kEagerBytes is copied into the ring and is then the receiver's: out of the
+// ring into the posted buffer, or aside if there is none. A longer one asks first (request), is
+// granted when it has met its receive, and then streams through the ring in pieces; several at a
+// time take turns. The receiver always empties its rings, so that nothing that comes behind a
+// message nobody wants is held up. What it must keep aside is bounded by the sender: once
+// kUnmatchedBytes of its eager messages have met no receive, it asks first for short messages too.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "transports/shm/layout.hpp"
+#include "transports/shm/matching.hpp"
+#include "transports/shm/notifier.hpp"
+#include "transports/shm/region.hpp"
+#include "transports/shm/ring_ends.hpp"
+
+namespace tutti::shm {
+
+inline constexpr uint64_t kEagerBytes = 16 << 10;
+inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
+
+class ShmEndpoint final : public Endpoint {
+ public:
+  // All must outlive the endpoint.
+  ShmEndpoint(const Region& region, const Layout& layout, const Notifier& notifier, int rank,
+              int channel);
+
+  void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override;
+  void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
+  bool poll() override;
+  void cancel(Transfer& transfer) override;
+  [[nodiscard]] uint64_t eager_bytes() const override { return kEagerBytes; }
+
+ private:
+  using State = Operation::State;
+  struct Peer {
+    RingWriter out;
+    RingReader in;
+    bool out_open = false;      // the ring to it has memory, and it knows
+    bool out_has_data = false;  // so has the ring's data area
+    bool in_open = false;       // it has opened its ring to us
+    bool busy = false;          // it is in busy_
+    Queue<Operation> waiting;   // sends not yet begun, in order
+    Queue<Operation> grants;    // receives whose grant is to be sent
+    Queue<Operation> streams;   // granted sends
+    Status failure;             // it wrote nonsense: nothing goes to or from it any more
+  };
+
+  // endpoint.cpp: transfers and their ends
+  void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
+  void deliver(Operation& receive, const Message& message);
+  void grant(Operation& receive, int source, uint64_t sender, uint64_t bytes, Tag tag);
+  void finish(Operation& operation, Status status);
+  void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);
+  void fail(int rank, Status failure);
+  [[nodiscard]] Status refusal(int rank) const;
+
+  // endpoint_rings.cpp: what goes through the rings
+  bool open_new_rings();
+  bool drain(int rank);
+  bool handle(int rank, const Frame& frame);
+  bool handle_eager(int rank, const Frame& frame);
+  void handle_request(int rank, const Frame& frame);
+  bool handle_grant(int rank, const Frame& frame);
+  bool handle_data(int rank, const Frame& frame);
+  bool push(int rank);
+  bool push_grant(int rank);
+  bool push_waiting(int rank);
+  bool push_piece(int rank);
+  bool push_busy();
+  void make_busy(int rank);
+  Status open_ring(int rank, uint64_t payload);
+
+  Operation& begin(Transfer& transfer, int peer, Tag tag, const void* buffer, uint64_t bytes);
+  void release(Operation& operation);
+  Operation* find(uint64_t id, int rank, State state);
+  Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
+
+  const Region& region_;
+  const Layout& layout_;
+  const Notifier& notifier_;
+  const int rank_;
+  const int channel_;
+  std::vector<Peer> peers_;
+  std::vector<int> incoming_;  // those that have opened a ring to us
+  std::vector<int> busy_;      // those to whom something waits to be sent
+  std::vector<uint64_t> doors_seen_;
+  std::atomic<uint64_t>* doors_;
+  Matching matching_;
+  uint64_t self_unmatched_ = 0;
+  std::deque<Operation> operations_;  // grows only; a deque, for addresses must stay
+  Queue<Operation> free_;
+};
+
+}  // namespace tutti::shm

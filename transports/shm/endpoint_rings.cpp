@@ -1,0 +1,275 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an endpoint puts into its rings and takes out of them. Frames of peers are checked before
+// anything is done with them.
+#include <algorithm>
+#include <bit>
+
+#include "transports/shm/endpoint.hpp"
+
+namespace tutti::shm {
+namespace {
+
+// Small enough that a piece is read while the next is written and both stay in the second-level
+// cache, large enough that a frame's own cost does not show.
+constexpr uint64_t kPieceBytes = 16 << 10;
+// Frames taken from one peer before others have their turn.
+constexpr int kFramesPerTurn = 64;
+
+}  // namespace
+
+bool ShmEndpoint::poll() {
+  bool moved = open_new_rings();
+  for (size_t i = 0; i < incoming_.size(); ++i) {
+    const int rank = incoming_[i];
+    if (peer(rank).in.ready()) moved |= drain(rank);
+  }
+  if (!busy_.empty()) moved |= push_busy();
+  return moved;
+}
+
+bool ShmEndpoint::open_new_rings() {
+  bool found = false;
+  for (size_t word = 0; word < doors_seen_.size(); ++word) {
+    uint64_t fresh = doors_[word].load(std::memory_order_acquire) & ~doors_seen_[word];
+    if (fresh == 0) continue;
+    doors_seen_[word] |= fresh;
+    for (; fresh != 0; fresh &= fresh - 1) {
+      const int rank = static_cast<int>(word) * 64 + std::countr_zero(fresh);
+      if (rank >= layout_.ranks() || rank == rank_) continue;
+      incoming_.push_back(rank);
+      found = true;
+    }
+  }
+  return found;
+}
+
+// ---- in
+// ------------------------------------------------------------------------------------------
+
+bool ShmEndpoint::drain(int rank) {
+  Peer& from = peer(rank);
+  for (int i = 0; i < kFramesPerTurn && from.failure.ok() && from.in.ready(); ++i) {
+    const Frame frame = from.in.frame();
+    if (!handle(rank, frame)) {
+      fail(rank, Status::format(Code::kInternal,
+                                "rank {} put nonsense into shared memory (frame of kind {}, {} "
+                                "bytes): a stray write in its process?",
+                                rank, static_cast<uint32_t>(frame.kind), frame.bytes));
+    }
+  }
+  notifier_.one(rank);  // it may wait for room
+  return from.failure.ok();
+}
+
+// Takes one frame out of the ring; false if it makes no sense.
+bool ShmEndpoint::handle(int rank, const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::kEager: return handle_eager(rank, frame);
+    case FrameKind::kRequest: handle_request(rank, frame); return true;
+    case FrameKind::kGrant: return handle_grant(rank, frame);
+    case FrameKind::kData: return handle_data(rank, frame);
+  }
+  return false;
+}
+
+bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
+  if (frame.bytes > kEagerBytes) return false;
+  RingReader& in = peer(rank).in;
+  if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
+    in.copy(receive->buffer, frame.bytes, std::min(frame.bytes, receive->bytes));
+    in.count_matched(frame.bytes + kCacheLine);
+    in.pop(frame.bytes);
+    finish_receive(*receive, rank, frame.tag, frame.bytes);
+    return true;
+  }
+  auto message = std::make_unique<Message>();
+  message->source = rank;
+  message->tag = frame.tag;
+  message->bytes = frame.bytes;
+  message->eager = true;
+  message->data = std::make_unique_for_overwrite<std::byte[]>(frame.bytes);
+  in.copy(message->data.get(), frame.bytes, frame.bytes);
+  in.pop(frame.bytes);
+  matching_.keep(std::move(message));
+  return true;
+}
+
+void ShmEndpoint::handle_request(int rank, const Frame& frame) {
+  peer(rank).in.pop(0);
+  if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
+    return grant(*receive, rank, frame.id, frame.bytes, frame.tag);
+  }
+  auto message = std::make_unique<Message>();
+  message->source = rank;
+  message->tag = frame.tag;
+  message->bytes = frame.bytes;
+  message->sender = frame.id;
+  matching_.keep(std::move(message));
+}
+
+bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
+  peer(rank).in.pop(0);
+  Operation* send = find(frame.id, rank, State::kRequested);
+  if (send == nullptr) return true;  // it was cancelled
+  if (frame.bytes > send->bytes) return false;
+  if (frame.bytes == 0) {
+    finish(*send, {});
+    return true;
+  }
+  send->limit = frame.bytes;
+  send->partner = frame.tag;
+  send->state = State::kStreaming;
+  peer(rank).streams.push(*send);
+  make_busy(rank);
+  return true;
+}
+
+bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
+  if (frame.bytes > kDataBytes) return false;
+  RingReader& in = peer(rank).in;
+  Operation* receive = find(frame.tag, rank, State::kReceiving);
+  if (receive == nullptr) {  // it was cancelled
+    in.pop(frame.bytes);
+    return true;
+  }
+  if (frame.bytes > receive->limit - receive->moved) return false;
+  in.copy(receive->buffer + receive->moved, frame.bytes, frame.bytes);
+  in.pop(frame.bytes);
+  receive->moved += frame.bytes;
+  if (receive->moved == receive->limit) {
+    finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
+  }
+  return true;
+}
+
+// ---- out
+// -----------------------------------------------------------------------------------------
+
+void ShmEndpoint::make_busy(int rank) {
+  if (peer(rank).busy) return;
+  peer(rank).busy = true;
+  busy_.push_back(rank);
+}
+
+bool ShmEndpoint::push_busy() {
+  bool moved = false;
+  for (size_t i = 0; i < busy_.size();) {
+    const int rank = busy_[i];
+    if (push(rank)) {
+      notifier_.one(rank);
+      moved = true;
+    }
+    Peer& to = peer(rank);
+    if (to.waiting.empty() && to.grants.empty() && to.streams.empty()) {
+      to.busy = false;
+      busy_[i] = busy_.back();
+      busy_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return moved;
+}
+
+// Sends what there is room for: grants first, for a peer's whole message waits for each; then, in
+// turns, what begins a message and a piece of one under way.
+bool ShmEndpoint::push(int rank) {
+  Peer& to = peer(rank);
+  bool moved = false;
+  for (bool more = true; more;) {
+    more = push_grant(rank);
+    if (!more && !to.waiting.empty()) more = push_waiting(rank);
+    if (!to.streams.empty()) more |= push_piece(rank);
+    moved |= more;
+  }
+  if (!to.out.sound() && to.failure.ok()) {
+    fail(rank, Status::format(Code::kInternal,
+                              "rank {} put nonsense into shared memory (credits): a stray write in "
+                              "its process?",
+                              rank));
+  }
+  return moved;
+}
+
+// Gets memory for the ring up to what a frame with so many bytes of payload needs.
+Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
+  Peer& to = peer(rank);
+  if (to.out_has_data || (to.out_open && payload <= kInlineBytes)) return {};
+  Span part = layout_.ring(channel_, rank_, rank);
+  if (payload <= kInlineBytes) part.bytes = kRingHeadBytes;
+  TUTTI_RETURN_IF_ERROR(
+      region_.reserve(part).with_context(fmt::format("sending to rank {}", rank)));
+  if (!to.out_open) {
+    auto* doors = region_.at<std::atomic<uint64_t>>(layout_.door(channel_, rank));
+    doors[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
+  }
+  to.out_open = true;
+  to.out_has_data = payload > kInlineBytes;
+  return {};
+}
+
+bool ShmEndpoint::push_grant(int rank) {
+  Peer& to = peer(rank);
+  Operation* receive = to.grants.first();
+  if (receive == nullptr) return false;
+  const Status opened = open_ring(rank, 0);
+  if (opened.ok() && !to.out.room(0)) return false;
+  to.grants.remove(*receive);
+  if (!opened.ok()) {
+    finish(*receive, opened);
+    return true;
+  }
+  to.out.put(FrameKind::kGrant, receive->id(), receive->limit, receive->partner);
+  receive->state = State::kReceiving;
+  if (receive->limit == 0) {
+    finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
+  }
+  return true;
+}
+
+bool ShmEndpoint::push_waiting(int rank) {
+  Peer& to = peer(rank);
+  Operation& send = *to.waiting.first();
+  const bool eager =
+      send.bytes <= kEagerBytes && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
+  const uint64_t payload = eager ? send.bytes : 0;
+  const Status opened = open_ring(rank, payload);
+  if (opened.ok() && !to.out.room(payload)) return false;
+  to.waiting.remove(send);
+  if (!opened.ok()) {
+    finish(send, opened);
+  } else if (eager) {
+    to.out.put(FrameKind::kEager, send.tag, send.buffer, send.bytes);
+    to.out.count_eager(send.bytes + kCacheLine);
+    finish(send, {});
+  } else {
+    to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id());
+    send.state = State::kRequested;
+  }
+  return true;
+}
+
+// One piece of the next message under way.
+bool ShmEndpoint::push_piece(int rank) {
+  Peer& to = peer(rank);
+  Operation& send = *to.streams.first();
+  const uint64_t bytes = std::min(kPieceBytes, send.limit - send.moved);
+  const Status opened = open_ring(rank, bytes);
+  if (opened.ok() && !to.out.room(bytes)) return false;
+  to.streams.remove(send);
+  if (!opened.ok()) {
+    finish(send, opened);
+    return true;
+  }
+  to.out.put(FrameKind::kData, send.partner, send.buffer + send.moved, bytes);
+  send.moved += bytes;
+  if (send.moved == send.limit) {
+    finish(send, {});
+  } else {
+    to.streams.push(send);
+  }
+  return true;
+}
+
+}  // namespace tutti::shm

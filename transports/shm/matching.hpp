@@ -1,0 +1,94 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which message meets which receive: receives that wait for a message, and messages that wait for
+// a receive, each in the order they came.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "transports/shm/queue.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::shm {
+
+// A send or receive under way. It is in the queue that its state names.
+struct Operation {
+  enum class State : uint8_t {
+    kFree,
+    kWaiting,    // send: for room in the ring (Peer::waiting)
+    kRequested,  // send: for the receiver's grant (no queue)
+    kStreaming,  // send: pieces are under way (Peer::streams)
+    kLocal,      // send to this rank: for the receive, Message::local points to it (no queue)
+    kPosted,     // receive: for a message (Matching)
+    kGranting,   // receive: for room to send the grant (Peer::grants)
+    kReceiving,  // receive: for the pieces (no queue)
+  };
+  State state = State::kFree;
+  int peer = 0;  // of a receive in kPosted: may be kAnySource
+  Transfer* transfer = nullptr;
+  Tag tag = 0;
+  Tag mask = kExactTag;
+  std::byte* buffer = nullptr;  // of a send: only read
+  uint64_t bytes = 0;           // of the message, or of the receive's buffer
+  uint64_t limit = 0;           // how much of the message goes over
+  uint64_t moved = 0;           // of `limit`
+  uint64_t partner = 0;         // the id of the operation at the other end
+  uint64_t sequence = 0;        // order of posting
+  uint32_t index = 0;           // with `generation` the id by which the other end names this one
+  uint32_t generation = 0;
+  Operation* previous = nullptr;
+  Operation* next = nullptr;
+
+  [[nodiscard]] uint64_t id() const { return uint64_t{generation} << 32 | index; }
+};
+
+// A message that came before its receive.
+struct Message {
+  int source = 0;
+  Tag tag = 0;
+  uint64_t bytes = 0;
+  uint64_t sequence = 0;              // order of arrival
+  std::unique_ptr<std::byte[]> data;  // eager: the bytes
+  uint64_t sender = 0;                // requested: the id of the send
+  Operation* local = nullptr;         // from this rank: the send
+  bool eager = false;
+  Message* previous = nullptr;
+  Message* next = nullptr;
+};
+
+class Matching {
+ public:
+  explicit Matching(int ranks);
+  ~Matching();
+  Matching(const Matching&) = delete;
+
+  void post(Operation& receive);
+  void unpost(Operation& receive);
+  // The first receive that takes a message of this tag from this source, no longer posted; null if
+  // there is none.
+  Operation* take_posted(int source, Tag tag);
+
+  void keep(std::unique_ptr<Message> message);
+  // The first message that such a receive takes; null if there is none.
+  std::unique_ptr<Message> take_message(int source, Tag tag, Tag mask);
+  // Drops the message of a send to this rank that is cancelled.
+  void drop_local(int rank, const Operation& send);
+
+ private:
+  struct Source {
+    Queue<Operation> posted;
+    Queue<Message> messages;
+  };
+  [[nodiscard]] Message* find_message(int source, Tag tag, Tag mask) const;
+  std::unique_ptr<Message> detach(Message& message);
+
+  std::vector<Source> sources_;
+  Queue<Operation> posted_any_;
+  uint64_t posted_ = 0;   // so far
+  uint64_t arrived_ = 0;  // so far
+};
+
+}  // namespace tutti::shm

@@ -1,0 +1,142 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The two ends of a ring: each belongs to one thread of one process.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "transports/shm/ring.hpp"
+
+namespace tutti::shm {
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  explicit RingWriter(RingMemory* memory) : memory_(memory) {}
+
+  // Whether a frame with so many bytes of payload fits now.
+  [[nodiscard]] bool room(uint64_t payload) {
+    if (fits(payload)) return true;
+    refresh();
+    return fits(payload);
+  }
+  // Cost of eager messages that have not met a receive yet, at most.
+  [[nodiscard]] uint64_t unmatched(uint64_t tolerated) {
+    if (eager_ - matched_ > tolerated) refresh();
+    return eager_ - matched_;
+  }
+  void count_eager(uint64_t cost) { eager_ += cost; }
+  // False once the consumer's counts make no sense; there is no room then.
+  [[nodiscard]] bool sound() const { return sound_; }
+
+  // The following need room().
+  void put(FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id) {
+    Cell& cell = memory_->cells[cells_ % kCells];
+    cell.id.store(id, std::memory_order_relaxed);
+    commit(cell, kind, tag, bytes);
+  }
+  void put(FrameKind kind, uint64_t tag, const std::byte* payload, uint64_t bytes) {
+    Cell& cell = memory_->cells[cells_ % kCells];
+    if (bytes <= kInlineBytes) {
+      if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
+    } else {
+      const uint64_t at = data_ % kDataBytes;
+      const uint64_t first = std::min(bytes, kDataBytes - at);
+      std::memcpy(memory_->data + at, payload, first);
+      std::memcpy(memory_->data, payload + first, bytes - first);
+      data_ += data_bytes_of(bytes);
+    }
+    commit(cell, kind, tag, bytes);
+  }
+
+ private:
+  [[nodiscard]] bool fits(uint64_t payload) const {
+    return sound_ && cells_ - cells_taken_ < kCells &&
+           data_ - data_freed_ + data_bytes_of(payload) <= kDataBytes;
+  }
+  void refresh() {
+    const Credits& credits = memory_->credits;
+    // Acquire: what the consumer read before must not see what is written next.
+    cells_taken_ = credits.cells.load(std::memory_order_acquire);
+    data_freed_ = credits.data.load(std::memory_order_acquire);
+    matched_ = credits.matched.load(std::memory_order_relaxed);
+    sound_ = sound_ && cells_ - cells_taken_ <= kCells && data_ - data_freed_ <= kDataBytes &&
+             matched_ <= eager_;
+  }
+  void commit(Cell& cell, FrameKind kind, uint64_t tag, uint64_t bytes) {
+    cell.kind.store(kind, std::memory_order_relaxed);
+    cell.tag.store(tag, std::memory_order_relaxed);
+    cell.bytes.store(bytes, std::memory_order_relaxed);
+    cell.stamp.store(static_cast<uint32_t>(cells_ / kCells) + 1, std::memory_order_release);
+    ++cells_;
+  }
+
+  RingMemory* memory_ = nullptr;
+  bool sound_ = true;
+  uint64_t cells_ = 0;  // written
+  uint64_t data_ = 0;
+  uint64_t eager_ = 0;
+  uint64_t cells_taken_ = 0;  // as last read from the credits
+  uint64_t data_freed_ = 0;
+  uint64_t matched_ = 0;
+};
+
+// What a cell says, read once.
+struct Frame {
+  FrameKind kind;
+  uint64_t tag;
+  uint64_t bytes;
+  uint64_t id;
+};
+
+class RingReader {
+ public:
+  RingReader() = default;
+  explicit RingReader(RingMemory* memory) : memory_(memory) {}
+
+  [[nodiscard]] bool ready() const {
+    return cell().stamp.load(std::memory_order_acquire) ==
+           static_cast<uint32_t>(cells_ / kCells) + 1;
+  }
+  // The following need ready().
+  [[nodiscard]] Frame frame() const {
+    const Cell& now = cell();
+    return {now.kind.load(std::memory_order_relaxed), now.tag.load(std::memory_order_relaxed),
+            now.bytes.load(std::memory_order_relaxed), now.id.load(std::memory_order_relaxed)};
+  }
+  // Copies the first `wanted` of the frame's `bytes` of payload; bytes <= kDataBytes.
+  void copy(void* dst, uint64_t bytes, uint64_t wanted) const {
+    if (wanted == 0) return;
+    if (bytes <= kInlineBytes) {
+      std::memcpy(dst, cell().payload, wanted);
+      return;
+    }
+    const uint64_t at = data_ % kDataBytes;
+    const uint64_t first = std::min(wanted, kDataBytes - at);
+    std::memcpy(dst, memory_->data + at, first);
+    std::memcpy(static_cast<std::byte*>(dst) + first, memory_->data, wanted - first);
+  }
+  // Takes the frame, whose payload had so many bytes, out of the ring.
+  void pop(uint64_t payload) {
+    ++cells_;
+    data_ += data_bytes_of(payload);
+    Credits& credits = memory_->credits;
+    credits.data.store(data_, std::memory_order_release);
+    credits.cells.store(cells_, std::memory_order_release);
+  }
+  void count_matched(uint64_t cost) {
+    matched_ += cost;
+    memory_->credits.matched.store(matched_, std::memory_order_relaxed);
+  }
+
+ private:
+  [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
+
+  RingMemory* memory_ = nullptr;
+  uint64_t cells_ = 0;  // taken out
+  uint64_t data_ = 0;
+  uint64_t matched_ = 0;
+};
+
+}  // namespace tutti::shm
