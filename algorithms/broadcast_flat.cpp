@@ -23,7 +23,11 @@ Ref place(const Problem& q, int piece) {
   return Ref::of(Space::kWindow, static_cast<uint64_t>(piece % kDepth) * piece_limit(q), q.root);
 }
 
-Applies applies(const Problem& q) { return shares_memory(q); }
+Applies applies(const Problem& q) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (piece_limit(q) == 0) return {false, "the window is too small (TUTTI_SHM_WINDOW_BYTES)"};
+  return {};
+}
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t piece = std::min(q.bytes(), piece_limit(q));
