@@ -1,0 +1,130 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reads and writes during a proof, with the rules of schedule.hpp about who may do so when.
+#include <algorithm>
+
+#include "sched/verify_parts.hpp"
+
+namespace tutti {
+
+RankMemories::RankMemories(std::span<const Schedule> schedules, const Problem& problem,
+                           bool with_clocks)
+    : schedules_(schedules),
+      problem_(problem),
+      memories_(schedules.size() * kSpaces),
+      clocks_(problem.ranks, with_clocks),
+      entered_(schedules.size(), UINT32_MAX),
+      knows_all_entered_(schedules.size(), 0),
+      sending_(schedules.size()) {
+  fill_buffers();
+}
+
+// What the caller gives: byte i of the send buffer (of the root's buffer in a broadcast) is byte i.
+void RankMemories::fill_buffers() {
+  if (problem_.bytes() == 0) return;
+  const auto fill = [&](int rank, const Ref& ref, uint64_t index) {
+    const Place place = place_of(problem_, rank, ref);
+    const Run run = {problem_.bytes(), index, Values::of_rank(rank)};
+    memory(place).write(place.begin, std::span(&run, 1), 0, 0);
+  };
+  if (problem_.collective == Collective::kBroadcast) {
+    return fill(problem_.root, Ref::of(Space::kRecv, 0), 0);
+  }
+  const int blocks = problem_.collective == Collective::kReduceScatter ? problem_.ranks : 1;
+  for (int rank = 0; rank < problem_.ranks; ++rank) {
+    for (int block = 0; block < blocks; ++block) {
+      const uint64_t offset = static_cast<uint64_t>(block) * problem_.stride_bytes();
+      fill(rank, Ref::of(Space::kSend, offset), offset);
+    }
+  }
+}
+
+Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes, bool under_way,
+                          std::vector<Run>& runs) {
+  const Place place = place_of(problem_, rank, ref);
+  Memory& from = memory(place);
+  const bool of_peer = place.owner != rank;
+  uint64_t at = place.begin;
+  const uint64_t end = place.begin + bytes;
+  const auto skip_undefined = [&](uint64_t until) -> Status {
+    if (at == until) return {};
+    // A message that is only a signal may carry anything.
+    if (problem_.collective != Collective::kBarrier) {
+      const Ref where = ref.plus(at - place.begin);
+      return Status::format(Code::kInternal, "{} reads {} before anything is written there",
+                            step_text(schedules_, rank, step), to_string(where));
+    }
+    runs.push_back({until - at, 0, kUndefined});
+    at = until;
+    return {};
+  };
+  for (const Piece& piece : from.pieces(place.begin, end)) {
+    const uint64_t begin = std::max(piece.begin, place.begin);
+    TUTTI_RETURN_IF_ERROR(skip_undefined(begin));
+    if (of_peer && !clocks_.knows(rank, place.owner, piece.epoch)) {
+      return Status::format(Code::kInternal, "{} reads what {} writes; nothing orders the two",
+                            step_text(schedules_, rank, step),
+                            step_text(schedules_, place.owner, piece.step));
+    }
+    at = std::min(piece.end, end);
+    runs.push_back({at - begin, piece.index + (begin - piece.begin), piece.value});
+  }
+  TUTTI_RETURN_IF_ERROR(skip_undefined(end));
+  if (under_way || of_peer) {
+    from.add_reading({place.begin, end, rank, under_way ? kUnderWay : clocks_.time(rank),
+                      static_cast<uint32_t>(step)});
+  }
+  if (under_way) sending_[static_cast<size_t>(rank)].push_back(place);
+  return {};
+}
+
+Status RankMemories::write(int rank, size_t step, const Ref& ref, std::span<const Run> runs) {
+  const Place place = place_of(problem_, rank, ref);
+  uint64_t end = place.begin;
+  for (const Run& run : runs) end += run.bytes;
+  if (place.space == Space::kWindow) TUTTI_RETURN_IF_ERROR(check_entries(rank, step));
+  TUTTI_RETURN_IF_ERROR(check_readers(rank, step, place, end));
+  memory(place).write(place.begin, runs, clocks_.time(rank), static_cast<uint32_t>(step));
+  return {};
+}
+
+Status RankMemories::check_readers(int rank, size_t step, const Place& place, uint64_t end) const {
+  for (const Reading& reading : memory(place).readings()) {
+    if (reading.end <= place.begin || end <= reading.begin) continue;
+    if (reading.epoch == kUnderWay) {
+      return Status::format(
+          Code::kInternal, "{} overwrites what {} sends; nothing before says that this is done",
+          step_text(schedules_, rank, step), step_text(schedules_, reading.rank, reading.step));
+    }
+    if (reading.rank != rank && !clocks_.knows(rank, reading.rank, reading.epoch)) {
+      return Status::format(Code::kInternal, "{} overwrites what {} reads; nothing orders the two",
+                            step_text(schedules_, rank, step),
+                            step_text(schedules_, reading.rank, reading.step));
+    }
+  }
+  return {};
+}
+
+// A peer that has not entered may still be reading this window for the call before.
+Status RankMemories::check_entries(int rank, size_t step) {
+  if (knows_all_entered_[static_cast<size_t>(rank)] != 0) return {};
+  for (int peer = 0; peer < problem_.ranks; ++peer) {
+    const uint32_t entered = entered_[static_cast<size_t>(peer)];
+    if (peer == rank || (entered != UINT32_MAX && clocks_.knows(rank, peer, entered))) continue;
+    return Status::format(Code::kInternal,
+                          "{} writes the window before it knows that rank {} has entered the call",
+                          step_text(schedules_, rank, step), peer);
+  }
+  knows_all_entered_[static_cast<size_t>(rank)] = 1;
+  return {};
+}
+
+void RankMemories::end_sends(int rank) {
+  std::vector<Place>& places = sending_[static_cast<size_t>(rank)];
+  for (const Place& place : places) memory(place).end_sends(rank, clocks_.time(rank));
+  places.clear();
+}
+
+void RankMemories::enter(int rank) { entered_[static_cast<size_t>(rank)] = clocks_.time(rank); }
+
+}  // namespace tutti

@@ -1,0 +1,172 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sched/verify_parts.hpp"
+
+namespace tutti {
+namespace {
+
+class Form {
+ public:
+  Form(std::span<const Schedule> schedules, const Problem& problem, int rank)
+      : schedules_(schedules),
+        problem_(problem),
+        schedule_(schedules[static_cast<size_t>(rank)]),
+        rank_(rank) {}
+
+  Status check() {
+    for (at_ = 0; at_ < schedule_.steps.size(); ++at_) {
+      TUTTI_RETURN_IF_ERROR(check_step(schedule_.steps[at_]));
+    }
+    if (first_shared_ != SIZE_MAX && last_tick_ == 0) {
+      at_ = first_shared_;
+      return fault("uses shared memory, but the rank never publishes tick 1");
+    }
+    return {};
+  }
+
+ private:
+  Status fault(std::string_view what) const {
+    return Status::format(Code::kInternal, "{} {}", step_text(schedules_, rank_, at_), what);
+  }
+
+  Status check_step(const Step& step) {
+    switch (step.kind) {
+      case StepKind::kCopy:
+        TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
+        TUTTI_RETURN_IF_ERROR(check_overlap(step, step.src, false));
+        return check_dst(step);
+      case StepKind::kReduce: return check_reduce(step);
+      case StepKind::kSend:
+        TUTTI_RETURN_IF_ERROR(check_peer(step));
+        return check_ref(step.src, step.bytes);
+      case StepKind::kRecv: TUTTI_RETURN_IF_ERROR(check_peer(step)); return check_dst(step);
+      case StepKind::kFence: return {};
+      case StepKind::kPublish: return check_publish(step);
+      case StepKind::kAwait: return check_await(step);
+    }
+    return fault("is of an unknown kind");
+  }
+
+  Status check_reduce(const Step& step) {
+    const size_t count = schedule_.sources.size();
+    if (step.source_count == 0 || step.first_source > count ||
+        step.source_count > count - step.first_source) {
+      return Status::format(Code::kInternal, "rank {} step {} reduces sources {} to {} of {}",
+                            rank_, at_, step.first_source, step.first_source + step.source_count,
+                            count);
+    }
+    if (step.bytes % problem_.element_bytes != 0) return fault("splits an element");
+    for (uint32_t i = 0; i < step.source_count; ++i) {
+      const Ref& source = schedule_.sources[step.first_source + i];
+      TUTTI_RETURN_IF_ERROR(check_ref(source, step.bytes));
+      TUTTI_RETURN_IF_ERROR(check_overlap(step, source, true));
+    }
+    return check_dst(step);
+  }
+
+  Status check_ref(const Ref& ref, uint64_t bytes) {
+    if (bytes == 0) return fault("has no bytes");
+    if (is_shared(ref.space())) {
+      first_shared_ = std::min(first_shared_, at_);
+      if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
+      if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+    }
+    if (!inside(problem_, schedule_.scratch_bytes, ref, bytes)) {
+      return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
+    }
+    return {};
+  }
+
+  Status check_dst(const Step& step) {
+    TUTTI_RETURN_IF_ERROR(check_ref(step.dst, step.bytes));
+    const Space space = step.dst.space();
+    if (space == Space::kSend) return fault("writes to the send buffer");
+    if (is_shared(space) && step.dst.peer() != rank_) return fault("writes what another rank owns");
+    if (step.streams && space != Space::kRecv) return fault("streams to staging");
+    if (space == Space::kLine && last_tick_ > 0) {
+      return fault("writes the line after tick 1, with which it travels");
+    }
+    return {};
+  }
+
+  // A kernel reads ahead of what it writes.
+  Status check_overlap(const Step& step, const Ref& source, bool may_be_equal) const {
+    const Place dst = place_of(problem_, rank_, step.dst);
+    const Place src = place_of(problem_, rank_, source);
+    if (dst.owner != src.owner || dst.space != src.space) return {};
+    if (dst.begin + step.bytes <= src.begin || src.begin + step.bytes <= dst.begin) return {};
+    if (may_be_equal && dst.begin == src.begin) return {};
+    return fault("writes over a part of its own source");
+  }
+
+  Status check_peer(const Step& step) const {
+    if (step.peer >= 0 && step.peer < problem_.ranks) return {};
+    return fault("names a rank that there is not");
+  }
+
+  Status check_publish(const Step& step) {
+    if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+    if (last_tick_ == 0 && step.tick != 1) return fault("is the first tick, but not 1");
+    if (step.tick <= last_tick_) return fault(fmt::format("follows tick {}", last_tick_));
+    last_tick_ = step.tick;
+    return check_tick(step);
+  }
+
+  Status check_await(const Step& step) const {
+    if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+    if (step.peer != kAllPeers) TUTTI_RETURN_IF_ERROR(check_peer(step));
+    return check_tick(step);
+  }
+
+  Status check_tick(const Step& step) const {
+    if (step.tick <= schedule_.ticks) return {};
+    return fault(fmt::format("is beyond the last tick, which is {}", schedule_.ticks));
+  }
+
+  std::span<const Schedule> schedules_;
+  const Problem& problem_;
+  const Schedule& schedule_;
+  int rank_;
+  size_t at_ = 0;
+  uint32_t last_tick_ = 0;
+  size_t first_shared_ = SIZE_MAX;
+};
+
+}  // namespace
+
+std::string step_text(std::span<const Schedule> schedules, int rank, size_t step) {
+  const Schedule& schedule = schedules[static_cast<size_t>(rank)];
+  if (step >= schedule.steps.size()) return fmt::format("rank {} at its end", rank);
+  std::string text = to_string(schedule.steps[step], schedule);
+  if (text.size() > 160) text = text.substr(0, 150) + " ...";
+  return fmt::format("rank {} step {} ({})", rank, step, text);
+}
+
+Status check_form(std::span<const Schedule> schedules, const Problem& problem) {
+  for (int rank = 0; rank < problem.ranks; ++rank) {
+    const uint32_t ticks = schedules[static_cast<size_t>(rank)].ticks;
+    if (ticks != schedules[0].ticks) {
+      return Status::format(Code::kInternal, "rank 0 counts {} ticks, but rank {} counts {}",
+                            schedules[0].ticks, rank, ticks);
+    }
+    TUTTI_RETURN_IF_ERROR(Form(schedules, problem, rank).check());
+  }
+  return {};
+}
+
+bool uses_shared_memory(std::span<const Schedule> schedules) {
+  const auto shares = [](const Step& step) {
+    return step.kind == StepKind::kPublish || step.kind == StepKind::kAwait ||
+           is_shared(step.dst.space()) || is_shared(step.src.space());
+  };
+  return std::ranges::any_of(schedules, [&](const Schedule& schedule) {
+    return std::ranges::any_of(schedule.steps, shares) ||
+           std::ranges::any_of(schedule.sources,
+                               [](const Ref& ref) { return is_shared(ref.space()); });
+  });
+}
+
+}  // namespace tutti

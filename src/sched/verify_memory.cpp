@@ -1,0 +1,162 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "sched/verify_memory.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+std::span<const Piece> Memory::pieces(uint64_t begin, uint64_t end) const {
+  const auto first = std::ranges::upper_bound(pieces_, begin, {}, &Piece::end);
+  const auto last = std::ranges::lower_bound(first, pieces_.end(), end, {}, &Piece::begin);
+  return {first, last};
+}
+
+void Memory::write(uint64_t begin, std::span<const Run> runs, uint32_t epoch, uint32_t step) {
+  uint64_t end = begin;
+  for (const Run& run : runs) end += run.bytes;
+  const std::span<const Piece> old = pieces(begin, end);
+  const auto first = pieces_.begin() + (old.data() - pieces_.data());
+  const auto last = first + static_cast<std::ptrdiff_t>(old.size());
+
+  replacement_.clear();
+  if (!old.empty() && old.front().begin < begin) {
+    replacement_.push_back(old.front());
+    replacement_.back().end = begin;
+  }
+  uint64_t at = begin;
+  for (const Run& run : runs) {
+    replacement_.push_back({at, at + run.bytes, run.index, run.value, epoch, step});
+    at += run.bytes;
+  }
+  if (!old.empty() && old.back().end > end) {
+    replacement_.push_back(old.back());
+    replacement_.back().index += end - old.back().begin;
+    replacement_.back().begin = end;
+  }
+
+  const size_t kept = std::min(old.size(), replacement_.size());
+  std::copy_n(replacement_.begin(), kept, first);
+  const auto rest = first + static_cast<std::ptrdiff_t>(kept);
+  if (kept < old.size()) {
+    pieces_.erase(rest, last);
+  } else {
+    pieces_.insert(rest, replacement_.begin() + static_cast<std::ptrdiff_t>(kept),
+                   replacement_.end());
+  }
+  forget_readings(begin, end);
+}
+
+void Memory::add_reading(const Reading& reading) {
+  if (!readings_.empty()) {
+    Reading& last = readings_.back();
+    if (last.rank == reading.rank && last.epoch == reading.epoch && last.end == reading.begin) {
+      last.end = reading.end;
+      return;
+    }
+  }
+  readings_.push_back(reading);
+}
+
+void Memory::end_sends(int rank, uint32_t epoch) {
+  for (Reading& reading : readings_) {
+    if (reading.rank == rank && reading.epoch == kUnderWay) reading.epoch = epoch;
+  }
+}
+
+void Memory::forget_readings(uint64_t begin, uint64_t end) {
+  for (size_t i = 0; i < readings_.size();) {
+    Reading& reading = readings_[i];
+    if (reading.end <= begin || end <= reading.begin) {
+      ++i;
+    } else if (reading.begin < begin) {
+      if (reading.end > end) {
+        Reading right = reading;
+        right.begin = end;
+        readings_.push_back(right);  // `reading` is not used after this
+      }
+      readings_[i++].end = begin;
+    } else if (reading.end > end) {
+      reading.begin = end;
+      ++i;
+    } else {
+      reading = readings_.back();
+      readings_.pop_back();
+    }
+  }
+}
+
+Clocks::Clocks(int ranks, bool enabled)
+    : ranks_(static_cast<size_t>(ranks)), enabled_(enabled), now_(enabled ? ranks_ * ranks_ : 0) {
+  if (!enabled) return;
+  for (int rank = 0; rank < ranks; ++rank) now_[at(rank, rank)] = 1;
+}
+
+size_t Clocks::release(int rank) {
+  if (!enabled_) return 0;
+  const size_t place = released_.size();
+  released_.resize(place + ranks_);
+  std::copy_n(now_.begin() + static_cast<std::ptrdiff_t>(at(rank, 0)), ranks_,
+              released_.begin() + static_cast<std::ptrdiff_t>(place));
+  ++now_[at(rank, rank)];
+  return place;
+}
+
+void Clocks::acquire(int rank, size_t released) {
+  if (!enabled_) return;
+  uint32_t* now = now_.data() + at(rank, 0);
+  const uint32_t* other = released_.data() + released;
+  for (size_t i = 0; i < ranks_; ++i) now[i] = std::max(now[i], other[i]);
+}
+
+Place place_of(const Problem& problem, int rank, const Ref& ref) {
+  const Space space = ref.space();
+  if (is_shared(space)) return {ref.peer(), space, ref.offset};
+  const uint64_t own_block = static_cast<uint64_t>(rank) * problem.stride_bytes();
+  if (problem.in_place) {
+    if (problem.collective == Collective::kAllreduce && space == Space::kSend) {
+      return {rank, Space::kRecv, ref.offset};
+    }
+    if (problem.collective == Collective::kAllgather && space == Space::kSend) {
+      return {rank, Space::kRecv, own_block + ref.offset};
+    }
+    if (problem.collective == Collective::kReduceScatter && space == Space::kRecv) {
+      return {rank, Space::kSend, own_block + ref.offset};
+    }
+  }
+  return {rank, space, ref.offset};
+}
+
+namespace {
+
+bool inside_length(const Ref& ref, uint64_t bytes, uint64_t length) {
+  return ref.offset <= length && bytes <= length - ref.offset;
+}
+
+bool inside_blocks(const Problem& problem, const Ref& ref, uint64_t bytes) {
+  const auto ranks = static_cast<uint64_t>(problem.ranks);
+  if (problem.stride == problem.count) return inside_length(ref, bytes, ranks * problem.bytes());
+  return ref.offset / problem.stride_bytes() < ranks &&
+         ref.offset % problem.stride_bytes() + bytes <= problem.bytes();
+}
+
+}  // namespace
+
+bool inside(const Problem& problem, uint64_t scratch_bytes, const Ref& ref, uint64_t bytes) {
+  const Collective collective = problem.collective;
+  switch (ref.space()) {
+    case Space::kSend:
+      if (collective == Collective::kBroadcast) return false;
+      if (collective == Collective::kReduceScatter) return inside_blocks(problem, ref, bytes);
+      return inside_length(ref, bytes, problem.bytes());
+    case Space::kRecv:
+      if (collective == Collective::kAllgather) return inside_blocks(problem, ref, bytes);
+      return inside_length(ref, bytes, problem.bytes());
+    case Space::kScratch: return inside_length(ref, bytes, scratch_bytes);
+    case Space::kLine: return inside_length(ref, bytes, kLineBytes);
+    case Space::kSlot: return inside_length(ref, bytes, problem.limits.slot_bytes);
+    case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
+  }
+  return false;
+}
+
+}  // namespace tutti

@@ -1,0 +1,123 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sched/verify_parts.hpp"
+
+namespace tutti {
+namespace {
+
+class Results {
+ public:
+  Results(const Problem& problem, const Claim& claim, const RankMemories& memories,
+          const Values& values)
+      : problem_(problem), claim_(claim), memories_(memories), values_(values) {}
+
+  Status check() {
+    if (problem_.bytes() == 0) return {};
+    for (rank_ = 0; rank_ < problem_.ranks; ++rank_) TUTTI_RETURN_IF_ERROR(check_rank());
+    return {};
+  }
+
+ private:
+  Status check_rank() {
+    switch (problem_.collective) {
+      case Collective::kAllreduce:
+        TUTTI_RETURN_IF_ERROR(check_reduced(0));
+        return check_same_as_first();
+      case Collective::kReduceScatter:
+        return check_reduced(static_cast<uint64_t>(rank_) * problem_.stride_bytes());
+      case Collective::kBroadcast: return check_block(0, problem_.root);
+      case Collective::kAllgather:
+        for (int block = 0; block < problem_.ranks; ++block) {
+          TUTTI_RETURN_IF_ERROR(
+              check_block(static_cast<uint64_t>(block) * problem_.stride_bytes(), block));
+        }
+        return {};
+      default:
+        return Status::format(Code::kUnsupported, "the verifier does not know what {} promises",
+                              collective_name(problem_.collective));
+    }
+  }
+
+  // What lies in a block of the receive buffer, without gaps; `fault` gives the first.
+  template <typename Check>
+  Status check_pieces(uint64_t offset, Check check) const {
+    const Place place = place_of(problem_, rank_, Ref::of(Space::kRecv, offset));
+    const uint64_t end = place.begin + problem_.bytes();
+    uint64_t at = place.begin;
+    for (const Piece& piece : memories_.memory(place).pieces(place.begin, end)) {
+      if (piece.begin > at) break;
+      const Run run = {std::min(piece.end, end) - at, piece.index + (at - piece.begin),
+                       piece.value};
+      const std::string fault = check(at - place.begin, run);
+      if (!fault.empty()) return ends_with(offset + (at - place.begin), fault);
+      at += run.bytes;
+    }
+    if (at < end) return ends_with(offset + (at - place.begin), "undefined");
+    return {};
+  }
+
+  Status ends_with(uint64_t offset, std::string_view what) const {
+    return Status::format(Code::kInternal, "rank {} ends with recv+{} {}", rank_, offset, what);
+  }
+
+  // Bytes 0 ... of the send buffer of `source`.
+  Status check_block(uint64_t offset, int source) const {
+    return check_pieces(offset, [&](uint64_t at, const Run& run) -> std::string {
+      if (run.value == Values::of_rank(source) && run.index == at) return {};
+      return fmt::format("holding byte {} of {}; expected byte {} of rank {}", run.index,
+                         values_.text(run.value), at, source);
+    });
+  }
+
+  // Bytes first_index ... of all send buffers, reduced.
+  Status check_reduced(uint64_t first_index) const {
+    return check_pieces(0, [&](uint64_t at, const Run& run) -> std::string {
+      if (run.value == kUndefined) return "undefined";
+      if (run.index != first_index + at) {
+        return fmt::format("holding byte {} of the send buffers; expected byte {}", run.index,
+                           first_index + at);
+      }
+      if (const std::string fault = values_.fault_of_result(run.value); !fault.empty()) {
+        return fmt::format("holding {}, which {}", values_.text(run.value), fault);
+      }
+      if (claim_.rank_order && !values_.in_rank_order(run.value)) {
+        return fmt::format("holding {}, which is not one reduction in rank order as claimed",
+                           values_.text(run.value));
+      }
+      return {};
+    });
+  }
+
+  // The same association gives the same bits.
+  Status check_same_as_first() const {
+    const Place first = place_of(problem_, 0, Ref::of(Space::kRecv, 0));
+    return check_pieces(0, [&](uint64_t at, const Run& run) -> std::string {
+      const uint64_t begin = first.begin + at;
+      for (const Piece& piece : memories_.memory(first).pieces(begin, begin + run.bytes)) {
+        if (piece.value == run.value) continue;
+        return fmt::format("holding {}, but rank 0 has {}: their bits may differ",
+                           values_.text(run.value), values_.text(piece.value));
+      }
+      return {};
+    });
+  }
+
+  const Problem& problem_;
+  const Claim& claim_;
+  const RankMemories& memories_;
+  const Values& values_;
+  int rank_ = 0;
+};
+
+}  // namespace
+
+Status check_results(const Problem& problem, const Claim& claim, const RankMemories& memories,
+                     const Values& values) {
+  if (problem.collective == Collective::kBarrier) return {};
+  return Results(problem, claim, memories, values).check();
+}
+
+}  // namespace tutti

@@ -1,0 +1,64 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a byte can hold during a proof: the byte of one rank's send buffer, or a reduction of such,
+// remembered with its association. Equal values have equal numbers, so that comparing is cheap.
+// Which byte of the send buffers it is, the same one of every rank, stands beside the value.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sched/verify.hpp"
+
+namespace tutti {
+
+using ValueId = uint32_t;
+inline constexpr ValueId kUndefined = 0;
+
+class Values {
+ public:
+  explicit Values(int ranks);
+
+  // Of one rank alone.
+  static ValueId of_rank(int rank) { return static_cast<ValueId>(rank) + 1; }
+
+  // The reduction of the sources in that order by one step. An error says what is wrong with it,
+  // as the end of a sentence that begins with the step.
+  Result<ValueId> reduce(std::span<const ValueId> sources, bool finishes);
+
+  // Empty if the value is the complete and finished reduction over all ranks; otherwise what it
+  // lacks ("lacks the contribution of rank 3").
+  [[nodiscard]] std::string fault_of_result(ValueId value) const;
+  // Reduced by one step over all ranks in rank order.
+  [[nodiscard]] bool in_rank_order(ValueId value) const;
+
+  // "rank 2", "(s0 s1 s2)", "finished ((s0 s1) s2)".
+  [[nodiscard]] std::string text(ValueId value) const;
+
+ private:
+  using RankSet = std::bitset<kMaxVerifiedRanks>;
+  struct Node {
+    RankSet ranks;
+    uint32_t first = 0;  // in operands_
+    uint32_t count = 0;
+    bool finished = false;
+  };
+
+  [[nodiscard]] std::span<const ValueId> operands(const Node& node) const {
+    return std::span(operands_).subspan(node.first, node.count);
+  }
+  [[nodiscard]] std::string operand_text(ValueId value) const;
+  [[nodiscard]] int first_missing(const RankSet& set) const;
+  Result<Node> checked(std::span<const ValueId> sources, bool finishes) const;
+
+  int ranks_;
+  std::vector<Node> nodes_;
+  std::vector<ValueId> operands_;
+  std::unordered_map<uint64_t, ValueId> known_;  // by hash; the next number after a collision
+};
+
+}  // namespace tutti
