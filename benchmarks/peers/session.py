@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .contestants import Unavailable
+from .contestants import WITHOUT_LAUNCHER, Unavailable
 
 
 class Refused(Unavailable):
@@ -76,7 +76,7 @@ class Session:
         self.leave()
 
     def launch(self, env):
-        if not self.contestant.one_by_one:
+        if self.contestant.peer not in WITHOUT_LAUNCHER:
             self.spawn(env)
             return
         port = free_port()

@@ -1,0 +1,28 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti verify` tries: for one algorithm and number of ranks, the problems in which schedules
+// take different shapes, and the tally of their proofs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+
+// Sizes from nothing to several pipeline stages, with tails that fill neither a line nor a part;
+// every root; in place and not; with gaps between blocks; with messages only, and with staging
+// so tight that it is reused, and as it is by default. Proofs cost the same for any size, only the
+// number of steps counts.
+std::vector<tutti::Problem> verify_cases(tutti::Collective collective, int ranks);
+
+struct ProofTally {
+  uint64_t proofs = 0;
+  uint64_t steps = 0;                       // of all ranks in all proofs
+  std::map<std::string, uint64_t> skipped;  // problems to which it does not apply, by reason
+  std::vector<std::string> failures;
+};
+
+// Adds to the tally; gives up after the first failure.
+void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
