@@ -32,6 +32,7 @@ class Contestant:
     command: list
     env: dict
     settings: str  # as a reader would type them
+    one_by_one: bool = False  # no launcher: versus.py starts each rank
 
 
 @dataclass
@@ -88,14 +89,14 @@ def plain_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN_PREFIXES)}
 
 
-def contestant(peer, variant, command, settings="", arguments=""):
+def contestant(peer, variant, command, settings="", arguments="", one_by_one=False):
     """`settings`: environment variables as a reader would type them."""
     env = plain_environment()
     for assignment in settings.split():
         name, _, value = assignment.partition("=")
         env[name] = value
     text = " ".join(part for part in (settings, arguments) if part)
-    return Contestant(peer, variant, [str(c) for c in command], env, text or "none")
+    return Contestant(peer, variant, [str(c) for c in command], env, text or "none", one_by_one)
 
 
 def tutti(shop):
@@ -195,18 +196,16 @@ def interpreter_with_torch(shop):
 
 def gloo(shop):
     command = [interpreter_with_torch(shop), HERE / "gloo.py"]
-    yield contestant("Gloo", "", command, "GLOO_SOCKET_IFNAME=lo")
+    yield contestant("Gloo", "", command, "GLOO_SOCKET_IFNAME=lo", one_by_one=True)
 
 
 def floor(shop):
     program = shop.build / "bin/versus_floor"
     if not program.exists():
         raise Unavailable(f"{program} is not built (preset release, target versus_floor)")
-    return contestant("floor", "", [program])
+    return contestant("floor", "", [program], one_by_one=True)
 
 
 # In the order of the table's columns.
 PEERS = {"tutti": tutti, "openmpi": openmpi, "mpich": mpich, "intelmpi": intelmpi,
          "oneccl": oneccl, "gloo": gloo}
-# Contestants whose processes versus.py starts itself, one by one.
-WITHOUT_LAUNCHER = {"Gloo", "floor"}

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .contestants import WITHOUT_LAUNCHER, Unavailable
+from .contestants import Unavailable
 
 
 class Refused(Unavailable):
@@ -76,7 +76,7 @@ class Session:
         self.leave()
 
     def launch(self, env):
-        if self.contestant.peer not in WITHOUT_LAUNCHER:
+        if not self.contestant.one_by_one:
             self.spawn(env)
             return
         port = free_port()

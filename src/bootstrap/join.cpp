@@ -49,8 +49,12 @@ class Member final : public Exchange {
     put_frame(out, FrameKind::kHello, {bytes_of(hello)});
     TUTTI_RETURN_IF_ERROR(send(out));
     Frame frame{};
+    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kAdmitted, frame));
+    admitted_ = true;
     return receive(FrameKind::kWelcome, frame);
   }
+  // The service ended just when this rank knocked.
+  [[nodiscard]] bool unheard() const { return ended_ && !admitted_; }
 
   Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine) override {
     if (mine.size() > kMaxGatherBytes) {
@@ -99,6 +103,7 @@ class Member final : public Exchange {
       if (read > 0) {
         in_.append({buffer, static_cast<size_t>(read)});
       } else if (read == 0 || errno == ECONNRESET) {
+        ended_ = true;
         return Status::format(Code::kPeerFailed,
                               "the service at which the ranks meet ended: the process that ran it "
                               "is gone (id {})",
@@ -139,6 +144,8 @@ class Member final : public Exchange {
   const int rank_;
   const int ranks_;
   const int64_t deadline_ms_;
+  bool admitted_ = false;
+  bool ended_ = false;
 };
 
 class Alone final : public Exchange {
@@ -180,12 +187,20 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms) {
 
 Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks,
                                        int64_t deadline_ms) {
-  auto socket = bootstrap::connect_service(id, deadline_ms);
-  if (!socket.ok()) return socket.status();
-  auto member =
-      std::make_unique<bootstrap::Member>(id, *std::move(socket), rank, ranks, deadline_ms);
-  TUTTI_RETURN_IF_ERROR(member->arrive());
-  return std::unique_ptr<Exchange>(std::move(member));
+  for (;;) {
+    auto socket = bootstrap::connect_service(id, deadline_ms);
+    if (!socket.ok()) return socket.status();
+    auto member =
+        std::make_unique<bootstrap::Member>(id, *std::move(socket), rank, ranks, deadline_ms);
+    const Status arrived = member->arrive();
+    if (arrived.ok()) return std::unique_ptr<Exchange>(std::move(member));
+    // A derived id may come again: one program after another under one launcher. Ranks of the
+    // program before that are slow to leave keep its service up for a moment.
+    const bool earlier_life = arrived.code() == Code::kInvalidUsage || member->unheard();
+    if (id.maker_pid != 0 || !earlier_life || now_ms() >= deadline_ms) return arrived;
+    const timespec pause{0, 10'000'000};
+    nanosleep(&pause, nullptr);
+  }
 }
 
 std::unique_ptr<Exchange> exchange_alone() { return std::make_unique<bootstrap::Alone>(); }

@@ -243,6 +243,7 @@ void Service::admit(Client& client, const Hello& hello) {
   Client* twin = member(hello.rank);
   client.rank = hello.rank;
   client.give_up_ms = kNever;
+  put_frame(client.out, FrameKind::kAdmitted, {});
   ++arrived_;
   if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now_ms() + hello.timeout_ms);
   if (hello.ranks < 1 || hello.ranks > kMaxRanks) {

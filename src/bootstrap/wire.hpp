@@ -31,6 +31,7 @@ enum class FrameKind : uint8_t {
   kPart = 4,
   kError = 5,
   kLeave = 6,
+  kAdmitted = 7,
 };
 
 struct Hello {

@@ -207,7 +207,9 @@ TEST(Service, AnIdIsGoodForOneCommunicator) {
   run_processes({3, kLimit, {}}, [&](int process) {
     if (process == 2) {
       await(*met, 2);
-      auto exchange = join(id, 1, 2, now_ms() + kLongMs);
+      UniqueId made = id;
+      made.maker_pid = 1;  // a derived id would be tried again until the deadline
+      auto exchange = join(made, 1, 2, now_ms() + kLongMs);
       EXPECT_TRUE(says(error_of(exchange), "comes after all 2 ranks have met"));
       ++*refused;
       return;
@@ -216,6 +218,18 @@ TEST(Service, AnIdIsGoodForOneCommunicator) {
     EXPECT_TRUE(exchange.ok()) << error_of(exchange);
     ++*met;
     await(*refused, 1);
+  });
+}
+
+TEST(Service, ADerivedIdServesOneProgramAfterTheOther) {
+  const UniqueId id = test_id();
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    for (int life = 0; life < 20; ++life) {
+      auto exchange = meet(id, rank, 3);
+      ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+      // The ranks leave at different times.
+      if (rank == life % 3) usleep(2000);
+    }
   });
 }
 
