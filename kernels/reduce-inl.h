@@ -1,0 +1,293 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The loop of every kernel, compiled once per target. What differs between types and operations is
+// a Math, which has
+//   Element              the type in memory
+//   Lane                 the type that is computed with, one lane per element
+//   decode(d, v)         elements to lanes; d is the tag of the lanes
+//   combine(d, a, b)     the operation
+//   encode(d, v)         lanes to elements, with whatever ends the reduction
+// Every element takes the same instructions wherever it stands, so its bits do not depend on the
+// count or on alignment. Functions of the standard library stay out of this file: compiled here, an
+// inline one could be called elsewhere on a processor that lacks the target.
+#if defined(TUTTI_KERNELS_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef TUTTI_KERNELS_REDUCE_INL_H_
+#undef TUTTI_KERNELS_REDUCE_INL_H_
+#else
+#define TUTTI_KERNELS_REDUCE_INL_H_
+#endif
+
+#include <hwy/cache_control.h>
+#include <hwy/highway.h>
+
+#if TUTTI_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace tutti {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The sources: a number known to the compiler, or any number.
+struct One {
+  const void* a;
+  HWY_INLINE size_t size() const { return 1; }
+  HWY_INLINE const void* operator[](size_t) const { return a; }
+};
+struct Two {
+  const void* a;
+  const void* b;
+  HWY_INLINE size_t size() const { return 2; }
+  HWY_INLINE const void* operator[](size_t s) const { return s == 0 ? a : b; }
+};
+struct Many {
+  const void* const* sources;
+  size_t k;
+  HWY_INLINE size_t size() const { return k; }
+  HWY_INLINE const void* operator[](size_t s) const { return sources[s]; }
+};
+
+template <class Math, class D>
+HWY_INLINE hn::Vec<D> load(const Math& math, D d, const void* source, size_t i) {
+  using Element = typename Math::Element;
+  const hn::Rebind<Element, D> memory;
+  return math.decode(d, hn::LoadU(memory, static_cast<const Element*>(source) + i));
+}
+
+template <class Math, class D>
+HWY_INLINE void store(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) {
+  using Element = typename Math::Element;
+  const hn::Rebind<Element, D> memory;
+  hn::StoreU(math.encode(d, v), memory, static_cast<Element*>(dst) + i);
+}
+
+// As store(), past the caches, where one vector of elements fills a register that can be.
+template <class Math, class D>
+HWY_INLINE void store_stream(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) {
+  using Element = typename Math::Element;
+  const hn::Rebind<Element, D> memory;
+  if constexpr (hn::MaxLanes(memory) * sizeof(Element) >= 16) {
+    hn::Stream(math.encode(d, v), memory, static_cast<Element*>(dst) + i);
+  } else {
+    store(math, d, v, dst, i);
+  }
+}
+
+template <class Math, class Sources, class D>
+HWY_INLINE hn::Vec<D> fold(const Math& math, const Sources& sources, D d, size_t i) {
+  auto v = load(math, d, sources[0], i);
+  for (size_t s = 1; s < sources.size(); ++s) {
+    v = math.combine(d, v, load(math, d, sources[s], i));
+  }
+  return v;
+}
+
+// Four vectors at a time, so that a source's pointer is fetched once for all of them.
+template <bool kStream, class Math, class Sources, class D>
+HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, void* dst, size_t i) {
+  const size_t n = hn::Lanes(d);
+  auto v0 = load(math, d, sources[0], i);
+  auto v1 = load(math, d, sources[0], i + n);
+  auto v2 = load(math, d, sources[0], i + 2 * n);
+  auto v3 = load(math, d, sources[0], i + 3 * n);
+  for (size_t s = 1; s < sources.size(); ++s) {
+    const void* source = sources[s];
+    v0 = math.combine(d, v0, load(math, d, source, i));
+    v1 = math.combine(d, v1, load(math, d, source, i + n));
+    v2 = math.combine(d, v2, load(math, d, source, i + 2 * n));
+    v3 = math.combine(d, v3, load(math, d, source, i + 3 * n));
+  }
+  if constexpr (kStream) {
+    store_stream(math, d, v0, dst, i);
+    store_stream(math, d, v1, dst, i + n);
+    store_stream(math, d, v2, dst, i + 2 * n);
+    store_stream(math, d, v3, dst, i + 3 * n);
+  } else {
+    store(math, d, v0, dst, i);
+    store(math, d, v1, dst, i + n);
+    store(math, d, v2, dst, i + 2 * n);
+    store(math, d, v3, dst, i + 3 * n);
+  }
+}
+
+// Fewer elements than a vector has: two overlapping vectors of the largest size that fits. Both are
+// computed before either is written, for dst may be a source.
+template <size_t kLanes, class Math, class Sources>
+HWY_INLINE void reduce_few(const Math& math, const Sources& sources, void* dst, size_t count) {
+  const hn::CappedTag<typename Math::Lane, kLanes> d;
+  if constexpr (kLanes == 1) {
+    for (size_t i = 0; i < count; ++i) store(math, d, fold(math, sources, d, i), dst, i);
+  } else if (count >= kLanes) {
+    const auto first = fold(math, sources, d, 0);
+    const auto last = fold(math, sources, d, count - kLanes);
+    store(math, d, first, dst, 0);
+    store(math, d, last, dst, count - kLanes);
+  } else {
+    reduce_few<kLanes / 2>(math, sources, dst, count);
+  }
+}
+
+// Elements from dst to the first at a multiple of `bytes`, which is a power of two and at most a
+// vector; `otherwise` if there is none.
+template <class Element>
+HWY_INLINE size_t elements_to_alignment(const void* dst, size_t bytes, size_t otherwise) {
+  const size_t gap = (size_t{0} - reinterpret_cast<uintptr_t>(dst)) & (bytes - 1);
+  return gap % sizeof(Element) == 0 ? gap / sizeof(Element) : otherwise;
+}
+
+// A vector's worth at each end is computed first and written last, so that the loop between them
+// has whole vectors and aligned stores only; elements that it shares with the ends get the same
+// value twice. Nothing that is still to be read has been written, should dst be a source.
+template <bool kStream, class Math, class Sources>
+HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, void* dst, size_t count) {
+  using Element = typename Math::Element;
+  const hn::ScalableTag<typename Math::Lane> d;
+  const size_t n = hn::Lanes(d);
+  if (count < n) {
+    // Vectors whose size is unknown here go one by one.
+    constexpr size_t kHalf = HWY_HAVE_SCALABLE ? 1 : HWY_MAX(1, hn::MaxLanes(d) / 2);
+    return reduce_few<kHalf>(math, sources, dst, count);
+  }
+  const auto first = fold(math, sources, d, 0);
+  const auto last = fold(math, sources, d, count - n);
+  const size_t end = count - n;
+  size_t i = elements_to_alignment<Element>(dst, n * sizeof(Element), n);
+  for (; i + 4 * n <= count; i += 4 * n) reduce_four<kStream>(math, sources, d, dst, i);
+  for (; i < end; i += n) store(math, d, fold(math, sources, d, i), dst, i);
+  if constexpr (kStream) hwy::FlushStream();
+  store(math, d, first, dst, 0);
+  store(math, d, last, dst, end);
+}
+
+template <class Math>
+void reduce_with(const Math& math, void* dst, const void* const* sources, size_t k, size_t count,
+                 const ReduceOptions& options) {
+  // Stores past the caches must be aligned, which they can be if elements are.
+  using Element = typename Math::Element;
+  const bool aligned = reinterpret_cast<uintptr_t>(dst) % sizeof(Element) == 0;
+  if (options.stream && aligned) {
+    reduce_elements<true>(math, Many{sources, k}, dst, count);
+  } else if (k == 2) {
+    reduce_elements<false>(math, Two{sources[0], sources[1]}, dst, count);
+  } else {
+    reduce_elements<false>(math, Many{sources, k}, dst, count);
+  }
+}
+
+// ---- the parts of a Math ----
+
+struct Add {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Add(a, b);
+  }
+};
+struct Multiply {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Mul(a, b);
+  }
+};
+struct Minimum {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Min(a, b);
+  }
+};
+struct Maximum {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> a, hn::Vec<D> b) const {
+    return hn::Max(a, b);
+  }
+};
+
+// What is done to the accumulated lanes before they are encoded.
+struct Keep {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> v) const {
+    return v;
+  }
+};
+template <class Lane>
+struct DivideBy {
+  Lane divisor;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> v) const {
+    return hn::Div(v, hn::Set(d, divisor));
+  }
+};
+template <class Lane>
+struct MultiplyBy {
+  Lane factor;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> v) const {
+    return hn::Mul(v, hn::Set(d, factor));
+  }
+};
+
+// A Format has Element, Lane, decode and encode, all static.
+template <class Format, class Combine, class Finish = Keep>
+struct Math {
+  using Element = typename Format::Element;
+  using Lane = typename Format::Lane;
+  Finish finish;
+
+  template <class D, class V>
+  HWY_INLINE hn::Vec<D> decode(D d, V v) const {
+    return Format::decode(d, v);
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> combine(D d, hn::Vec<D> a, hn::Vec<D> b) const {
+    return Combine()(d, a, b);
+  }
+  template <class D>
+  HWY_INLINE auto encode(D d, hn::Vec<D> v) const {
+    return Format::encode(d, finish(d, v));
+  }
+};
+
+// Elements that are computed with as they are.
+template <class T>
+struct Plain {
+  using Element = T;
+  using Lane = T;
+  template <class D>
+  static HWY_INLINE hn::Vec<D> decode(D, hn::Vec<D> v) {
+    return v;
+  }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> encode(D, hn::Vec<D> v) {
+    return v;
+  }
+};
+
+// ---- kernels ----
+
+template <class Format, class Combine>
+void reduce(void* dst, const void* const* sources, size_t k, size_t count,
+            const ReduceOptions& options) {
+  reduce_with(Math<Format, Combine>{{}}, dst, sources, k, count, options);
+}
+
+// Floats only.
+template <class Format>
+void average(void* dst, const void* const* sources, size_t k, size_t count,
+             const ReduceOptions& options) {
+  using Lane = typename Format::Lane;
+  if (options.divisor == 0) return reduce<Format, Add>(dst, sources, k, count, options);
+  const Math<Format, Add, DivideBy<Lane>> math = {{static_cast<Lane>(options.divisor)}};
+  reduce_with(math, dst, sources, k, count, options);
+}
+
+template <class Format>
+void scale(void* dst, const void* source, const void* scalar, size_t count) {
+  using Lane = typename Format::Lane;
+  const hn::CappedTag<Lane, 1> d;
+  const Lane factor = hn::GetLane(load(Math<Format, Multiply>{{}}, d, scalar, 0));
+  const Math<Format, Multiply, MultiplyBy<Lane>> math = {{factor}};
+  reduce_elements<false>(math, One{source}, dst, count);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tutti
+HWY_AFTER_NAMESPACE();
+#endif  // TUTTI_VECTOR_TARGET
+#endif  // include guard of the target

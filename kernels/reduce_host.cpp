@@ -1,0 +1,107 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Chooses among the kernels of all targets.
+#include "kernels/reduce_host.hpp"
+
+#include "kernels/targets.hpp"
+
+#include <hwy/targets.h>
+
+#include <cstring>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+struct Isa {
+  std::string_view name;
+  ReduceKernel (*reduce)(ReduceOp, DataType);
+  ScaleKernel (*scale)(DataType);
+  CopyKernel stream_copy;
+};
+
+template <int64_t kTarget>
+ReduceKernel vector_reduce(ReduceOp op, DataType type) {
+  if (is_integer(type)) return integer_reduce<kTarget>(op, type);
+  return type_size(type) < 4 ? small_float_reduce<kTarget>(op, type)
+                             : float_reduce<kTarget>(op, type);
+}
+
+template <int64_t kTarget>
+ScaleKernel vector_scale(DataType type) {
+  if (is_integer(type)) return integer_scale<kTarget>(type);
+  return type_size(type) < 4 ? small_float_scale<kTarget>(type) : float_scale<kTarget>(type);
+}
+
+void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
+
+// Adds the target if it is in this build and this processor runs it.
+template <int64_t kTarget>
+void add_target(int64_t supported, std::vector<Isa>& isas) {
+  if constexpr ((HWY_TARGETS & kTarget) != 0) {
+    if ((supported & kTarget) == 0) return;
+    isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
+                    stream_copy<kTarget>});
+  }
+}
+
+// Best first; the reference ends the list.
+const std::vector<Isa>& isas() {
+  static const std::vector<Isa> list = [] {
+    const int64_t supported = hwy::SupportedTargets();
+    std::vector<Isa> found;
+    add_target<HWY_AVX3>(supported, found);
+    add_target<HWY_AVX2>(supported, found);
+    add_target<HWY_SSE4>(supported, found);
+    add_target<HWY_SVE2>(supported, found);
+    add_target<HWY_SVE>(supported, found);
+    add_target<HWY_NEON>(supported, found);
+    found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy});
+    return found;
+  }();
+  return list;
+}
+
+const Isa* find_isa(std::string_view name) {
+  for (const Isa& isa : isas()) {
+    if (isa.name == name) return &isa;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+ReduceKernel reduce_kernel(ReduceOp op, DataType type) { return isas().front().reduce(op, type); }
+
+ScaleKernel scale_kernel(DataType type) { return isas().front().scale(type); }
+
+void copy_bytes(void* dst, const void* source, size_t bytes, bool stream) {
+  if (!stream) {
+    if (bytes != 0) std::memcpy(dst, source, bytes);
+    return;
+  }
+  isas().front().stream_copy(dst, source, bytes);
+}
+
+std::string_view kernel_isa() { return isas().front().name; }
+
+std::span<const std::string_view> kernel_isas() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> list;
+    for (const Isa& isa : isas()) list.push_back(isa.name);
+    return list;
+  }();
+  return names;
+}
+
+ReduceKernel reduce_kernel_for(std::string_view isa, ReduceOp op, DataType type) {
+  const Isa* found = find_isa(isa);
+  return found != nullptr ? found->reduce(op, type) : nullptr;
+}
+
+ScaleKernel scale_kernel_for(std::string_view isa, DataType type) {
+  const Isa* found = find_isa(isa);
+  return found != nullptr ? found->scale(type) : nullptr;
+}
+
+}  // namespace tutti

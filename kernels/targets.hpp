@@ -1,0 +1,64 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The instruction sets that the kernels are compiled for. Include before any header of Highway.
+//
+// Each of reduce_integers.cpp, reduce_floats.cpp, reduce_small_floats.cpp and copy.cpp is compiled
+// once per target and defines there what this file declares. Highway's scalar fallback is not used:
+// the reference of reduce_reference.cpp stands in its place.
+#pragma once
+
+// Left out: those that gain nothing over a neighbour here, each of which would cost compile time.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE_256 | HWY_SVE2_128)
+
+#include <hwy/detect_targets.h>
+
+#include "kernels/reduce_host.hpp"
+
+// True while a file is compiled for a target with vectors.
+#define TUTTI_VECTOR_TARGET (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
+
+namespace tutti {
+
+using CopyKernel = void (*)(void* dst, const void* source, size_t bytes);
+
+// Kernels of one target; nullptr where the type is another file's or the operation does not exist.
+template <int64_t kTarget>
+ReduceKernel integer_reduce(ReduceOp op, DataType type);
+template <int64_t kTarget>
+ReduceKernel float_reduce(ReduceOp op, DataType type);
+template <int64_t kTarget>
+ReduceKernel small_float_reduce(ReduceOp op, DataType type);
+template <int64_t kTarget>
+ScaleKernel integer_scale(DataType type);
+template <int64_t kTarget>
+ScaleKernel float_scale(DataType type);
+template <int64_t kTarget>
+ScaleKernel small_float_scale(DataType type);
+// Copies with non-temporal stores.
+template <int64_t kTarget>
+void stream_copy(void* dst, const void* source, size_t bytes);
+
+#define TUTTI_DECLARE_TARGET(target)                           \
+  template <>                                                  \
+  ReduceKernel integer_reduce<target>(ReduceOp, DataType);     \
+  template <>                                                  \
+  ReduceKernel float_reduce<target>(ReduceOp, DataType);       \
+  template <>                                                  \
+  ReduceKernel small_float_reduce<target>(ReduceOp, DataType); \
+  template <>                                                  \
+  ScaleKernel integer_scale<target>(DataType);                 \
+  template <>                                                  \
+  ScaleKernel float_scale<target>(DataType);                   \
+  template <>                                                  \
+  ScaleKernel small_float_scale<target>(DataType);             \
+  template <>                                                  \
+  void stream_copy<target>(void* dst, const void* source, size_t bytes);
+TUTTI_DECLARE_TARGET(HWY_AVX3)
+TUTTI_DECLARE_TARGET(HWY_AVX2)
+TUTTI_DECLARE_TARGET(HWY_SSE4)
+TUTTI_DECLARE_TARGET(HWY_SVE2)
+TUTTI_DECLARE_TARGET(HWY_SVE)
+TUTTI_DECLARE_TARGET(HWY_NEON)
+#undef TUTTI_DECLARE_TARGET
+
+}  // namespace tutti

@@ -1,0 +1,239 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of every instruction set against the reference, bit for bit.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "kernels/reduce_host.hpp"
+#include "kernels/values.hpp"
+
+namespace tutti {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+
+// A copy of bytes that starts `offset` past a cache line's start and ends where its allocation
+// ends, so that AddressSanitizer sees an access beyond.
+class Placed {
+ public:
+  Placed(const Bytes& bytes, size_t offset)
+      : memory_(static_cast<uint8_t*>(::operator new(offset + bytes.size(), kLine))),
+        data_(memory_.get() + offset),
+        size_(bytes.size()) {
+    if (size_ != 0) std::memcpy(data_, bytes.data(), size_);
+  }
+  uint8_t* data() { return data_; }
+  Bytes bytes() const { return Bytes(data_, data_ + size_); }
+
+ private:
+  static constexpr std::align_val_t kLine{64};
+  struct Free {
+    void operator()(uint8_t* memory) const { ::operator delete(memory, kLine); }
+  };
+  std::unique_ptr<uint8_t, Free> memory_;
+  uint8_t* data_;
+  size_t size_;
+};
+
+enum class Target { kOwn, kFirstSource, kLastSource };
+
+struct Case {
+  ReduceOp op;
+  DataType type;
+  size_t k, count, offset;  // offset of all buffers in bytes, sources shifted further
+  Target target;
+  ReduceOptions options;
+};
+
+std::string describe(std::string_view isa, const Case& c) {
+  return std::string(isa) + " " + std::string(op_name(c.op)) + " " +
+         std::string(type_name(c.type)) + ", k " + std::to_string(c.k) + ", count " +
+         std::to_string(c.count) + ", offset " + std::to_string(c.offset) + ", target " +
+         std::to_string(static_cast<int>(c.target)) + ", stream " +
+         std::to_string(c.options.stream) + ", divisor " + std::to_string(c.options.divisor);
+}
+
+// The bytes that the kernel writes; `inputs` holds k sources.
+Bytes run(ReduceKernel kernel, const Case& c, const std::vector<Bytes>& inputs) {
+  std::vector<Placed> sources;
+  std::vector<const void*> pointers;
+  for (size_t s = 0; s < c.k; ++s) {
+    Bytes elements(inputs[s].begin(),
+                   inputs[s].begin() + static_cast<ptrdiff_t>(c.count * type_size(c.type)));
+    sources.emplace_back(elements, c.offset * (s + 1));
+    pointers.push_back(sources.back().data());
+  }
+  Placed own(Bytes(c.count * type_size(c.type), 0xA5), c.offset);
+  Placed& dst = c.target == Target::kOwn           ? own
+                : c.target == Target::kFirstSource ? sources.front()
+                                                   : sources.back();
+  kernel(dst.data(), pointers.data(), c.k, c.count, c.options);
+  return dst.bytes();
+}
+
+// One case, on every instruction set, against the reference.
+void expect_same_bits(const Case& c, const std::vector<Bytes>& inputs) {
+  const ReduceKernel reference = reduce_kernel_scalar(c.op, c.type);
+  Case plain = c;
+  plain.target = Target::kOwn;
+  const Bytes expected = run(reference, plain, inputs);
+  for (const std::string_view isa : kernel_isas()) {
+    const ReduceKernel kernel = reduce_kernel_for(isa, c.op, c.type);
+    ASSERT_NE(kernel, nullptr) << describe(isa, c);
+    ASSERT_EQ(run(kernel, c, inputs), expected) << describe(isa, c);
+  }
+}
+
+std::vector<Bytes> mixed_sources(DataType type, size_t k, size_t count) {
+  std::vector<Bytes> sources;
+  for (size_t s = 0; s < k; ++s) sources.push_back(mixed_elements(type, count, 1 + s));
+  return sources;
+}
+
+class EveryIsa : public testing::TestWithParam<DataType> {};
+
+TEST_P(EveryIsa, ReducesAnyCountOfAnyNumberOfSourcesToTheReferencesBits) {
+  const DataType type = GetParam();
+  const std::vector<Bytes> inputs = mixed_sources(type, 8, 4099);
+  for (const ReduceOp op : all_ops()) {
+    if (!op_supports(op, type)) continue;
+    for (const size_t k : {1, 2, 3, 4, 5, 8}) {
+      for (const size_t count :
+           {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000, 4099}) {
+        for (const bool stream : {false, true}) {
+          const uint32_t divisor = op == ReduceOp::kAvg && !stream ? 0 : static_cast<uint32_t>(k);
+          expect_same_bits({op, type, k, count, 0, Target::kOwn, {divisor, stream}}, inputs);
+        }
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST_P(EveryIsa, NeedsNoAlignment) {
+  const DataType type = GetParam();
+  const std::vector<Bytes> inputs = mixed_sources(type, 3, 300);
+  for (const ReduceOp op : all_ops()) {
+    if (!op_supports(op, type)) continue;
+    for (const size_t offset : {size_t{1}, size_t{3}, type_size(type), 5 * type_size(type)}) {
+      for (const size_t k : {2, 3}) {
+        for (const size_t count : {1, 5, 16, 31, 100, 300}) {
+          for (const bool stream : {false, true}) {
+            expect_same_bits({op, type, k, count, offset, Target::kOwn, {3, stream}}, inputs);
+          }
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryIsa, MayWriteOverASource) {
+  const DataType type = GetParam();
+  const std::vector<Bytes> inputs = mixed_sources(type, 3, 1000);
+  for (const ReduceOp op : all_ops()) {
+    if (!op_supports(op, type)) continue;
+    for (const Target target : {Target::kFirstSource, Target::kLastSource}) {
+      for (const size_t k : {1, 2, 3}) {
+        for (const size_t count : {1, 3, 7, 15, 16, 17, 33, 65, 127, 129, 1000}) {
+          for (const bool stream : {false, true}) {
+            expect_same_bits({op, type, k, count, 4, target, {2, stream}}, inputs);
+            expect_same_bits({op, type, k, count, 1, target, {2, stream}}, inputs);
+          }
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryIsa, AveragesByAnyDivisor) {
+  const DataType type = GetParam();
+  const std::vector<Bytes> inputs = mixed_sources(type, 2, 1000);
+  for (const uint32_t divisor : {1u, 2u, 3u, 7u, 64u, 1000u, 0x80000000u, 0xFFFFFFFFu}) {
+    expect_same_bits({ReduceOp::kAvg, type, 2, 1000, 0, Target::kOwn, {divisor, false}}, inputs);
+  }
+}
+
+TEST_P(EveryIsa, ScalesToTheReferencesBits) {
+  const DataType type = GetParam();
+  const size_t size = type_size(type);
+  const Bytes scalars = mixed_elements(type, 20, 99);
+  for (const std::string_view isa : kernel_isas()) {
+    for (size_t s = 0; s < 20; ++s) {
+      for (const size_t count : {0, 1, 5, 16, 33, 1000}) {
+        const Bytes input = mixed_elements(type, count, s);
+        Bytes expected(input.size());
+        scale_kernel_scalar(type)(expected.data(), input.data(), &scalars[s * size], count);
+        Placed in_place(input, 1);
+        scale_kernel_for(isa, type)(in_place.data(), in_place.data(), &scalars[s * size], count);
+        ASSERT_EQ(in_place.bytes(), expected) << isa << " scalar " << s << " count " << count;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, EveryIsa, testing::ValuesIn(all_types()),
+                         [](const auto& info) { return test_name(info.param); });
+
+// All pairs of codes of one byte, for the types where that is everything there is.
+TEST(EveryIsaExhaustively, ReducesAllPairsOfBytes) {
+  std::vector<Bytes> inputs(2);
+  for (int a = 0; a < 256; ++a) {
+    for (int b = 0; b < 256; ++b) {
+      inputs[0].push_back(static_cast<uint8_t>(a));
+      inputs[1].push_back(static_cast<uint8_t>(b));
+    }
+  }
+  for (const DataType type : all_types()) {
+    for (const ReduceOp op : all_ops()) {
+      if (type_size(type) != 1 || !op_supports(op, type)) continue;
+      expect_same_bits({op, type, 2, 65536, 0, Target::kOwn, {2, false}}, inputs);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Every half against a few others: each conversion into lanes, and many ways to round back.
+TEST(EveryIsaExhaustively, ReducesEveryHalf) {
+  std::vector<Bytes> inputs(2, Bytes(65536 * 2));
+  for (const DataType type : {DataType::kFloat16, DataType::kBfloat16}) {
+    for (size_t i = 0; i < 65536; ++i) put_code(i, type, &inputs[0][2 * i]);
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      inputs[1] = mixed_elements(type, 65536, seed);
+      for (const ReduceOp op : all_ops()) {
+        if (!op_supports(op, type)) continue;
+        expect_same_bits({op, type, 1, 65536, 0, Target::kOwn, {3, false}}, inputs);
+        expect_same_bits({op, type, 2, 65536, 0, Target::kOwn, {3, false}}, inputs);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(Kernels, ExistForTheTypesThatAnOperationIsDefinedFor) {
+  for (const DataType type : all_types()) {
+    for (const ReduceOp op : all_ops()) {
+      EXPECT_EQ(reduce_kernel(op, type) != nullptr, op_supports(op, type));
+      EXPECT_EQ(reduce_kernel_scalar(op, type) != nullptr, op_supports(op, type));
+    }
+    EXPECT_EQ(reduce_kernel(ReduceOp::kUser, type), nullptr);
+    EXPECT_NE(scale_kernel(type), nullptr);
+  }
+}
+
+TEST(Kernels, AreThoseOfTheFirstInstructionSet) {
+  ASSERT_FALSE(kernel_isas().empty());
+  EXPECT_EQ(kernel_isa(), kernel_isas().front());
+  EXPECT_EQ(reduce_kernel(ReduceOp::kSum, DataType::kFloat32),
+            reduce_kernel_for(kernel_isa(), ReduceOp::kSum, DataType::kFloat32));
+  EXPECT_EQ(reduce_kernel_for("PDP11", ReduceOp::kSum, DataType::kFloat32), nullptr);
+}
+
+}  // namespace
+}  // namespace tutti
