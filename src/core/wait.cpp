@@ -61,7 +61,12 @@ void relax() {
 #endif
 }
 
-bool slow_round(const Waiter& waiter, uint32_t round, WaitEnd& end) {
+int64_t deadline_of(const Waiter& waiter) {
+  if (waiter.timeout_ms == kNever) return waiter.deadline_ms;
+  return std::min(waiter.deadline_ms, now_ms() + waiter.timeout_ms);
+}
+
+bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end) {
   if (waiter.stop != nullptr && waiter.stop->load(std::memory_order_acquire) != 0) {
     end = WaitEnd::kStopped;
     return true;
@@ -70,8 +75,8 @@ bool slow_round(const Waiter& waiter, uint32_t round, WaitEnd& end) {
     end = WaitEnd::kStopped;
     return true;
   }
-  if (waiter.deadline_ms != kNever && (round % 16 == 0 || round >= waiter.patience->yields) &&
-      now_ms() >= waiter.deadline_ms) {
+  if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.patience->yields) &&
+      now_ms() >= deadline_ms) {
     end = WaitEnd::kDeadline;
     return true;
   }
@@ -89,11 +94,9 @@ uint32_t before_sleep(const Waiter& waiter) {
   return rings;
 }
 
-void sleep(const Waiter& waiter, uint32_t rings, uint32_t round) {
+void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t round) {
   int64_t ms = std::min(kFirstSleepMs << std::min(round, 8u), kLongestSleepMs);
-  if (waiter.deadline_ms != kNever) {
-    ms = std::clamp<int64_t>(waiter.deadline_ms - now_ms(), 0, ms);
-  }
+  if (deadline_ms != kNever) ms = std::clamp<int64_t>(deadline_ms - now_ms(), 0, ms);
   const timespec limit{0, static_cast<long>(ms * 1000000)};
   syscall(SYS_futex, &waiter.bell->rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
 }

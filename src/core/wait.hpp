@@ -55,17 +55,21 @@ struct Waiter {
   const std::atomic<uint32_t>* stop = nullptr;         // process-local; non-zero ends the wait
   const std::atomic<uint32_t>* shared_stop = nullptr;  // the same in shared memory; may be null
   int64_t deadline_ms = kNever;                        // on now_ms()'s clock
+  // The same from the beginning of the wait; counted only once spinning has not sufficed, so that a
+  // short wait reads no clock.
+  int64_t timeout_ms = kNever;
 };
 
 enum class WaitEnd { kReady, kStopped, kDeadline };
 
 namespace wait_detail {
 void relax();
-// One round of the slow part; `round` counts from 0. Returns false to go on.
-bool slow_round(const Waiter& waiter, uint32_t round, WaitEnd& end);
+int64_t deadline_of(const Waiter& waiter);
+// One round of the slow part; `round` counts from 0. Returns whether the wait is over.
+bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end);
 // Sleeping is bracketed so that the condition can be looked at once more in between.
 uint32_t before_sleep(const Waiter& waiter);
-void sleep(const Waiter& waiter, uint32_t rings, uint32_t round);
+void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t round);
 void after_sleep(const Waiter& waiter);
 }  // namespace wait_detail
 
@@ -78,15 +82,18 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
     wait_detail::relax();
     if (ready()) return WaitEnd::kReady;
   }
+  const int64_t deadline_ms = wait_detail::deadline_of(waiter);
   for (uint32_t round = 0;; ++round) {
     WaitEnd end{};
-    const bool over = wait_detail::slow_round(waiter, round, end);
+    const bool over = wait_detail::slow_round(waiter, deadline_ms, round, end);
     if (ready()) return WaitEnd::kReady;
     if (over) return end;
     if (round < waiter.patience->yields || waiter.bell == nullptr) continue;
     const uint32_t rings = wait_detail::before_sleep(waiter);
     const bool done = ready();
-    if (!done) wait_detail::sleep(waiter, rings, round - waiter.patience->yields);
+    if (!done) {
+      wait_detail::sleep(waiter, deadline_ms, rings, round - waiter.patience->yields);
+    }
     wait_detail::after_sleep(waiter);
     if (done) return WaitEnd::kReady;
   }

@@ -1,0 +1,122 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/wait.hpp"
+
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include <thread>
+
+namespace tutti {
+namespace {
+
+constexpr Patience kSleepAtOnce{.spins = 0, .yields = 0, .wake_needs_fence = false};
+
+int64_t cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+TEST(Wait, ReturnsAtOnceWhenTheConditionHolds) {
+  EXPECT_EQ(wait_until(Waiter{.patience = &kSleepAtOnce}, [] { return true; }), WaitEnd::kReady);
+}
+
+TEST(Wait, TheConditionWinsOverStopAndDeadline) {
+  const std::atomic<uint32_t> stop{1};
+  const Waiter waiter{.patience = &kSleepAtOnce, .stop = &stop, .deadline_ms = 0};
+  int looks = 0;
+  EXPECT_EQ(wait_until(waiter, [&] { return ++looks == 2; }), WaitEnd::kReady);
+}
+
+TEST(Wait, EndsWhenStopped) {
+  Bell bell{};
+  std::atomic<uint32_t> stop{0};
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    stop.store(1);
+    bell.rings.fetch_add(1);
+    ring(bell);
+  });
+  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .stop = &stop};
+  EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kStopped);
+  stopper.join();
+}
+
+TEST(Wait, EndsWhenStoppedInSharedMemory) {
+  Bell bell{};
+  const std::atomic<uint32_t> stop{7};
+  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .shared_stop = &stop};
+  EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kStopped);
+}
+
+TEST(Wait, EndsAtTheDeadlineAndNotBefore) {
+  Bell bell{};
+  const int64_t begin = now_ms();
+  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .timeout_ms = 30};
+  EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kDeadline);
+  EXPECT_GE(now_ms() - begin, 30);
+}
+
+TEST(Wait, EndsAtTheDeadlineWithoutABellToo) {
+  const Waiter waiter{.patience = &kSleepAtOnce, .deadline_ms = now_ms() + 5};
+  EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kDeadline);
+}
+
+TEST(Wait, ASleeperIsCountedWhileItSleepsAndNotAfter) {
+  Bell bell{};
+  Sleepers sleepers{};
+  std::atomic<bool> go{false};
+  std::thread waiting([&] {
+    const Waiter waiter{.bell = &bell, .sleepers = &sleepers, .patience = &kSleepAtOnce};
+    wait_until(waiter, [&] { return go.load(); });
+  });
+  while (sleepers.count.load() == 0) std::this_thread::yield();
+  EXPECT_EQ(bell.sleepers.load(), 1u);
+  go.store(true);
+  ring(bell);
+  waiting.join();
+  EXPECT_EQ(sleepers.count.load(), 0u);
+  EXPECT_EQ(bell.sleepers.load(), 0u);
+}
+
+TEST(Wait, ASleeperUsesHardlyAnyProcessorTime) {
+  Bell bell{};
+  const int64_t before = cpu_ms();
+  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .timeout_ms = 300};
+  wait_until(waiter, [] { return false; });
+  // Spinning would take all 300; the bound is loose, for the machine may be busy.
+  EXPECT_LT(cpu_ms() - before, 150);
+}
+
+TEST(Wait, HandsOverBetweenThreadsAnyNumberOfTimes) {
+  // Each waits for the other's number, sleeping at once: a lost wake-up would cost a time limit, a
+  // wrong one a wrong order.
+  Bell bells[2]{};
+  Sleepers sleepers{};
+  std::atomic<uint32_t> numbers[2]{};
+  constexpr uint32_t kRounds = 2000;
+  const auto play = [&](int me) {
+    const Patience patience{.spins = 0, .yields = 0, .wake_needs_fence = !register_membarrier()};
+    const Waiter waiter{.bell = &bells[me], .sleepers = &sleepers, .patience = &patience};
+    for (uint32_t round = 1; round <= kRounds; ++round) {
+      if (me == 1) wait_until(waiter, [&] { return numbers[0].load() >= round; });
+      numbers[me].store(round);
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+      ring(bells[1 - me]);
+      if (me == 0) wait_until(waiter, [&] { return numbers[1].load() >= round; });
+    }
+  };
+  std::thread other(play, 1);
+  play(0);
+  other.join();
+  EXPECT_EQ(numbers[0].load(), kRounds);
+  EXPECT_EQ(numbers[1].load(), kRounds);
+}
+
+TEST(Patience, DoesNotSpinWhenThreadsOutnumberCores) {
+  EXPECT_EQ(patience_for(4, 2).spins, 0u);
+  EXPECT_GT(patience_for(2, 2).spins, 0u);
+}
+
+}  // namespace
+}  // namespace tutti
