@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/call.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti {
+namespace {
+
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit.
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+bool reduces(Collective collective) {
+  return collective == Collective::kAllreduce || collective == Collective::kReduce ||
+         collective == Collective::kReduceScatter || collective == Collective::kReduceScatterv;
+}
+
+uint32_t signature_of(const Call& call) {
+  const uint64_t op = reduces(call.collective) ? static_cast<uint64_t>(call.op) : 0xff;
+  const uint64_t kind = static_cast<uint64_t>(call.collective) |
+                        static_cast<uint64_t>(call.type) << 8 | op << 16 |
+                        static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 24;
+  const auto signature = static_cast<uint32_t>(mix(mix(kind + 1) ^ call.count) >> 32);
+  return signature == kLeft ? 1 : signature;
+}
+
+CallRecord record_of(const Call& call, uint64_t sequence) {
+  return {.sequence = sequence,
+          .count = call.count,
+          .root = call.root,
+          .collective = static_cast<uint8_t>(call.collective),
+          .type = static_cast<uint8_t>(call.type),
+          .op = static_cast<uint8_t>(call.op),
+          .reserved = 0};
+}
+
+std::string describe(const CallRecord& record) {
+  // The record may come from a peer: trust no index in it.
+  if (record.collective >= kCollectives || record.type >= kDataTypes ||
+      record.op > static_cast<uint8_t>(ReduceOp::kUser)) {
+    return fmt::format("an unreadable call (#{})", record.sequence);
+  }
+  const auto collective = static_cast<Collective>(record.collective);
+  std::string text = fmt::format("{} #{}", collective_name(collective), record.sequence);
+  if (collective == Collective::kBarrier) return text;
+  text += fmt::format(" ({} {}", record.count, type_name(static_cast<DataType>(record.type)));
+  if (reduces(collective)) text += fmt::format(", {}", op_name(static_cast<ReduceOp>(record.op)));
+  if (record.root >= 0) text += fmt::format(", root {}", record.root);
+  return text + ")";
+}
+
+}  // namespace tutti

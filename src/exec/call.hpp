@@ -1,0 +1,46 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One collective call: its arguments after validation, and how it is named to people and to peers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/types.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+// What a reduction needs besides its kind.
+struct ReduceBinding {
+  tutti_reduce_fn function = nullptr;  // kUser
+  void* context = nullptr;
+  std::array<std::byte, 8> scalar{};  // kPremulSum: one element
+  DataType scalar_type = DataType::kInt8;
+};
+
+struct Call {
+  Collective collective = Collective::kBarrier;
+  DataType type = DataType::kUint8;
+  ReduceOp op = ReduceOp::kSum;
+  int root = -1;  // -1: the collective has none
+  uint64_t count = 0;
+  const void* send = nullptr;
+  void* recv = nullptr;
+  std::shared_ptr<const ReduceBinding> binding;  // kUser, kPremulSum
+};
+
+bool reduces(Collective collective);
+
+// 32 bits in which two calls that do not match differ (but for a chance of 2^-32). Never kLeft.
+uint32_t signature_of(const Call& call);
+// The signature of a rank that has destroyed its communicator.
+inline constexpr uint32_t kLeft = 0;
+
+CallRecord record_of(const Call& call, uint64_t sequence);
+// "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4".
+std::string describe(const CallRecord& record);
+
+}  // namespace tutti

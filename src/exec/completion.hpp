@@ -1,0 +1,75 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How something that was started ends: the common part of collective operations and messages, and
+// what a tutti_request_t refers to.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+class Completion {
+ public:
+  virtual ~Completion() = default;
+
+  // Begins an activation; it must not be active.
+  virtual Status start() = 0;
+  // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
+  // limit but the communicator's) leaves it active. Any thread.
+  virtual Status wait(int64_t timeout_ms) = 0;
+  // Does what can be done now. Any thread.
+  virtual void help() = 0;
+
+  [[nodiscard]] bool done() const { return done_.load(std::memory_order_acquire); }
+  // Once done.
+  [[nodiscard]] const Status& status() const { return status_; }
+
+  // Calls function when it completes, or now if it has.
+  void on_complete(tutti_completion_fn function, void* context) {
+    std::unique_lock lock(mutex_);
+    function_ = function;
+    context_ = context;
+    if (!finished_) return;
+    lock.unlock();
+    call(function, context);
+  }
+
+ protected:
+  // Once per activation. After it returns, the object may be gone.
+  void complete(Status status) {
+    std::unique_lock lock(mutex_);
+    status_ = std::move(status);
+    finished_ = true;
+    const auto function = function_;
+    void* const context = context_;
+    lock.unlock();
+    if (function != nullptr) call(function, context);
+    done_.store(true, std::memory_order_release);
+  }
+  // Makes it active again.
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    status_ = {};
+    finished_ = false;
+    done_.store(false, std::memory_order_relaxed);
+  }
+
+ private:
+  void call(tutti_completion_fn function, void* context) const {
+    const std::string text(status_.message());
+    function(static_cast<tutti_status>(status_.code()), text.c_str(), context);
+  }
+
+  std::mutex mutex_;
+  tutti_completion_fn function_ = nullptr;  // guarded by mutex_
+  void* context_ = nullptr;                 // guarded by mutex_
+  bool finished_ = false;                   // guarded by mutex_
+  Status status_;                           // written before done_ or finished_
+  std::atomic<bool> done_{false};
+};
+
+}  // namespace tutti

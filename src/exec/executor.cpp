@@ -1,0 +1,208 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+Status no_algorithm(const Call& call) {
+  return Status::format(Code::kUnsupported, "no algorithm for {} applies here",
+                        describe(record_of(call, 0)));
+}
+
+// The cache of plans is emptied when it holds more: about 6 MB.
+constexpr size_t kMostCachedSteps = 100'000;
+
+}  // namespace
+
+Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
+                   Selector selector, Transport& transport, Health& health, WorkerPool& workers)
+    : settings_(settings),
+      selector_(std::move(selector)),
+      transport_(transport),
+      health_(health),
+      workers_(workers) {
+  for (std::unique_ptr<Lane>& lane : lanes) {
+    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(lane)));
+  }
+}
+
+Executor::~Executor() { workers_.forget(*this); }
+
+// ---- calls -------------------------------------------------------------------------------------
+
+Status Executor::run(const Call& call) {
+  if (health_.stopped()) return why_stopped(call, sequence_ + 1);
+  const std::shared_ptr<const Plan>& plan = plan_for(call);
+  if (plan == nullptr) [[unlikely]]
+    return no_algorithm(call);
+  if (outstanding_.load(std::memory_order_acquire) == 0 && plan->parts.size() == 1) {
+    return run_here(call, *plan);
+  }
+  return run_queued(call);
+}
+
+Status Executor::run_here(const Call& call, const Plan& plan) {
+  Lane& lane = lanes_.front()->lane();
+  lane.start(plan, 0, call, ++sequence_);
+  Advance advance = lane.advance();
+  if (advance == Advance::kDone) return {};
+  WaitEnd end = WaitEnd::kReady;
+  if (advance == Advance::kBlocked) {
+    end = wait_until(waiter(settings_.caller_patience), [&] {
+      advance = lane.advance();
+      return advance != Advance::kBlocked;
+    });
+  }
+  if (advance == Advance::kDone) return {};
+  return give_up(lane, call, sequence_, advance, end);
+}
+
+Status Executor::run_queued(const Call& call) {
+  Operation operation(*this, call);
+  TUTTI_RETURN_IF_ERROR(submit(operation));
+  return wait(operation, kNever);
+}
+
+Status Executor::submit(Operation& operation) {
+  if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
+  operation.reset();
+  operation.plan_ = plan_for(operation.call_);
+  if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
+  operation.sequence_ = ++sequence_;
+  const int64_t timeout = timeout_ms();
+  operation.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
+  const size_t parts = operation.plan_->parts.size();
+  operation.parts_left_.store(parts, std::memory_order_relaxed);
+  outstanding_.fetch_add(1, std::memory_order_relaxed);
+  // From the last push on, the operation may end and be gone.
+  for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation);
+  for (size_t lane = 0; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
+  return {};
+}
+
+Status Executor::wait(Operation& operation, int64_t timeout_ms) {
+  Waiter waiter = this->waiter(settings_.caller_patience);
+  waiter.timeout_ms = timeout_ms;
+  // Whoever drives the operation ends it when the communicator stops, so do not stop here.
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  const WaitEnd end = wait_until(waiter, [&] {
+    if (operation.done()) return true;
+    help();
+    return operation.done();
+  });
+  if (end == WaitEnd::kReady) return operation.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
+                        describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
+}
+
+void Executor::help() {
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane]->drive(lane);
+}
+
+Status Executor::drain() {
+  Waiter waiter = this->waiter(settings_.caller_patience);
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  const auto nothing_left = [&] {
+    help();
+    return outstanding_.load(std::memory_order_acquire) == 0;
+  };
+  if (wait_until(waiter, nothing_left) == WaitEnd::kReady) return {};
+  return Status::format(Code::kTimeout, "{} operations are still outstanding", outstanding_.load());
+}
+
+void Executor::leave() { lanes_.front()->lane().leave(); }
+
+// ---- plans -------------------------------------------------------------------------------------
+
+const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
+  const PlanKey key = plan_key(call, settings_.rank);
+  if (last_plan_ != nullptr && key == last_key_) return last_plan_;
+  std::shared_ptr<const Plan>& plan = plans_[key];
+  if (plan == nullptr) {
+    plan = make_plan(call, key,
+                     {.rank = settings_.rank,
+                      .ranks = settings_.ranks,
+                      .lanes = static_cast<int>(lanes_.size()),
+                      .limits = settings_.limits,
+                      .selector = &selector_});
+    if (plan == nullptr) return plan;
+    cached_steps_ += plan->steps();
+  }
+  last_key_ = key;
+  last_plan_ = plan;
+  if (cached_steps_ > kMostCachedSteps) {
+    plans_.clear();
+    cached_steps_ = 0;
+  }
+  return last_plan_;
+}
+
+// ---- ends --------------------------------------------------------------------------------------
+
+Status Executor::give_up(Lane& lane, const Call& call, uint64_t sequence, Advance advance,
+                         WaitEnd end) {
+  if (advance == Advance::kFailed) {
+    health_.fail(lane.status());
+  } else if (end == WaitEnd::kDeadline) {
+    health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
+                                timeout_ms(), describe(record_of(call, sequence)),
+                                lane.blocked_on()));
+  }
+  lane.abandon();
+  return why_stopped(call, sequence);
+}
+
+Status Executor::why_stopped(const Call& call, uint64_t sequence) {
+  failed_.store(true);
+  return health_.cause().with_context(describe(record_of(call, sequence)));
+}
+
+void Executor::part_ended(Operation& operation, const Status& status) {
+  if (!status.ok()) {
+    const std::lock_guard lock(operation.mutex_);
+    if (operation.first_error_.ok()) operation.first_error_ = status;
+  }
+  if (operation.parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Status first_error;
+  std::swap(first_error, operation.first_error_);
+  operation.complete(std::move(first_error));
+  // A thread of this process may sleep until this moment.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  ring(*transport_.bell(settings_.rank));
+  outstanding_.fetch_sub(1, std::memory_order_release);
+}
+
+// ---- workers -----------------------------------------------------------------------------------
+
+bool Executor::drive(int worker) {
+  const auto lane = static_cast<size_t>(worker);
+  bool ended = false;
+  while (lanes_[lane]->drive(lane)) ended = true;
+  return ended;
+}
+
+bool Executor::idle(int worker) const { return lanes_[static_cast<size_t>(worker)]->empty(); }
+
+Waiter Executor::waiter() const {
+  Waiter waiter = this->waiter(settings_.worker_patience);
+  // A worker waits for whatever comes first, and looks at every operation's own deadline.
+  waiter.timeout_ms = kNever;
+  return waiter;
+}
+
+Waiter Executor::waiter(const Patience& patience) const {
+  Waiter waiter{.bell = transport_.bell(settings_.rank),
+                .sleepers = transport_.sleepers(),
+                .patience = &patience,
+                .timeout_ms = timeout_ms()};
+  health_.attach(waiter);
+  return waiter;
+}
+
+}  // namespace tutti

@@ -1,0 +1,90 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs a communicator's collective calls. A blocking call on an idle communicator runs in the
+// caller's thread from beginning to end; others are queued to lanes, which workers and waiting
+// threads drive.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "exec/health.hpp"
+#include "exec/operation.hpp"
+#include "exec/worker.hpp"
+
+namespace tutti {
+
+struct ExecutorSettings {
+  int rank = 0;
+  int ranks = 1;
+  Limits limits;
+  Patience caller_patience;  // of a thread inside a call
+  Patience worker_patience;  // of a worker, which may share its core with the application
+};
+
+class Executor : public Driven {
+ public:
+  // All references outlive it.
+  Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
+           Selector selector, Transport& transport, Health& health, WorkerPool& workers);
+  ~Executor() override;
+
+  // Blocking. Calls come from one thread at a time.
+  Status run(const Call& call);
+  // Queues an operation, which must stay in place until done.
+  Status submit(Operation& operation);
+  // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
+  // anything after timeout_ms.
+  Status wait(Operation& operation, int64_t timeout_ms);
+  // Pushes what is queued; any thread.
+  void help();
+  // Waits until nothing is queued.
+  Status drain();
+
+  void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
+  [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
+  // Tells the peers that no further calls come.
+  void leave();
+  [[nodiscard]] bool has_left(int peer) { return lanes_.front()->lane().has_left(peer); }
+  // Whether a call here has returned an error.
+  [[nodiscard]] bool has_failed() const { return failed_.load(); }
+  // Whether any worker thread has been started in this process.
+  [[nodiscard]] bool has_workers() const { return workers_.started(); }
+
+  bool drive(int worker) override;
+  [[nodiscard]] bool idle(int worker) const override;
+  [[nodiscard]] Waiter waiter() const override;
+
+ private:
+  friend class LaneQueue;
+  Status run_here(const Call& call, const Plan& plan);
+  Status run_queued(const Call& call);
+  // How a call that did not succeed ends: breaks the communicator and words the error.
+  Status give_up(Lane& lane, const Call& call, uint64_t sequence, Advance advance, WaitEnd end);
+  // The cause, with the call that it ends before it.
+  Status why_stopped(const Call& call, uint64_t sequence);
+  // Null if no algorithm applies.
+  const std::shared_ptr<const Plan>& plan_for(const Call& call);
+  void part_ended(Operation& operation, const Status& status);
+  [[nodiscard]] Waiter waiter(const Patience& patience) const;
+
+  const ExecutorSettings settings_;
+  const Selector selector_;
+  Transport& transport_;
+  Health& health_;
+  WorkerPool& workers_;
+  std::vector<std::unique_ptr<LaneQueue>> lanes_;
+  std::atomic<int64_t> timeout_ms_{kNever};
+  std::atomic<size_t> outstanding_{0};  // operations queued and not ended
+  std::atomic<bool> failed_{false};
+
+  // Of the thread that makes calls.
+  uint64_t sequence_ = 0;
+  PlanKey last_key_{};
+  std::shared_ptr<const Plan> last_plan_;
+  std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
+  size_t cached_steps_ = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,54 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/health.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti {
+
+Health::Health(int rank, Transport& transport)
+    : rank_(rank), transport_(transport), shared_(transport.shared_state()) {}
+
+Status Health::cause() const {
+  const std::lock_guard lock(mutex_);
+  // A cause that a peer shared came before ours whenever both exist: fail() shares first.
+  if (cause_.ok() && shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0) {
+    const std::string_view text(shared_->cause_text,
+                                strnlen(shared_->cause_text, sizeof shared_->cause_text));
+    return {static_cast<Code>(shared_->cause_code), std::string(text)};
+  }
+  return cause_;
+}
+
+void Health::fail(const Status& cause) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!cause_.ok()) return;
+    share(cause);
+    if (shared_ == nullptr || shared_->cause_rank == static_cast<uint32_t>(rank_)) cause_ = cause;
+  }
+  stop_.store(1, std::memory_order_release);
+  // Unconditionally: a sleeper must not miss this one.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  transport_.notify();
+}
+
+void Health::share(const Status& cause) {
+  if (shared_ == nullptr) return;
+  if (shared_->cause_lock.exchange(1, std::memory_order_acq_rel) != 0) {
+    // Another rank is writing, or has written, an earlier cause. It may also have died on the way:
+    // wait a moment for its text, then do without.
+    const Patience patience{.spins = 1000, .yields = 1000};
+    wait_until(Waiter{.patience = &patience, .timeout_ms = 5},
+               [this] { return shared_->stop.load(std::memory_order_acquire) != 0; });
+    if (shared_->stop.load(std::memory_order_acquire) != 0) return;
+  }
+  const std::string_view text = cause.message().substr(0, sizeof shared_->cause_text - 1);
+  std::copy(text.begin(), text.end(), shared_->cause_text);
+  shared_->cause_text[text.size()] = '\0';
+  shared_->cause_code = static_cast<uint32_t>(cause.code());
+  shared_->cause_rank = static_cast<uint32_t>(rank_);
+  shared_->stop.store(1, std::memory_order_release);
+}
+
+}  // namespace tutti

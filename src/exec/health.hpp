@@ -1,0 +1,48 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whether a communicator still works, and if not, why: the first cause, here and on every rank of
+// the host. Any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "core/status.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class Health {
+ public:
+  // `transport` outlives it.
+  Health(int rank, Transport& transport);
+
+  // One or two loads of lines that are nearly always cached.
+  [[nodiscard]] bool stopped() const {
+    return stop_.load(std::memory_order_acquire) != 0 ||
+           (shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0);
+  }
+  // The first cause; ok while !stopped().
+  [[nodiscard]] Status cause() const;
+  // Breaks the communicator for all its ranks, unless it is broken already, and wakes whoever
+  // waits.
+  void fail(const Status& cause);
+
+  // What every wait on this communicator has to look at.
+  void attach(Waiter& waiter) const {
+    waiter.stop = &stop_;
+    waiter.shared_stop = shared_ != nullptr ? &shared_->stop : nullptr;
+  }
+
+ private:
+  void share(const Status& cause);
+
+  const int rank_;
+  Transport& transport_;
+  SharedState* const shared_;
+  std::atomic<uint32_t> stop_{0};
+  mutable std::mutex mutex_;
+  Status cause_;  // guarded by mutex_
+};
+
+}  // namespace tutti

@@ -1,0 +1,344 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/lane.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti {
+namespace {
+
+// A user's function is called on pieces of this size, which stay in the first-level cache.
+constexpr size_t kAccumulatorBytes = 16 << 10;
+
+// Messages of a call carry its number, to match by, and its signature, to compare.
+Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
+constexpr Tag kCallMask = ~Tag{0} << 32;
+
+constexpr size_t kPrivateSpaces = 3;  // send, recv, scratch: Ref::of
+constexpr uint64_t kTinySlot = 2 << 10;
+
+}  // namespace
+
+Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
+           std::unique_ptr<Endpoint> endpoint, uint64_t slot_room)
+    : rank_(rank),
+      ranks_(ranks),
+      transport_(transport),
+      window_(std::move(window)),
+      endpoint_(std::move(endpoint)),
+      slot_room_(slot_room),
+      entered_(static_cast<size_t>(ranks), 0),
+      seen_(static_cast<size_t>(ranks), 0) {
+  for (size_t parity = 0; parity < 2; ++parity) {
+    std::vector<std::byte*>& bases = bases_[parity];
+    bases.assign(kPrivateSpaces, nullptr);
+    if (window_ == nullptr) continue;
+    for (const Window::Rank& peer : window_->ranks()) {
+      bases.push_back(peer.calls[parity]->payload);
+      bases.push_back(peer.slots[parity]);
+      bases.push_back(peer.staging);
+    }
+  }
+}
+
+void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequence) {
+  plan_ = &plan;
+  part_ = &plan.parts[index];
+  arguments_ = &call;
+  ++call_;
+  next_ = 0;
+  next_peer_ = 0;
+  record_ = record_of(call, sequence);
+  if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
+  bind(call);
+  if (part_->stages) status_ = window_->reserve_staging();
+  // A schedule of messages alone does not enter the call; a peer that chose shared memory by
+  // mistake must see our signature all the same.
+  if (window_ != nullptr && !part_->enters) enter();
+}
+
+void Lane::bind(const Call& call) {
+  auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
+  auto* recv = static_cast<std::byte*>(call.recv);
+  if (scratch_.size() < part_->schedule.scratch_bytes) {
+    scratch_.resize(part_->schedule.scratch_bytes);
+  }
+  if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
+    const bool blocks = call.collective == Collective::kReduceScatter;
+    const uint64_t count = call.count * (blocks ? static_cast<uint64_t>(ranks_) : 1);
+    scaled_.resize(count * plan_->element_bytes);
+    scale_kernel(call.type)(scaled_.data(), send, call.binding->scalar.data(), count);
+    send = scaled_.data();
+  }
+  std::vector<std::byte*>& bases = bases_[call_ & 1];
+  bases[0] = send == nullptr ? nullptr : send + part_->offset;
+  bases[1] = recv == nullptr ? nullptr : recv + part_->offset;
+  bases[2] = scratch_.data();
+  if (part_->slot_extent > 0) place_slots();
+}
+
+// Where in its two copies the slot of this call lies: not always at the beginning. A core writes
+// lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
+// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
+// the copies. Tiny messages do not: for them the first-level cache is worth more.
+void Lane::place_slots() {
+  const uint64_t extent = part_->slot_extent;
+  const bool tiny = extent <= kTinySlot;
+  uint64_t& next = tiny ? next_tiny_slot_ : next_slot_;
+  const uint64_t room = tiny ? 2 * kTinySlot : slot_room_;
+  if (next + extent > room) next = 0;
+  std::vector<std::byte*>& bases = bases_[call_ & 1];
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const uint32_t base = Ref::of(Space::kSlot, 0, peer).base;
+    bases[base] = shared(peer).slots[call_ & 1] + next;
+  }
+  // The other copy follows at the same place, with the next call.
+  if ((call_ & 1) != 0) next += extent;
+}
+
+Advance Lane::advance() {
+  if (!status_.ok()) return Advance::kFailed;
+  const std::vector<Step>& steps = part_->schedule.steps;
+  bool through = window_ == nullptr || part_->enters || all_entered();
+  while (through && next_ < steps.size()) {
+    through = run(steps[next_]);
+    if (through) ++next_;
+  }
+  if (through && sends_done() && (window_ == nullptr || all_entered())) {
+    finish();
+    return Advance::kDone;
+  }
+  if (!sends_.empty()) endpoint_->poll();
+  return status_.ok() ? Advance::kBlocked : Advance::kFailed;
+}
+
+// Returns whether the step is complete; if not, it is run again later.
+bool Lane::run(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kCopy:
+      copy_bytes(address(step.dst), address(step.src), step.bytes, step.streams);
+      return true;
+    case StepKind::kReduce: reduce(step); return true;
+    case StepKind::kPublish: publish(step.tick); return true;
+    case StepKind::kAwait: return arrived(step);
+    case StepKind::kSend: send(step); return true;
+    case StepKind::kRecv: return receive(step);
+    case StepKind::kFence: return sends_done();
+  }
+  return true;
+}
+
+void Lane::finish() {
+  tick_base_ += part_->schedule.ticks;
+  plan_ = nullptr;
+  part_ = nullptr;
+  arguments_ = nullptr;
+  // Freed, not kept: it is as large as the caller's buffer.
+  if (!scaled_.empty()) scaled_ = {};
+}
+
+void Lane::abandon() {
+  if (part_ == nullptr) return;
+  for (Transfer& transfer : sends_) {
+    if (!transfer.done) endpoint_->cancel(transfer);
+  }
+  sends_.clear();
+  if (receiving_ && !receive_.done) endpoint_->cancel(receive_);
+  receiving_ = false;
+  finish();
+}
+
+// ---- time between ranks ------------------------------------------------------------------------
+
+void Lane::enter() {
+  const Window::Rank& mine = shared(rank_);
+  *mine.records[call_ & 1] = record_;
+  CallLine& line = *mine.calls[call_ & 1];
+  line.signature.store(plan_->signature, std::memory_order_relaxed);
+  line.call.store(call_, std::memory_order_release);  // after payload, record and signature
+  transport_.notify();
+}
+
+void Lane::publish(uint32_t tick) {
+  if (tick == 1) return enter();
+  shared(rank_).progress->tick.store(tick_base_ + tick, std::memory_order_release);
+  transport_.notify();
+}
+
+bool Lane::arrived(const Step& step) {
+  if (step.peer != kAllPeers) return arrived(step.peer, step.tick);
+  for (; next_peer_ < ranks_; ++next_peer_) {
+    if (!arrived(next_peer_, step.tick)) return false;
+  }
+  next_peer_ = 0;
+  return true;
+}
+
+bool Lane::arrived(int peer, uint32_t tick) {
+  if (peer == rank_) return true;
+  if (!entered(peer)) return false;
+  if (tick == 1) return true;
+  uint32_t& seen = seen_[static_cast<size_t>(peer)];
+  const uint32_t wanted = tick_base_ + tick;
+  if (static_cast<int32_t>(seen - wanted) >= 0) return true;
+  seen = shared(peer).progress->tick.load(std::memory_order_acquire);
+  return static_cast<int32_t>(seen - wanted) >= 0;
+}
+
+bool Lane::entered(int peer) {
+  uint32_t& entered = entered_[static_cast<size_t>(peer)];
+  if (entered == call_) return true;
+  const CallLine& line = *shared(peer).calls[call_ & 1];
+  if (line.call.load(std::memory_order_acquire) != call_) return false;
+  const uint32_t signature = line.signature.load(std::memory_order_relaxed);
+  if (signature != plan_->signature) return mismatched(peer, signature);
+  entered = call_;
+  return true;
+}
+
+bool Lane::all_entered() {
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_ && !entered(peer)) return false;
+  }
+  return true;
+}
+
+bool Lane::mismatched(int peer, uint32_t signature) {
+  if (signature == kLeft) {
+    return fail({Code::kPeerFailed, name_of(peer) + " has destroyed its communicator"});
+  }
+  return fail(Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
+                             rank_, describe(record_), peer,
+                             describe(*shared(peer).records[call_ & 1])));
+}
+
+void Lane::leave() {
+  if (window_ == nullptr) return;
+  ++call_;
+  CallLine& line = *shared(rank_).calls[call_ & 1];
+  line.signature.store(kLeft, std::memory_order_relaxed);
+  line.call.store(call_, std::memory_order_release);
+  transport_.notify();
+}
+
+bool Lane::has_left(int peer) const {
+  if (window_ == nullptr) return false;
+  const Window::Rank& theirs = shared(peer);
+  return std::any_of(std::begin(theirs.calls), std::end(theirs.calls), [](const CallLine* line) {
+    return line->call.load(std::memory_order_acquire) != 0 &&
+           line->signature.load(std::memory_order_relaxed) == kLeft;
+  });
+}
+
+// ---- arithmetic --------------------------------------------------------------------------------
+
+void Lane::reduce(const Step& step) {
+  const Ref* refs = part_->schedule.sources.data() + step.first_source;
+  for (uint32_t i = 0; i < step.source_count; ++i) sources_[i] = address(refs[i]);
+  const size_t count = step.bytes / plan_->element_bytes;
+  if (plan_->kernel == nullptr) {
+    return reduce_with_user_function(address(step.dst), step.source_count, count);
+  }
+  const ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
+                              .stream = step.streams};
+  plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
+}
+
+// Through a small accumulator, because dst may be any of the sources.
+void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
+  const size_t size = plan_->element_bytes;
+  const size_t most = kAccumulatorBytes / size;
+  accumulator_.resize(kAccumulatorBytes);
+  for (size_t done = 0; done < count;) {
+    const size_t now = std::min(most, count - done);
+    const auto piece = [&](const void* buffer) {
+      return static_cast<const std::byte*>(buffer) + done * size;
+    };
+    std::memcpy(accumulator_.data(), piece(sources_[0]), now * size);
+    for (size_t i = 1; i < k; ++i) {
+      arguments_->binding->function(piece(sources_[i]), accumulator_.data(), now,
+                                    static_cast<tutti_type>(arguments_->type),
+                                    arguments_->binding->context);
+    }
+    std::memcpy(static_cast<std::byte*>(dst) + done * size, accumulator_.data(), now * size);
+    done += now;
+  }
+}
+
+// ---- messages ----------------------------------------------------------------------------------
+
+void Lane::send(const Step& step) {
+  Transfer& transfer = sends_.emplace_back();
+  endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
+                  transfer);
+}
+
+bool Lane::receive(const Step& step) {
+  if (!receiving_) {
+    receive_ = {};
+    receiving_ = true;
+    endpoint_->recv(step.peer, tag_of(call_, 0), kCallMask, address(step.dst), step.bytes,
+                    receive_);
+  }
+  if (!receive_.done) endpoint_->poll();
+  if (!receive_.done) return false;
+  receiving_ = false;
+  if (!receive_.status.ok()) return fail(receive_.status);
+  if (static_cast<uint32_t>(receive_.tag) != plan_->signature || receive_.bytes != step.bytes) {
+    return fail(Status::format(
+        Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
+        rank_, describe(record_), step.peer));
+  }
+  return true;
+}
+
+bool Lane::sends_done() {
+  if (sends_.empty()) return true;
+  endpoint_->poll();
+  while (!sends_.empty()) {
+    if (!sends_.front().done) return false;
+    if (!sends_.front().status.ok()) return fail(sends_.front().status);
+    sends_.pop_front();
+  }
+  return true;
+}
+
+// ---- errors ------------------------------------------------------------------------------------
+
+bool Lane::fail(Status status) {
+  status_ = std::move(status);
+  return false;
+}
+
+std::string Lane::name_of(int peer) const {
+  const PeerProcess& process = transport_.process(peer);
+  return fmt::format("rank {} (pid {} on {})", peer, process.pid, process.host);
+}
+
+std::string Lane::blocked_on() const {
+  if (part_ == nullptr) return "";
+  std::string text;
+  const auto add = [&text](const std::string& sentence) {
+    text += (text.empty() ? "" : "; ") + sentence;
+  };
+  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
+    const Window::Rank& theirs = shared(peer);
+    if (peer == rank_ || theirs.calls[call_ & 1]->call.load(std::memory_order_acquire) == call_) {
+      continue;
+    }
+    const uint32_t last = theirs.calls[(call_ - 1) & 1]->call.load(std::memory_order_acquire);
+    add(name_of(peer) + " has not entered the call; its last was " +
+        (last == 0 ? "none" : describe(*theirs.records[(call_ - 1) & 1])));
+  }
+  if (!text.empty() || next_ >= part_->schedule.steps.size()) return text;
+  const Step& step = part_->schedule.steps[next_];
+  const int peer = step.peer == kAllPeers ? next_peer_ : step.peer;
+  if (peer >= 0 && peer < ranks_ && peer != rank_) {
+    add(name_of(peer) + " entered the call but is late for: " + to_string(step, part_->schedule));
+  }
+  return text;
+}
+
+}  // namespace tutti

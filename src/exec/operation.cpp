@@ -1,0 +1,56 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/operation.hpp"
+
+#include "exec/executor.hpp"
+
+namespace tutti {
+
+Status Operation::start() { return executor_.submit(*this); }
+Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
+void Operation::help() { executor_.help(); }
+
+void LaneQueue::push(Operation& operation) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(&operation);
+  length_.fetch_add(1, std::memory_order_release);
+}
+
+Operation* LaneQueue::front() {
+  const std::lock_guard lock(mutex_);
+  return queue_.empty() ? nullptr : queue_.front();
+}
+
+bool LaneQueue::drive(size_t index) {
+  if (empty() || driven_.exchange(true, std::memory_order_acquire)) return false;
+  const bool ended = step(index);
+  driven_.store(false, std::memory_order_release);
+  return ended;
+}
+
+bool LaneQueue::step(size_t index) {
+  Operation* const operation = front();
+  if (operation == nullptr) return false;
+  if (!started_) {
+    lane_->start(*operation->plan_, index, operation->call_, operation->sequence_);
+    started_ = true;
+  }
+  Status status;
+  const Advance advance = lane_->advance();
+  if (advance != Advance::kDone) {
+    const bool stopped = executor_.health_.stopped();
+    const bool late = operation->deadline_ms_ != kNever && now_ms() >= operation->deadline_ms_;
+    if (advance == Advance::kBlocked && !stopped && !late) return false;
+    status = executor_.give_up(*lane_, operation->call_, operation->sequence_, advance,
+                               stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
+  }
+  started_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.pop_front();
+  }
+  length_.fetch_sub(1, std::memory_order_release);
+  executor_.part_ended(*operation, status);
+  return true;
+}
+
+}  // namespace tutti

@@ -1,0 +1,68 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A collective call that was queued: its parts run on lanes, each when it comes to the front of its
+// lane's queue. A lane is driven by whoever gets hold of it first, a worker or a thread that waits.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "exec/completion.hpp"
+#include "exec/lane.hpp"
+
+namespace tutti {
+
+class Executor;
+
+class Operation : public Completion {
+ public:
+  Operation(Executor& executor, Call call) : executor_(executor), call_(std::move(call)) {}
+
+  Status start() override;
+  Status wait(int64_t timeout_ms) override;
+  void help() override;
+
+ private:
+  friend class Executor;
+  friend class LaneQueue;
+
+  Executor& executor_;
+  Call call_;
+  std::shared_ptr<const Plan> plan_;
+  uint64_t sequence_ = 0;
+  int64_t deadline_ms_ = kNever;
+  std::atomic<size_t> parts_left_{0};
+  std::mutex mutex_;
+  Status first_error_;  // guarded by mutex_
+};
+
+// One lane and the operations that wait for it.
+class LaneQueue {
+ public:
+  LaneQueue(Executor& executor, std::unique_ptr<Lane> lane)
+      : executor_(executor), lane_(std::move(lane)) {}
+
+  void push(Operation& operation);
+  // Runs the front of the queue as far as it goes, unless somebody else does; returns whether an
+  // operation's part ended here.
+  bool drive(size_t index);
+  [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
+  // For who knows that the queue is empty: nobody else then touches the lane.
+  [[nodiscard]] Lane& lane() { return *lane_; }
+
+ private:
+  bool step(size_t index);
+  Operation* front();
+
+  Executor& executor_;
+  const std::unique_ptr<Lane> lane_;
+  std::atomic<bool> driven_{false};
+  std::atomic<size_t> length_{0};
+  bool started_ = false;  // of the front; the driver's own
+  std::mutex mutex_;
+  std::deque<Operation*> queue_;  // guarded by mutex_
+};
+
+}  // namespace tutti

@@ -1,0 +1,116 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/plan.hpp"
+
+#include <algorithm>
+
+#include "algorithms/algorithm.hpp"
+
+namespace tutti {
+namespace {
+
+// A lane costs a hand-off to another thread, some microseconds: worth it from this many bytes per
+// lane.
+constexpr uint64_t kLeastBytesPerLane = 256 << 10;
+
+int lanes_for(uint64_t bytes, int lanes) {
+  const uint64_t worthwhile = bytes / kLeastBytesPerLane;
+  return static_cast<int>(std::clamp<uint64_t>(worthwhile, 1, static_cast<uint64_t>(lanes)));
+}
+
+Problem problem_for(const PlanKey& key, const PlanContext& context) {
+  Problem problem;
+  problem.collective = key.collective;
+  problem.rank = context.rank;
+  problem.ranks = context.ranks;
+  problem.root = std::max(key.root, 0);
+  problem.count = key.count;
+  problem.stride = key.count;
+  problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
+  problem.in_place = key.in_place;
+  problem.limits = context.limits;
+  return problem;
+}
+
+// Derived from the call's arguments alone, because ranks may use their slots differently.
+uint64_t slot_extent_of(const Problem& problem) {
+  const bool blocks = problem.collective == Collective::kReduceScatter ||
+                      problem.collective == Collective::kAlltoall;
+  const uint64_t bytes = problem.bytes() * (blocks ? static_cast<uint64_t>(problem.ranks) : 1);
+  const uint64_t lines = (std::min(bytes, problem.limits.slot_bytes) + kCacheLine - 1) / kCacheLine;
+  return lines * kCacheLine;
+}
+
+Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
+  const Range range = part_of(whole.bytes(), lanes, lane);
+  Problem problem = whole;
+  problem.count = range.bytes / whole.element_bytes;
+  Plan::Part part;
+  part.schedule = build_schedule(algorithm, problem);
+  part.offset = range.offset;
+  part.slot_extent = slot_extent_of(problem);
+  for (const Step& step : part.schedule.steps) {
+    part.most_sources = std::max(part.most_sources, step.source_count);
+    part.enters |= step.kind == StepKind::kPublish;
+    const bool writes = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
+    part.stages |= writes && step.dst.space() == Space::kWindow;
+  }
+  return part;
+}
+
+}  // namespace
+
+size_t PlanKeyHash::operator()(const PlanKey& key) const {
+  uint64_t bits = static_cast<uint64_t>(key.collective) | static_cast<uint64_t>(key.type) << 8 |
+                  static_cast<uint64_t>(key.op) << 16 | static_cast<uint64_t>(key.in_place) << 24 |
+                  static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
+  bits ^= key.count * 0x9e3779b97f4a7c15u;
+  return bits ^ (bits >> 29);
+}
+
+PlanKey plan_key(const Call& call, int rank) {
+  PlanKey key{.collective = call.collective,
+              .type = call.type,
+              .op = call.op,
+              .in_place = false,
+              .root = call.root,
+              .count = call.count};
+  // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
+  if (call.op == ReduceOp::kPremulSum) return key;
+  const auto send = reinterpret_cast<uintptr_t>(call.send);
+  const auto recv = reinterpret_cast<uintptr_t>(call.recv);
+  const uint64_t block = call.count * type_size(call.type) * static_cast<uint64_t>(rank);
+  switch (call.collective) {
+    case Collective::kAllreduce: key.in_place = send == recv; break;
+    case Collective::kAllgather: key.in_place = send == recv + block; break;
+    case Collective::kReduceScatter: key.in_place = recv == send + block; break;
+    default: break;
+  }
+  return key;
+}
+
+size_t Plan::steps() const {
+  size_t steps = 0;
+  for (const Part& part : parts) steps += part.schedule.steps.size();
+  return steps;
+}
+
+std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
+                                      const PlanContext& context) {
+  auto plan = std::make_shared<Plan>();
+  const Problem problem = problem_for(key, context);
+  plan->algorithm = context.selector->choose(problem);
+  if (plan->algorithm == nullptr) return nullptr;
+  plan->signature = signature_of(call);
+  plan->element_bytes = problem.element_bytes;
+  plan->divisor = static_cast<uint32_t>(context.ranks);
+  if (reduces(key.collective) && key.op != ReduceOp::kUser) {
+    plan->kernel = reduce_kernel(key.op, key.type);
+  }
+  const int lanes = lanes_for(problem.bytes(), context.lanes);
+  for (int lane = 0; lane < lanes; ++lane) {
+    plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
+  }
+  return plan;
+}
+
+}  // namespace tutti

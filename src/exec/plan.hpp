@@ -1,0 +1,68 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A plan: all that a kind of call needs and that does not depend on its buffers. Plans are made
+// once per kind and kept by the communicator's cache.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/call.hpp"
+#include "kernels/reduce_host.hpp"
+#include "sched/schedule.hpp"
+#include "select/selector.hpp"
+
+namespace tutti {
+
+struct Plan {
+  // What one lane does: its schedule, for the part of each block that begins `offset` bytes in.
+  struct Part {
+    Schedule schedule;
+    uint64_t offset = 0;
+    uint32_t most_sources = 0;
+    bool enters = false;  // publishes tick 1 itself
+    bool stages = false;  // writes this rank's window
+    // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
+    // if it uses none.
+    uint64_t slot_extent = 0;
+  };
+  std::vector<Part> parts;  // of lanes 0, 1, ...
+  const Algorithm* algorithm = nullptr;
+  uint32_t signature = 0;
+  uint32_t element_bytes = 1;
+  uint32_t divisor = 1;           // for avg: the number of ranks
+  ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
+
+  // What it holds, for the bound on the cache.
+  [[nodiscard]] size_t steps() const;
+};
+
+// What decides a plan besides the call.
+struct PlanContext {
+  int rank = 0;
+  int ranks = 1;
+  int lanes = 1;
+  Limits limits;
+  const Selector* selector = nullptr;
+};
+
+// Calls with equal keys share a plan.
+struct PlanKey {
+  Collective collective;
+  DataType type;
+  ReduceOp op;
+  bool in_place;
+  int root;
+  uint64_t count;
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+struct PlanKeyHash {
+  size_t operator()(const PlanKey& key) const;
+};
+
+PlanKey plan_key(const Call& call, int rank);
+// Null if no algorithm applies.
+std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
+                                      const PlanContext& context);
+
+}  // namespace tutti
