@@ -1,0 +1,266 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/communicator.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include "bootstrap/join.hpp"
+#include "bootstrap/service.hpp"
+#include "comm/settings.hpp"
+#include "core/log.hpp"
+
+namespace tutti {
+namespace {
+
+std::string next_name() {
+  static std::atomic<int> counter{0};
+  return fmt::format("comm {}", counter.fetch_add(1));
+}
+
+int64_t milliseconds(int64_t value) { return value < 0 ? kNever : value; }
+
+}  // namespace
+
+Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
+                                          const Environment& environment) {
+  tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
+  if (config != nullptr) {
+    if (config->size != sizeof given) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_comm_config.size is {}, expected {}: begin with "
+                            "TUTTI_COMM_CONFIG_INIT",
+                            config->size, sizeof given);
+    }
+    given = *config;
+  }
+  CommunicatorConfig resolved;
+  resolved.timeout_ms =
+      milliseconds(given.timeout_ms >= 0 ? given.timeout_ms : environment.timeout_ms);
+  resolved.init_timeout_ms = milliseconds(given.init_timeout_ms >= 0 ? given.init_timeout_ms
+                                                                     : environment.init_timeout_ms);
+  resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
+  resolved.name = given.name != nullptr ? given.name : next_name();
+  return resolved;
+}
+
+Result<tutti_unique_id> open_meeting() {
+  Result<UniqueId> id = make_unique_id();
+  if (!id.ok()) return id.status();
+  TUTTI_RETURN_IF_ERROR(start_service(*id, kNever));
+  return encode(*id);
+}
+
+Communicator::Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
+                           const CommunicatorConfig& config)
+    : runtime_(std::move(runtime)),
+      rank_(exchange.rank()),
+      ranks_(exchange.ranks()),
+      config_(config) {}
+
+Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runtime> runtime,
+                                                           Exchange& exchange,
+                                                           const CommunicatorConfig& config) {
+  std::unique_ptr<Communicator> made(new Communicator(std::move(runtime), exchange, config));
+  if (Status status = made->connect(exchange); !status.ok()) {
+    return status.with_context(
+        fmt::format("making {} (rank {} of {})", config.name, made->rank_, made->ranks_));
+  }
+  return made;
+}
+
+Status Communicator::connect(Exchange& exchange) {
+  const Environment& environment = runtime_->environment();
+  Result<Agreement> agreed = agree(exchange, environment, config_.strict);
+  if (!agreed.ok()) return agreed.status();
+  const auto local_ranks = static_cast<int>(agreed->local_ranks.size());
+  Result<WorkerPool*> workers = runtime_->workers(agreed->local_rank, local_ranks);
+  if (!workers.ok()) return workers.status();
+
+  const int64_t limit = config_.init_timeout_ms;
+  const TransportConfig transport_config{
+      .lanes = (*workers)->size(),
+      .sizes = {.slot_bytes = environment.slot_bytes, .window_bytes = environment.window_bytes},
+      .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
+      .label = config_.name};
+  Result<std::unique_ptr<Transport>> transport =
+      transport_kinds().front()->connect(exchange, transport_config);
+  if (!transport.ok()) return transport.status();
+  transport_ = std::move(*transport);
+  health_ = std::make_unique<Health>(rank_, *transport_);
+  TUTTI_RETURN_IF_ERROR(make_executor(**workers, local_ranks, agreed->cores));
+  return watch_peers();
+}
+
+Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cores) {
+  const Environment& environment = runtime_->environment();
+  ExecutorSettings settings;
+  settings.rank = rank_;
+  settings.ranks = ranks_;
+  settings.limits = {.slot_bytes = environment.slot_bytes / 2,
+                     .window_bytes = environment.window_bytes,
+                     .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
+                     .stream_bytes = environment.stream_bytes};
+  settings.caller_patience = patience_for(local_ranks, cores);
+  settings.worker_patience = patience_for(local_ranks * (1 + workers.size()), cores);
+  if (environment.spin_count >= 0) {
+    settings.caller_patience.spins = static_cast<uint32_t>(environment.spin_count);
+    settings.worker_patience.spins = static_cast<uint32_t>(environment.spin_count);
+  }
+  const bool fence = settings.caller_patience.wake_needs_fence;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (int i = 0; i < workers.size(); ++i) {
+    Result<std::unique_ptr<Window>> window = transport_->open_window(i);
+    if (!window.ok()) return window.status();
+    Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(i);
+    if (!endpoint.ok()) return endpoint.status();
+    lanes.push_back(std::make_unique<Lane>(rank_, ranks_, *transport_, std::move(*window),
+                                           std::move(*endpoint), fence));
+  }
+  Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(workers.size());
+  if (!endpoint.ok()) return endpoint.status();
+  Environment selecting = environment;
+  selecting.strict = config_.strict;
+  Result<Selector> selector = Selector::create(selecting, Machine{});
+  if (!selector.ok()) return selector.status();
+  executor_ = std::make_unique<Executor>(settings, std::move(lanes), *std::move(selector),
+                                         *transport_, *health_, workers);
+  executor_->set_timeout(config_.timeout_ms);
+  messages_ =
+      std::make_unique<Messages>(rank_, *transport_, std::move(*endpoint), *health_, *executor_,
+                                 workers, settings.caller_patience, settings.worker_patience);
+  return {};
+}
+
+// ---- failures ----------------------------------------------------------------------------------
+
+Status Communicator::watch_peers() {
+  std::vector<Monitor::Peer> peers;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const PeerProcess& process = transport_->process(peer);
+    // Ranks may be threads of one process.
+    if (peer == rank_ || process.pid == getpid()) continue;
+    peers.push_back({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+  }
+  if (peers.empty()) return {};
+  Result<Monitor::Token> token =
+      runtime_->monitor().watch(std::move(peers), [this](int peer) { peer_died(peer); });
+  if (!token.ok()) return token.status();
+  watch_ = *token;
+  return {};
+}
+
+void Communicator::peer_died(int peer) {
+  if (executor_->has_left(peer)) return;
+  const PeerProcess& process = transport_->process(peer);
+  health_->fail(Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has died", peer,
+                               process.pid, process.host));
+}
+
+void Communicator::abort(std::string_view reason) {
+  health_->fail(Status::format(Code::kAborted, "aborted by rank {} (pid {}){}{}", rank_, getpid(),
+                               reason.empty() ? "" : ": ", reason));
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+Status Communicator::close() {
+  if (closed_ || executor_ == nullptr) return {};
+  closed_ = true;
+  Status outcome = executor_->drain();
+  if (outcome.ok()) outcome = messages_->drain();
+  if (!outcome.ok()) {
+    // What is left must not touch buffers any more: break the communicator, which ends it all.
+    health_->fail(outcome.with_context("destroying " + config_.name));
+    (void)executor_->drain();
+    (void)messages_->drain();
+  }
+  const Status cause = health_->cause();
+  if (cause.ok()) executor_->leave();
+  if (watch_ != 0) runtime_->monitor().remove(watch_);
+  // That a peer ended when nobody needed it any more is no news.
+  if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};
+  return cause;
+}
+
+Communicator::~Communicator() { (void)close(); }
+
+// ---- splitting ---------------------------------------------------------------------------------
+
+namespace {
+
+// What each rank says in a split, first about itself, then as the first of its color.
+struct SplitPlace {
+  int32_t color;
+  int32_t key;
+};
+struct SplitService {
+  int32_t code;  // of making the id
+  tutti_unique_id id;
+};
+
+// The ranks of `color`, in the order of the new communicator.
+std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
+  std::vector<int> members;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].color == color) members.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(members.begin(), members.end(), [&places](int a, int b) {
+    return places[static_cast<size_t>(a)].key < places[static_cast<size_t>(b)].key;
+  });
+  return members;
+}
+
+// Every rank's `mine`, in rank order.
+template <typename Entry>
+Result<std::vector<Entry>> gather_all(Executor& executor, int ranks, const Entry& mine) {
+  std::vector<Entry> entries(static_cast<size_t>(ranks));
+  Call call;
+  call.collective = Collective::kAllgather;
+  call.count = sizeof mine;
+  call.send = &mine;
+  call.recv = entries.data();
+  TUTTI_RETURN_IF_ERROR(executor.run(call));
+  return entries;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
+                                                          const CommunicatorConfig& config) {
+  const std::string context = "split of " + config_.name;
+  const auto places = gather_all(*executor_, ranks_, SplitPlace{.color = color, .key = key});
+  if (!places.ok()) return places.status().with_context(context);
+  const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
+
+  SplitService mine{};
+  if (!members.empty() && members.front() == rank_) {
+    Result<tutti_unique_id> id = open_meeting();
+    mine.code = static_cast<int32_t>(id.status().code());
+    if (id.ok()) mine.id = *id;
+  }
+  const auto services = gather_all(*executor_, ranks_, mine);
+  if (!services.ok()) return services.status().with_context(context);
+  if (color < 0) return std::unique_ptr<Communicator>();
+
+  const SplitService& service = (*services)[static_cast<size_t>(members.front())];
+  if (service.code != 0) {
+    return Status::format(static_cast<Code>(service.code),
+                          "{}: rank {} could not start the service for color {}", context,
+                          members.front(), color);
+  }
+  const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
+  const int64_t limit = config.init_timeout_ms;
+  Result<UniqueId> id = decode(service.id);
+  if (!id.ok()) return id.status().with_context(context);
+  Result<std::unique_ptr<Exchange>> exchange =
+      join(*id, static_cast<int>(place), static_cast<int>(members.size()),
+           limit == kNever ? kNever : now_ms() + limit);
+  if (!exchange.ok()) return exchange.status().with_context(context);
+  return create(runtime_, **exchange, config);
+}
+
+}  // namespace tutti

@@ -1,0 +1,204 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/messages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+// A message's tag: the user's in the low 31 bits, the element type above, so that a receive can
+// match by the first and compare the second.
+constexpr Tag kUserTag = 0x7fffffff;
+constexpr int kTypeShift = 32;
+
+Tag tag_of(const MessageArguments& arguments) {
+  return static_cast<Tag>(arguments.type) << kTypeShift |
+         (arguments.tag == TUTTI_ANY_TAG ? 0 : static_cast<Tag>(arguments.tag));
+}
+
+std::string type_name_of(Tag tag) {
+  const uint64_t type = tag >> kTypeShift;
+  return type < kDataTypes ? std::string(type_name(static_cast<DataType>(type)))
+                           : fmt::format("type {}", type);
+}
+
+}  // namespace
+
+std::string describe(const MessageArguments& arguments) {
+  const std::string peer =
+      arguments.peer == TUTTI_ANY_SOURCE ? "any rank" : fmt::format("rank {}", arguments.peer);
+  const std::string tag =
+      arguments.tag == TUTTI_ANY_TAG ? "any tag" : fmt::format("tag {}", arguments.tag);
+  return fmt::format("{} ({} {} {} {}, {})", arguments.sends ? "send" : "recv", arguments.count,
+                     type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
+}
+
+Status Message::start() { return messages_.submit(*this); }
+Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
+void Message::help() { messages_.help(); }
+
+Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
+                   Health& health, Executor& executor, WorkerPool& workers,
+                   const Patience& caller_patience, const Patience& worker_patience)
+    : rank_(rank),
+      transport_(transport),
+      health_(health),
+      executor_(executor),
+      workers_(workers),
+      caller_patience_(caller_patience),
+      worker_patience_(worker_patience),
+      endpoint_(std::move(endpoint)) {}
+
+Messages::~Messages() { workers_.forget(*this); }
+
+Status Messages::run(const MessageArguments& arguments, tutti_recv_info* info) {
+  if (health_.stopped()) return health_.cause().with_context(describe(arguments));
+  Message message(*this, arguments);
+  start(message);
+  const Status status = wait(message, kNever);
+  if (info != nullptr && status.ok()) *info = message.received();
+  return status;
+}
+
+Status Messages::submit(Message& message) {
+  if (health_.stopped()) return health_.cause().with_context(describe(message.arguments_));
+  message.reset();
+  start(message);
+  if (outstanding_.load(std::memory_order_acquire) != 0) workers_.wake(0, *this);
+  return {};
+}
+
+void Messages::start(Message& message) {
+  const MessageArguments& arguments = message.arguments_;
+  const uint64_t bytes = arguments.count * type_size(arguments.type);
+  const int64_t timeout = executor_.timeout_ms();
+  message.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
+  message.transfer_ = {};
+  outstanding_.fetch_add(1, std::memory_order_relaxed);
+  std::vector<Message*> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    active_.push_back(&message);
+    if (arguments.sends) {
+      endpoint_->send(arguments.peer, tag_of(arguments), arguments.buffer, bytes,
+                      message.transfer_);
+    } else {
+      const Tag mask = arguments.tag == TUTTI_ANY_TAG ? 0 : kUserTag;
+      endpoint_->recv(arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer,
+                      tag_of(arguments), mask, arguments.buffer, bytes, message.transfer_);
+    }
+    poll_locked(ended);
+  }
+  for (Message* one : ended) end(*one);
+}
+
+bool Messages::drive(int /*worker*/) {
+  if (outstanding_.load(std::memory_order_acquire) == 0) return false;
+  std::vector<Message*> ended;
+  {
+    // Whoever holds it is polling.
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    poll_locked(ended);
+  }
+  for (Message* message : ended) end(*message);
+  return !ended.empty();
+}
+
+// Moves data; takes out of active_ what is done or has to be given up.
+bool Messages::poll_locked(std::vector<Message*>& ended) {
+  endpoint_->poll();
+  const auto over = [this](Message* message) {
+    if (message->transfer_.done) return true;
+    const MessageArguments& arguments = message->arguments_;
+    Status reason;
+    if (health_.stopped()) {
+      reason = health_.cause();
+    } else if (message->deadline_ms_ != kNever && now_ms() >= message->deadline_ms_) {
+      reason =
+          Status::format(Code::kTimeout, "nothing came of it in {} ms", executor_.timeout_ms());
+    } else if (arguments.peer != TUTTI_ANY_SOURCE && arguments.peer != rank_ &&
+               executor_.has_left(arguments.peer)) {
+      // What the peer sent before it left is in the rings by now.
+      endpoint_->poll();
+      if (message->transfer_.done) return true;
+      reason =
+          Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has destroyed its communicator",
+                         arguments.peer, transport_.process(arguments.peer).pid,
+                         transport_.process(arguments.peer).host);
+    } else {
+      return false;
+    }
+    endpoint_->cancel(message->transfer_);
+    message->transfer_.done = true;
+    message->transfer_.status = std::move(reason);
+    return true;
+  };
+  for (size_t i = 0; i < active_.size();) {
+    if (!over(active_[i])) {
+      ++i;
+      continue;
+    }
+    ended.push_back(active_[i]);
+    active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return !ended.empty();
+}
+
+Status Messages::outcome(Message& message) {
+  const Transfer& transfer = message.transfer_;
+  const MessageArguments& arguments = message.arguments_;
+  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
+  if (arguments.sends) return {};
+  message.received_ = {.source = transfer.source,
+                       .tag = static_cast<int>(transfer.tag & kUserTag),
+                       .count = transfer.bytes / type_size(arguments.type)};
+  if (transfer.tag >> kTypeShift != static_cast<Tag>(arguments.type)) {
+    return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
+                          transfer.source, type_name_of(transfer.tag));
+  }
+  return {};
+}
+
+void Messages::end(Message& message) {
+  message.complete(outcome(message));
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  ring(*transport_.bell(rank_));
+  outstanding_.fetch_sub(1, std::memory_order_release);
+}
+
+Status Messages::wait(Message& message, int64_t timeout_ms) {
+  Waiter waiter = this->waiter(caller_patience_);
+  waiter.timeout_ms = timeout_ms;
+  const WaitEnd end = wait_until(waiter, [&] {
+    if (!message.done()) help();
+    return message.done();
+  });
+  if (end == WaitEnd::kReady) return message.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
+                        describe(message.arguments_), timeout_ms);
+}
+
+Status Messages::drain() {
+  Waiter waiter = this->waiter(caller_patience_);
+  waiter.timeout_ms = executor_.timeout_ms();
+  const WaitEnd end = wait_until(waiter, [&] {
+    help();
+    return outstanding_.load(std::memory_order_acquire) == 0;
+  });
+  if (end == WaitEnd::kReady) return {};
+  return Status::format(Code::kTimeout, "{} messages are still outstanding", outstanding_.load());
+}
+
+bool Messages::idle(int /*worker*/) const {
+  return outstanding_.load(std::memory_order_acquire) == 0;
+}
+
+// No stop flags: poll_locked() looks at them, and ends every message when they are set.
+Waiter Messages::waiter(const Patience& patience) const {
+  return {.bell = transport_.bell(rank_), .sleepers = transport_.sleepers(), .patience = &patience};
+}
+
+}  // namespace tutti

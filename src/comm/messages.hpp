@@ -1,0 +1,91 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The user's tagged messages: send and recv over one endpoint of the communicator's transport.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/types.hpp"
+#include "exec/completion.hpp"
+#include "exec/executor.hpp"
+
+namespace tutti {
+
+class Messages;
+
+struct MessageArguments {
+  bool sends = false;
+  DataType type = DataType::kUint8;
+  int peer = 0;            // TUTTI_ANY_SOURCE for a receive from anybody
+  int tag = 0;             // TUTTI_ANY_TAG likewise
+  void* buffer = nullptr;  // only read by a send
+  uint64_t count = 0;
+};
+
+class Message : public Completion {
+ public:
+  Message(Messages& messages, const MessageArguments& arguments)
+      : messages_(messages), arguments_(arguments) {}
+
+  Status start() override;
+  Status wait(int64_t timeout_ms) override;
+  void help() override;
+  // Of a receive that is done.
+  [[nodiscard]] const tutti_recv_info& received() const { return received_; }
+
+ private:
+  friend class Messages;
+  Messages& messages_;
+  const MessageArguments arguments_;
+  Transfer transfer_;
+  int64_t deadline_ms_ = kNever;
+  tutti_recv_info received_{};
+};
+
+class Messages : public Driven {
+ public:
+  // All references outlive it.
+  Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint, Health& health,
+           Executor& executor, WorkerPool& workers, const Patience& caller_patience,
+           const Patience& worker_patience);
+  ~Messages() override;
+
+  // Blocking; any thread.
+  Status run(const MessageArguments& arguments, tutti_recv_info* info);
+  // Starts a message, which stays in place until done; any thread.
+  Status submit(Message& message);
+  Status wait(Message& message, int64_t timeout_ms);
+  void help() { drive(0); }
+  Status drain();
+
+  bool drive(int worker) override;
+  [[nodiscard]] bool idle(int worker) const override;
+  [[nodiscard]] Waiter waiter() const override { return waiter(worker_patience_); }
+
+ private:
+  void start(Message& message);
+  bool poll_locked(std::vector<Message*>& ended);
+  void end(Message& message);
+  [[nodiscard]] Status outcome(Message& message);
+  [[nodiscard]] Waiter waiter(const Patience& patience) const;
+
+  const int rank_;
+  Transport& transport_;
+  Health& health_;
+  Executor& executor_;
+  WorkerPool& workers_;
+  const Patience caller_patience_;
+  const Patience worker_patience_;
+  std::mutex mutex_;
+  const std::unique_ptr<Endpoint> endpoint_;  // guarded by mutex_
+  std::vector<Message*> active_;              // guarded by mutex_
+  std::atomic<size_t> outstanding_{0};        // started and not ended
+};
+
+// "recv (16 float32 from rank 3, tag 7)".
+std::string describe(const MessageArguments& arguments);
+
+}  // namespace tutti

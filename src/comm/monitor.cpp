@@ -1,0 +1,115 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/monitor.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace tutti {
+namespace {
+
+constexpr int kLookEveryMs = 50;  // after peers that have no pidfd
+
+bool has_ended(const Monitor::Peer& peer) {
+  if (peer.pidfd < 0) return peer.pid > 0 && kill(peer.pid, 0) != 0 && errno == ESRCH;
+  pollfd poll_for{.fd = peer.pidfd, .events = POLLIN, .revents = 0};
+  return poll(&poll_for, 1, 0) == 1;
+}
+
+}  // namespace
+
+Monitor::~Monitor() {
+  if (thread_.joinable()) {
+    stopping_.store(true);
+    wake();
+    thread_.join();
+  }
+  if (epoll_ >= 0) close(epoll_);
+  if (wake_ >= 0) close(wake_);
+}
+
+Status Monitor::start() {
+  if (thread_.joinable()) return {};
+  epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  wake_ = eventfd(0, EFD_CLOEXEC);
+  epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
+  if (epoll_ < 0 || wake_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+    return Status::system(errno, "watching peer processes: epoll");
+  }
+  thread_ = std::thread([this] { run(); });
+  return {};
+}
+
+void Monitor::wake() const {
+  const uint64_t one = 1;
+  while (write(wake_, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died) {
+  const std::lock_guard lock(mutex_);
+  TUTTI_RETURN_IF_ERROR(start());
+  for (const Peer& peer : peers) {
+    // A level-triggered event would repeat for ever once a peer has ended; one is enough.
+    epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = peer.pidfd}};
+    if (peer.pidfd >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.pidfd, &event) != 0) {
+      return Status::system(errno, "watching peer processes: epoll_ctl");
+    }
+  }
+  const Token token = next_token_++;
+  watches_[token] = {std::move(peers), std::move(died)};
+  wake();  // it may have to look after peers without a pidfd from now on
+  return token;
+}
+
+void Monitor::remove(Token token) {
+  const std::lock_guard lock(mutex_);
+  const auto found = watches_.find(token);
+  if (found == watches_.end()) return;
+  for (const Peer& peer : found->second.peers) {
+    if (peer.pidfd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, peer.pidfd, nullptr);
+  }
+  watches_.erase(found);
+}
+
+int Monitor::look_after_ms() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [token, watch] : watches_) {
+    for (const Peer& peer : watch.peers) {
+      if (peer.pidfd < 0) return kLookEveryMs;
+    }
+  }
+  return -1;
+}
+
+void Monitor::run() {
+  pthread_setname_np(pthread_self(), "tutti-monitor");
+  while (!stopping_.load()) {
+    epoll_event event{};
+    const int ready = epoll_wait(epoll_, &event, 1, look_after_ms());
+    if (ready == 1 && event.data.fd == wake_) {
+      uint64_t count = 0;
+      if (read(wake_, &count, sizeof count) < 0) continue;
+    }
+    report_deaths();
+  }
+}
+
+void Monitor::report_deaths() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [token, watch] : watches_) {
+    std::erase_if(watch.peers, [&watch = watch](const Peer& peer) {
+      if (!has_ended(peer)) return false;
+      watch.died(peer.rank);
+      return true;
+    });
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,65 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/runtime.hpp"
+
+#include <unistd.h>
+
+#include "core/affinity.hpp"
+#include "core/log.hpp"
+#include "core/topology.hpp"
+
+namespace tutti {
+namespace {
+
+struct Registered {
+  std::mutex mutex;
+  std::weak_ptr<Runtime> runtime;
+  pid_t owner = 0;
+};
+
+Result<std::shared_ptr<Runtime>> make() {
+  Result<Environment> environment = read_environment(process_environment());
+  if (!environment.ok()) return environment.status();
+  log::set_level(environment->log_level);
+  for (const EnvironmentNotice& notice :
+       check_names(process_environment_names(), process_environment())) {
+    log::message(notice.severity, "{}", notice.text);
+  }
+  return std::make_shared<Runtime>(std::move(*environment));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Runtime>> Runtime::get() {
+  static Registered& registered = *new Registered;  // outlives threads that still run at exit
+  const std::lock_guard lock(registered.mutex);
+  if (std::shared_ptr<Runtime> runtime = registered.runtime.lock(); runtime != nullptr) {
+    if (registered.owner == getpid()) return runtime;
+    return Status::format(Code::kInvalidUsage,
+                          "this process was forked from process {}, which has communicators: their "
+                          "threads are not here. Make communicators after fork, or exec.",
+                          registered.owner);
+  }
+  Result<std::shared_ptr<Runtime>> made = make();
+  if (!made.ok()) return made;
+  registered.runtime = *made;
+  registered.owner = getpid();
+  return made;
+}
+
+Result<WorkerPool*> Runtime::workers(int local_rank, int local_ranks) {
+  const std::lock_guard lock(mutex_);
+  if (workers_ != nullptr) return workers_.get();
+  if (environment_.local_rank >= 0) local_rank = static_cast<int>(environment_.local_rank);
+  if (environment_.local_size >= 0) local_ranks = static_cast<int>(environment_.local_size);
+  const auto count = static_cast<int>(environment_.worker_count);
+  Result<std::vector<int>> cores = assign_worker_cores(
+      environment_.worker_affinity,
+      {.worker_count = count, .local_rank = local_rank, .local_ranks = local_ranks}, usable_cores(),
+      online_cores());
+  if (!cores.ok()) return cores.status();
+  if (cores->empty()) cores->assign(static_cast<size_t>(count), -1);
+  workers_ = std::make_unique<WorkerPool>(*std::move(cores));
+  return workers_.get();
+}
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the communicators of a process share: the environment's snapshot, the selector, worker
+// threads, the monitor of peers. It lives from the first communicator to the last.
+#pragma once
+
+#include <memory>
+
+#include "comm/monitor.hpp"
+#include "env/env.hpp"
+#include "exec/worker.hpp"
+
+namespace tutti {
+
+class Runtime {
+ public:
+  // The process's; made if there is none. Fails when the environment is wrong.
+  static Result<std::shared_ptr<Runtime>> get();
+
+  explicit Runtime(Environment environment) : environment_(std::move(environment)) {}
+
+  [[nodiscard]] const Environment& environment() const { return environment_; }
+  [[nodiscard]] Monitor& monitor() { return monitor_; }
+
+  // The pool, whose workers are given their cores at the first call: this process is `local_rank`
+  // of `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.
+  Result<WorkerPool*> workers(int local_rank, int local_ranks);
+
+ private:
+  const Environment environment_;
+  Monitor monitor_;
+  std::mutex mutex_;
+  std::unique_ptr<WorkerPool> workers_;  // guarded by mutex_
+};
+
+}  // namespace tutti
