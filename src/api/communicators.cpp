@@ -1,0 +1,161 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The life of communicators.
+#include "api/guard.hpp"
+#include "bootstrap/join.hpp"
+#include "bootstrap/launcher.hpp"
+#include "core/log.hpp"
+
+namespace tutti {
+namespace {
+
+Status hand_out(Result<std::unique_ptr<Communicator>> made, tutti_comm_t* comm) {
+  if (!made.ok()) return made.status();
+  *comm = *made == nullptr ? nullptr : new tutti_comm{std::move(*made)};
+  return {};
+}
+
+int64_t deadline_of(const CommunicatorConfig& config) {
+  return config.init_timeout_ms == kNever ? kNever : now_ms() + config.init_timeout_ms;
+}
+
+Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_config* config,
+              tutti_comm_t* comm) {
+  if (ranks < 1 || rank < 0 || rank >= ranks) {
+    return Status::format(Code::kInvalidArgument,
+                          "rank {} of {}: expected 1 or more ranks, and a rank from 0 to ranks - 1",
+                          rank, ranks);
+  }
+  auto runtime = Runtime::get();
+  if (!runtime.ok()) return runtime.status();
+  auto resolved = resolve_config(config, (*runtime)->environment());
+  if (!resolved.ok()) return resolved.status();
+  auto decoded = decode(id);
+  if (!decoded.ok()) return decoded.status();
+  auto exchange = join(*decoded, rank, ranks, deadline_of(*resolved));
+  if (!exchange.ok()) return exchange.status();
+  return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);
+}
+
+Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
+  auto runtime = Runtime::get();
+  if (!runtime.ok()) return runtime.status();
+  auto resolved = resolve_config(config, (*runtime)->environment());
+  if (!resolved.ok()) return resolved.status();
+  auto place = detect_job(process_environment());
+  if (!place.ok()) return place.status();
+  log::set_rank(place->rank);
+  auto exchange = join_job(*place, deadline_of(*resolved));
+  if (!exchange.ok()) return exchange.status();
+  return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);
+}
+
+}  // namespace
+}  // namespace tutti
+
+using namespace tutti;
+
+extern "C" {
+
+tutti_status tutti_get_unique_id(tutti_unique_id* id) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_get_unique_id", "id"));
+    Result<tutti_unique_id> made = open_meeting();
+    if (!made.ok()) return made.status().with_context("tutti_get_unique_id");
+    *id = *made;
+    return {};
+  });
+}
+
+tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
+                               const tutti_comm_config* config, tutti_comm_t* comm) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_comm_create", "id"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_create", "comm"));
+    *comm = nullptr;
+    return create(*id, rank, ranks, config, comm).with_context("tutti_comm_create");
+  });
+}
+
+tutti_status tutti_comm_create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_create_from_env", "comm"));
+    *comm = nullptr;
+    return create_from_env(config, comm).with_context("tutti_comm_create_from_env");
+  });
+}
+
+tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
+                              const tutti_comm_config* config, tutti_comm_t* result) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_split", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_split", "result"));
+    *result = nullptr;
+    if (color < TUTTI_NO_COLOR) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_comm_split: color {}: expected 0 or more, or TUTTI_NO_COLOR",
+                            color);
+    }
+    auto runtime = Runtime::get();
+    if (!runtime.ok()) return runtime.status();
+    auto resolved = resolve_config(config, (*runtime)->environment());
+    if (!resolved.ok()) return resolved.status().with_context("tutti_comm_split");
+    return hand_out(comm->inside->split(color, key, *resolved), result);
+  });
+}
+
+tutti_status tutti_comm_destroy(tutti_comm_t comm) {
+  if (comm == nullptr) return TUTTI_OK;
+  return guard([&] {
+    const std::unique_ptr<tutti_comm> freed(comm);
+    return freed->inside->close();
+  });
+}
+
+tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
+    comm->inside->abort(reason == nullptr ? "" : reason);
+    return {};
+  });
+}
+
+tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_rank", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(rank, "tutti_comm_rank", "rank"));
+    *rank = comm->inside->rank();
+    return {};
+  });
+}
+
+tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_size", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(ranks, "tutti_comm_size", "ranks"));
+    *ranks = comm->inside->ranks();
+    return {};
+  });
+}
+
+tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_set_timeout", "comm"));
+    if (timeout_ms == 0 || timeout_ms < -1) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_comm_set_timeout: {} ms: expected 1 or more, or -1 for none",
+                            timeout_ms);
+    }
+    comm->inside->executor().set_timeout(timeout_ms < 0 ? kNever : timeout_ms);
+    return {};
+  });
+}
+
+tutti_status tutti_comm_state(tutti_comm_t comm) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));
+    return comm->inside->health().cause();
+  });
+}
+
+}  // extern "C"

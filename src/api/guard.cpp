@@ -1,0 +1,49 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "api/guard.hpp"
+
+#include <string>
+
+namespace {
+
+thread_local std::string last_error;
+
+}  // namespace
+
+namespace tutti {
+
+tutti_status report(const Status& status) noexcept {
+  try {
+    last_error = status.message();
+  } catch (const std::bad_alloc&) {
+    return report_out_of_memory();
+  }
+  return static_cast<tutti_status>(status.code());
+}
+
+tutti_status report_out_of_memory() noexcept {
+  last_error.clear();
+  return TUTTI_ERR_OUT_OF_MEMORY;
+}
+
+}  // namespace tutti
+
+extern "C" {
+
+const char* tutti_last_error(void) { return last_error.c_str(); }
+
+const char* tutti_status_name(tutti_status status) {
+  return tutti::code_name(static_cast<tutti::Code>(status)).data();
+}
+
+size_t tutti_type_size(tutti_type type) {
+  const auto index = static_cast<unsigned>(type);
+  return index < tutti::kDataTypes ? tutti::type_size(static_cast<tutti::DataType>(index)) : 0;
+}
+
+const char* tutti_type_name(tutti_type type) {
+  const auto index = static_cast<unsigned>(type);
+  return index < tutti::kDataTypes ? tutti::type_name(static_cast<tutti::DataType>(index)).data()
+                                   : "unknown";
+}
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "api/requests.hpp"
+
+namespace tutti {
+namespace {
+
+bool active(const tutti_request& request) { return request.started && !request.inside->done(); }
+
+Status expect_started(tutti_request_t request, std::string_view function) {
+  TUTTI_RETURN_IF_ERROR(expect_not_null(request, function, "request"));
+  if (request->started) return {};
+  return Status::format(Code::kInvalidUsage,
+                        "{}: this persistent request was never started (tutti_request_start)",
+                        function);
+}
+
+}  // namespace
+
+Status make_request(tutti_comm_t comm, std::unique_ptr<Completion> inside, const Message* message,
+                    bool persistent, tutti_request_t* request) {
+  if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
+  auto handle = std::make_unique<tutti_request>();
+  handle->comm = comm;
+  handle->inside = std::move(inside);
+  handle->message = message;
+  handle->persistent = persistent;
+  if (!persistent) {
+    TUTTI_RETURN_IF_ERROR(handle->inside->start());
+    handle->started = true;
+  }
+  *request = handle.release();
+  return {};
+}
+
+}  // namespace tutti
+
+using namespace tutti;
+
+extern "C" {
+
+tutti_status tutti_request_test(tutti_request_t request, int* done) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_test"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(done, "tutti_request_test", "done"));
+    if (!request->inside->done()) request->inside->help();
+    *done = request->inside->done() ? 1 : 0;
+    return *done == 1 ? request->inside->status() : Status();
+  });
+}
+
+tutti_status tutti_request_wait(tutti_request_t request) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait"));
+    return request->inside->wait(kNever);
+  });
+}
+
+tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait_for"));
+    if (timeout_ms < 0) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_request_wait_for: timeout_ms {}: expected 0 or more",
+                            timeout_ms);
+    }
+    return request->inside->wait(timeout_ms);
+  });
+}
+
+tutti_status tutti_request_start(tutti_request_t request) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_start", "request"));
+    if (!request->persistent) {
+      return {Code::kInvalidUsage,
+              "tutti_request_start: the request is not persistent (made by tutti_*_init)"};
+    }
+    if (active(*request)) {
+      return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
+    }
+    TUTTI_RETURN_IF_ERROR(request->inside->start());
+    request->started = true;
+    return {};
+  });
+}
+
+tutti_status tutti_request_on_complete(tutti_request_t request, tutti_completion_fn function,
+                                       void* context) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_on_complete", "request"));
+    request->inside->on_complete(function, context);
+    return {};
+  });
+}
+
+tutti_status tutti_request_free(tutti_request_t request) {
+  if (request == nullptr) return TUTTI_OK;
+  return guard([&]() -> Status {
+    const std::unique_ptr<tutti_request> freed(request);
+    if (!active(*freed)) return {};
+    return freed->inside->wait(kNever);
+  });
+}
+
+tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* info) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_recv_info"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(info, "tutti_request_recv_info", "info"));
+    if (request->message == nullptr || !request->message->done()) {
+      return {Code::kInvalidUsage,
+              "tutti_request_recv_info: the request is not a receive that is complete"};
+    }
+    *info = request->message->received();
+    return {};
+  });
+}
+
+}  // extern "C"
