@@ -13,7 +13,7 @@ Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
   return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
-         buffers_s(all_blocks_bytes(q), m) + q.ranks * m.step_s;
+         buffers_s(q, m) + q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {

@@ -86,7 +86,7 @@ double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_but_own(q, q.bytes());
   const int syncs = fits_a_slot(q) ? 2 : layout_of(q).chunks + 2;
   return syncs * sync_s(q, m) + stage_s(q.bytes(), m) + 2 * fetch_s(others, m) +
-         combine_s(q.bytes() - others, m) + buffers_s(q.bytes(), m);
+         combine_s(q.bytes() - others, m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -12,9 +12,11 @@ namespace {
 // Pieces in the window at once. Short ones, because nobody copies out while the root fills the
 // first.
 constexpr int kDepth = 4;
+constexpr uint64_t kShortest = 64;
 
 uint64_t piece_limit(const Problem& q) {
-  return std::min(q.limits.chunk_bytes, q.limits.window_bytes) / kDepth / 64 * 64;
+  const uint64_t piece = std::min(q.limits.chunk_bytes, q.limits.window_bytes) / kDepth;
+  return std::max(piece / kShortest * kShortest, kShortest);
 }
 
 int pieces_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
@@ -25,13 +27,15 @@ Ref place(const Problem& q, int piece) {
 
 Applies applies(const Problem& q) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (piece_limit(q) == 0) return {false, "the window is too small (TUTTI_SHM_WINDOW_BYTES)"};
+  if (q.limits.window_bytes < kDepth * kShortest) {
+    return {false, "the window is too small (TUTTI_SHM_WINDOW_BYTES)"};
+  }
   return {};
 }
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t piece = std::min(q.bytes(), piece_limit(q));
-  return 2 * sync_s(q, m) + stage_s(piece, m) + fetch_s(q.bytes(), m) + buffers_s(q.bytes(), m) +
+  return 2 * sync_s(q, m) + stage_s(piece, m) + fetch_s(q.bytes(), m) + buffers_s(q, m) +
          pieces_of(q) * m.line_s;
 }
 

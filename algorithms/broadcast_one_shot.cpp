@@ -12,7 +12,7 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(q.bytes(), m) + buffers_s(q.bytes(), m);
+  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -12,10 +12,6 @@ namespace tutti {
 inline Ref send_at(uint64_t offset) { return Ref::of(Space::kSend, offset); }
 inline Ref recv_at(uint64_t offset) { return Ref::of(Space::kRecv, offset); }
 
-// What one message of a segmented algorithm carries: long enough that its start costs little, short
-// enough that it is still in the cache when it is combined.
-inline constexpr uint64_t kSegmentBytes = 128 << 10;
-
 inline uint64_t whole_lines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 inline int parts_of_at_most(uint64_t bytes, uint64_t part_bytes) {

@@ -14,7 +14,7 @@ Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_blocks_bytes(q) - q.bytes();
   return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + combine_s(q.bytes(), m) +
-         buffers_s(all_blocks_bytes(q), m);
+         buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

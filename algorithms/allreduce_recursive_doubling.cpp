@@ -1,0 +1,88 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Recursive doubling allreduce (Thakur, Rabenseifner & Gropp, IJHPCA 2005): in round k ranks at
+// distance 2^k exchange everything. Where p is no power of two, the surplus ranks first give their
+// data to a neighbour and last get the result from it. Both sides of an exchange combine in the
+// same order, hence every rank gets the same bits. T = ceil(log2 p) (alpha + n beta + n gamma), two
+// messages more if p is no power of two: fewest rounds, so it suits short messages.
+#include <bit>
+
+#include "algorithms/cost.hpp"
+#include "algorithms/messages.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  const bool folds = !std::has_single_bit(static_cast<unsigned>(q.ranks));
+  const int rounds = std::bit_width(static_cast<unsigned>(q.ranks)) - 1;
+  return (rounds + (folds ? 2 : 0)) * message_s(q.bytes(), m) +
+         (rounds + (folds ? 1 : 0)) * combine_s(2 * q.bytes(), m) + buffers_s(q, m);
+}
+
+// Of the 2 * surplus first ranks, each even one works for itself and the odd one after it.
+class Folding {
+ public:
+  explicit Folding(const Problem& q)
+      : rank_(q.rank),
+        workers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(q.ranks)))),
+        surplus_(q.ranks - workers_) {}
+
+  [[nodiscard]] bool folds() const { return rank_ < 2 * surplus_; }
+  [[nodiscard]] bool works() const { return !folds() || rank_ % 2 == 0; }
+  [[nodiscard]] int neighbour() const { return rank_ ^ 1; }
+  [[nodiscard]] int workers() const { return workers_; }
+  [[nodiscard]] int number() const { return folds() ? rank_ / 2 : rank_ - surplus_; }
+  [[nodiscard]] int rank_of(int number) const {
+    return number < surplus_ ? 2 * number : number + surplus_;
+  }
+
+ private:
+  int rank_;
+  int workers_;
+  int surplus_;
+};
+
+void build(const Problem& q, Builder& b) {
+  const Folding folding(q);
+  const Ref result = recv_at(0);
+  if (!folding.works()) {
+    b.send(folding.neighbour(), send_at(0), q.bytes());
+    b.fence();  // the buffers may be one
+    return b.recv(folding.neighbour(), result, q.bytes());
+  }
+  const Ref arrived = b.scratch(q.bytes());
+  Ref sum = send_at(0);
+  if (folding.folds()) {
+    b.recv(folding.neighbour(), arrived, q.bytes());
+    b.reduce(result, {sum, arrived}, q.bytes(), false);
+    sum = result;
+  }
+  for (int distance = 1; distance < folding.workers(); distance *= 2) {
+    const int number = folding.number() ^ distance;
+    const int partner = folding.rank_of(number);
+    b.send(partner, sum, q.bytes());
+    b.recv(partner, arrived, q.bytes());
+    b.fence();
+    const bool last = 2 * distance == folding.workers();
+    if (number > folding.number()) {
+      b.reduce(result, {sum, arrived}, q.bytes(), last);
+    } else {
+      b.reduce(result, {arrived, sum}, q.bytes(), last);
+    }
+    sum = result;
+  }
+  if (folding.folds()) b.send(folding.neighbour(), result, q.bytes());
+}
+
+}  // namespace
+
+const Algorithm allreduce_recursive_doubling = {"recursive_doubling",
+                                                "messages between ranks at distances 1, 2, 4, ...",
+                                                Collective::kAllreduce,
+                                                false,
+                                                always,
+                                                seconds,
+                                                build};
+
+}  // namespace tutti

@@ -1,0 +1,53 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Allreduce up and down a binomial tree, in segments: each rank combines its own data with that of
+// all its children in one pass and passes the sum to its parent; the root's result comes back down.
+// Any number of ranks; adds by subtrees.
+// T = 2 ceil(log2 p) (alpha + n beta) + n ceil(log2 p) gamma.
+#include "algorithms/cost.hpp"
+#include "algorithms/tree.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  const int rounds = rounds_of(q.ranks);
+  return 2 * rounds * message_s(q.bytes(), m) +
+         combine_s((static_cast<uint64_t>(rounds) + 1) * q.bytes(), m) + buffers_s(q, m);
+}
+
+void reduce_up(const Problem& q, const BinomialTree& tree, Builder& b) {
+  const uint64_t most = std::min(q.bytes(), kSegmentBytes);
+  std::vector<Ref> arrived;
+  for (size_t i = 0; i < tree.children.size(); ++i) arrived.push_back(b.scratch(most));
+  for_each_segment({0, q.bytes()}, [&](Range segment) {
+    std::vector<Ref> sources = {send_at(segment.offset)};
+    for (size_t i = 0; i < tree.children.size(); ++i) {
+      b.recv(tree.children[i], arrived[i], segment.bytes);
+      sources.push_back(arrived[i]);
+    }
+    const bool leaf = tree.children.empty();
+    const Ref sum = leaf ? send_at(segment.offset) : recv_at(segment.offset);
+    if (!leaf) b.reduce(sum, sources, segment.bytes, tree.parent < 0);
+    if (tree.parent >= 0) b.send(tree.parent, sum, segment.bytes);
+  });
+}
+
+void build(const Problem& q, Builder& b) {
+  const BinomialTree tree(q, 0);
+  reduce_up(q, tree, b);
+  b.fence();  // what was sent is about to be overwritten
+  broadcast_down(tree, q.bytes(), b);
+}
+
+}  // namespace
+
+const Algorithm allreduce_tree = {"tree",
+                                  "messages up and down a binomial tree, segmented",
+                                  Collective::kAllreduce,
+                                  false,
+                                  always,
+                                  seconds,
+                                  build};
+
+}  // namespace tutti

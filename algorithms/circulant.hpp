@@ -1,0 +1,83 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The circulant graph of Traeff (arXiv 2410.14234): ranks exchange at distances ceil(p/2),
+// ceil(p/4), ..., 1. Reduce-scatter and allgather over it take ceil(log2 p) rounds and move every
+// block p-1 times, for any number of ranks. The operation must commute.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "algorithms/common.hpp"
+
+namespace tutti {
+
+class Circulant {
+ public:
+  // Block i of all lies at offset_of(i) of `data`; offset_of(ranks) is the end. `data` must hold
+  // this rank's input; it is used up.
+  Circulant(const Problem& q, Builder& b, Ref data, std::function<uint64_t(int)> offset_of)
+      : q_(q), b_(b), data_(data), offset_of_(std::move(offset_of)) {
+    for (int ranks = q.ranks; ranks > 1; ranks = (ranks + 1) / 2) rounds_.push_back(ranks);
+  }
+
+  // Reduces this rank's block into `result`. In each round a rank gives away the farther half of
+  // the blocks it still has a share of, each to the rank for which it is in the nearer half.
+  void reduce_scatter(Ref result) {
+    uint64_t most = 0;
+    for (const int blocks : rounds_) most = std::max(most, bytes_of(runs(0, blocks / 2)));
+    const Ref arrived = b_.scratch(most);
+    for (const int blocks : rounds_) {
+      const int distance = (blocks + 1) / 2;
+      for (const Range run : runs(distance, blocks)) {
+        b_.send(rank_after(q_, distance), data_.plus(run.offset), run.bytes);
+      }
+      Ref place = arrived;
+      for (const Range run : runs(0, blocks - distance)) {
+        b_.recv(rank_after(q_, -distance), place, run.bytes);
+        const Ref sum = data_.plus(run.offset);
+        b_.reduce(blocks == 2 ? result : sum, {place, sum}, run.bytes, blocks == 2);
+        place = place.plus(run.bytes);
+      }
+    }
+  }
+
+  // Gathers all blocks from their owners into `data`: the same rounds backwards.
+  void allgather() {
+    for (size_t i = rounds_.size(); i > 0; --i) {
+      const int blocks = rounds_[i - 1];
+      const int distance = (blocks + 1) / 2;
+      for (const Range run : runs(0, blocks - distance)) {
+        b_.send(rank_after(q_, -distance), data_.plus(run.offset), run.bytes);
+      }
+      for (const Range run : runs(distance, blocks)) {
+        b_.recv(rank_after(q_, distance), data_.plus(run.offset), run.bytes);
+      }
+    }
+  }
+
+ private:
+  // Blocks rank+first ... rank+end-1, modulo p: one run of bytes, or two around the end.
+  [[nodiscard]] std::vector<Range> runs(int first, int end) const {
+    const int begin = (q_.rank + first) % q_.ranks;
+    const int behind = begin + end - first;
+    const auto run = [&](int from, int to) {
+      return Range{offset_of_(from), offset_of_(to) - offset_of_(from)};
+    };
+    if (behind <= q_.ranks) return {run(begin, behind)};
+    return {run(begin, q_.ranks), run(0, behind - q_.ranks)};
+  }
+  static uint64_t bytes_of(const std::vector<Range>& ranges) {
+    uint64_t bytes = 0;
+    for (const Range& range : ranges) bytes += range.bytes;
+    return bytes;
+  }
+
+  const Problem& q_;
+  Builder& b_;
+  Ref data_;
+  std::function<uint64_t(int)> offset_of_;
+  std::vector<int> rounds_;  // how many blocks a rank has a share of at the start of each round
+};
+
+}  // namespace tutti

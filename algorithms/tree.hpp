@@ -1,0 +1,40 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The binomial tree: the children of a rank are those at distances 1, 2, 4, ... below the lowest
+// bit set in its distance from the root; a child and all below it are consecutive ranks from the
+// root on.
+#pragma once
+
+#include <vector>
+
+#include "algorithms/messages.hpp"
+
+namespace tutti {
+
+struct BinomialTree {
+  int parent = -1;            // -1 at the root
+  std::vector<int> children;  // nearest first
+
+  BinomialTree(const Problem& q, int root) {
+    const int place = (q.rank - root + q.ranks) % q.ranks;
+    const auto rank_at = [&](int other) { return (other + root) % q.ranks; };
+    int distance = 1;
+    for (; distance < q.ranks && (place & distance) == 0; distance *= 2) {
+      if (place + distance < q.ranks) children.push_back(rank_at(place + distance));
+    }
+    if (place != 0) parent = rank_at(place - distance);
+  }
+};
+
+// Sends the receive buffer of the root to all others. The child with most ranks below it is first.
+inline void broadcast_down(const BinomialTree& tree, uint64_t bytes, Builder& b) {
+  for_each_segment({0, bytes}, [&](Range segment) {
+    const Ref place = recv_at(segment.offset);
+    if (tree.parent >= 0) b.recv(tree.parent, place, segment.bytes);
+    for (size_t i = tree.children.size(); i > 0; --i) {
+      b.send(tree.children[i - 1], place, segment.bytes);
+    }
+  });
+}
+
+}  // namespace tutti

@@ -1,0 +1,204 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "select/selector.hpp"
+
+#include <gtest/gtest.h>
+
+#include "env/fake_environment.hpp"
+
+namespace tutti {
+namespace {
+
+Problem problem_of(Collective collective, uint64_t bytes, int ranks = 4) {
+  Problem problem;
+  problem.collective = collective;
+  problem.ranks = ranks;
+  problem.count = problem.stride = bytes / 4;
+  problem.element_bytes = 4;
+  problem.limits = {.slot_bytes = 32 << 10,
+                    .window_bytes = 1 << 20,
+                    .chunk_bytes = 256 << 10,
+                    .stream_bytes = 8 << 20};
+  return problem;
+}
+
+Problem without_memory(Problem problem) {
+  problem.limits = {};
+  return problem;
+}
+
+Result<Selector> selector_with(std::map<std::string, std::string> variables) {
+  return Selector::create(*read_environment(fake_environment(std::move(variables))), Machine());
+}
+
+std::string_view chosen(const Selector& selector, const Problem& problem) {
+  const Algorithm* algorithm = selector.choose(problem);
+  return algorithm == nullptr ? "none" : algorithm->name;
+}
+
+std::string error_of(std::map<std::string, std::string> variables) {
+  return std::string(selector_with(std::move(variables)).status().message());
+}
+
+TEST(Selector, GrowsFromLineToSlotToWindow) {
+  const Selector selector = *selector_with({});
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 4)), "inline");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 56)), "inline");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 60)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 1 << 20)), "two_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kBroadcast, 8)), "inline");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kBroadcast, 4096)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kBroadcast, 1 << 20)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllgather, 4096)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduceScatter, 1 << 20)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kBarrier, 0)), "inline");
+}
+
+TEST(Selector, FindsAnAlgorithmForEveryProblem) {
+  for (const char* strict : {"0", "1"}) {
+    const Selector selector = *selector_with({{"TUTTI_STRICT", strict}});
+    for (const Collective collective :
+         {Collective::kAllreduce, Collective::kBroadcast, Collective::kAllgather,
+          Collective::kReduceScatter, Collective::kBarrier}) {
+      for (const int ranks : {1, 2, 3, 8, 100, 1000}) {
+        for (const uint64_t bytes : {0UL, 4UL, 40'000UL, 1UL << 34}) {
+          const Problem problem = problem_of(collective, bytes, ranks);
+          EXPECT_NE(chosen(selector, problem), "none") << collective_name(collective);
+          EXPECT_NE(chosen(selector, without_memory(problem)), "none")
+              << collective_name(collective);
+        }
+      }
+    }
+  }
+}
+
+TEST(Selector, FollowsAVariable) {
+  const Selector selector = *selector_with({{"CCL_ALLREDUCE", "two_shot"}});
+  const Choice choice = selector.explain(problem_of(Collective::kAllreduce, 4));
+  EXPECT_EQ(choice.algorithm->name, "two_shot");
+  EXPECT_EQ(choice.origin, "CCL_ALLREDUCE");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 4)), "two_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kBroadcast, 4)), "inline");
+}
+
+TEST(Selector, BothEndsOfARangeBelongToIt) {
+  const Selector selector =
+      *selector_with({{"CCL_ALLREDUCE", "flat:100-200; TWO_SHOT : 8k-MAX ;one_shot:160-180"}});
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 96)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 100)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 200)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 204)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 160)), "one_shot")
+      << "later rules overlay earlier ones";
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 8192)), "two_shot");
+}
+
+TEST(Selector, AutoAndNothingMeanTheCostModel) {
+  for (const char* text : {"", " ", "auto", "flat;auto:0-max", ";"}) {
+    const Selector selector = *selector_with({{"CCL_ALLREDUCE", text}});
+    const Choice choice = selector.explain(problem_of(Collective::kAllreduce, 4));
+    EXPECT_EQ(choice.algorithm->name, "inline") << text;
+    EXPECT_EQ(choice.origin, "cost model") << text;
+  }
+}
+
+TEST(Selector, AnUnknownNameIsAnErrorThatListsTheNames) {
+  const std::string error = error_of({{"CCL_BARRIER", "inlin"}});
+  EXPECT_NE(error.find("CCL_BARRIER=inlin"), std::string::npos) << error;
+  EXPECT_NE(error.find("no barrier algorithm \"inlin\""), std::string::npos) << error;
+  EXPECT_NE(error.find("auto, inline"), std::string::npos) << error;
+  EXPECT_NE(error_of({{"CCL_BARRIER", "two_shot"}}), "") << "another collective has it";
+  EXPECT_NE(error_of({{"CCL_ALLREDUCE", ":0-5"}}), "");
+}
+
+TEST(Selector, ABadRangeIsAnError) {
+  for (const char* range : {"", "5", "5-", "-5", "9-5", "a-b", "1-2-3", "0x1-2"}) {
+    const std::string error = error_of({{"CCL_ALLREDUCE", std::string("flat:") + range}});
+    EXPECT_NE(error.find("is not a range of sizes"), std::string::npos) << range;
+    EXPECT_NE(error.find("CCL_ALLREDUCE"), std::string::npos) << error;
+  }
+}
+
+TEST(Selector, FallsBackAndSaysWhyIfTheDemandedDoesNotApply) {
+  const Selector selector = *selector_with({{"CCL_ALLREDUCE", "inline"}});
+  const Choice choice = selector.explain(problem_of(Collective::kAllreduce, 60));
+  EXPECT_EQ(choice.algorithm->name, "one_shot");
+  EXPECT_EQ(choice.origin, "cost model");
+  EXPECT_NE(choice.note.find("CCL_ALLREDUCE demands inline"), std::string::npos) << choice.note;
+  EXPECT_NE(choice.note.find("over 56 bytes"), std::string::npos) << choice.note;
+}
+
+TEST(Selector, NamesOfOneCclAreTakenForTheirNearestHere) {
+  EXPECT_EQ(
+      chosen(*selector_with({{"CCL_ALLREDUCE", "nreduce"}}), problem_of(Collective::kAllreduce, 4)),
+      "two_shot");
+  EXPECT_EQ(chosen(*selector_with({{"CCL_BCAST", "naive"}}), problem_of(Collective::kBroadcast, 4)),
+            "flat");
+  EXPECT_EQ(
+      chosen(*selector_with({{"CCL_ALLREDUCE", "direct"}}), problem_of(Collective::kAllreduce, 4)),
+      "inline");
+}
+
+TEST(Rules, EveryNameOfOneCclSaysWhatItStandsFor) {
+  int names = 0;
+  const auto check = [&](Collective collective, std::string_view theirs, std::string_view ours) {
+    ++names;
+    const Result<Rules> rules = parse_rules(collective, "CCL_X", theirs);
+    ASSERT_TRUE(rules.ok()) << rules.status().message();
+    ASSERT_EQ(rules->rules.size(), 1U);
+    EXPECT_EQ(rules->notes.size(), 1U) << "a name of ours hides " << theirs;
+    const Algorithm* algorithm = rules->rules[0].algorithm;
+    EXPECT_EQ(algorithm == nullptr ? "" : algorithm->name, ours) << theirs;
+  };
+#define TUTTI_ONECCL_NAME(collective, theirs, ours, why) \
+  check(Collective::k##collective, theirs, ours);
+#include "select/names.inc"
+#undef TUTTI_ONECCL_NAME
+  EXPECT_GT(names, 0);
+}
+
+TEST(Selector, StrictModeReducesInRankOrderOnly) {
+  const Selector strict = *selector_with({{"TUTTI_STRICT", "1"}, {"CCL_ALLREDUCE", "ring"}});
+  for (const uint64_t bytes : {4UL, 4096UL, 1UL << 20, 1UL << 28}) {
+    for (const Problem& problem : {problem_of(Collective::kAllreduce, bytes),
+                                   without_memory(problem_of(Collective::kAllreduce, bytes))}) {
+      const Choice choice = strict.explain(problem);
+      EXPECT_TRUE(choice.algorithm->rank_order) << choice.algorithm->name;
+      EXPECT_NE(choice.note.find("TUTTI_STRICT"), std::string::npos) << choice.note;
+      EXPECT_EQ(strict.choose(problem), choice.algorithm);
+    }
+  }
+}
+
+TEST(Selector, EveryRankChoosesAlike) {
+  const Selector selector = *selector_with({});
+  for (const uint64_t bytes : {0UL, 8UL, 60UL, 3000UL, 30'000UL, 300'000UL, 3UL << 30}) {
+    Problem problem = problem_of(Collective::kAllreduce, bytes, 5);
+    const Algorithm* first = selector.choose(problem);
+    for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
+      problem.in_place = problem.rank % 2 == 0;
+      EXPECT_EQ(selector.choose(problem), first);
+      EXPECT_EQ(selector.explain(problem).algorithm, first);
+    }
+  }
+}
+
+TEST(Selector, ExplainsEveryCandidate) {
+  const Selector selector = *selector_with({});
+  const Choice choice = selector.explain(problem_of(Collective::kAllreduce, 60));
+  size_t expected = 0;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->collective == Collective::kAllreduce) ++expected;
+  }
+  EXPECT_EQ(choice.candidates.size(), expected);
+  for (const Candidate& candidate : choice.candidates) {
+    EXPECT_EQ(candidate.applies, candidate.why_not.empty());
+    EXPECT_EQ(candidate.applies, candidate.seconds > 0);
+  }
+}
+
+TEST(Selector, HasNothingForACollectiveWithoutAlgorithms) {
+  EXPECT_EQ(chosen(*selector_with({}), problem_of(Collective::kAlltoall, 4)), "none");
+}
+
+}  // namespace
+}  // namespace tutti
