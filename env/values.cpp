@@ -40,6 +40,31 @@ bool parse_bytes(std::string_view text, Bytes& value) {
   return true;
 }
 
+// The words of an enumeration, in the order of its values.
+constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "trace"};
+constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
+
+template <typename Enum>
+bool parse_word(std::string_view text, std::span<const std::string_view> words, Enum& value) {
+  const auto found = std::ranges::find(words, lower_case(text));
+  if (found == words.end()) return false;
+  value = static_cast<Enum>(found - words.begin());
+  return true;
+}
+
+template <typename Enum>
+std::string print_word(std::span<const std::string_view> words, Enum value) {
+  return std::string(words[static_cast<size_t>(value)]);
+}
+
+std::string expected_word(std::span<const std::string_view> words) {
+  std::string text = "one of ";
+  for (const std::string_view word : words) {
+    text.append(word).append(word == words.back() ? "" : ", ");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -80,13 +105,11 @@ bool parse_value(std::string_view text, const NoBounds&, Boolean& value) {
 }
 
 bool parse_value(std::string_view text, const NoBounds&, LogLevel& value) {
-  for (const LogLevel level :
-       {LogLevel::kError, LogLevel::kWarn, LogLevel::kInfo, LogLevel::kDebug, LogLevel::kTrace}) {
-    if (lower_case(text) != log_level_name(level)) continue;
-    value = level;
-    return true;
-  }
-  return false;
+  return parse_word(text, kLogLevels, value);
+}
+
+bool parse_value(std::string_view text, const NoBounds&, Launcher& value) {
+  return parse_word(text, kLaunchers, value);
 }
 
 bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
@@ -108,7 +131,8 @@ std::string print_value(Bytes value) {
 
 std::string print_value(const Text& value) { return value; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
-std::string print_value(LogLevel value) { return std::string(log_level_name(value)); }
+std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
+std::string print_value(Launcher value) { return print_word(kLaunchers, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
 
 std::string expected_value(const Bounds<Integer>& bounds, Integer) {
@@ -122,9 +146,8 @@ std::string expected_value(const NoBounds&, const Text&) { return "any text"; }
 std::string expected_value(const NoBounds&, Boolean) {
   return "one of 0, 1, off, on, no, yes, false, true";
 }
-std::string expected_value(const NoBounds&, LogLevel) {
-  return "one of error, warn, info, debug, trace";
-}
+std::string expected_value(const NoBounds&, LogLevel) { return expected_word(kLogLevels); }
+std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLaunchers); }
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";
 }

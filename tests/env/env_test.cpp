@@ -29,7 +29,8 @@ TEST(Environment, GivesTheDefaultsOfTheTableWhenNothingIsSet) {
   EXPECT_EQ(environment->log_level, LogLevel::kWarn);
   EXPECT_EQ(environment->worker_count, 1);
   EXPECT_TRUE(environment->worker_affinity.automatic);
-  EXPECT_EQ(environment->slot_bytes, 32U << 10);
+  EXPECT_EQ(environment->local_rank, -1);
+  EXPECT_FALSE(environment->strict);
   EXPECT_EQ(environment->allreduce, "");
 }
 
@@ -55,13 +56,31 @@ TEST(Environment, AnErrorNamesTheVariableItsValueAndWhatWasExpected) {
             "CCL_WORKER_COUNT=abc: expected a whole number from 1 to 64");
   EXPECT_EQ(error_of("CCL_LOG_LEVEL", "loud"),
             "CCL_LOG_LEVEL=loud: expected one of error, warn, info, debug, trace");
+  EXPECT_EQ(error_of("CCL_PROCESS_LAUNCHER", "slurm"),
+            "CCL_PROCESS_LAUNCHER=slurm: expected one of auto, hydra, torchrun, pmix, none");
   EXPECT_EQ(error_of("CCL_WORKER_AFFINITY", "3-1"),
             "CCL_WORKER_AFFINITY=3-1: expected auto, or cores such as 0,1,4-6");
-  EXPECT_EQ(error_of("TUTTI_SHM_SLOT_BYTES", "2m"),
-            "TUTTI_SHM_SLOT_BYTES=2m: expected a size in bytes from 4k to 1m, such as 65536, 64k "
-            "or 1m");
+  EXPECT_EQ(error_of("TUTTI_STREAM_BYTES", "64q"),
+            "TUTTI_STREAM_BYTES=64q: expected a size in bytes from 0 to max, such as 65536, 64k or "
+            "1m");
   EXPECT_EQ(error_of("TUTTI_STRICT", "maybe"),
             "TUTTI_STRICT=maybe: expected one of 0, 1, off, on, no, yes, false, true");
+}
+
+TEST(Environment, ReadsEveryWordOfAnEnumerationInEitherCase) {
+  const std::map<std::string, LogLevel> levels = {{"error", LogLevel::kError},
+                                                  {"WARN", LogLevel::kWarn},
+                                                  {"Info", LogLevel::kInfo},
+                                                  {"debug", LogLevel::kDebug},
+                                                  {"TRACE", LogLevel::kTrace}};
+  for (const auto& [word, level] : levels) {
+    EXPECT_EQ(read_environment(fake_environment({{"CCL_LOG_LEVEL", word}}))->log_level, level);
+    EXPECT_EQ(report_of("CCL_LOG_LEVEL", fake_environment({{"CCL_LOG_LEVEL", word}})).value,
+              log_level_name(level));
+  }
+  EXPECT_EQ(
+      read_environment(fake_environment({{"CCL_PROCESS_LAUNCHER", "None"}}))->process_launcher,
+      Launcher::kNone);
 }
 
 TEST(Environment, RefusesNumbersThatAreNotWhole) {
