@@ -7,6 +7,8 @@
 #include "algorithms/algorithm.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
+#include "kernels/reduce_host.hpp"
+#include "select/selector.hpp"
 #include "transports/transport.hpp"
 
 using Json = nlohmann::ordered_json;
@@ -35,6 +37,12 @@ Json collect_topology() {
   json["memory_bytes"] = topology->memory_bytes;
   json["drawing"] = topology->drawing;
   return json;
+}
+
+Json collect_kernels() {
+  const auto isas = tutti::kernel_isas();
+  return {{"isa", tutti::kernel_isa()},
+          {"isas", std::vector<std::string>(isas.begin(), isas.end())}};
 }
 
 Json collect_transports() {
@@ -79,6 +87,13 @@ Json collect_notices() {
   for (const tutti::EnvironmentNotice& notice :
        tutti::check_names(tutti::process_environment_names(), tutti::process_environment())) {
     json.push_back({{"severity", tutti::log_level_name(notice.severity)}, {"text", notice.text}});
+  }
+  // Whether the algorithms asked for exist is for the selector to say.
+  const auto environment = tutti::read_environment(tutti::process_environment());
+  if (!environment.ok()) return json;
+  const auto selector = tutti::Selector::create(*environment, tutti::Machine{});
+  if (!selector.ok()) {
+    json.push_back({{"severity", "error"}, {"text", selector.status().message()}});
   }
   return json;
 }

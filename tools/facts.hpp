@@ -8,6 +8,7 @@
 
 nlohmann::ordered_json collect_cores();       // object: usable, online, quota (null: none)
 nlohmann::ordered_json collect_topology();    // object; has "error" if hwloc failed
+nlohmann::ordered_json collect_kernels();     // object: isa, isas
 nlohmann::ordered_json collect_transports();  // array, best first
 nlohmann::ordered_json collect_algorithms();  // array, in the order of the registry
 nlohmann::ordered_json collect_variables();   // array, in the order of the table

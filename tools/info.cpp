@@ -34,7 +34,16 @@ std::string indented(const std::string& lines) {
   return result;
 }
 
-void print_machine(const Json& topology, const Json& cores) {
+std::string other_isas(const Json& kernels) {
+  std::string others;
+  for (const Json& isa : kernels["isas"]) {
+    if (isa == kernels["isa"]) continue;
+    others += (others.empty() ? "" : ", ") + text_of(isa);
+  }
+  return others.empty() ? "no other" : others;
+}
+
+void print_machine(const Json& topology, const Json& cores, const Json& kernels) {
   fmt::print("\nMachine\n");
   if (topology.contains("error")) {
     fmt::print("  {}\n", text_of(topology["error"]));
@@ -55,6 +64,8 @@ void print_machine(const Json& topology, const Json& cores) {
              cores["quota"].is_null()
                  ? "no CPU quota"
                  : fmt::format("its CPU quota is {:.2f} cores", cores["quota"].get<double>()));
+  fmt::print("  reductions: {}; this build and processor also have {}\n", text_of(kernels["isa"]),
+             other_isas(kernels));
   if (!topology.contains("drawing")) return;
   fmt::print("\n{}  in [ ]: the hardware threads of one core\n",
              indented(text_of(topology["drawing"])));
@@ -120,6 +131,16 @@ struct Options {
   bool man = false;
 };
 
+bool has_errors(const Json& info) {
+  for (const Json& variable : info["variables"]) {
+    if (!variable["error"].is_null()) return true;
+  }
+  for (const Json& notice : info["notices"]) {
+    if (notice["severity"] == "error") return true;
+  }
+  return false;
+}
+
 void run_info(const Options& options) {
   if (options.markdown || options.man) {
     fmt::print("{}", options.markdown ? variables_markdown() : variables_man_page());
@@ -129,6 +150,7 @@ void run_info(const Options& options) {
   if (!options.env) {
     info["cores"] = collect_cores();
     info["topology"] = collect_topology();
+    info["kernels"] = collect_kernels();
     info["transports"] = collect_transports();
     info["algorithms"] = collect_algorithms();
   }
@@ -140,14 +162,12 @@ void run_info(const Options& options) {
     print_variables(info["variables"], info["notices"]);
   } else {
     fmt::print("tutti {}\n", tutti_version_string());
-    print_machine(info["topology"], info["cores"]);
+    print_machine(info["topology"], info["cores"], info["kernels"]);
     print_transports(info["transports"]);
     print_algorithms(info["algorithms"]);
     print_variables_briefly(info["variables"], info["notices"]);
   }
-  for (const Json& variable : info["variables"]) {
-    if (!variable["error"].is_null()) throw CLI::RuntimeError(1);
-  }
+  if (has_errors(info)) throw CLI::RuntimeError(1);
 }
 
 }  // namespace

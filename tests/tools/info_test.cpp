@@ -8,6 +8,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "env/env.hpp"
+#include "kernels/reduce_host.hpp"
 #include "tools/command.hpp"
 #include "transports/transport.hpp"
 
@@ -76,6 +77,7 @@ TEST(Info, ListsWhatTheLibraryOffers) {
   EXPECT_EQ(info.at("transports").size(), tutti::transport_kinds().size());
   EXPECT_EQ(info.at("transports").at(0).at("name"), tutti::transport_kinds()[0]->name);
   EXPECT_EQ(info.at("algorithms").size(), tutti::algorithms().size());
+  EXPECT_EQ(info.at("kernels").at("isa"), tutti::kernel_isa());
   const std::string text = run_tutti("info").output;
   for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
     EXPECT_NE(text.find(algorithm->summary), std::string::npos) << algorithm->name;
@@ -99,6 +101,12 @@ TEST(Info, EndsWithAnErrorWhenAValueIsBad) {
   EXPECT_EQ(info.exit_status, 1);
   EXPECT_NE(info.output.find("CCL_WORKER_COUNT=abc: expected a whole number from 1 to 64"),
             std::string::npos);
+}
+
+TEST(Info, EndsWithAnErrorWhenAnAlgorithmDoesNotExist) {
+  const auto info = run_tutti("info --env", "CCL_ALLREDUCE=qqq");
+  EXPECT_EQ(info.exit_status, 1);
+  EXPECT_NE(info.output.find("error: CCL_ALLREDUCE"), std::string::npos) << info.output;
 }
 
 TEST(Info, MentionsNamesThatAreUnknownOrHaveNoEffect) {
