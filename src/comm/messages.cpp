@@ -121,8 +121,9 @@ bool Messages::poll_locked(std::vector<Message*>& ended) {
           Status::format(Code::kTimeout, "nothing came of it in {} ms", executor_.timeout_ms());
     } else if (arguments.peer != TUTTI_ANY_SOURCE && arguments.peer != rank_ &&
                executor_.has_left(arguments.peer)) {
-      // What the peer sent before it left is in the rings by now.
-      endpoint_->poll();
+      // What the peer sent before it left has arrived by now: take it all in.
+      while (endpoint_->poll()) {
+      }
       if (message->transfer_.done) return true;
       reason =
           Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has destroyed its communicator",
