@@ -136,7 +136,7 @@ Result<JobPlace> detect_job(const Getter& getter) {
       (getter(kCclLocal.rank) || getter(kCclLocal.ranks))) {
     return place_by(getter, kCclLocal, "ccl " + master(getter));
   }
-  return JobPlace{0, 1, 0, 1, "alone", "no launcher"};
+  return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher)};
 }
 
 UniqueId id_for_job(const JobPlace& place) {

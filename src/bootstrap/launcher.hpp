@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "bootstrap/unique_id.hpp"
 #include "core/exchange.hpp"
@@ -21,6 +22,9 @@
 #include "env/env.hpp"
 
 namespace tutti {
+
+// JobPlace::launcher of a process that nobody launched.
+inline constexpr std::string_view kNoLauncher = "no launcher";
 
 struct JobPlace {
   int rank = 0;

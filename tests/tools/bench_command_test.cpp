@@ -1,0 +1,108 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti bench as a user runs it: real ranks, real results.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/command.hpp"
+
+namespace {
+
+using Json = nlohmann::json;
+using tutti_test::run_tutti;
+
+class BenchCommand : public testing::Test {
+ protected:
+  BenchCommand() {
+    std::string name = testing::TempDir() + "benchXXXXXX";
+    if (mkdtemp(name.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+    folder_ = name;
+  }
+  ~BenchCommand() override { std::filesystem::remove_all(folder_); }
+
+  // A few calls of each kind that `arguments` ask for, by `ranks` ranks, as JSON.
+  [[nodiscard]] Json bench(const std::string& arguments, int ranks = 2) const {
+    const std::string file = folder_ + "/result.json";
+    const auto result = run_tutti("bench " + arguments + " -n " + std::to_string(ranks) +
+                                  " -i 3 -w 1 --json " + file + " 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << result.output;
+    std::ifstream in(file);
+    return Json::parse(in, nullptr, false);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(BenchCommand, EveryTypeAndOperationGivesTheRightResult) {
+  const Json json = bench("allreduce,reduce_scatter -d all -r all -y 4100");
+  // 8 integer types with 8 operations, 6 floating-point types without the 3 bitwise ones.
+  EXPECT_EQ(json["results"].size(), 2 * (8 * 8 + 6 * 5));
+}
+
+TEST_F(BenchCommand, EveryFormGivesTheRightResultApartAndInPlace) {
+  for (const char* form : {"blocking", "nonblocking", "persistent"}) {
+    for (const char* place : {"", " -q"}) {
+      const Json json =
+          bench(std::string("allreduce,broadcast,allgather,reduce_scatter --buffers 2 "
+                            "-y 4,100K --root 2 --form ") +
+                    form + place,
+                3);
+      EXPECT_EQ(json["results"].size(), 8U) << form << place;
+    }
+  }
+}
+
+TEST_F(BenchCommand, FiguresAreOrderedAndComeFromEveryRank) {
+  const Json json = bench("allreduce -f 4 -t 16 --skew 20", 3);
+  ASSERT_EQ(json["results"].size(), 3U);
+  for (const Json& result : json["results"]) {
+    EXPECT_EQ(result["us_per_rank"].size(), 3U);
+    EXPECT_EQ(result["repetitions"], 3);
+    const Json& us = result["us"];
+    EXPECT_LE(us["min"], us["median"]);
+    EXPECT_LE(us["median"], us["max"]);
+    EXPECT_LE(us["p99"], us["max"]);
+  }
+}
+
+TEST_F(BenchCommand, AllMeasuresOrSkipsEveryCollectiveWithAReason) {
+  const Json json = bench("all -y 64");
+  EXPECT_EQ(json["results"].size() + json["skipped"].size(), 10U);
+  for (const Json& skipped : json["skipped"]) EXPECT_NE(skipped["reason"], "");
+}
+
+TEST_F(BenchCommand, CommaSeparatedFileHasALinePerSize) {
+  const std::string file = folder_ + "/result.csv";
+  ASSERT_EQ(run_tutti("bench barrier,broadcast -y 4,64 -i 3 -w 1 --csv " + file).exit_status, 0);
+  std::ifstream in(file);
+  std::string line;
+  int lines = 0;
+  while (std::getline(in, line)) {
+    ++lines;
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), 12) << line;
+  }
+  EXPECT_EQ(lines, 4);
+}
+
+TEST_F(BenchCommand, BadArgumentsAreNamedWithWhatWasExpected) {
+  const auto expect_error = [](const std::string& arguments, const std::string& text) {
+    const auto result = run_tutti("bench " + arguments + " 2>&1");
+    EXPECT_NE(result.exit_status, 0) << arguments;
+    EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
+  };
+  expect_error("allreduec", "'allreduec', expected one of: all, allreduce, broadcast");
+  expect_error("allreduce -d float23", "--types has 'float23', expected one of: all, int8");
+  expect_error("allreduce -r avrg", "--ops has 'avrg', expected one of: all, sum");
+  expect_error("allreduce -f 1M -t 1K", "--min is 1048576, expected at most --max, 1024");
+  expect_error("allreduce -r band -d float32", "no type given supports any operation given");
+  expect_error("broadcast --root 2 -n 2 -y 4", "--root is 2, expected 0 to 1");
+  expect_error("allreduce -y 4 -n 2 --json /nonexistent/file", "cannot write /nonexistent/file");
+}
+
+}  // namespace

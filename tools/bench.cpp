@@ -1,0 +1,381 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti bench: how long collectives take, and whether their results are right. Communicates through
+// the public C API alone.
+#include <fmt/format.h>
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+
+#include "bootstrap/launcher.hpp"
+#include "tools/bench/plot.hpp"
+#include "tools/bench/report.hpp"
+#include "tools/bench/runner.hpp"
+
+namespace {
+
+using namespace tutti::bench;
+
+struct Options {
+  std::vector<std::string> collectives;
+  std::vector<std::string> types = {"float32"};
+  std::vector<std::string> ops = {"sum"};
+  uint64_t min_bytes = 4;
+  uint64_t max_bytes = 16 << 20;
+  int factor = 2;
+  std::vector<uint64_t> sizes;
+  int ranks = 0;
+  Plan plan;
+  std::string form = "blocking";
+  std::string json;
+  std::string csv;
+  std::string plot;
+};
+
+[[noreturn]] void fail(const std::string& text) {
+  fmt::print(stderr, "tutti bench: {}\n", text);
+  throw CLI::RuntimeError(1);
+}
+
+// ---- what to measure -------------------------------------------------------------------------
+
+std::vector<const Collective*> chosen_collectives(const Options& options) {
+  std::vector<const Collective*> chosen;
+  for (const std::string& name : options.collectives) {
+    if (name == "all") {
+      for (const Collective& each : collectives()) chosen.push_back(&each);
+    } else if (const Collective* found = find_collective(name)) {
+      chosen.push_back(found);
+    } else {
+      std::string known = "all";
+      for (const Collective& each : collectives()) known += fmt::format(", {}", each.name);
+      fail(fmt::format("COLLECTIVE is '{}', expected one of: {}", name, known));
+    }
+  }
+  return chosen;
+}
+
+// The numbers below `count` whose names are in `wanted`, or all of them for "all".
+template <typename Name>
+std::vector<int> chosen_names(const std::vector<std::string>& wanted, int count, Name name_of,
+                              std::string_view option) {
+  std::vector<int> chosen;
+  for (const std::string& name : wanted) {
+    std::string known = "all";
+    const size_t before = chosen.size();
+    for (int i = 0; i < count; ++i) {
+      if (name == "all" || name == name_of(i)) chosen.push_back(i);
+      known += fmt::format(", {}", name_of(i));
+    }
+    if (chosen.size() == before) {
+      fail(fmt::format("{} has '{}', expected one of: {}", option, name, known));
+    }
+  }
+  return chosen;
+}
+
+std::vector<uint64_t> chosen_sizes(const Options& options) {
+  if (!options.sizes.empty()) return options.sizes;
+  if (options.min_bytes > options.max_bytes) {
+    fail(fmt::format("--min is {}, expected at most --max, {}", options.min_bytes,
+                     options.max_bytes));
+  }
+  std::vector<uint64_t> sizes;
+  const auto factor = static_cast<uint64_t>(options.factor);
+  for (uint64_t size = options.min_bytes; size <= options.max_bytes; size *= factor) {
+    sizes.push_back(size);
+    if (size == 0 || size > options.max_bytes / factor) break;
+  }
+  return sizes;
+}
+
+// Whole elements, at least one unless nothing was asked for, each count once.
+std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type type) {
+  std::vector<size_t> counts;
+  for (const uint64_t size : sizes) {
+    const size_t count = size == 0 ? 0 : std::max<size_t>(1, size / tutti_type_size(type));
+    if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
+  }
+  return counts;
+}
+
+// In the order in which they are measured; those that share a table follow one another.
+std::vector<Case> chosen_cases(const Options& options) {
+  const auto types = chosen_names(
+      options.types, tutti::kDataTypes,
+      [](int i) { return std::string_view(tutti_type_name(static_cast<tutti_type>(i))); },
+      "--types");
+  const auto ops = chosen_names(
+      options.ops, tutti::kBuiltinReduceOps,
+      [](int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }, "--ops");
+  const std::vector<uint64_t> sizes = chosen_sizes(options);
+  std::vector<Case> cases;
+  for (const Collective* collective : chosen_collectives(options)) {
+    if (collective->outcome == Outcome::kNothing) {
+      cases.push_back({collective, TUTTI_UINT8, tutti::ReduceOp::kSum, 0});
+      continue;
+    }
+    for (const int type_number : types) {
+      const auto type = static_cast<tutti_type>(type_number);
+      for (const int op_number : collective->reduces ? ops : std::vector<int>{TUTTI_SUM}) {
+        const auto op = static_cast<tutti::ReduceOp>(op_number);
+        if (!tutti::op_supports(op, static_cast<tutti::DataType>(type))) continue;
+        for (const size_t count : chosen_counts(sizes, type)) {
+          cases.push_back({collective, type, op, count});
+        }
+      }
+    }
+  }
+  return cases;
+}
+
+bool same_table(const Case& a, const Case& b) {
+  return a.collective == b.collective && a.type == b.type && a.op == b.op;
+}
+
+// ---- measuring -------------------------------------------------------------------------------
+
+// One line on the terminal that is written again and again.
+void show_progress(const std::string& text) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
+struct Session {
+  tutti_comm_t comm = nullptr;
+  int rank = 0;
+  int ranks = 0;
+
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { tutti_comm_destroy(comm); }
+
+  void open() {
+    if (tutti_comm_create_from_env(nullptr, &comm) != TUTTI_OK ||
+        tutti_comm_rank(comm, &rank) != TUTTI_OK || tutti_comm_size(comm, &ranks) != TUTTI_OK) {
+      fail(tutti_last_error());
+    }
+  }
+};
+
+struct Results {
+  std::vector<Measurement> measurements;
+  std::vector<SkippedCase> skipped;
+};
+
+// The case after all those of the same table.
+size_t next_table(const std::vector<Case>& cases, size_t i) {
+  const Case& first = cases[i];
+  while (i < cases.size() && same_table(cases[i], first)) ++i;
+  return i;
+}
+
+Results measure_all(const std::vector<Case>& cases, const Session& session, const Plan& plan) {
+  Runner runner(session.comm, session.rank, session.ranks, plan);
+  Results results;
+  const bool speaks = session.rank == 0;
+  for (size_t i = 0; i < cases.size();) {
+    const Case& current = cases[i];
+    if (speaks) {
+      show_progress(fmt::format("{} of {}: {}, {} bytes", i + 1, cases.size(), series_name(current),
+                                current.bytes()));
+    }
+    auto result = runner.run(current);
+    if (speaks) show_progress("");
+    if (!result.ok()) {
+      fail(fmt::format("rank {}: {}", session.rank, result.status().message()));
+    }
+    if (const auto* skipped = std::get_if<Skipped>(&*result)) {
+      results.skipped.push_back({series_name(current), skipped->reason});
+      if (speaks) fmt::print("\n# {}: skipped: {}\n", series_name(current), skipped->reason);
+      i = next_table(cases, i);
+      continue;
+    }
+    results.measurements.push_back(std::get<Measurement>(*std::move(result)));
+    if (speaks) {
+      const bool opens = i == 0 || !same_table(cases[i - 1], current);
+      fmt::print("{}{}", opens ? table_head(current) : "", table_row(results.measurements.back()));
+      std::fflush(stdout);
+    }
+    ++i;
+  }
+  return results;
+}
+
+// ---- files -----------------------------------------------------------------------------------
+
+void write_file(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text) || !file.flush()) {
+    fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+}
+
+std::string plot(const Heading& heading, const std::vector<Measurement>& measurements) {
+  std::vector<Series> series;
+  for (const Measurement& m : measurements) {
+    const std::string name = series_name(m.measured);
+    if (m.measured.bytes() == 0 || m.all.median <= 0) continue;  // not on a logarithmic axis
+    if (series.empty() || series.back().name != name) series.push_back({name, {}});
+    series.back().points.emplace_back(static_cast<double>(m.measured.bytes()), m.all.median);
+  }
+  return plot_svg(fmt::format("{} ranks, {}", heading.ranks, heading.form), std::move(series));
+}
+
+// ---- starting --------------------------------------------------------------------------------
+
+bool has_launcher() {
+  const auto place = tutti::detect_job(tutti::process_environment());
+  if (!place.ok()) fail(std::string(place.status().message()));
+  return place->launcher != tutti::kNoLauncher;
+}
+
+// Becomes `tutti run -n RANKS tutti bench ...` with the same arguments.
+[[noreturn]] void start_ranks(int ranks) {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string given((std::istreambuf_iterator<char>(file)), {});
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  std::vector<std::string> words = {self, "run", "-n", std::to_string(ranks), self};
+  for (size_t at = given.find('\0') + 1; at < given.size(); at += words.back().size() + 1) {
+    words.emplace_back(given.c_str() + at);
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(self.c_str(), argv.data());
+  fail(fmt::format("cannot start {}: {}", self, std::strerror(errno)));
+}
+
+void run_bench(Options& options) {
+  const std::vector<Case> cases = chosen_cases(options);
+  if (cases.empty()) fail("no type given supports any operation given");
+  if (!has_launcher()) start_ranks(options.ranks > 0 ? options.ranks : 2);
+
+  Session session;
+  session.open();
+  if (options.ranks > 0 && options.ranks != session.ranks) {
+    fail(fmt::format("--ranks is {}, but the launcher started {}", options.ranks, session.ranks));
+  }
+  Plan& plan = options.plan;
+  if (plan.root >= session.ranks) {
+    fail(fmt::format("--root is {}, expected 0 to {}", plan.root, session.ranks - 1));
+  }
+  const Heading heading{session.ranks, options.form, plan.in_place, plan.check,
+                        plan.buffers,  plan.skew_us, plan.root};
+  if (session.rank == 0) fmt::print("{}", heading_text(heading));
+  const Results results = measure_all(cases, session, plan);
+  if (session.rank != 0) return;
+  write_file(options.json, to_json(heading, results.measurements, results.skipped));
+  write_file(options.csv, to_csv(results.measurements));
+  if (!options.plot.empty()) write_file(options.plot, plot(heading, results.measurements));
+}
+
+const std::map<std::string, Form> kForms = {{"blocking", Form::kBlocking},
+                                            {"nonblocking", Form::kNonblocking},
+                                            {"persistent", Form::kPersistent}};
+
+void add_size_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
+  const CLI::AsSizeValue bytes(false);
+  bench->add_option("-f,--min", o->min_bytes, "Smallest size in bytes (not elements); 1K = 1024")
+      ->transform(bytes)
+      ->type_name("BYTES")
+      ->capture_default_str();
+  bench->add_option("-t,--max", o->max_bytes, "Largest size in bytes, e.g. 64M")
+      ->transform(bytes)
+      ->type_name("BYTES")
+      ->capture_default_str();
+  bench->add_option("--factor", o->factor, "From one size to the next")
+      ->check(CLI::Range(2, 1024))
+      ->capture_default_str();
+  bench->add_option("-y,--sizes", o->sizes, "These sizes in bytes instead, e.g. 4,1K,64M")
+      ->transform(bytes)
+      ->type_name("BYTES")
+      ->delimiter(',');
+}
+
+void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
+  bench
+      ->add_option("-i,--iterations", o->plan.iterations,
+                   "Calls per size; 0: as many as fit in --seconds, 10 to 20000")
+      ->capture_default_str();
+  bench->add_option("-w,--warm-up", o->plan.warm_up, "Calls before; 0: a tenth of --seconds")
+      ->capture_default_str();
+  bench->add_option("--seconds", o->plan.seconds, "Time per size")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  bench->add_flag("-q,--in-place", o->plan.in_place, "Send and receive in the same buffer");
+  bench->add_option("--root", o->plan.root, "Root of broadcast, reduce, gather and scatter")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  bench->add_option("--form", o->form, "blocking, nonblocking or persistent")
+      ->check(CLI::IsMember(kForms))
+      ->capture_default_str();
+  bench->add_flag("--check,!--no-check", o->plan.check,
+                  "Compare every element of a result with what it must be, before and after timing "
+                  "(default)");
+  bench
+      ->add_option("--buffers", o->plan.buffers,
+                   "Sets of buffers that the calls use in turn, to see times without warm caches")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  bench
+      ->add_option("--skew", o->plan.skew_us,
+                   "Each rank is late for each call by a random time up to this, in us; a time "
+                   "counts from the rank's own call")
+      ->check(CLI::NonNegativeNumber);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* bench = app.add_subcommand("bench", "Time collectives and check their results");
+  bench
+      ->add_option("COLLECTIVE", o->collectives,
+                   "allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, gather, "
+                   "scatter, barrier, sendrecv, or all")
+      ->required()
+      ->delimiter(',');
+  bench
+      ->add_option("-n,--ranks", o->ranks,
+                   "Start this many ranks (default 2), unless a launcher has done so")
+      ->check(CLI::Range(1, 65536));
+  add_size_options(bench, o);
+  bench->add_option("-d,--types", o->types, "Element types, e.g. float32,bfloat16, or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  bench
+      ->add_option("-r,--ops", o->ops,
+                   "Operations: sum, prod, min, max, avg, band, bor, bxor, or all")
+      ->delimiter(',')
+      ->capture_default_str();
+  add_plan_options(bench, o);
+  bench->add_option("--json", o->json,
+                    "Write everything, with the times of each rank, to this file");
+  bench->add_option("--csv", o->csv, "Write the table to this file");
+  bench->add_option("--plot", o->plot, "Write a plot of the medians to this SVG file");
+  bench->footer(
+      "A size is that of the buffer for allreduce, broadcast, reduce and sendrecv, and of one\n"
+      "rank's block for the others. algbw is the size (times the ranks, for blocks) over the "
+      "time;\n"
+      "busbw is that times 2(n-1)/n for allreduce, (n-1)/n for collectives on blocks, and 1 for "
+      "the\n"
+      "rest, as nccl-tests define it. Ends with status 1 after an error or a wrong result.");
+  bench->callback([o] {
+    o->plan.form = kForms.at(o->form);
+    run_bench(*o);
+  });
+}

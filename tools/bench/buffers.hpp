@@ -1,0 +1,67 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The buffers of one measurement on this rank: allocated, filled, and compared with what must have
+// come of them.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tools/bench/collectives.hpp"
+#include "tools/bench/pattern.hpp"
+
+namespace tutti::bench {
+
+// What is measured: one line of the table.
+struct Case {
+  const Collective* collective;
+  tutti_type type;
+  ReduceOp op;
+  size_t count;
+
+  [[nodiscard]] size_t bytes() const { return count * tutti_type_size(type); }
+};
+
+// Where, and how.
+struct Setting {
+  tutti_comm_t comm;
+  int rank;
+  int ranks;
+  int root;
+  bool in_place;
+  size_t buffers;  // sets that calls use in turn
+};
+
+class Buffers {
+ public:
+  // Throws std::bad_alloc.
+  Buffers(const Case& measured, const Setting& setting);
+
+  [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }  // one per set
+  // Fresh input, and a receive buffer that no call has written yet.
+  void prepare(size_t set);
+  [[nodiscard]] std::optional<Mismatch> check(size_t set) const;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<void, Free>;
+
+  Call allocate_set();
+  void* allocate(size_t count);
+  [[nodiscard]] size_t elements(Blocks blocks) const;
+  [[nodiscard]] Pattern input(int rank) const;
+  [[nodiscard]] std::optional<Mismatch> check_all_ranks(const Call& call, size_t first) const;
+
+  Case case_;
+  Setting setting_;
+  std::vector<Memory> memory_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace tutti::bench

@@ -1,0 +1,63 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What tutti bench can time: one line of a table per collective, with its three forms, the shape of
+// its buffers, and how its bandwidth is counted.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace tutti::bench {
+
+// The arguments of one call, of which each collective takes what it needs.
+struct Call {
+  const void* send;
+  void* recv;  // broadcast: the buffer
+  size_t count;
+  tutti_type type;
+  tutti_op op;
+  int root;
+  int rank;
+  int ranks;
+  tutti_comm_t comm;
+};
+
+// What the receive buffer holds in the end.
+enum class Outcome {
+  kNothing,
+  kReduced,  // the whole reduction
+  kReducedAtRoot,
+  kReducedBlock,   // this rank's block of it
+  kFromRoot,       // the root's data
+  kBlockFromRoot,  // this rank's block of the root's data
+  kFromAll,        // everybody's data in rank order
+  kFromAllAtRoot,
+  kBlockFromAll,  // everybody's block for this rank, in rank order
+  kFromPrevious,  // the data of rank - 1
+};
+
+enum class Blocks { kNone, kOne, kAll };  // how many times `count` elements; kAll: one per rank
+
+struct Collective {
+  std::string_view name;
+  bool reduces;
+  bool in_place;  // has such a form apart from the usual one
+  Blocks send;
+  Blocks recv;
+  Outcome outcome;
+  // Bus bandwidth over algorithm bandwidth, so that the figure compares with that of the hardware
+  // whatever the number of ranks. nccl-tests defines both in doc/PERFORMANCE.md.
+  double (*bus_factor)(double ranks);
+  tutti_status (*blocking)(const Call&);
+  tutti_status (*nonblocking)(const Call&, tutti_request_t*);
+  tutti_status (*persistent)(const Call&, tutti_request_t*);
+};
+
+std::span<const Collective> collectives();
+// nullptr if there is none; "bcast" and "reduce-scatter" are known too.
+const Collective* find_collective(std::string_view name);
+
+}  // namespace tutti::bench

@@ -1,0 +1,42 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What rank 0 of tutti bench shows and writes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/bench/runner.hpp"
+
+namespace tutti::bench {
+
+// What was asked for, for the head of the table and for JSON.
+struct Heading {
+  int ranks;
+  std::string form;
+  bool in_place;
+  bool check;
+  size_t buffers;
+  double skew_us;
+  int root;
+};
+
+struct SkippedCase {
+  std::string collective;
+  std::string reason;
+};
+
+std::string heading_text(const Heading& heading);
+// The line above the figures of one collective, type and operation, and the columns' names.
+std::string table_head(const Case& first);
+std::string table_row(const Measurement& measurement);
+
+std::string to_csv(const std::vector<Measurement>& measurements);
+std::string to_json(const Heading& heading, const std::vector<Measurement>& measurements,
+                    const std::vector<SkippedCase>& skipped);
+
+// "allreduce float32 sum"
+std::string series_name(const Case& measured);
+
+}  // namespace tutti::bench

@@ -1,0 +1,195 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <new>
+
+namespace tutti::bench {
+
+namespace {
+
+constexpr size_t kLeastIterations = 10;
+constexpr size_t kMostIterations = 20000;
+
+double now_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::micro>(now).count();
+}
+
+double clock_cost_us() {
+  constexpr int kLooks = 2000;
+  double least = INFINITY;
+  for (int trial = 0; trial < 5; ++trial) {
+    const double begin = now_us();
+    for (int i = 1; i < kLooks; ++i) now_us();
+    least = std::min(least, (now_us() - begin) / kLooks);
+  }
+  return least;
+}
+
+// What the library said about a failed call.
+Status failure(tutti_status status) { return {static_cast<Code>(status), tutti_last_error()}; }
+
+Status status_of(tutti_status status) { return status == TUTTI_OK ? Status() : failure(status); }
+
+std::string describe(const Case& c) {
+  const std::string op = c.collective->reduces ? fmt::format(" {}", op_name(c.op)) : "";
+  return fmt::format("{} {}{}, {} bytes", c.collective->name, tutti_type_name(c.type), op,
+                     c.bytes());
+}
+
+size_t fit(double seconds, double us_per_call, size_t least, size_t most) {
+  const double calls = seconds * 1e6 / std::max(us_per_call, 1e-3);
+  return std::clamp(static_cast<size_t>(calls), least, most);
+}
+
+// All the bytes that the collective is about, as nccl-tests count them.
+size_t total_bytes(const Case& c, int ranks) {
+  const bool blocks = c.collective->send == Blocks::kAll || c.collective->recv == Blocks::kAll;
+  return c.bytes() * (blocks ? static_cast<size_t>(ranks) : 1);
+}
+
+std::string why_not(const Collective& collective, const Plan& plan) {
+  if (plan.form != Form::kBlocking && collective.nonblocking == nullptr) {
+    return fmt::format("{} is measured in its blocking form only", collective.name);
+  }
+  const bool separate = collective.send != Blocks::kNone;
+  if (plan.in_place && separate && !collective.in_place) {
+    return fmt::format("{} does not work in place", collective.name);
+  }
+  return "";
+}
+
+}  // namespace
+
+Runner::Runner(tutti_comm_t comm, int rank, int ranks, const Plan& plan)
+    : comm_(comm),
+      rank_(rank),
+      ranks_(ranks),
+      plan_(plan),
+      clock_us_(clock_cost_us()),
+      random_(static_cast<uint64_t>(rank) + 1) {}
+
+Result<std::vector<Statistics>> Runner::exchange(const Statistics& mine) {
+  std::vector<Statistics> all(static_cast<size_t>(ranks_));
+  constexpr size_t kFields = sizeof(Statistics) / sizeof(double);
+  TUTTI_RETURN_IF_ERROR(
+      status_of(tutti_allgather(&mine, all.data(), kFields, TUTTI_FLOAT64, comm_)));
+  return all;
+}
+
+Result<double> Runner::from_rank_0(double value) {
+  std::vector<double> all(static_cast<size_t>(ranks_));
+  TUTTI_RETURN_IF_ERROR(status_of(tutti_allgather(&value, all.data(), 1, TUTTI_FLOAT64, comm_)));
+  return all.front();
+}
+
+Status Runner::agree(const Status& mine) {
+  const uint8_t failed = mine.ok() ? 0 : 1;
+  std::vector<uint8_t> all(static_cast<size_t>(ranks_));
+  TUTTI_RETURN_IF_ERROR(status_of(tutti_allgather(&failed, all.data(), 1, TUTTI_UINT8, comm_)));
+  if (!mine.ok()) return mine;
+  const auto found = std::find(all.begin(), all.end(), 1);
+  if (found == all.end()) return {};
+  return Status::format(Code::kAborted, "stopped because rank {} failed", found - all.begin());
+}
+
+Status Runner::check(Buffers& buffers, Caller& caller) {
+  Status mine;
+  for (size_t set = 0; set < plan_.buffers; ++set) {
+    if (plan_.check) buffers.prepare(set);
+    TUTTI_RETURN_IF_ERROR(status_of(caller(set)));
+    if (!plan_.check || !mine.ok()) continue;
+    if (const auto wrong = buffers.check(set)) {
+      mine = Status::format(Code::kInternal,
+                            "wrong result: rank {}, buffer {}, index {}, got {}, expected {}",
+                            rank_, set, wrong->index, wrong->got, wrong->expected);
+    }
+  }
+  return agree(mine);
+}
+
+Result<std::vector<double>> Runner::sample(Caller& caller, size_t calls) {
+  std::vector<double> samples(calls);
+  double begin = now_us();
+  for (size_t i = 0; i < calls; ++i) {
+    if (plan_.skew_us > 0) {
+      random_ = random_ * 6364136223846793005U + 1442695040888963407U;
+      const double wait = plan_.skew_us * static_cast<double>(random_ >> 32) / 4294967296.0;
+      for (const double until = begin + wait; begin < until;) begin = now_us();
+    }
+    TUTTI_RETURN_IF_ERROR(status_of(caller(i % plan_.buffers)));
+    const double end = now_us();
+    samples[i] = std::max(0.0, end - begin - clock_us_);
+    begin = end;
+  }
+  return samples;
+}
+
+// Calls until everything is warm; how many calls then fit in the time of a case.
+Result<size_t> Runner::warm_up(Caller& caller) {
+  size_t calls = 3;
+  double us_per_call = 0;
+  for (int trial = 0; trial < 2; ++trial) {
+    const double begin = now_us();
+    auto samples = sample(caller, calls);
+    if (!samples.ok()) return samples.status();
+    auto agreed = from_rank_0((now_us() - begin) / static_cast<double>(calls));
+    if (!agreed.ok()) return agreed.status();
+    us_per_call = *agreed;
+    calls = plan_.warm_up > 0 ? plan_.warm_up : fit(plan_.seconds / 10, us_per_call, 1, 2000);
+  }
+  if (plan_.iterations > 0) return plan_.iterations;
+  return fit(plan_.seconds, us_per_call, kLeastIterations, kMostIterations);
+}
+
+Result<Measurement> Runner::measure(const Case& measured, Buffers& buffers, Caller& caller) {
+  TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("before timing"));
+  auto iterations = warm_up(caller);
+  if (!iterations.ok()) return iterations.status();
+  auto samples = sample(caller, *iterations);
+  if (!samples.ok()) return samples.status();
+  auto ranks = exchange(summarize(*samples));
+  if (!ranks.ok()) return ranks.status();
+  TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("after timing"));
+
+  const Statistics all = over_ranks(*ranks);
+  // bytes per microsecond / 1000 = GB/s
+  const double bandwidth = static_cast<double>(total_bytes(measured, ranks_)) / all.avg / 1e3;
+  return Measurement{measured, *iterations, *ranks,
+                     all,      bandwidth,   bandwidth * measured.collective->bus_factor(ranks_)};
+}
+
+Result<std::variant<Measurement, Skipped>> Runner::run(const Case& measured) {
+  using Answer = std::variant<Measurement, Skipped>;
+  const Collective& collective = *measured.collective;
+  if (std::string reason = why_not(collective, plan_); !reason.empty()) {
+    return Answer(Skipped{std::move(reason)});
+  }
+  std::optional<Buffers> buffers;
+  Status allocated;
+  try {
+    buffers.emplace(measured, Setting{comm_, rank_, ranks_, plan_.root,
+                                      plan_.in_place && collective.in_place, plan_.buffers});
+    for (size_t set = 0; set < plan_.buffers; ++set) buffers->prepare(set);
+  } catch (const std::bad_alloc&) {
+    allocated = Status::format(Code::kOutOfMemory, "rank {} has no memory for {} sets of buffers",
+                               rank_, plan_.buffers);
+  }
+  TUTTI_RETURN_IF_ERROR(agree(allocated).with_context(describe(measured)));
+
+  Caller caller(collective, buffers->calls(), plan_.form);
+  Status opened = status_of(caller.open());
+  // Whether a call is supported does not depend on the rank, and is known before it communicates.
+  if (opened.ok()) opened = status_of(caller(0));
+  if (opened.code() == Code::kUnsupported) return Answer(Skipped{std::string(opened.message())});
+  TUTTI_RETURN_IF_ERROR(opened.with_context(describe(measured)));
+
+  auto result = measure(measured, *buffers, caller);
+  if (!result.ok()) return result.status().with_context(describe(measured));
+  return Answer(*std::move(result));
+}
+
+}  // namespace tutti::bench
