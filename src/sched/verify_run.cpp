@@ -280,16 +280,17 @@ Status Execution::all_have_entered() const {
 
 Execution::Wait Execution::wait_of(int r) const {
   const Rank& rank = ranks_[static_cast<size_t>(r)];
-  const std::string here = step_text(schedules_, r, rank.at);
   const bool at_end = rank.at == schedule(r).steps.size();
   if (at_end || schedule(r).steps[rank.at].kind == StepKind::kFence) {
     const uint32_t id =
         *std::ranges::find_if(rank.sends, [&](uint32_t send) { return !messages_[send].received; });
     const int peer = schedule(r).steps[messages_[id].step].peer;
-    const std::string send = step_text(schedules_, r, messages_[id].step);
-    return {peer, fmt::format("{}, waiting for the completion of {},", here, send),
+    const std::string fence =
+        at_end ? "the fence at the end" : fmt::format("the fence in step {}", rank.at);
+    return {peer, fmt::format("{} with {}", step_text(schedules_, r, messages_[id].step), fence),
             fmt::format("rank {} ends without receiving it", peer)};
   }
+  const std::string here = step_text(schedules_, r, rank.at);
   const Step& step = schedule(r).steps[rank.at];
   if (step.kind == StepKind::kRecv) {
     return {step.peer, here, fmt::format("rank {} ends without sending it", step.peer)};

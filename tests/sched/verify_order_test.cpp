@@ -1,0 +1,236 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Deadlocks, races and ticks.
+#include "tests/sched/hand_made.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(Verify, FindsAMissingAwait) {
+  HandMade made = one_shot(2);
+  made.schedules[1].steps.erase(made.schedules[1].steps.begin() + 2);
+  expect_fault(made,
+               "rank 1 step 2 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) reads what "
+               "rank 0 step 0 (copy slot[0]+0 <- send+0  (32 B)) writes; nothing orders the two");
+}
+
+TEST(Verify, FindsAPublishBeforeTheWrite) {
+  HandMade made = one_shot(2);
+  std::swap(made.schedules[0].steps[0], made.schedules[0].steps[1]);
+  expect_fault(made,
+               "rank 1 step 3 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) reads what "
+               "rank 0 step 1 (copy slot[0]+0 <- send+0  (32 B)) writes; nothing orders the two");
+}
+
+TEST(Verify, FindsAReadBeforeAnyWrite) {
+  HandMade made = one_shot(2);
+  for (Schedule& schedule : made.schedules) schedule.steps[0].bytes = 16;
+  expect_fault(made,
+               "rank 1 step 3 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) reads "
+               "slot[0]+16 before anything is written there");
+}
+
+// Rank 0 puts 4 elements twice through the same place of its window.
+HandMade window_reused(bool asks_before) {
+  HandMade made(Collective::kBroadcast, 2, 8);
+  made[0].publish(1);
+  made[0].await_all(1);
+  made[0].copy(window_at(0), recv_at(0), 16);
+  made[0].publish(2);
+  if (asks_before) made[0].await(1, 2);
+  made[0].copy(window_at(0), recv_at(16), 16);
+  made[0].publish(3);
+  made[1].publish(1);
+  made[1].await(0, 2);
+  made[1].copy(recv_at(0), window_at(0), 16);
+  made[1].publish(2);
+  made[1].await(0, 3);
+  made[1].copy(recv_at(16), window_at(0), 16);
+  made[1].ticks(3);
+  return made;
+}
+
+TEST(Verify, FindsAWindowOverwrittenBeforeItWasRead) {
+  expect_proof(window_reused(true));
+  expect_fault(window_reused(false),
+               "rank 1 step 2 (copy recv+0 <- window[0]+0  (16 B)) reads what rank 0 step 4 (copy "
+               "window[0]+0 <- recv+16  (16 B)) writes; nothing orders the two");
+}
+
+TEST(Verify, FindsAReadThatANewerWriteDoesNotWaitFor) {
+  HandMade made = window_reused(true);
+  std::swap(made.schedules[1].steps[2], made.schedules[1].steps[3]);  // publishes, then reads
+  expect_fault(made,
+               "rank 0 step 5 (copy window[0]+0 <- recv+16  (16 B)) overwrites what rank 1 step 3 "
+               "(copy recv+0 <- window[0]+0  (16 B)) reads; nothing orders the two");
+}
+
+TEST(Verify, FindsAWindowWrittenBeforeAllHaveEntered) {
+  HandMade made = window_reused(true);
+  made.schedules[0].steps.erase(made.schedules[0].steps.begin() + 1);
+  expect_fault(made,
+               "rank 0 step 1 (copy window[0]+0 <- recv+0  (16 B)) writes the window before it "
+               "knows that rank 1 has entered the call");
+}
+
+TEST(Verify, FindsASourceChangedWhileItIsSent) {
+  HandMade made = swap_messages();
+  const Ref staging = made[0].scratch(32);
+  Schedule& schedule = made.schedules[0];
+  schedule.steps.clear();
+  made[0].copy(staging, send_at(0), 32);
+  made[0].send(1, staging, 32);
+  made[0].recv(1, staging, 32);
+  expect_fault(made,
+               "rank 0 step 2 (recv scratch+0 <- rank 1  (32 B)) overwrites what rank 0 step 1 "
+               "(send scratch+0 -> rank 1  (32 B)) sends; nothing before says that this is done");
+}
+
+TEST(Verify, DoesNotTakeACompleteSendForAReceivedOne) {
+  HandMade made(Collective::kBroadcast, 2, 4);
+  made[0].publish(1);
+  made[0].await_all(1);
+  made[0].copy(window_at(0), recv_at(0), 16);
+  made[0].publish(2);
+  made[0].send(1, recv_at(0), 4);
+  made[0].fence();
+  made[0].copy(window_at(0), recv_at(0), 16);
+  made[1].publish(1);
+  made[1].await(0, 2);
+  made[1].copy(recv_at(0), window_at(0), 16);
+  made[1].recv(0, recv_at(0), 4);
+  made[1].ticks(2);
+  expect_fault(made,
+               "rank 0 step 6 (copy window[0]+0 <- recv+0  (16 B)) overwrites what rank 1 step 2 "
+               "(copy recv+0 <- window[0]+0  (16 B)) reads; nothing orders the two");
+}
+
+TEST(Verify, FindsASendThatNobodyReceives) {
+  HandMade made = swap_messages();
+  made[0].send(1, send_at(0), 4);
+  expect_fault(
+      made,
+      "rank 0 step 3 (send send+0 -> rank 1  (4 B)) with the fence at the end never ends: rank 1 "
+      "ends without receiving it");
+}
+
+TEST(Verify, FindsAReceiveThatNobodySends) {
+  HandMade made = swap_messages();
+  made[0].recv(1, recv_at(0), 4);
+  expect_fault(
+      made,
+      "rank 0 step 3 (recv recv+0 <- rank 1  (4 B)) never ends: rank 1 ends without sending "
+      "it");
+}
+
+TEST(Verify, FindsMessagesOfDifferentSize) {
+  HandMade made = swap_messages();
+  made.schedules[0].steps[2].bytes = 28;
+  expect_fault(
+      made,
+      "rank 0 step 2 (recv recv+32 <- rank 1  (28 B)) meets a message of another size: rank "
+      "1 step 0 (send send+0 -> rank 0  (32 B))");
+}
+
+TEST(Verify, FindsSendsThatWaitForOneAnother) {
+  HandMade made(Collective::kAllgather, 2, 8);
+  for (const int rank : {0, 1}) {
+    made[rank].send(1 - rank, send_at(0), 32);
+    made[rank].fence();
+    made[rank].recv(1 - rank, recv_at(static_cast<uint64_t>(1 - rank) * 32), 32);
+  }
+  expect_fault(
+      made,
+      "rank 0 step 0 (send send+0 -> rank 1  (32 B)) with the fence in step 1 never ends: it "
+      "waits for rank 1 step 0 (send send+0 -> rank 0  (32 B)) with the fence in step 1, "
+      "which waits for rank 0 step 0 (send send+0 -> rank 1  (32 B)) with the fence in "
+      "step 1");
+}
+
+TEST(Verify, FindsAwaitsInACircle) {
+  HandMade made(Collective::kBarrier, 3, 0);
+  for (const int rank : {0, 1, 2}) {
+    made[rank].publish(1);
+    made[rank].await((rank + 1) % 3, 2);
+    made[rank].publish(2);
+  }
+  expect_fault(
+      made,
+      "rank 0 step 1 (await rank 1 tick 2) never ends: it waits for rank 1 step 1 (await "
+      "rank 2 tick 2), which waits for rank 2 step 1 (await rank 0 tick 2), which waits for "
+      "rank 0 step 1 (await rank 1 tick 2)");
+}
+
+TEST(Verify, FindsATickThatIsNeverPublished) {
+  HandMade made = window_reused(true);
+  made.schedules[1].steps.erase(made.schedules[1].steps.begin() + 3);
+  made.schedules[1].steps.resize(3);
+  expect_fault(made, "rank 0 step 4 (await rank 1 tick 2) never ends: rank 1 ends with tick 1");
+}
+
+TEST(Verify, FindsTicksThatDoNotAscendFromOne) {
+  HandMade made = one_shot(2);
+  made[0].publish(1);
+  expect_fault(made, "rank 0 step 4 (publish tick 1) follows tick 1");
+  made = one_shot(2);
+  made.schedules[1].steps[1].tick = 2;
+  for (Schedule& schedule : made.schedules) schedule.ticks = 2;
+  expect_fault(made, "rank 1 step 1 (publish tick 2) is the first tick, but not 1");
+}
+
+TEST(Verify, FindsTicksThatRanksCountDifferently) {
+  HandMade made = one_shot(2);
+  made[1].ticks(2);
+  expect_fault(made, "rank 0 counts 1 ticks, but rank 1 counts 2");
+  made = one_shot(2);
+  made.schedules[0].steps[2].tick = 2;
+  expect_fault(made, "rank 0 step 2 (await all tick 2) is beyond the last tick, which is 1");
+}
+
+TEST(Verify, FindsSharedMemoryUsedWithoutEntering) {
+  HandMade made = one_shot(2);
+  made.schedules[1].steps.erase(made.schedules[1].steps.begin() + 1);
+  expect_fault(made,
+               "rank 1 step 0 (copy slot[1]+0 <- send+0  (32 B)) uses shared memory, but the rank "
+               "never publishes tick 1");
+}
+
+TEST(Verify, FindsALineWrittenAfterItWasSent) {
+  HandMade made(Collective::kBroadcast, 2, 2);
+  made[0].publish(1);
+  made[0].copy(line_at(0), recv_at(0), 8);
+  expect_fault(made,
+               "rank 0 step 1 (copy line[0]+0 <- recv+0  (8 B)) writes the line after tick 1, with "
+               "which it travels");
+}
+
+TEST(Verify, FindsABarrierThatLetsOneLeaveEarly) {
+  HandMade made(Collective::kBarrier, 3, 0);
+  for (const int rank : {0, 1, 2}) {
+    made[rank].publish(1);
+    if (rank == 2) {
+      made[rank].await(1, 1);
+    } else {
+      made[rank].await_all(1);
+    }
+  }
+  expect_fault(made, "rank 2 may leave before rank 0 has entered");
+}
+
+TEST(Verify, KnowsThatMessagesMakeABarrierToo) {
+  HandMade made(Collective::kBarrier, 3, 0);
+  made.problem.limits = {};
+  for (const int rank : {0, 1, 2}) {
+    const Ref signal = made[rank].scratch(1);
+    for (const int distance : {1, 2}) made[rank].send((rank + distance) % 3, signal, 1);
+    const Ref heard = made[rank].scratch(1);
+    for (const int distance : {1, 2}) made[rank].recv((rank + distance) % 3, heard, 1);
+  }
+  expect_proof(made);
+  made.schedules[1].steps.pop_back();
+  made.schedules[0].steps.erase(made.schedules[0].steps.begin());
+  expect_fault(made, "rank 1 may leave before rank 0 has entered");
+}
+
+}  // namespace
+}  // namespace tutti
