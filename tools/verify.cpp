@@ -81,10 +81,12 @@ std::vector<Row> choose(const Options& options) {
     if (wanted) rows.push_back({algorithm, {}, 0});
   }
   if (!rows.empty()) return rows;
-  throw CLI::ValidationError("verify",
-                             fmt::format("there is no algorithm '{}' for collective '{}'; see "
-                                         "tutti info",
-                                         options.algorithm, options.collective));
+  const std::string algorithm =
+      options.algorithm.empty() ? "algorithm" : fmt::format("algorithm '{}'", options.algorithm);
+  const std::string collective =
+      options.collective.empty() ? "" : fmt::format(" for collective '{}'", options.collective);
+  throw CLI::ValidationError(
+      "verify", fmt::format("there is no {}{}; tutti info lists them", algorithm, collective));
 }
 
 void show_progress(const Row& row, int ranks) {
