@@ -84,7 +84,7 @@ std::vector<Problem> verify_cases(Collective collective, int ranks) {
       problem.count = sizes[i].count;
       problem.element_bytes = sizes[i].element_bytes;
       problem.limits = limits;
-      for (const uint64_t gap : {0, 5}) {
+      for (const uint64_t gap : {0U, 5U}) {
         if (gap > 0 && !blocks) continue;
         problem.stride = problem.count + gap;
         for (const bool in_place : {false, true}) {
