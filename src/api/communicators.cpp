@@ -4,7 +4,6 @@
 #include "api/guard.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
-#include "core/log.hpp"
 
 namespace tutti {
 namespace {
@@ -44,7 +43,6 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   if (!resolved.ok()) return resolved.status();
   auto place = detect_job(process_environment());
   if (!place.ok()) return place.status();
-  log::set_rank(place->rank);
   auto exchange = join_job(*place, deadline_of(*resolved));
   if (!exchange.ok()) return exchange.status();
   return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);

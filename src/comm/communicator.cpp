@@ -11,7 +11,7 @@
 #include "bootstrap/join.hpp"
 #include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
-#include "core/log.hpp"
+#include "select/selector.hpp"
 
 namespace tutti {
 namespace {
@@ -74,6 +74,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runti
 
 Status Communicator::connect(Exchange& exchange) {
   const Environment& environment = runtime_->environment();
+  runtime_->introduce(rank_);
   Result<Agreement> agreed = agree(exchange, environment, config_.strict);
   if (!agreed.ok()) return agreed.status();
   const auto local_ranks = static_cast<int>(agreed->local_ranks.size());
@@ -126,8 +127,11 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   selecting.strict = config_.strict;
   Result<Selector> selector = Selector::create(selecting, Machine{});
   if (!selector.ok()) return selector.status();
-  executor_ = std::make_unique<Executor>(settings, std::move(lanes), *std::move(selector),
-                                         *transport_, *health_, workers);
+  const auto choose = [selector = *std::move(selector)](const Problem& problem) {
+    return selector.choose(problem);
+  };
+  executor_ = std::make_unique<Executor>(settings, std::move(lanes), choose, *transport_, *health_,
+                                         workers);
   executor_->set_timeout(config_.timeout_ms);
   messages_ =
       std::make_unique<Messages>(rank_, *transport_, std::move(*endpoint), *health_, *executor_,

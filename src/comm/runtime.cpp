@@ -20,10 +20,6 @@ Result<std::shared_ptr<Runtime>> make() {
   Result<Environment> environment = read_environment(process_environment());
   if (!environment.ok()) return environment.status();
   log::set_level(environment->log_level);
-  for (const EnvironmentNotice& notice :
-       check_names(process_environment_names(), process_environment())) {
-    log::message(notice.severity, "{}", notice.text);
-  }
   return std::make_shared<Runtime>(std::move(*environment));
 }
 
@@ -44,6 +40,17 @@ Result<std::shared_ptr<Runtime>> Runtime::get() {
   registered.runtime = *made;
   registered.owner = getpid();
   return made;
+}
+
+void Runtime::introduce(int rank) {
+  std::call_once(introduced_, [rank] {
+    log::set_rank(rank);
+    if (rank != 0) return;
+    for (const EnvironmentNotice& notice :
+         check_names(process_environment_names(), process_environment())) {
+      log::message(notice.severity, "{}", notice.text);
+    }
+  });
 }
 
 Result<WorkerPool*> Runtime::workers(int local_rank, int local_ranks) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "comm/monitor.hpp"
 #include "env/env.hpp"
@@ -22,6 +23,10 @@ class Runtime {
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
 
+  // Tells the log which rank this process is, that of its first communicator; rank 0 then says what
+  // is strange about the variables, once for the job.
+  void introduce(int rank);
+
   // The pool, whose workers are given their cores at the first call: this process is `local_rank`
   // of `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.
   Result<WorkerPool*> workers(int local_rank, int local_ranks);
@@ -29,6 +34,7 @@ class Runtime {
  private:
   const Environment environment_;
   Monitor monitor_;
+  std::once_flag introduced_;
   std::mutex mutex_;
   std::unique_ptr<WorkerPool> workers_;  // guarded by mutex_
 };

@@ -19,9 +19,9 @@ constexpr size_t kMostCachedSteps = 100'000;
 }  // namespace
 
 Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
-                   Selector selector, Transport& transport, Health& health, WorkerPool& workers)
+                   Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : settings_(settings),
-      selector_(std::move(selector)),
+      choose_(std::move(choose)),
       transport_(transport),
       health_(health),
       workers_(workers) {
@@ -130,7 +130,7 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
                       .ranks = settings_.ranks,
                       .lanes = static_cast<int>(lanes_.size()),
                       .limits = settings_.limits,
-                      .selector = &selector_});
+                      .choose = &choose_});
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();
   }

@@ -27,7 +27,7 @@ class Executor : public Driven {
  public:
   // All references outlive it.
   Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
-           Selector selector, Transport& transport, Health& health, WorkerPool& workers);
+           Choose choose, Transport& transport, Health& health, WorkerPool& workers);
   ~Executor() override;
 
   // Blocking. Calls come from one thread at a time.
@@ -70,7 +70,7 @@ class Executor : public Driven {
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const ExecutorSettings settings_;
-  const Selector selector_;
+  const Choose choose_;
   Transport& transport_;
   Health& health_;
   WorkerPool& workers_;

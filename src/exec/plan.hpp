@@ -4,13 +4,14 @@
 // once per kind and kept by the communicator's cache.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "algorithms/algorithm.hpp"
 #include "exec/call.hpp"
 #include "kernels/reduce_host.hpp"
 #include "sched/schedule.hpp"
-#include "select/selector.hpp"
 
 namespace tutti {
 
@@ -37,13 +38,16 @@ struct Plan {
   [[nodiscard]] size_t steps() const;
 };
 
+// The algorithm for a call, the same on all ranks; null if none applies.
+using Choose = std::function<const Algorithm*(const Problem&)>;
+
 // What decides a plan besides the call.
 struct PlanContext {
   int rank = 0;
   int ranks = 1;
   int lanes = 1;
   Limits limits;
-  const Selector* selector = nullptr;
+  const Choose* choose = nullptr;
 };
 
 // Calls with equal keys share a plan.
