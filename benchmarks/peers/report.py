@@ -8,6 +8,7 @@ import sys
 PEER_NAMES = {"tutti": "Tutti", "openmpi": "Open MPI", "mpich": "MPICH", "intelmpi": "Intel MPI",
               "oneccl": "oneCCL", "gloo": "Gloo"}
 OURS = "Tutti"
+STATISTICS = {"median": statistics.median, "min": min}
 COLORS = {"Tutti": "#d62728", "Open MPI": "#1f77b4", "MPICH": "#2ca02c", "Intel MPI": "#9467bd",
           "oneCCL": "#ff7f0e", "Gloo": "#8c564b", "floor": "#999999"}
 
@@ -46,13 +47,13 @@ def best_variants(size):
     """{peer: its fastest variant's entry}"""
     best = {}
     for entry in size["contestants"]:
-        if entry["peer"] not in best or entry["median_us"] < best[entry["peer"]]["median_us"]:
+        if entry["peer"] not in best or entry["us"] < best[entry["peer"]]["us"]:
             best[entry["peer"]] = entry
     return best
 
 
 def compare(ours, theirs):
-    """(ratio of medians, "win" | "even" | "loss"); below 1 Tutti is faster.
+    """(ratio of the figures, "win" | "even" | "loss"); below 1 Tutti is faster.
 
     Rounds are paired: it is even unless Tutti was ahead, or behind, in three rounds of four."""
     paired = [a / b for a, b in zip(ours["rounds_us"], theirs["rounds_us"])]
@@ -60,26 +61,26 @@ def compare(ours, theirs):
     if len(paired) >= 3:
         lower, _, upper = statistics.quantiles(paired, n=4, method="inclusive")
         verdict = "win" if upper < 1 else "loss" if lower > 1 else "even"
-    return ours["median_us"] / theirs["median_us"], verdict
+    return ours["us"] / theirs["us"], verdict
 
 
 def best_peer(size):
     """The fastest entry that is not Tutti's, or None."""
     peers = [e for p, e in best_variants(size).items() if p != OURS]
-    return min(peers, key=lambda e: e["median_us"], default=None)
+    return min(peers, key=lambda e: e["us"], default=None)
 
 
 def cells(size, peers):
     """One row: bytes, a time per peer, best peer, ratio to it, floor, ratio to that."""
     best = best_variants(size)
-    times = [time_text(best[p]["median_us"] if p in best else None) for p in peers]
+    times = [time_text(best[p]["us"] if p in best else None) for p in peers]
     ours, other, floor = best.get(OURS), best_peer(size), size["floor"]
     versus = to_floor = "–"
     if ours and other:
         ratio, verdict = compare(ours, other)
         versus = f"{ratio:.2f} {verdict}"
     if ours and floor:
-        to_floor = f"{ours['median_us'] / floor['us']:.1f}"
+        to_floor = f"{ours['us'] / floor['us']:.1f}"
     return [size_text(size["bytes"]), *times, other["peer"] if other else "–", versus,
             time_text(floor and floor["us"]), to_floor]
 
@@ -139,8 +140,8 @@ def markdown(results):
     parts = [
         f"## {results['collective']}, {results['ranks']} ranks, float32 sum\n",
         f"{m['date']}, {m['cpu']}, {m['logical_cpus']} logical CPUs, {m['system']}, Linux "
-        f"{m['kernel']}; ranks {pinned}. Microseconds per call, the slowest rank's, median of "
-        f"{results['rounds']} rounds; of each peer its fastest variant.\n",
+        f"{m['kernel']}; ranks {pinned}. Microseconds per call, the slowest rank's, "
+        f"{results['statistic']} of {results['rounds']} rounds; of each peer its fastest variant.\n",
         markdown_table([titles(peers)] + [cells(s, peers) for s in results["sizes"]]),
         "\n" + verdict(results).replace("\n  ", "\n- ") + "\n",
         "Contestants:\n",
@@ -161,7 +162,7 @@ def series(results):
     lines["floor"] = []
     for size in results["sizes"]:
         for peer, entry in best_variants(size).items():
-            lines[peer].append((size["bytes"], entry["median_us"]))
+            lines[peer].append((size["bytes"], entry["us"]))
         if size["floor"]:
             lines["floor"].append((size["bytes"], size["floor"]["us"]))
     return {name: points for name, points in lines.items() if points}
@@ -243,7 +244,7 @@ def svg(results):
         *plot.grid(),
         f'<text x="{middle}" y="{plot.HEIGHT - 14}" text-anchor="middle">bytes</text>',
         f'<text transform="translate(22 {plot.HEIGHT / 2}) rotate(-90)" text-anchor="middle">'
-        'microseconds per call, median</text>',
+        f'microseconds per call, {results["statistic"]}</text>',
     ]
     for name, points in reversed(lines.items()):  # Tutti last, on top
         parts += plot.curve(name, points, heights[name])

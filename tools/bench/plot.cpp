@@ -71,17 +71,25 @@ std::string size_label(int power) {
                      kUnits[unit]);
 }
 
+std::string time_line(const Axes& axes, double us) {
+  return fmt::format(
+      "<line class=\"g\" x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2}\" y2=\"{1:.1f}\"/>\n"
+      "<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}</text>\n",
+      kLeft, axes.y(us), kWidth - kRight, kLeft - 8, axes.y(us) + 4, us);
+}
+
 std::string grid(const Axes& axes) {
   std::string svg;
-  const double right = kWidth - kRight;
   const double bottom = kHeight - kBottom;
-  const auto first_time = static_cast<int>(axes.times.low);
-  for (int power = first_time; power <= static_cast<int>(axes.times.high); ++power) {
-    const double y = axes.y(std::pow(10.0, power));
-    svg += fmt::format("<line class=\"g\" x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\"/>\n",
-                       kLeft, y, right, y);
-    svg += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n", kLeft - 8,
-                       y + 4, std::pow(10.0, power));
+  // Few decades leave room for lines between the powers of ten.
+  const bool fine = axes.times.high - axes.times.low <= 3;
+  const std::vector<double> steps = fine ? std::vector{1.0, 2.0, 5.0} : std::vector{1.0};
+  const double top = std::pow(10.0, axes.times.high) * 1.001;
+  for (double decade = std::pow(10.0, axes.times.low); decade <= top; decade *= 10) {
+    for (const double step : steps) {
+      if (decade * step > top) break;
+      svg += time_line(axes, decade * step);
+    }
   }
   const auto first_size = static_cast<int>(std::ceil(axes.sizes.low));
   const auto last_size = static_cast<int>(std::floor(axes.sizes.high));
