@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "select/selector.hpp"
 
+#include <algorithm>
+
 #include "core/log.hpp"
 
 namespace tutti {
@@ -34,6 +36,14 @@ Problem without_rank(Problem problem) {
 }
 
 }  // namespace
+
+Limits limits_of(const Environment& environment) {
+  return {.slot_bytes = environment.slot_bytes /
+                        2,  // the rest lets a call's slot lie elsewhere than the last one's
+          .window_bytes = environment.window_bytes,
+          .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
+          .stream_bytes = environment.stream_bytes};
+}
 
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine) {
   Selector selector(machine, environment.strict);

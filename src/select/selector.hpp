@@ -17,6 +17,9 @@
 
 namespace tutti {
 
+// The staging that algorithms get with these settings, on ranks that share memory.
+Limits limits_of(const Environment& environment);
+
 struct Candidate {
   const Algorithm* algorithm = nullptr;
   bool applies = false;

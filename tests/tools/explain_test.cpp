@@ -1,0 +1,135 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/command.hpp"
+
+namespace tutti_test {
+namespace {
+
+nlohmann::json explain_json(const std::string& arguments, const std::string& variables = "") {
+  const CommandResult result = run_tutti("explain " + arguments + " --json", variables);
+  EXPECT_EQ(result.exit_status, 0) << arguments;
+  return nlohmann::json::parse(result.output);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// A file that is gone at the end.
+class Picture {
+ public:
+  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] std::string text() const {
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  ~Picture() { std::remove(path_.c_str()); }
+
+ private:
+  std::string path_ = testing::TempDir() + "tutti_explain_" + std::to_string(getpid()) + ".svg";
+};
+
+TEST(Explain, SaysWhatIsChosenAndWhyTheOthersAreNot) {
+  const CommandResult result = run_tutti("explain allreduce --ranks 4 --bytes 64");
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_TRUE(contains(result.output, "one_shot, by cost model")) << result.output;
+  EXPECT_TRUE(contains(result.output, "over 56 bytes of payload")) << result.output;
+  EXPECT_TRUE(contains(result.output, "times as long")) << result.output;
+  EXPECT_TRUE(contains(result.output, "publish tick 1")) << result.output;
+}
+
+TEST(Explain, FollowsTheVariables) {
+  const auto report = explain_json("allreduce -n 3 -b 4kb", "CCL_ALLREDUCE=ring");
+  EXPECT_EQ(report["algorithm"], "ring");
+  EXPECT_EQ(report["origin"], "CCL_ALLREDUCE");
+  const auto passed_over = explain_json("allreduce -n 3 -b 4kb", "CCL_ALLREDUCE=inline");
+  EXPECT_EQ(passed_over["origin"], "cost model");
+  EXPECT_TRUE(contains(passed_over["note"], "CCL_ALLREDUCE demands inline"));
+}
+
+TEST(Explain, TakesTheAlgorithmThatIsAskedFor) {
+  const auto report = explain_json("reduce_scatter -n 5 -b 400 -a circulant -r 3");
+  EXPECT_EQ(report["algorithm"], "circulant");
+  EXPECT_EQ(report["rank"], 3);
+  EXPECT_FALSE(report["steps"].empty());
+}
+
+TEST(Explain, UsesMessagesOnlyWithoutSharedMemory) {
+  for (const std::string collective :
+       {"allreduce", "broadcast", "allgather", "reduce_scatter", "barrier"}) {
+    const auto report = explain_json(collective + " -n 6 --no-shm");
+    for (const auto& step : report["steps"]) {
+      EXPECT_FALSE(contains(step, "publish")) << collective << ": " << step;
+    }
+  }
+}
+
+TEST(Explain, AbbreviatesLongSchedulesAsTextButNotAsJson) {
+  const CommandResult text = run_tutti("explain allreduce -n 4 -b 64mb");
+  EXPECT_TRUE(contains(text.output, " more ...")) << text.output;
+  EXPECT_LT(count_of(text.output, "\n"), 70U);
+  EXPECT_GT(explain_json("allreduce -n 4 -b 64mb")["steps"].size(), 1000U);
+}
+
+TEST(Explain, DrawsEveryStepOfEveryRank) {
+  const Picture picture;
+  const auto report =
+      explain_json("allreduce -n 4 -b 16kb -a recursive_doubling --svg " + picture.path());
+  const std::string svg = picture.text();
+  EXPECT_TRUE(svg.starts_with("<svg")) << svg.substr(0, 100);
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  for (const char* lane : {">rank 0<", ">rank 3<"}) EXPECT_TRUE(contains(svg, lane)) << lane;
+  EXPECT_FALSE(contains(svg, "more steps"));
+  // Two rounds of one message each way.
+  EXPECT_EQ(count_of(svg, ">send 16 KiB<"), 8U);
+  EXPECT_EQ(count_of(svg, "marker-end"), 8U) << "an arrow for each message";
+  EXPECT_EQ(count_of(svg, ">reduce 16 KiB<"), 8U);
+}
+
+TEST(Explain, APictureSaysWhatItLeavesOut) {
+  const Picture picture;
+  run_tutti("explain allreduce -n 2 -b 256mb --svg " + picture.path());
+  EXPECT_TRUE(contains(picture.text(), "more steps"));
+}
+
+TEST(Explain, RefusesWhatMakesNoSense) {
+  for (const auto& [arguments, expected] :
+       std::initializer_list<std::pair<const char*, const char*>>{
+           {"alreduce", "there is no collective 'alreduce'"},
+           {"allreduce -t float31", "there is no type 'float31'"},
+           {"allreduce -b 6", "6 bytes are no whole number of elements of float32"},
+           {"barrier -b 4", "4 bytes are no whole number of elements of a barrier"},
+           {"allreduce -n 3 -r 3", "--rank 3: ranks go from 0 to 2"},
+           {"broadcast -n 3 --root 5", "--root 5: ranks go from 0 to 2"},
+           {"allreduce -n 3 -a flap", "there is no allreduce algorithm 'flap'"},
+           {"allreduce -n 3 -b 64 -a inline", "inline does not apply: over 56 bytes"},
+           {"allreduce -n 9 --svg /tmp/no.svg", "a picture of 9 ranks is not legible"},
+           {"allreduce --svg /no/such/folder/x.svg", "cannot write /no/such/folder/x.svg"}}) {
+    const CommandResult result = run_tutti(std::string("explain ") + arguments + " 2>&1");
+    EXPECT_NE(result.exit_status, 0) << arguments;
+    EXPECT_TRUE(contains(result.output, expected)) << result.output;
+  }
+}
+
+TEST(Explain, RefusesABadVariable) {
+  const CommandResult result = run_tutti("explain allreduce 2>&1", "CCL_ALLREDUCE=rong");
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_TRUE(contains(result.output, "CCL_ALLREDUCE=rong")) << result.output;
+}
+
+}  // namespace
+}  // namespace tutti_test

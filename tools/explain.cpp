@@ -1,0 +1,246 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti explain: which algorithm a call would use, why, why not the others, and what a rank then
+// does, as text, JSON or a picture. It needs no other process: schedules are data.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "select/selector.hpp"
+#include "tools/picture.hpp"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using tutti::Candidate;
+using tutti::Problem;
+using tutti::Schedule;
+
+struct Options {
+  std::string collective;
+  int ranks = 2;
+  uint64_t bytes = 0;
+  std::string type = "float32";
+  int rank = 0;
+  int root = 0;
+  std::string algorithm;
+  bool no_shm = false;
+  std::string svg;
+  bool json = false;
+};
+
+// More steps than these are abbreviated.
+constexpr size_t kShownFirst = 30;
+constexpr size_t kShownLast = 10;
+
+[[noreturn]] void fail(const std::string& text) { throw CLI::ValidationError("explain", text); }
+
+tutti::Collective collective_of(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
+    names.push_back(collective_name(algorithm->collective));
+    if (names.back() == name) return algorithm->collective;
+  }
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  fail(fmt::format("there is no collective '{}' with algorithms; expected one of {}", name,
+                   fmt::join(names, ", ")));
+}
+
+uint32_t element_bytes_of(const std::string& name) {
+  std::string names;
+  for (int i = 0; i < tutti::kDataTypes; ++i) {
+    const auto type = static_cast<tutti::DataType>(i);
+    if (type_name(type) == name) return static_cast<uint32_t>(type_size(type));
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", type_name(type));
+  }
+  fail(fmt::format("there is no type '{}'; expected one of {}", name, names));
+}
+
+Problem problem_of(const Options& options, const tutti::Environment& environment) {
+  Problem problem;
+  problem.collective = collective_of(options.collective);
+  problem.element_bytes = element_bytes_of(options.type);
+  const bool barrier = problem.collective == tutti::Collective::kBarrier;
+  if (options.bytes % problem.element_bytes != 0 || (barrier && options.bytes != 0)) {
+    fail(fmt::format("{} bytes are no whole number of elements of {}", options.bytes,
+                     barrier ? "a barrier" : options.type));
+  }
+  for (const auto& [option, rank] :
+       {std::pair("--rank", options.rank), std::pair("--root", options.root)}) {
+    if (rank >= options.ranks) {
+      fail(fmt::format("{} {}: ranks go from 0 to {}", option, rank, options.ranks - 1));
+    }
+  }
+  problem.rank = options.rank;
+  problem.ranks = options.ranks;
+  problem.root = options.root;
+  problem.count = problem.stride = options.bytes / problem.element_bytes;
+  if (!options.no_shm) problem.limits = tutti::limits_of(environment);
+  return problem;
+}
+
+tutti::Choice choose(const Options& options, const tutti::Selector& selector,
+                     const Problem& problem) {
+  tutti::Choice choice = selector.explain(problem);
+  if (options.algorithm.empty()) return choice;
+  choice.algorithm = find_algorithm(problem.collective, options.algorithm);
+  choice.origin = "--algorithm";
+  choice.note.clear();
+  for (const Candidate& candidate : choice.candidates) {
+    if (candidate.algorithm != choice.algorithm) continue;
+    if (!candidate.applies) {
+      fail(fmt::format("{} does not apply: {}", options.algorithm, candidate.why_not));
+    }
+    return choice;
+  }
+  fail(fmt::format("there is no {} algorithm '{}'; see tutti info", options.collective,
+                   options.algorithm));
+}
+
+// The applicable first, cheapest first.
+std::vector<Candidate> ranking(std::vector<Candidate> candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     return a.applies != b.applies ? a.applies : a.seconds < b.seconds;
+                   });
+  return candidates;
+}
+
+std::string why(const Candidate& candidate, const tutti::Choice& choice) {
+  if (candidate.algorithm == choice.algorithm) return "chosen";
+  if (!candidate.applies) return std::string(candidate.why_not);
+  for (const Candidate& other : choice.candidates) {
+    if (other.algorithm != choice.algorithm || other.seconds <= 0) continue;
+    const double ratio = candidate.seconds / other.seconds;
+    if (ratio >= 1) return fmt::format("predicted to take {:.2f} times as long", ratio);
+    return fmt::format("predicted to take {:.2f} of the time, but {} decides", ratio,
+                       choice.origin);
+  }
+  return "";
+}
+
+void print_steps(const Schedule& schedule, int rank) {
+  fmt::print("\nSteps of rank {}: {} of them, {} bytes of private memory\n", rank,
+             schedule.steps.size(), schedule.scratch_bytes);
+  const size_t steps = schedule.steps.size();
+  const bool all = steps <= kShownFirst + kShownLast;
+  for (size_t i = 0; i < steps; ++i) {
+    if (!all && i == kShownFirst) {
+      fmt::print("      ... {} more ...\n", steps - kShownFirst - kShownLast);
+      i = steps - kShownLast;
+    }
+    fmt::print("{:>6}  {}\n", i, to_string(schedule.steps[i], schedule));
+  }
+  if (steps == 0) fmt::print("        nothing to do\n");
+}
+
+std::string headline(const Options& options, const Problem& problem) {
+  return fmt::format("{} of {} x {} ({} bytes{}) on {} rank{}", options.collective, problem.count,
+                     options.type, problem.bytes(),
+                     problem.ranks > 1 && (problem.collective == tutti::Collective::kAllgather ||
+                                           problem.collective == tutti::Collective::kReduceScatter)
+                         ? " per block"
+                         : "",
+                     problem.ranks, problem.ranks == 1 ? "" : "s");
+}
+
+void print_text(const Options& options, const Problem& problem, const tutti::Choice& choice) {
+  fmt::print("{}\n\n{}, by {}: {}\n", headline(options, problem), choice.algorithm->name,
+             choice.origin, choice.algorithm->summary);
+  if (!choice.note.empty()) fmt::print("{}\n", choice.note);
+  fmt::print("\n{:<20} {:>13}\n", "algorithm", "predicted");
+  for (const Candidate& candidate : ranking(choice.candidates)) {
+    const std::string time =
+        candidate.applies ? fmt::format("{:.2f} us", candidate.seconds * 1e6) : "-";
+    fmt::print("{:<20} {:>13}  {}\n", candidate.algorithm->name, time, why(candidate, choice));
+  }
+  print_steps(build_schedule(*choice.algorithm, problem), problem.rank);
+}
+
+void print_json(const Options& options, const Problem& problem, const tutti::Choice& choice) {
+  Json candidates = Json::array();
+  for (const Candidate& candidate : ranking(choice.candidates)) {
+    Json entry = {{"algorithm", candidate.algorithm->name},
+                  {"applies", candidate.applies},
+                  {"why", why(candidate, choice)}};
+    if (candidate.applies) entry["seconds"] = candidate.seconds;
+    candidates.push_back(std::move(entry));
+  }
+  const Schedule schedule = build_schedule(*choice.algorithm, problem);
+  Json steps = Json::array();
+  for (const tutti::Step& step : schedule.steps) steps.push_back(to_string(step, schedule));
+  const Json report = {{"collective", options.collective},
+                       {"ranks", problem.ranks},
+                       {"rank", problem.rank},
+                       {"root", problem.root},
+                       {"type", options.type},
+                       {"bytes", problem.bytes()},
+                       {"algorithm", choice.algorithm->name},
+                       {"origin", choice.origin},
+                       {"note", choice.note},
+                       {"candidates", std::move(candidates)},
+                       {"scratch_bytes", schedule.scratch_bytes},
+                       {"ticks", schedule.ticks},
+                       {"steps", std::move(steps)}};
+  fmt::print("{}\n", report.dump(2));
+}
+
+void write_picture(const Options& options, Problem problem, const tutti::Algorithm& algorithm) {
+  if (problem.ranks > kMaxPicturedRanks) {
+    fail(fmt::format("--svg: a picture of {} ranks is not legible; at most {}", problem.ranks,
+                     kMaxPicturedRanks));
+  }
+  std::vector<Schedule> schedules;
+  for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
+    schedules.push_back(build_schedule(algorithm, problem));
+  }
+  std::ofstream file(options.svg);
+  file << draw_schedules(schedules,
+                         fmt::format("{}: {}", algorithm.name, headline(options, problem)));
+  if (!file.flush()) fail(fmt::format("--svg: cannot write {}", options.svg));
+}
+
+void run_explain(const Options& options) {
+  const auto environment = tutti::read_environment(tutti::process_environment());
+  if (!environment.ok()) fail(std::string(environment.status().message()));
+  const auto selector = tutti::Selector::create(*environment, tutti::Machine());
+  if (!selector.ok()) fail(std::string(selector.status().message()));
+  const Problem problem = problem_of(options, *environment);
+  const tutti::Choice choice = choose(options, *selector, problem);
+  if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
+  if (options.json) {
+    print_json(options, problem, choice);
+  } else {
+    print_text(options, problem, choice);
+  }
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "explain", "Which algorithm a call uses, why, and what each rank does then");
+  command->add_option("collective", options->collective, "allreduce, broadcast, ...")->required();
+  command->add_option("-n,--ranks", options->ranks, "How many ranks (default 2)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("-b,--bytes", options->bytes, "Size of a block: 4096, 64kb, 1mb (default 0)")
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("-t,--type", options->type, "Of the elements (default float32)");
+  command->add_option("-r,--rank", options->rank, "Whose steps are printed (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--root", options->root, "Of a broadcast (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-a,--algorithm", options->algorithm, "This one instead of the choice");
+  command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
+  command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file");
+  command->add_flag("--json", options->json, "Print JSON, with all steps");
+  command->callback([options] { run_explain(*options); });
+}
