@@ -101,10 +101,7 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   ExecutorSettings settings;
   settings.rank = rank_;
   settings.ranks = ranks_;
-  settings.limits = {.slot_bytes = environment.slot_bytes / 2,
-                     .window_bytes = environment.window_bytes,
-                     .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
-                     .stream_bytes = environment.stream_bytes};
+  settings.limits = limits_of(environment);
   settings.caller_patience = patience_for(local_ranks, cores);
   settings.worker_patience = patience_for(local_ranks * (1 + workers.size()), cores);
   if (environment.spin_count >= 0) {
