@@ -15,7 +15,7 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const bool folds = !std::has_single_bit(static_cast<unsigned>(q.ranks));
-  const int rounds = std::bit_width(static_cast<unsigned>(q.ranks)) - 1;
+  const int rounds = rounds_of(q.ranks) - (folds ? 1 : 0);
   return (rounds + (folds ? 2 : 0)) * message_s(q.bytes(), m) +
          (rounds + (folds ? 1 : 0)) * combine_s(2 * q.bytes(), m) + buffers_s(q, m);
 }

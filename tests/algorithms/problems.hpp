@@ -22,7 +22,7 @@ inline Limits shared_limits() {
 inline void for_every_problem(const std::function<void(const Algorithm&, Problem)>& visit) {
   for (const Algorithm* algorithm : algorithms()) {
     for (const int ranks : {1, 2, 3, 4, 7, 8, 13, 64}) {
-      for (const uint64_t count : {0, 1, 13, 100, 5000, 100'000, 3'000'001}) {
+      for (const uint64_t count : {0UL, 1UL, 13UL, 100UL, 5000UL, 100'000UL, 3'000'001UL}) {
         for (const bool shared : {true, false}) {
           Problem problem;
           problem.collective = algorithm->collective;
