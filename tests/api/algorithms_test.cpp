@@ -1,0 +1,78 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Every registered algorithm, chosen by its variable, gives right results over numbers of ranks and
+// sizes, those included for which it must hand over to another. A new line in
+// algorithms/registry.inc is a new test here.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "support/collectives.hpp"
+
+namespace tutti_test {
+namespace {
+
+struct Choice {
+  std::string collective;
+  std::string algorithm;
+};
+
+const std::vector<Choice> kChoices = {
+#define TUTTI_ALGORITHM(collective, name) {#collective, #name},
+#include "algorithms/registry.inc"
+#undef TUTTI_ALGORITHM
+};
+
+constexpr size_t kCounts[] = {0, 1, 3, 12, 14, 63, 500, 4099, 16385, 100003};
+constexpr tutti_type kTypesHere[] = {TUTTI_UINT8, TUTTI_INT32, TUTTI_BFLOAT16, TUTTI_FLOAT64};
+
+void run_collective(const std::string& name, Collectives& on, tutti_type type, size_t count,
+                    const Variant& variant) {
+  for (const Op op : {Op::kSum, Op::kMax, Op::kAvg}) {
+    if (name == "allreduce") on.allreduce(type, op, count, variant);
+    if (name == "reduce_scatter") on.reduce_scatter(type, op, count, variant);
+  }
+  if (name == "allgather") on.allgather(type, count, variant);
+  if (name == "broadcast") {
+    for (int root = 0; root < on.ranks(); ++root) on.broadcast(type, count, root, variant);
+  }
+}
+
+class Algorithm : public testing::TestWithParam<Choice> {};
+
+TEST_P(Algorithm, GivesTheReference) {
+  const Choice& choice = GetParam();
+  std::string variable = "CCL_" + choice.collective;
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  for (const int count : {1, 2, 3, 4, 5, 8}) {
+    Ranks ranks;
+    ranks.count = count;
+    ranks.before = [&](int) { setenv(variable.c_str(), choice.algorithm.c_str(), 1); };
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      if (choice.collective == "barrier") {
+        for (int i = 0; i < 100; ++i) ASSERT_OK(tutti_barrier(comm));
+        return;
+      }
+      Collectives on(rank, comm);
+      int turn = 0;
+      for (const tutti_type type : kTypesHere) {
+        for (const size_t elements : kCounts) {
+          const bool in_place = ++turn % 2 == 0;
+          run_collective(choice.collective, on, type, elements, {Form::kBlocking, in_place, false});
+          run_collective(choice.collective, on, type, elements,
+                         {kForms[turn % 3], !in_place, turn % 5 == 0});
+        }
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(kChoices), [](const auto& info) {
+  return info.param.collective + "_" + info.param.algorithm;
+});
+
+}  // namespace
+}  // namespace tutti_test

@@ -1,0 +1,253 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Wrong arguments: each gives its status and a text that says what was wrong, on the rank that made
+// the mistake, and leaves the communicator as good as before.
+#include <cstdint>
+#include <string>
+
+#include "support/ranks.hpp"
+
+namespace tutti_test {
+namespace {
+
+// The values after the last type that a tutti_type can hold in C++.
+constexpr auto kBadType = static_cast<tutti_type>(14);
+constexpr auto kWorseType = static_cast<tutti_type>(15);
+
+// The body, then proof that the communicator still works.
+void on_two_ranks(const RankBody& body) {
+  run_ranks(2, [&](int rank, tutti_comm_t comm) {
+    body(rank, comm);
+    int32_t one = 1;
+    EXPECT_OK(tutti_comm_state(comm));
+    EXPECT_OK(tutti_allreduce(&one, &one, 1, TUTTI_INT32, TUTTI_SUM, comm));
+    EXPECT_EQ(one, 2);
+  });
+}
+
+#define EXPECT_INVALID(call) EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, call)
+
+TEST(Errors, ANullCommunicatorIsInvalid) {
+  float x = 0;
+  tutti_request_t request = nullptr;
+  tutti_comm_t null = nullptr;
+  int value = 0;
+  EXPECT_INVALID(tutti_barrier(null));
+  EXPECT_INVALID(tutti_ibarrier(null, &request));
+  EXPECT_INVALID(tutti_barrier_init(null, &request));
+  EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, null));
+  EXPECT_INVALID(tutti_iallreduce(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, null, &request));
+  EXPECT_INVALID(tutti_allreduce_init(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, null, &request));
+  EXPECT_INVALID(tutti_broadcast(&x, 1, TUTTI_FLOAT32, 0, null));
+  EXPECT_INVALID(tutti_allgather(&x, &x, 1, TUTTI_FLOAT32, null));
+  EXPECT_INVALID(tutti_reduce_scatter(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, null));
+  EXPECT_INVALID(tutti_send(&x, 1, TUTTI_FLOAT32, 0, 0, null));
+  EXPECT_INVALID(tutti_recv(&x, 1, TUTTI_FLOAT32, 0, 0, null, nullptr));
+  EXPECT_INVALID(tutti_comm_rank(null, &value));
+  EXPECT_INVALID(tutti_comm_size(null, &value));
+  EXPECT_INVALID(tutti_comm_state(null));
+  EXPECT_INVALID(tutti_comm_abort(null, "why"));
+  EXPECT_INVALID(tutti_comm_set_timeout(null, 10));
+  EXPECT_ERROR_SAYS("comm");
+}
+
+TEST(Errors, NullIsAcceptedWhereThereIsNothingToFree) {
+  EXPECT_OK(tutti_comm_destroy(nullptr));
+  EXPECT_OK(tutti_request_free(nullptr));
+}
+
+TEST(Errors, ANullRequestIsInvalid) {
+  int done = 0;
+  tutti_recv_info info{};
+  EXPECT_INVALID(tutti_request_test(nullptr, &done));
+  EXPECT_INVALID(tutti_request_wait(nullptr));
+  EXPECT_INVALID(tutti_request_wait_for(nullptr, 10));
+  EXPECT_INVALID(tutti_request_start(nullptr));
+  EXPECT_INVALID(tutti_request_recv_info(nullptr, &info));
+  EXPECT_INVALID(tutti_request_on_complete(nullptr, nullptr, nullptr));
+}
+
+TEST(Errors, ANullOutputIsInvalid) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 0;
+    EXPECT_INVALID(tutti_comm_rank(comm, nullptr));
+    EXPECT_INVALID(tutti_comm_size(comm, nullptr));
+    EXPECT_INVALID(tutti_iallreduce(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, comm, nullptr));
+    EXPECT_INVALID(tutti_ibarrier(comm, nullptr));
+    EXPECT_INVALID(tutti_barrier_init(comm, nullptr));
+  });
+}
+
+TEST(Errors, ANullBufferIsInvalidUnlessTheCountIsZero) {
+  on_two_ranks([](int rank, tutti_comm_t comm) {
+    float x = 0;
+    EXPECT_INVALID(tutti_allreduce(nullptr, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_INVALID(tutti_allreduce(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_INVALID(tutti_broadcast(nullptr, 1, TUTTI_FLOAT32, 0, comm));
+    EXPECT_INVALID(tutti_allgather(nullptr, &x, 1, TUTTI_FLOAT32, comm));
+    EXPECT_INVALID(tutti_reduce_scatter(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_INVALID(tutti_send(nullptr, 1, TUTTI_FLOAT32, 0, 0, comm));
+    EXPECT_OK(tutti_allreduce(nullptr, nullptr, 0, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_OK(tutti_broadcast(nullptr, 0, TUTTI_FLOAT32, 1, comm));
+    EXPECT_OK(tutti_allgather(nullptr, nullptr, 0, TUTTI_FLOAT32, comm));
+    EXPECT_OK(tutti_reduce_scatter(nullptr, nullptr, 0, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_OK(tutti_send(nullptr, 0, TUTTI_FLOAT32, 1 - rank, 0, comm));
+    EXPECT_OK(tutti_recv(nullptr, 0, TUTTI_FLOAT32, 1 - rank, 0, comm, nullptr));
+  });
+}
+
+TEST(Errors, AnUnknownTypeIsNamed) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 0;
+    EXPECT_INVALID(tutti_allreduce(&x, &x, 1, kBadType, TUTTI_SUM, comm));
+    EXPECT_ERROR_SAYS("14");
+    EXPECT_INVALID(tutti_broadcast(&x, 1, kWorseType, 0, comm));
+    EXPECT_ERROR_SAYS("15");
+    EXPECT_INVALID(tutti_send(&x, 1, kBadType, 0, 0, comm));
+    EXPECT_ERROR_SAYS("14");
+  });
+}
+
+TEST(Errors, AnUnknownOperationIsNamed) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 0;
+    EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT32, 8, comm));
+    EXPECT_ERROR_SAYS("8");
+    EXPECT_INVALID(tutti_reduce_scatter(&x, &x, 1, TUTTI_FLOAT32, -3, comm));
+    EXPECT_ERROR_SAYS("-3");
+  });
+}
+
+TEST(Errors, ABitwiseOperationOnFloatsNamesBoth) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    double x = 0;
+    EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT64, TUTTI_BXOR, comm));
+    EXPECT_ERROR_SAYS("bxor");
+    EXPECT_ERROR_SAYS("float64");
+  });
+}
+
+TEST(Errors, ADestroyedOperationIsUnknown) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 2;
+    tutti_op op = -1;
+    ASSERT_OK(tutti_op_create_premul_sum(&x, TUTTI_FLOAT32, &op));
+    ASSERT_OK(tutti_op_destroy(op));
+    EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT32, op, comm));
+    EXPECT_INVALID(tutti_op_destroy(op));
+    EXPECT_INVALID(tutti_op_destroy(TUTTI_SUM));
+  });
+}
+
+TEST(Errors, APremultipliedSumOfAnotherTypeNamesBoth) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 2;
+    tutti_op op = -1;
+    ASSERT_OK(tutti_op_create_premul_sum(&x, TUTTI_FLOAT32, &op));
+    int32_t y = 1;
+    EXPECT_INVALID(tutti_allreduce(&y, &y, 1, TUTTI_INT32, op, comm));
+    EXPECT_ERROR_SAYS("float32");
+    EXPECT_ERROR_SAYS("int32");
+    EXPECT_OK(tutti_op_destroy(op));
+  });
+}
+
+TEST(Errors, ARootOutsideTheRanksIsNamed) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 0;
+    for (const int root : {-1, 2, 1000}) {
+      EXPECT_INVALID(tutti_broadcast(&x, 1, TUTTI_FLOAT32, root, comm));
+      EXPECT_ERROR_SAYS(std::to_string(root));
+    }
+  });
+}
+
+TEST(Errors, APeerOrTagOutsideItsRangeIsNamed) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x = 0;
+    EXPECT_INVALID(tutti_send(&x, 1, TUTTI_FLOAT32, 2, 0, comm));
+    EXPECT_ERROR_SAYS("2");
+    EXPECT_INVALID(tutti_send(&x, 1, TUTTI_FLOAT32, TUTTI_ANY_SOURCE, 0, comm));
+    EXPECT_ERROR_SAYS("-1");
+    EXPECT_INVALID(tutti_send(&x, 1, TUTTI_FLOAT32, 1, TUTTI_ANY_TAG, comm));
+    EXPECT_ERROR_SAYS("tag");
+    EXPECT_INVALID(tutti_recv(&x, 1, TUTTI_FLOAT32, -2, 0, comm, nullptr));
+    EXPECT_ERROR_SAYS("-2");
+    EXPECT_INVALID(tutti_recv(&x, 1, TUTTI_FLOAT32, 0, -2, comm, nullptr));
+    EXPECT_ERROR_SAYS("tag");
+  });
+}
+
+TEST(Errors, ACountWhoseBytesOverflowIsInvalid) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    double x = 0;
+    const size_t count = SIZE_MAX / 8 + 2;
+    EXPECT_INVALID(tutti_allreduce(&x, &x, count, TUTTI_FLOAT64, TUTTI_SUM, comm));
+    EXPECT_ERROR_SAYS(std::to_string(count));
+    EXPECT_INVALID(tutti_broadcast(&x, count, TUTTI_FLOAT64, 0, comm));
+    EXPECT_INVALID(tutti_send(&x, count, TUTTI_FLOAT64, 0, 0, comm));
+    // Fits for one rank, but not for all.
+    EXPECT_INVALID(tutti_allgather(&x, &x, SIZE_MAX / 8 - 1, TUTTI_FLOAT64, comm));
+    EXPECT_INVALID(tutti_reduce_scatter(&x, &x, SIZE_MAX / 8 - 1, TUTTI_FLOAT64, TUTTI_SUM, comm));
+  });
+}
+
+TEST(Errors, ATimeoutOfZeroIsInvalid) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    EXPECT_INVALID(tutti_comm_set_timeout(comm, 0));
+    EXPECT_INVALID(tutti_comm_set_timeout(comm, -2));
+    EXPECT_ERROR_SAYS("-2");
+    EXPECT_OK(tutti_comm_set_timeout(comm, -1));
+  });
+}
+
+TEST(Errors, StartingWhatCannotBeStartedIsWrongUsage) {
+  on_two_ranks([](int rank, tutti_comm_t comm) {
+    int32_t x = 0;
+    tutti_request_t receive = nullptr;
+    ASSERT_OK(tutti_recv_init(&x, 1, TUTTI_INT32, 1 - rank, 0, comm, &receive));
+    ASSERT_OK(tutti_request_start(receive));
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(receive));
+    ASSERT_OK(tutti_barrier(comm));  // it was active: nobody has sent yet
+    ASSERT_OK(tutti_send(&rank, 1, TUTTI_INT32, 1 - rank, 0, comm));
+    EXPECT_OK(tutti_request_wait(receive));
+    EXPECT_EQ(x, 1 - rank);
+    EXPECT_OK(tutti_request_free(receive));
+
+    tutti_request_t once = nullptr;
+    ASSERT_OK(tutti_ibarrier(comm, &once));
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(once));
+    EXPECT_OK(tutti_request_wait(once));
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(once));
+    EXPECT_OK(tutti_request_free(once));
+  });
+}
+
+#define EXPECT_UNSUPPORTED(name, ...)                              \
+  EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_##name(__VA_ARGS__)); \
+  EXPECT_ERROR_SAYS(#name)
+
+TEST(Errors, WhatIsNotInThisReleaseSaysSo) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    float x[2] = {};
+    const size_t counts[2] = {1, 1};
+    void* memory = nullptr;
+    tutti_comm_t smaller = nullptr;
+    EXPECT_UNSUPPORTED(reduce, x, x, 1, TUTTI_FLOAT32, TUTTI_SUM, 0, comm);
+    EXPECT_UNSUPPORTED(allgatherv, x, x, counts, nullptr, TUTTI_FLOAT32, comm);
+    EXPECT_UNSUPPORTED(reduce_scatterv, x, x, counts, TUTTI_FLOAT32, TUTTI_SUM, comm);
+    EXPECT_UNSUPPORTED(alltoall, x, x, 1, TUTTI_FLOAT32, comm);
+    EXPECT_UNSUPPORTED(alltoallv, x, counts, nullptr, x, counts, nullptr, TUTTI_FLOAT32, comm);
+    EXPECT_UNSUPPORTED(gather, x, x, 1, TUTTI_FLOAT32, 0, comm);
+    EXPECT_UNSUPPORTED(gatherv, x, 1, x, counts, nullptr, TUTTI_FLOAT32, 0, comm);
+    EXPECT_UNSUPPORTED(scatter, x, x, 1, TUTTI_FLOAT32, 0, comm);
+    EXPECT_UNSUPPORTED(scatterv, x, counts, nullptr, x, 1, TUTTI_FLOAT32, 0, comm);
+    EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_alloc(comm, 64, &memory));
+    EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_comm_shrink(comm, nullptr, &smaller));
+    EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_group_start());
+    EXPECT_STRNE(tutti_last_error(), "");
+  });
+}
+
+}  // namespace
+}  // namespace tutti_test

@@ -1,0 +1,178 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How messages match: by source and tag, in the order sent.
+#include <unistd.h>
+
+#include <numeric>
+#include <set>
+#include <vector>
+
+#include "support/ranks.hpp"
+
+namespace tutti_test {
+namespace {
+
+void send_one(int32_t value, int to, int tag, tutti_comm_t comm) {
+  ASSERT_OK(tutti_send(&value, 1, TUTTI_INT32, to, tag, comm));
+}
+
+int32_t recv_one(int from, int tag, tutti_comm_t comm, tutti_recv_info* info = nullptr) {
+  int32_t value = -1;
+  EXPECT_OK(tutti_recv(&value, 1, TUTTI_INT32, from, tag, comm, info));
+  return value;
+}
+
+TEST(Messages, OfOneTagArriveInTheOrderSent) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    for (int32_t i = 0; i < 500; ++i) {
+      if (rank == 0) send_one(i, 1, 4, comm);
+      if (rank == 1) {
+        ASSERT_EQ(recv_one(0, 4, comm), i);
+      }
+    }
+  });
+}
+
+TEST(Messages, OfOtherTagsDoNotStandInTheWay) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    for (int32_t tag = 0; tag < 50 && rank == 0; ++tag) send_one(tag * 3, 1, tag, comm);
+    for (int32_t tag = 50; tag-- > 0 && rank == 1;) ASSERT_EQ(recv_one(0, tag, comm), tag * 3);
+  });
+}
+
+TEST(Messages, FromAnySourceTellWhereTheyCameFrom) {
+  run_ranks(4, [](int rank, tutti_comm_t comm) {
+    if (rank != 0) send_one(rank * 10, 0, rank + 20, comm);
+    std::set<int> sources;
+    for (int i = 1; i < 4 && rank == 0; ++i) {
+      tutti_recv_info info{};
+      const int32_t value = recv_one(TUTTI_ANY_SOURCE, TUTTI_ANY_TAG, comm, &info);
+      EXPECT_EQ(value, info.source * 10);
+      EXPECT_EQ(info.tag, info.source + 20);
+      EXPECT_EQ(info.count, 1u);
+      sources.insert(info.source);
+    }
+    EXPECT_EQ(sources.size(), rank == 0 ? 3u : 0u);
+  });
+}
+
+TEST(Messages, ShorterThanTheBufferTellTheirCount) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    std::vector<double> data(100000, rank);
+    tutti_recv_info info{};
+    for (const size_t count : {0u, 1u, 99u, 70000u}) {
+      if (rank == 0) {
+        ASSERT_OK(tutti_send(data.data(), count, TUTTI_FLOAT64, 1, 0, comm));
+      } else {
+        data.assign(data.size(), -1);
+        ASSERT_OK(tutti_recv(data.data(), data.size(), TUTTI_FLOAT64, 0, 0, comm, &info));
+        EXPECT_EQ(info.count, count);
+        EXPECT_EQ(std::accumulate(data.begin(), data.end(), 0.0),
+                  -static_cast<double>(data.size() - count));
+      }
+    }
+  });
+}
+
+TEST(Messages, LongerThanTheBufferAreTruncatedAndBreakNothing) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    for (const size_t count : {10u, 100000u}) {
+      std::vector<int32_t> data(count, rank == 0 ? 7 : -1);
+      if (rank == 0) {
+        ASSERT_OK(tutti_send(data.data(), count, TUTTI_INT32, 1, 0, comm));
+      } else {
+        EXPECT_STATUS(TUTTI_ERR_TRUNCATED,
+                      tutti_recv(data.data(), 4, TUTTI_INT32, 0, 0, comm, nullptr));
+        EXPECT_ERROR_SAYS("4");
+        EXPECT_EQ(data[4], -1) << "wrote outside the buffer";
+      }
+      EXPECT_OK(tutti_barrier(comm));
+    }
+  });
+}
+
+TEST(Messages, OfAnotherTypeAreAMismatchThatNamesBoth) {
+  Ranks ranks;
+  ranks.breaks = true;
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    float x[2] = {};
+    if (rank == 0) {
+      ASSERT_OK(tutti_send(x, 2, TUTTI_FLOAT32, 1, 0, comm));
+    } else {
+      EXPECT_STATUS(TUTTI_ERR_MISMATCH, tutti_recv(x, 2, TUTTI_INT32, 0, 0, comm, nullptr));
+      EXPECT_ERROR_SAYS("float32");
+      EXPECT_ERROR_SAYS("int32");
+    }
+  });
+}
+
+TEST(Messages, ToOneselfArrive) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    std::vector<int32_t> out(200000, rank + 5);
+    std::vector<int32_t> in(out.size());
+    tutti_request_t receive = nullptr;
+    ASSERT_OK(tutti_irecv(in.data(), in.size(), TUTTI_INT32, rank, 9, comm, &receive));
+    ASSERT_OK(tutti_send(out.data(), out.size(), TUTTI_INT32, rank, 9, comm));
+    ASSERT_OK(tutti_request_wait(receive));
+    EXPECT_OK(tutti_request_free(receive));
+    EXPECT_EQ(in, out);
+  });
+}
+
+TEST(Messages, LargeOnesBothWaysAtOnceDoNotDeadlock) {
+  run_ranks(3, [](int rank, tutti_comm_t comm) {
+    constexpr size_t kCount = 1 << 20;
+    std::vector<float> out(kCount, static_cast<float>(rank));
+    std::vector<std::vector<float>> in(3, std::vector<float>(kCount));
+    std::vector<tutti_request_t> requests;
+    for (int peer = 0; peer < 3; ++peer) {
+      requests.push_back(nullptr);
+      ASSERT_OK(tutti_isend(out.data(), kCount, TUTTI_FLOAT32, peer, 1, comm, &requests.back()));
+    }
+    for (int peer = 0; peer < 3; ++peer) {
+      requests.push_back(nullptr);
+      ASSERT_OK(tutti_irecv(in[static_cast<size_t>(peer)].data(), kCount, TUTTI_FLOAT32, peer, 1,
+                            comm, &requests.back()));
+    }
+    for (tutti_request_t request : requests) {
+      ASSERT_OK(tutti_request_wait(request));
+      ASSERT_OK(tutti_request_free(request));
+    }
+    for (int peer = 0; peer < 3; ++peer) {
+      EXPECT_EQ(in[static_cast<size_t>(peer)],
+                std::vector<float>(kCount, static_cast<float>(peer)));
+    }
+  });
+}
+
+TEST(Messages, ThatNobodyHasAskedForYetWaitForTheirReceive) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    constexpr int32_t kMessages = 200;
+    if (rank == 0) {
+      for (int32_t i = 0; i < kMessages; ++i) send_one(i, 1, 2, comm);
+    }
+    // Collectives in between are independent of messages.
+    ASSERT_OK(tutti_barrier(comm));
+    for (int32_t i = 0; i < kMessages && rank == 1; ++i) ASSERT_EQ(recv_one(0, 2, comm), i);
+  });
+}
+
+TEST(Messages, PersistentOnesAreSentAndReceivedAgain) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    std::vector<int64_t> data(3000);
+    tutti_request_t request = nullptr;
+    ASSERT_OK(rank == 0
+                  ? tutti_send_init(data.data(), data.size(), TUTTI_INT64, 1, 3, comm, &request)
+                  : tutti_recv_init(data.data(), data.size(), TUTTI_INT64, 0, 3, comm, &request));
+    for (int64_t round = 0; round < 20; ++round) {
+      if (rank == 0) data.assign(data.size(), round);
+      ASSERT_OK(tutti_request_start(request));
+      ASSERT_OK(tutti_request_wait(request));
+      ASSERT_EQ(data.back(), round);
+    }
+    EXPECT_OK(tutti_request_free(request));
+  });
+}
+
+}  // namespace
+}  // namespace tutti_test

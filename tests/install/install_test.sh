@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#
+# install_test.sh BUILD: installs the build to a folder of its own, and uses it from there as a
+# stranger would: with find_package, with pkg-config, and by looking at what it exports.
+set -euo pipefail
+build=$1
+here=$(dirname "$(readlink -f "$0")")
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+
+fail() {
+  echo "install_test: $*" >&2
+  exit 1
+}
+
+cmake --install "$build" --prefix "$prefix/root" >/dev/null
+library=$(find "$prefix/root" -name libtutti.so)
+[ -n "$library" ] || fail 'no libtutti.so was installed'
+
+soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ "$soname" = libtutti.so.0 ] || fail "the soname is '$soname', should be libtutti.so.0"
+
+# The name of the version itself is the one symbol that is no function of ours.
+strangers=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(tutti_|TUTTI_0$)' || true)
+[ -z "$strangers" ] || fail "exported besides tutti_*: $strangers"
+nm -D --defined-only "$library" | grep -q ' tutti_allreduce' || fail 'tutti_allreduce is not exported'
+
+cmake -S "$here/consumer" -B "$prefix/consumer" -DCMAKE_PREFIX_PATH="$prefix/root" >/dev/null
+cmake --build "$prefix/consumer" >/dev/null
+"$prefix/consumer/consumer"
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix/root" -name tutti.pc)")
+export PKG_CONFIG_PATH
+read -ra flags <<<"$(pkg-config --cflags --libs tutti)"
+cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
+  -Wl,-rpath,"$(dirname "$library")"
+"$prefix/by_pkg_config"
+
+"$prefix/root/bin/tutti" --version | grep -q '^tutti [0-9]' || fail 'the tutti command does not run'
