@@ -143,7 +143,7 @@ void print_skipped(const std::vector<Row>& rows) {
 }
 
 void run_verify(const Options& options) {
-  const std::string& default_ranks = options.quick ? kQuickRanks : kAllRanks;
+  const std::string default_ranks = options.quick ? kQuickRanks : kAllRanks;
   const std::vector<int> ranks = parse_ranks(options.ranks.empty() ? default_ranks : options.ranks);
   std::vector<Row> rows = choose(options);
   if (!options.json) {

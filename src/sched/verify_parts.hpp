@@ -59,6 +59,11 @@ class RankMemories {
   std::vector<std::vector<Place>> sending_;  // per rank, from where sends are under way
 };
 
+// Appends the reduction of sources of equal length, whose runs it uses up. An error is the end of a
+// sentence that begins with the step.
+Status reduce_runs(std::span<std::vector<Run>> sources, uint32_t element_bytes, bool finishes,
+                   Values& values, std::vector<Run>& result);
+
 // Runs all schedules to their end; leaves the memory as they do.
 Status run_schedules(std::span<const Schedule> schedules, const Problem& problem,
                      RankMemories& memories, Values& values);

@@ -148,8 +148,6 @@ Status Execution::copy(int rank, const Step& step) {
   return memories_.write(rank, at, step.dst, runs_);
 }
 
-// Walks through the runs of all sources at once: each stretch over which none of them changes gives
-// one run of the result.
 Status Execution::reduce(int rank, const Step& step) {
   const size_t at = rank_of(rank).at;
   const size_t count = step.source_count;
@@ -159,38 +157,12 @@ Status Execution::reduce(int rank, const Step& step) {
     TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, schedule(rank).sources[step.first_source + i],
                                          step.bytes, false, source_runs_[i]));
   }
-  const auto fault = [&](std::string_view what) {
-    return Status::format(Code::kInternal, "{} {}", step_text(schedules_, rank, at), what);
-  };
-  std::vector<size_t> cursor(count, 0);
-  std::vector<ValueId> operands(count);
   runs_.clear();
-  for (uint64_t done = 0; done < step.bytes;) {
-    const uint64_t index = source_runs_[0][cursor[0]].index;
-    uint64_t bytes = step.bytes - done;
-    for (size_t i = 0; i < count; ++i) {
-      const Run& run = source_runs_[i][cursor[i]];
-      bytes = std::min(bytes, run.bytes);
-      operands[i] = run.value;
-      if (run.index != index) {
-        return fault(fmt::format("combines byte {} of the send buffers ({}) with byte {} ({})",
-                                 index, values_.text(operands[0]), run.index,
-                                 values_.text(run.value)));
-      }
-    }
-    if (index % problem_.element_bytes != 0 || bytes % problem_.element_bytes != 0) {
-      return fault("combines parts of elements");
-    }
-    Result<ValueId> value = values_.reduce(operands, step.finishes);
-    if (!value.ok()) return fault(value.status().message());
-    runs_.push_back({bytes, index, *value});
-    for (size_t i = 0; i < count; ++i) {
-      Run& run = source_runs_[i][cursor[i]];
-      run.index += bytes;
-      run.bytes -= bytes;
-      if (run.bytes == 0) ++cursor[i];
-    }
-    done += bytes;
+  const Status status = reduce_runs(std::span(source_runs_).first(count), problem_.element_bytes,
+                                    step.finishes, values_, runs_);
+  if (!status.ok()) {
+    return Status::format(status.code(), "{} {}", step_text(schedules_, rank, at),
+                          status.message());
   }
   return memories_.write(rank, at, step.dst, runs_);
 }
