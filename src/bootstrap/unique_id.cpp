@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace tutti {
@@ -74,8 +73,7 @@ tutti_unique_id encode(const UniqueId& id) {
   encoded.name = id.name;
   encoded.secret = id.secret;
   encoded.maker_pid = id.maker_pid;
-  std::memcpy(encoded.maker_host, id.maker_host.data(),
-              std::min(id.maker_host.size(), sizeof encoded.maker_host - 1));
+  id.maker_host.copy(encoded.maker_host, sizeof encoded.maker_host - 1);
   encoded.checksum = checksum_of(encoded);
   tutti_unique_id bytes;
   std::memcpy(bytes.bytes, &encoded, sizeof encoded);

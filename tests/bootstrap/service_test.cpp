@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
-#include <cstring>
+#include <span>
 
 #include "bootstrap/meeting.hpp"
 #include "bootstrap/wire.hpp"
@@ -33,9 +33,8 @@ AssertionResult says(const std::string& text, const std::string& part) {
 }
 
 std::vector<std::byte> bytes(const std::string& text) {
-  std::vector<std::byte> result(text.size());
-  std::memcpy(result.data(), text.data(), text.size());
-  return result;
+  const auto view = std::as_bytes(std::span(text));
+  return {view.begin(), view.end()};
 }
 
 // Spins politely until another process of the test has come to `value`.

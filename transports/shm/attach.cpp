@@ -51,7 +51,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 void put_text(std::span<char> field, std::string_view text) {
   const size_t length = std::min(text.size(), field.size() - 1);
-  std::memcpy(field.data(), text.data(), length);
+  std::copy_n(text.begin(), length, field.begin());
   field[length] = '\0';
 }
 
