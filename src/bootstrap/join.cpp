@@ -2,7 +2,6 @@
 #include "bootstrap/join.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 

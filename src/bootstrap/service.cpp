@@ -2,6 +2,7 @@
 #include "bootstrap/service.hpp"
 
 #include <poll.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,14 +392,21 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
                           name, id.describe());
   }
   if (error != 0) return Status::system(error, "listening at the meeting place @" + name);
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  Status status;
   try {
     std::thread([id, listener = std::move(listener)]() mutable {
       bootstrap::Service(id, std::move(listener)).run();
     }).detach();
   } catch (const std::system_error& failure) {
-    return Status::system(failure.code().value(), "starting the thread at which ranks meet");
+    status = Status::system(failure.code().value(), "starting the thread at which ranks meet");
   }
-  return {};
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return status;
 }
 
 }  // namespace tutti
