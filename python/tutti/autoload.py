@@ -1,9 +1,9 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Makes the name ``ccl`` known to torch.distributed.
 
-PyTorch calls ``register`` at the end of ``import torch`` (entry point "torch.backends"), in programs
-that may never use us. So nothing here may fail or cost much: the extension is loaded by the first
-process group.
+PyTorch calls ``register`` at the end of ``import torch`` (entry point "torch.backends"), in
+programs that may never use us. So nothing here may fail or cost much: the extension is loaded by
+the first process group.
 """
 
 

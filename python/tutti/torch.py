@@ -34,7 +34,7 @@ from . import _C  # noqa: E402  (only after the check)
 
 # How long a program that ends without destroy_process_group() waits for operations that are not
 # complete, before it ends them with an error on all ranks.
-EXIT_PATIENCE = datetime.timedelta(seconds=5)
+EXIT_PATIENCE = datetime.timedelta(seconds=2)
 
 
 def create(options):

@@ -1,0 +1,32 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Fixtures: process groups of real processes, kept for all tests that leave them intact."""
+
+import pytest
+from ranks import Ranks
+
+
+@pytest.fixture(scope="session")
+def kept_ranks():
+    kept = {}
+    yield kept
+    for ranks in kept.values():
+        ranks.close()
+
+
+@pytest.fixture(params=[2, 3], ids=["2ranks", "3ranks"])
+def ranks(request, kept_ranks):
+    yield from intact(kept_ranks, request.param)
+
+
+@pytest.fixture
+def two_ranks(kept_ranks):
+    yield from intact(kept_ranks, 2)
+
+
+def intact(kept_ranks, size):
+    """The kept group of that size; made anew if a test before broke it."""
+    if size in kept_ranks and kept_ranks[size].broken:
+        kept_ranks.pop(size).kill()
+    if size not in kept_ranks:
+        kept_ranks[size] = Ranks(size)
+    yield kept_ranks[size]

@@ -1,0 +1,189 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Reductions compute what they say, for every type, operation and shape."""
+
+import pytest
+import torch
+import torch.distributed as dist
+from reference import (ALL_TYPES, COMPLEX, FLOATS, INTEGERS, SHAPES, check, data, reduced, same,
+                       strided_copies)
+from torch.distributed import ReduceOp
+
+ARITHMETIC = [ReduceOp.SUM, ReduceOp.PRODUCT, ReduceOp.MIN, ReduceOp.MAX]
+BITWISE = [ReduceOp.BAND, ReduceOp.BOR, ReduceOp.BXOR]
+
+
+def operations(dtype):
+    if dtype.is_complex:
+        return [ReduceOp.SUM, ReduceOp.AVG]
+    if dtype == torch.bool:
+        return ARITHMETIC + BITWISE
+    return ARITHMETIC + [ReduceOp.AVG] + ([] if dtype.is_floating_point else BITWISE)
+
+
+def inputs_of_all(shape, dtype, salt=0):
+    return [data(shape, dtype, rank, salt) for rank in range(dist.get_world_size())]
+
+
+def all_reduce_everything(dtype):
+    rank = dist.get_rank()
+    for shape in SHAPES:
+        everyone = inputs_of_all(shape, dtype)
+        for op in operations(dtype):
+            expected = reduced(everyone, op)
+            for tensor in [everyone[rank].clone(), *strided_copies(everyone[rank])]:
+                dist.all_reduce(tensor, op)
+                check(tensor, expected)
+            tensor = everyone[rank].clone()
+            dist.all_reduce(tensor, op, async_op=True).wait()
+            check(tensor, expected)
+
+
+@pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)
+def test_all_reduce(ranks, dtype):
+    ranks.run(all_reduce_everything, dtype)
+
+
+def all_reduce_bits(dtype):
+    everyone = inputs_of_all((4099,), dtype)
+    tensor = everyone[dist.get_rank()]
+    dist.all_reduce(tensor)
+    return tensor
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_every_rank_gets_the_same_bits(ranks, dtype):
+    first, *others = ranks.run(all_reduce_bits, dtype)
+    for other in others:
+        same(other, first)
+
+
+def all_reduce_premultiplied(dtype, as_tensor):
+    everyone = inputs_of_all((257,), dtype)
+    tensor = everyone[dist.get_rank()].clone()
+    factor = torch.tensor([0.5], dtype=torch.float32) if as_tensor else 0.5
+    dist.all_reduce(tensor, dist._make_nccl_premul_sum(factor))
+    check(tensor, reduced(everyone, ReduceOp.SUM) * 0.5)
+
+
+@pytest.mark.parametrize("as_tensor", [False, True], ids=["number", "tensor"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64],
+                         ids=str)
+def test_premultiplied_sum(ranks, dtype, as_tensor):
+    ranks.run(all_reduce_premultiplied, dtype, as_tensor)
+
+
+def coalesced_all_reduce(dtype):
+    rank = dist.get_rank()
+    cases = [inputs_of_all(shape, dtype, salt) for salt, shape in enumerate(SHAPES)]
+    for async_op in (False, True):
+        tensors = [everyone[rank].clone() for everyone in cases]
+        with dist._coalescing_manager(async_ops=async_op) as manager:
+            for tensor in tensors:
+                dist.all_reduce(tensor)
+        if async_op:
+            manager.wait()
+        for tensor, everyone in zip(tensors, cases):
+            check(tensor, reduced(everyone, ReduceOp.SUM))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64], ids=str)
+def test_coalesced_all_reduce(ranks, dtype):
+    ranks.run(coalesced_all_reduce, dtype)
+
+
+def reduce_scatter_everything(dtype):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    for shape in [(0,), (1,), (3, 5), (1023,)]:
+        everyone = inputs_of_all((size, *shape), dtype)
+        mine = everyone[rank]
+        for op in operations(dtype):
+            expected = reduced(everyone, op)[rank]
+            blank = torch.zeros(shape, dtype=dtype)
+            for output in [blank.clone(), *strided_copies(blank)]:
+                dist.reduce_scatter(output, [block.clone() for block in mine], op)
+                check(output, expected)
+            for source in [mine, *strided_copies(mine)]:
+                output = blank.clone()
+                dist.reduce_scatter(output, list(source), op)  # views of one tensor
+                check(output, expected)
+            output = blank.clone()
+            dist.reduce_scatter_tensor(output, mine.reshape(-1, *shape[1:]), op)
+            check(output, expected)
+
+
+@pytest.mark.parametrize("dtype", [t for t in ALL_TYPES if t not in COMPLEX], ids=str)
+def test_reduce_scatter(ranks, dtype):
+    ranks.run(reduce_scatter_everything, dtype)
+
+
+def uneven_reduce_scatter(dtype):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    lengths = [7 * peer for peer in range(size)]  # rank 0 gets nothing
+    everyone = [[data((lengths[block],), dtype, peer, block) for block in range(size)]
+                for peer in range(size)]
+    output = torch.zeros(lengths[rank], dtype=dtype)
+    dist.reduce_scatter(output, everyone[rank])
+    check(output, reduced([inputs[rank] for inputs in everyone], ReduceOp.SUM))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32], ids=str)
+def test_reduce_scatter_of_unequal_blocks(ranks, dtype):
+    ranks.run(uneven_reduce_scatter, dtype)
+
+
+def coalesced_reduce_scatter():
+    rank, size = dist.get_rank(), dist.get_world_size()
+    lengths = [1, 5, 400]
+    everyone = [inputs_of_all((size, length), torch.float32, length) for length in lengths]
+    outputs = [torch.zeros(length) for length in lengths]
+    with dist._coalescing_manager(async_ops=True) as manager:
+        for output, inputs in zip(outputs, everyone):
+            dist.reduce_scatter_tensor(output, inputs[rank].reshape(-1))
+    manager.wait()
+    for output, inputs in zip(outputs, everyone):
+        check(output, reduced(inputs, ReduceOp.SUM)[rank])
+
+
+def test_coalesced_reduce_scatter(ranks):
+    ranks.run(coalesced_reduce_scatter)
+
+
+def reduce_to_each_root(dtype):
+    rank, size = dist.get_rank(), dist.get_world_size()
+    everyone = inputs_of_all((3, 5), dtype)
+    for root in range(size):
+        for op in operations(dtype):
+            for tensor in [everyone[rank].clone(), *strided_copies(everyone[rank])]:
+                dist.reduce(tensor, root, op)
+                if rank == root:
+                    check(tensor, reduced(everyone, op))
+                else:
+                    same(tensor, everyone[rank])
+
+
+@pytest.mark.parametrize("dtype", INTEGERS[:5] + FLOATS[:4], ids=str)
+def test_reduce(ranks, dtype):
+    ranks.run(reduce_to_each_root, dtype)
+
+
+def refused(dtype, op):
+    tensor = torch.ones(3, dtype=dtype)
+    with pytest.raises(RuntimeError) as error:
+        # Below torch.distributed, which refuses some of these itself.
+        options = dist.AllreduceOptions()
+        options.reduceOp = op
+        dist.group.WORLD.allreduce([tensor], options).wait()
+    same(tensor, torch.ones(3, dtype=dtype))
+    return str(error.value)
+
+
+@pytest.mark.parametrize("dtype, op, words", [
+    (torch.complex64, ReduceOp.MAX, ["MAX", "ComplexFloat"]),
+    (torch.complex128, ReduceOp.PRODUCT, ["PRODUCT", "ComplexDouble"]),
+    (torch.bool, ReduceOp.AVG, ["AVG", "Bool"]),
+    (torch.float32, ReduceOp.BAND, ["float32"]),
+], ids=str)
+def test_reductions_without_meaning_are_refused_by_name(two_ranks, dtype, op, words):
+    for text in two_ranks.run(refused, dtype, op):
+        assert all(word in text for word in words), text
+    two_ranks.run(all_reduce_everything, torch.float32)  # the group still works
