@@ -25,7 +25,8 @@ ProcessGroupTutti::ProcessGroupTutti(c10d::Store& store, int rank, int size,
   init();
 }
 
-ProcessGroupTutti::~ProcessGroupTutti() { shutdown(); }
+// Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
+ProcessGroupTutti::~ProcessGroupTutti() { member_.communicator->close(std::chrono::seconds(2)); }
 
 c10::intrusive_ptr<c10d::Backend::Options> ProcessGroupTutti::getBackendOptions() {
   return c10::make_intrusive<Options>(getBackendName(), member_.communicator->default_timeout());
