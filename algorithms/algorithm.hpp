@@ -15,19 +15,19 @@
 namespace tutti {
 
 // The machine as cost formulas see it: seconds, and seconds per byte. All ranks must have the same
-// figures, or they would choose different algorithms. Where ranks outnumber cores, handing a line
-// over takes a change of context, and line_s is that.
+// figures, or they would choose different algorithms.
 struct Machine {
   double line_s = 70e-9;            // one cache line handed from core to core
   double line_next_s = 20e-9;       // each further line, when several are fetched at once
+  double turn_s = 350e-9;           // one rank's turn on a core that ranks share, at least
   double message_s = 600e-9;        // a message's start (send to recv begins), alpha
   double step_s = 8e-9;             // one step of a schedule
   double copy_cached_s = 1 / 40e9;  // per byte, in the second-level cache
-  double copy_memory_s = 1 / 8e9;   // per byte, from and to memory
-  double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
-  double takeover_s = 1 / 20e9;     // per byte, writing what another core has read
+  double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
+  double handover_s = 1 / 16e9;     // per byte, reading what another core wrote
+  double takeover_s = 1 / 25e9;     // per byte, writing what another core has read
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
-  double reduce_s = 1 / 30e9;       // per byte of source, gamma, cached
+  double reduce_s = 1 / 60e9;       // per byte of source, gamma, cached
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
 };
 

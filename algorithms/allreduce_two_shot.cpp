@@ -86,7 +86,8 @@ double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_but_own(q, q.bytes());
   const int syncs = fits_a_slot(q) ? 2 : layout_of(q).chunks + 2;
   return syncs * sync_s(q, m) + stage_s(q.bytes(), m) + 2 * fetch_s(others, m) +
-         combine_s(q.bytes() - others, m) + buffers_s(q, m);
+         combine_s(q.bytes() - others, m) + copy_s(q.bytes() - others, m) + buffers_s(q, m) +
+         q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {

@@ -15,7 +15,7 @@ constexpr int kDepth = 4;
 constexpr uint64_t kShortest = 64;
 
 uint64_t piece_limit(const Problem& q) {
-  const uint64_t piece = std::min(q.limits.chunk_bytes, q.limits.window_bytes) / kDepth;
+  const uint64_t piece = std::min(q.limits.chunk_bytes / 2, q.limits.window_bytes / kDepth);
   return std::max(piece / kShortest * kShortest, kShortest);
 }
 

@@ -27,14 +27,19 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * m.handover_s;
 }
 
+// A copy within the cache.
+inline double copy_s(uint64_t bytes, const Machine& m) {
+  return static_cast<double>(bytes) * m.copy_cached_s;
+}
+
 // Getting the caller's data from its buffers and back, from memory if they do not fit the cache.
 inline double buffers_s(const Problem& q, const Machine& m) {
   const auto blocks = static_cast<uint64_t>(q.ranks);
   const bool one_and_all =
       q.collective == Collective::kAllgather || q.collective == Collective::kReduceScatter;
   const uint64_t touched = q.bytes() * (one_and_all ? blocks + 1 : 2);
-  const double copy_s = touched <= m.cache_bytes ? m.copy_cached_s : m.copy_memory_s;
-  return static_cast<double>(touched) * copy_s / 2;  // a copy touches every byte twice
+  const double per_byte = touched <= m.cache_bytes ? m.copy_cached_s : m.copy_memory_s;
+  return static_cast<double>(touched) * per_byte / 2;  // a copy touches every byte twice
 }
 
 // alpha + n beta

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/topology.hpp"
 #include "select/selector.hpp"
 #include "tools/picture.hpp"
 
@@ -30,6 +31,7 @@ struct Options {
   std::string type = "float32";
   int rank = 0;
   int root = 0;
+  int cores = 0;
   std::string algorithm;
   bool no_shm = false;
   std::string svg;
@@ -141,6 +143,12 @@ void print_steps(const Schedule& schedule, int rank) {
   if (steps == 0) fmt::print("        nothing to do\n");
 }
 
+// That the ranks share.
+int cores_of(const Options& options) {
+  if (options.cores > 0) return options.cores;
+  return tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
+}
+
 std::string headline(const Options& options, const Problem& problem) {
   return fmt::format("{} of {} x {} ({} bytes{}) on {} rank{}", options.collective, problem.count,
                      options.type, problem.bytes(),
@@ -148,7 +156,11 @@ std::string headline(const Options& options, const Problem& problem) {
                                            problem.collective == tutti::Collective::kReduceScatter)
                          ? " per block"
                          : "",
-                     problem.ranks, problem.ranks == 1 ? "" : "s");
+                     problem.ranks, problem.ranks == 1 ? "" : "s") +
+         (problem.ranks <= cores_of(options)
+              ? ""
+              : fmt::format(" that share {} core{}", cores_of(options),
+                            cores_of(options) == 1 ? "" : "s"));
 }
 
 void print_text(const Options& options, const Problem& problem, const tutti::Choice& choice) {
@@ -210,7 +222,8 @@ void write_picture(const Options& options, Problem problem, const tutti::Algorit
 void run_explain(const Options& options) {
   const auto environment = tutti::read_environment(tutti::process_environment());
   if (!environment.ok()) fail(std::string(environment.status().message()));
-  const auto selector = tutti::Selector::create(*environment, tutti::Machine());
+  const auto selector =
+      tutti::Selector::create(*environment, tutti::machine_for(options.ranks, cores_of(options)));
   if (!selector.ok()) fail(std::string(selector.status().message()));
   const Problem problem = problem_of(options, *environment);
   const tutti::Choice choice = choose(options, *selector, problem);
@@ -238,6 +251,8 @@ void add_explain(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--root", options->root, "Of a broadcast (default 0)")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--cores", options->cores, "That the ranks share (default: this machine's)")
+      ->check(CLI::Range(1, 1 << 20));
   command->add_option("-a,--algorithm", options->algorithm, "This one instead of the choice");
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
   command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file");

@@ -122,7 +122,7 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   if (!endpoint.ok()) return endpoint.status();
   Environment selecting = environment;
   selecting.strict = config_.strict;
-  Result<Selector> selector = Selector::create(selecting, Machine{});
+  Result<Selector> selector = Selector::create(selecting, machine_for(local_ranks, cores));
   if (!selector.ok()) return selector.status();
   const auto choose = [selector = *std::move(selector)](const Problem& problem) {
     return selector.choose(problem);

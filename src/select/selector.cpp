@@ -45,6 +45,22 @@ Limits limits_of(const Environment& environment) {
           .stream_bytes = environment.stream_bytes};
 }
 
+// Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
+// line waits for its writer's turn.
+Machine machine_for(int ranks, int cores) {
+  Machine machine;
+  if (ranks <= cores) return machine;
+  const double share = static_cast<double>(ranks) / cores;
+  for (double* cost :
+       {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s, &machine.handover_s,
+        &machine.takeover_s, &machine.message_s, &machine.message_byte_s, &machine.reduce_s}) {
+    *cost *= share;
+  }
+  machine.line_s = machine.turn_s * share;
+  machine.message_s += machine.line_s;
+  return machine;
+}
+
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine) {
   Selector selector(machine, environment.strict);
   for (const RuleVariable& variable : kRuleVariables) {

@@ -20,6 +20,9 @@ namespace tutti {
 // The staging that algorithms get with these settings, on ranks that share memory.
 Limits limits_of(const Environment& environment);
 
+// The machine as that many ranks see it that share that many cores.
+Machine machine_for(int ranks, int cores);
+
 struct Candidate {
   const Algorithm* algorithm = nullptr;
   bool applies = false;

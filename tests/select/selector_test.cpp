@@ -53,6 +53,26 @@ TEST(Selector, GrowsFromLineToSlotToWindow) {
   EXPECT_EQ(chosen(selector, problem_of(Collective::kBarrier, 0)), "inline");
 }
 
+// What was measured: two ranks gain nothing from slices; more do, the later the more a
+// synchronisation costs.
+TEST(Selector, WeighsSynchronisationAgainstBytes) {
+  const Selector roomy = *selector_with({});
+  const Selector crowded = *Selector::create(Environment(), machine_for(4, 2));
+  EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 16 << 10, 2)), "one_shot");
+  EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 4 << 20, 2)), "flat");
+  EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 4 << 10, 4)), "two_shot");
+  EXPECT_EQ(chosen(crowded, problem_of(Collective::kAllreduce, 4 << 10, 4)), "one_shot");
+  EXPECT_EQ(chosen(crowded, problem_of(Collective::kAllreduce, 16 << 10, 4)), "two_shot");
+}
+
+TEST(Selector, ACrowdedMachineIsSlower) {
+  EXPECT_EQ(machine_for(4, 4).line_s, Machine().line_s);
+  EXPECT_EQ(machine_for(4, 8).handover_s, Machine().handover_s);
+  EXPECT_GT(machine_for(4, 2).line_s, Machine().line_s);
+  EXPECT_EQ(machine_for(4, 2).handover_s, 2 * Machine().handover_s);
+  EXPECT_GT(machine_for(8, 2).line_s, machine_for(4, 2).line_s);
+}
+
 TEST(Selector, FindsAnAlgorithmForEveryProblem) {
   for (const char* strict : {"0", "1"}) {
     const Selector selector = *selector_with({{"TUTTI_STRICT", strict}});

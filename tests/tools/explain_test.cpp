@@ -44,7 +44,7 @@ class Picture {
 };
 
 TEST(Explain, SaysWhatIsChosenAndWhyTheOthersAreNot) {
-  const CommandResult result = run_tutti("explain allreduce --ranks 4 --bytes 64");
+  const CommandResult result = run_tutti("explain allreduce --ranks 4 --bytes 64 --cores 4");
   EXPECT_EQ(result.exit_status, 0);
   EXPECT_TRUE(contains(result.output, "one_shot, by cost model")) << result.output;
   EXPECT_TRUE(contains(result.output, "over 56 bytes of payload")) << result.output;
@@ -59,6 +59,12 @@ TEST(Explain, FollowsTheVariables) {
   const auto passed_over = explain_json("allreduce -n 3 -b 4kb", "CCL_ALLREDUCE=inline");
   EXPECT_EQ(passed_over["origin"], "cost model");
   EXPECT_TRUE(contains(passed_over["note"], "CCL_ALLREDUCE demands inline"));
+}
+
+TEST(Explain, TellsThatRanksShareCores) {
+  EXPECT_TRUE(contains(run_tutti("explain barrier -n 3 --cores 2").output,
+                       "on 3 ranks that share 2 cores"));
+  EXPECT_FALSE(contains(run_tutti("explain barrier -n 3 --cores 3").output, "share"));
 }
 
 TEST(Explain, TakesTheAlgorithmThatIsAskedFor) {
