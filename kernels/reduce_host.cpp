@@ -76,11 +76,12 @@ ReduceKernel reduce_kernel(ReduceOp op, DataType type) { return isas().front().r
 ScaleKernel scale_kernel(DataType type) { return isas().front().scale(type); }
 
 void copy_bytes(void* dst, const void* source, size_t bytes, bool stream) {
+  if (bytes == 0) return;  // the pointers may be null
   if (!stream) {
-    if (bytes != 0) std::memcpy(dst, source, bytes);
-    return;
+    std::memcpy(dst, source, bytes);
+  } else {
+    isas().front().stream_copy(dst, source, bytes);
   }
-  isas().front().stream_copy(dst, source, bytes);
 }
 
 std::string_view kernel_isa() { return isas().front().name; }
