@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace tutti {
@@ -22,10 +23,16 @@ T divide(T sum, uint32_t divisor) {
   }
 }
 
-// Each of `count` lanes.
+// Each of `count` elements, which need no alignment.
 template <class T>
-void divide_lanes(T* lanes, size_t count, uint32_t divisor) {
-  for (size_t i = 0; i < count; ++i) lanes[i] = divide(lanes[i], divisor);
+void divide_elements(void* elements, size_t count, uint32_t divisor) {
+  auto* bytes = static_cast<unsigned char*>(elements);
+  for (size_t i = 0; i < count; ++i) {
+    T element;
+    std::memcpy(&element, bytes + i * sizeof(T), sizeof(T));
+    element = divide(element, divisor);
+    std::memcpy(bytes + i * sizeof(T), &element, sizeof(T));
+  }
 }
 
 }  // namespace tutti

@@ -29,6 +29,7 @@ template <class T>
 struct Floats {
   using Element = T;
   using Lane = T;
+  static constexpr bool kLong = false;
   template <class D>
   static HWY_INLINE hn::Vec<D> decode(D, hn::Vec<D> v) {
     return v;
@@ -46,6 +47,7 @@ template <class Int, Int kLargest, Int kNan, class Combine>
 struct Ordered {
   using Element = Int;
   using Lane = Int;
+  static constexpr bool kLong = false;
   static constexpr Int kMagnitude = hwy::LimitsMax<Int>();
   static constexpr Int kWinner =
       hwy::IsSame<Combine, Minimum>() ? hwy::LimitsMin<Int>() : hwy::LimitsMax<Int>();
@@ -72,6 +74,7 @@ template <class Code, int kExponentBits, int kMantissaBits, int kLargest, int kO
 struct SmallFloats {
   using Element = Code;
   using Lane = float;
+  static constexpr bool kLong = true;
   static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
   static constexpr int kSignShift = 31 - kExponentBits - kMantissaBits;
   static constexpr int kShift = 23 - kMantissaBits;  // between the mantissas
@@ -125,6 +128,7 @@ struct SmallFloats {
 struct NativeHalves {
   using Element = hwy::float16_t;
   using Lane = float;
+  static constexpr bool kLong = false;
   template <class D>
   static HWY_INLINE hn::Vec<D> decode(D d, hn::Vec<hn::Rebind<hwy::float16_t, D>> v) {
     return hn::PromoteTo(d, v);
@@ -139,6 +143,7 @@ struct NativeHalves {
 struct Bfloats {
   using Element = uint16_t;
   using Lane = float;
+  static constexpr bool kLong = false;
   template <class D>
   static HWY_INLINE hn::Vec<D> decode(D d, hn::Vec<hn::Rebind<uint16_t, D>> v) {
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(hn::Rebind<uint32_t, D>(), v)));

@@ -19,6 +19,7 @@ namespace HWY_NAMESPACE {
 struct WidenedBytes {
   using Element = uint8_t;
   using Lane = uint16_t;
+  static constexpr bool kLong = false;
   template <class D>
   static HWY_INLINE hn::Vec<D> decode(D d, hn::Vec<hn::Rebind<uint8_t, D>> v) {
     return hn::PromoteTo(d, v);
@@ -53,26 +54,14 @@ struct BitXor {
   }
 };
 
-// No target divides integers in vectors.
-struct DivideLanes {
-  uint32_t divisor;
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, hn::Vec<D> v) const {
-    HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
-    hn::Store(v, d, lanes);
-    divide_lanes(lanes, hn::Lanes(d), divisor);
-    return hn::Load(d, lanes);
-  }
-};
-
+// No target divides integers in vectors; one by one, it takes longer than a second pass over dst.
 template <class T>
 void integer_average(void* dst, const void* const* sources, size_t k, size_t count,
                      const ReduceOptions& options) {
-  if (options.divisor == 0) {
-    return reduce<Plain<hwy::MakeUnsigned<T>>, Add>(dst, sources, k, count, options);
-  }
-  const Math<Plain<T>, Add, DivideLanes> math = {{options.divisor}};
-  reduce_elements<false>(math, Many{sources, k}, dst, count);
+  const bool divides = options.divisor > 1;
+  const ReduceOptions sum = {0, options.stream && !divides};
+  reduce<Plain<hwy::MakeUnsigned<T>>, Add>(dst, sources, k, count, sum);
+  if (divides) divide_elements<T>(dst, count, options.divisor);
 }
 
 // Bit operations are those of bytes for every type.
