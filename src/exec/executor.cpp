@@ -85,7 +85,8 @@ Status Executor::submit(Operation& operation) {
 }
 
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  Waiter waiter = this->waiter(settings_.caller_patience);
+  // A worker may be waiting for the same peers at the same time: be as patient as it.
+  Waiter waiter = this->waiter(settings_.worker_patience);
   waiter.timeout_ms = timeout_ms;
   // Whoever drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
