@@ -46,18 +46,34 @@ struct Many {
   HWY_INLINE const void* operator[](size_t s) const { return sources[s]; }
 };
 
+// One lane goes through a variable: vectors are loaded from anywhere, but Highway takes a single
+// element for one that is aligned.
 template <class Math, class D>
 HWY_INLINE hn::Vec<D> load(const Math& math, D d, const void* source, size_t i) {
   using Element = typename Math::Element;
   const hn::Rebind<Element, D> memory;
-  return math.decode(d, hn::LoadU(memory, static_cast<const Element*>(source) + i));
+  const uint8_t* from = static_cast<const uint8_t*>(source) + i * sizeof(Element);
+  if constexpr (hn::MaxLanes(memory) == 1) {
+    Element element;
+    hwy::CopyBytes<sizeof(Element)>(from, &element);
+    return math.decode(d, hn::LoadU(memory, &element));
+  } else {
+    return math.decode(d, hn::LoadU(memory, reinterpret_cast<const Element*>(from)));
+  }
 }
 
 template <class Math, class D>
 HWY_INLINE void store(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) {
   using Element = typename Math::Element;
   const hn::Rebind<Element, D> memory;
-  hn::StoreU(math.encode(d, v), memory, static_cast<Element*>(dst) + i);
+  uint8_t* to = static_cast<uint8_t*>(dst) + i * sizeof(Element);
+  if constexpr (hn::MaxLanes(memory) == 1) {
+    Element element;
+    hn::StoreU(math.encode(d, v), memory, &element);
+    hwy::CopyBytes<sizeof(Element)>(&element, to);
+  } else {
+    hn::StoreU(math.encode(d, v), memory, reinterpret_cast<Element*>(to));
+  }
 }
 
 // As store(), past the caches, where one vector of elements fills a register that can be.
