@@ -24,9 +24,13 @@ struct Machine {
   double step_s = 8e-9;             // one step of a schedule
   double copy_cached_s = 1 / 40e9;  // per byte, in the second-level cache
   double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
-  double handover_s = 1 / 16e9;     // per byte, reading what another core wrote
-  double takeover_s = 1 / 25e9;     // per byte, writing what another core has read
+  double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
+  double takeover_s = 1 / 20e9;     // per byte, writing what another core has read
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
+  double pull_s = 450e-9;           // the start of a pull, pi
+  double pull_cached_s = 1 / 30e9;  // per byte pulled, while the buffers fit the cache
+  double pull_shared_s = 1 / 13e9;  // per byte, while they fit what the cores share
+  double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::stream_bytes)
   double reduce_s = 1 / 60e9;       // per byte of source, gamma, cached
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
 };

@@ -78,6 +78,12 @@ inline Applies shares_memory(const Problem& q) {
   return {};
 }
 
+inline Applies can_pull(const Problem& q) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (!q.limits.pulls) return {false, "the ranks cannot read one another's buffers"};
+  return {};
+}
+
 inline Applies fits_line(const Problem& q, uint64_t bytes) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
   if (bytes > kLineBytes) return {false, "over 56 bytes of payload"};

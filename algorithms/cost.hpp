@@ -32,14 +32,43 @@ inline double copy_s(uint64_t bytes, const Machine& m) {
   return static_cast<double>(bytes) * m.copy_cached_s;
 }
 
-// Getting the caller's data from its buffers and back, from memory if they do not fit the cache.
-inline double buffers_s(const Problem& q, const Machine& m) {
+// All that a call may touch of the caller's memory.
+inline uint64_t buffer_bytes(const Problem& q) {
   const auto blocks = static_cast<uint64_t>(q.ranks);
   const bool one_and_all =
       q.collective == Collective::kAllgather || q.collective == Collective::kReduceScatter;
-  const uint64_t touched = q.bytes() * (one_and_all ? blocks + 1 : 2);
-  const double per_byte = touched <= m.cache_bytes ? m.copy_cached_s : m.copy_memory_s;
+  return q.bytes() * (one_and_all ? blocks + 1 : 2);
+}
+
+// Whether the caller's data stays in the second-level cache from call to call.
+inline bool buffers_are_cached(const Problem& q, const Machine& m) {
+  return buffer_bytes(q) <= m.cache_bytes;
+}
+
+// Getting `touched` bytes of the caller's buffers, and back, from memory if they do not fit the
+// cache.
+inline double touch_s(const Problem& q, uint64_t touched, const Machine& m) {
+  const double per_byte = buffers_are_cached(q, m) ? m.copy_cached_s : m.copy_memory_s;
   return static_cast<double>(touched) * per_byte / 2;  // a copy touches every byte twice
+}
+inline double buffers_s(const Problem& q, const Machine& m) {
+  return touch_s(q, buffer_bytes(q), m);
+}
+
+// pi + n pull: from the send buffer of a peer, which nobody has written since the last call at
+// best.
+inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double per_byte = buffers_are_cached(q, m)            ? m.pull_cached_s
+                          : q.bytes() < q.limits.stream_bytes ? m.pull_shared_s
+                                                              : m.pull_memory_s;
+  return m.pull_s + static_cast<double>(bytes) * per_byte;
+}
+
+// The same for what the peer has just written.
+inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double per_byte =
+      q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
+  return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 
 // alpha + n beta

@@ -40,7 +40,8 @@ const Look& look_of(StepKind kind) {
   static constexpr Look kMessage = {"message", "#dcfce7", "#16a34a", true};
   static constexpr Look kTick = {"tick", "#f1f5f9", "#64748b", false};
   switch (kind) {
-    case StepKind::kCopy: return kCopy;
+    case StepKind::kCopy:
+    case StepKind::kPull: return kCopy;
     case StepKind::kReduce: return kReduce;
     case StepKind::kSend:
     case StepKind::kRecv: return kMessage;
@@ -155,7 +156,8 @@ std::string size_text(uint64_t bytes) {
 
 // "slot" for the own, "slot of 2" for a peer's.
 std::string place_text(const Ref& ref, int rank) {
-  constexpr std::string_view kNames[] = {"send", "recv", "scratch", "line", "slot", "window"};
+  constexpr std::string_view kNames[] = {"send", "recv",   "scratch", "line",
+                                         "slot", "window", "send",    "recv"};
   const std::string_view name = kNames[static_cast<size_t>(ref.space())];
   if (ref.peer() < 0 || ref.peer() == rank) return std::string(name);
   return fmt::format("{} of {}", name, ref.peer());
@@ -181,6 +183,9 @@ std::pair<std::string, std::string> text_of(const Box& box, const Schedule& sche
   switch (step.kind) {
     case StepKind::kCopy:
       return {"copy " + size,
+              place_text(step.dst, box.rank) + " ← " + place_text(step.src, box.rank)};
+    case StepKind::kPull:
+      return {"pull " + size,
               place_text(step.dst, box.rank) + " ← " + place_text(step.src, box.rank)};
     case StepKind::kReduce:
       return {"reduce " + size,
@@ -243,7 +248,7 @@ class Drawing {
     text(kMargin, 30, R"(font-size="16" font-weight="bold" fill="#0f172a")", title);
     int x = kMargin;
     const std::pair<StepKind, std::string_view> kLegend[] = {
-        {StepKind::kCopy, "copy"},
+        {StepKind::kCopy, "copy, pull"},
         {StepKind::kReduce, "reduce"},
         {StepKind::kSend, "send, recv"},
         {StepKind::kPublish, "publish, await (tick)"}};

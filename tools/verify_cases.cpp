@@ -30,7 +30,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The least window that the contract allows for the chunk; everything streams.
       {512, 4 * line_each, 2 * line_each, 0},
       // What users get.
-      {32 << 10, 1 << 20, 256 << 10},
+      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true},
   };
 }
 

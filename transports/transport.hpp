@@ -81,6 +81,12 @@ struct alignas(kCacheLine) CallRecord {
   uint8_t reserved;
 };
 
+// Sizes that all ranks agree on.
+struct WindowSizes {
+  uint64_t slot_bytes = 0;  // of each of the two slots
+  uint64_t window_bytes = 0;
+};
+
 // One lane's shared memory: every rank's lines and staging, at addresses of this process.
 class Window {
  public:
@@ -92,10 +98,13 @@ class Window {
     std::byte* staging;
   };
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
+  [[nodiscard]] virtual WindowSizes sizes() const = 0;
   // Gets the memory of this rank's staging, which the transport leaves out until it is needed: call
   // before first writing there, so that a lack of memory is an error and not a SIGBUS. Local; any
   // number of times.
   virtual Status reserve_staging() { return {}; }
+  // Copies from an address of the process of `rank`; only if Transport::can_pull().
+  virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   virtual ~Window() = default;
 };
 
@@ -115,12 +124,6 @@ struct PeerProcess {
   std::string host;
 };
 
-// Sizes that all ranks agree on; see sched/schedule.hpp (Limits).
-struct WindowSizes {
-  uint64_t slot_bytes = 0;
-  uint64_t window_bytes = 0;
-};
-
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -131,6 +134,8 @@ class Transport {
 
   // Shared windows of lane `lane`, or null if the ranks share no memory. Local.
   virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
+  // Whether ranks can read one another's memory: the same on all.
+  [[nodiscard]] virtual bool can_pull() const { return false; }
   // Null if the ranks share no memory.
   virtual SharedState* shared_state() = 0;
 
@@ -147,7 +152,8 @@ class Transport {
 struct TransportConfig {
   int lanes = 1;  // windows and collective endpoints: channels 0 ... lanes-1; channel `lanes` is
                   // for the user's messages
-  WindowSizes sizes;             // agreed on by all ranks beforehand
+  WindowSizes sizes;             // agreed on by all ranks beforehand, as is:
+  bool pulls = true;             // whether to find out if ranks can read one another's memory
   int64_t deadline_ms = kNever;  // for connecting
   std::string label;             // of the communicator, for errors
 };

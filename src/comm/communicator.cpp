@@ -85,6 +85,7 @@ Status Communicator::connect(Exchange& exchange) {
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
       .sizes = {.slot_bytes = environment.slot_bytes, .window_bytes = environment.window_bytes},
+      .pulls = environment.pull,
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name};
   Result<std::unique_ptr<Transport>> transport =
@@ -102,13 +103,13 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   settings.rank = rank_;
   settings.ranks = ranks_;
   settings.limits = limits_of(environment);
+  settings.limits.pulls = transport_->can_pull();
   settings.caller_patience = patience_for(local_ranks, cores);
   settings.worker_patience = patience_for(local_ranks * (1 + workers.size()), cores);
   if (environment.spin_count >= 0) {
     settings.caller_patience.spins = static_cast<uint32_t>(environment.spin_count);
     settings.worker_patience.spins = static_cast<uint32_t>(environment.spin_count);
   }
-  const bool fence = settings.caller_patience.wake_needs_fence;
   std::vector<std::unique_ptr<Lane>> lanes;
   for (int i = 0; i < workers.size(); ++i) {
     Result<std::unique_ptr<Window>> window = transport_->open_window(i);
@@ -116,7 +117,7 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
     Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(i);
     if (!endpoint.ok()) return endpoint.status();
     lanes.push_back(std::make_unique<Lane>(rank_, ranks_, *transport_, std::move(*window),
-                                           std::move(*endpoint), fence));
+                                           std::move(*endpoint)));
   }
   Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(workers.size());
   if (!endpoint.ok()) return endpoint.status();

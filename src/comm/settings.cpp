@@ -33,6 +33,7 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"TUTTI_SHM_SLOT_BYTES", environment.slot_bytes},
       {"TUTTI_SHM_WINDOW_BYTES", environment.window_bytes},
       {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
+      {"TUTTI_SHM_PULL", environment.pull ? 1u : 0u},
       {"TUTTI_STREAM_BYTES", environment.stream_bytes},
       {"CCL_ALLREDUCE (as a hash)", hash_of(environment.allreduce)},
       {"CCL_BROADCAST (as a hash)", hash_of(environment.broadcast)},

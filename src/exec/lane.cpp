@@ -16,19 +16,17 @@ constexpr size_t kAccumulatorBytes = 16 << 10;
 Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
 constexpr Tag kCallMask = ~Tag{0} << 32;
 
-constexpr size_t kPrivateSpaces = 3;  // send, recv, scratch: Ref::of
-constexpr uint64_t kTinySlot = 2 << 10;
+constexpr uint64_t kTinySlot = 1 << 10;
 
 }  // namespace
 
 Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
-           std::unique_ptr<Endpoint> endpoint, uint64_t slot_room)
+           std::unique_ptr<Endpoint> endpoint)
     : rank_(rank),
       ranks_(ranks),
       transport_(transport),
       window_(std::move(window)),
       endpoint_(std::move(endpoint)),
-      slot_room_(slot_room),
       entered_(static_cast<size_t>(ranks), 0),
       seen_(static_cast<size_t>(ranks), 0) {
   for (size_t parity = 0; parity < 2; ++parity) {
@@ -39,6 +37,7 @@ Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> wi
       bases.push_back(peer.calls[parity]->payload);
       bases.push_back(peer.slots[parity]);
       bases.push_back(peer.staging);
+      bases.insert(bases.end(), 2, nullptr);  // of its buffers, which each call shows anew
     }
   }
 }
@@ -62,9 +61,8 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequ
 void Lane::bind(const Call& call) {
   auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
   auto* recv = static_cast<std::byte*>(call.recv);
-  if (scratch_.size() < part_->schedule.scratch_bytes) {
-    scratch_.resize(part_->schedule.scratch_bytes);
-  }
+  const size_t scratch_lines = (part_->schedule.scratch_bytes + kCacheLine - 1) / kCacheLine;
+  if (scratch_.size() < scratch_lines) scratch_.resize(scratch_lines);
   if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
     const bool blocks = call.collective == Collective::kReduceScatter;
     const uint64_t count = call.count * (blocks ? static_cast<uint64_t>(ranks_) : 1);
@@ -75,7 +73,7 @@ void Lane::bind(const Call& call) {
   std::vector<std::byte*>& bases = bases_[call_ & 1];
   bases[0] = send == nullptr ? nullptr : send + part_->offset;
   bases[1] = recv == nullptr ? nullptr : recv + part_->offset;
-  bases[2] = scratch_.data();
+  bases[2] = reinterpret_cast<std::byte*>(scratch_.data());
   if (part_->slot_extent > 0) place_slots();
 }
 
@@ -87,7 +85,7 @@ void Lane::place_slots() {
   const uint64_t extent = part_->slot_extent;
   const bool tiny = extent <= kTinySlot;
   uint64_t& next = tiny ? next_tiny_slot_ : next_slot_;
-  const uint64_t room = tiny ? 2 * kTinySlot : slot_room_;
+  const uint64_t room = tiny ? 2 * kTinySlot : window_->sizes().slot_bytes;
   if (next + extent > room) next = 0;
   std::vector<std::byte*>& bases = bases_[call_ & 1];
   for (int peer = 0; peer < ranks_; ++peer) {
@@ -106,7 +104,7 @@ Advance Lane::advance() {
     through = run(steps[next_]);
     if (through) ++next_;
   }
-  if (through && sends_done() && (window_ == nullptr || all_entered())) {
+  if (through && sends_done() && (window_ == nullptr || all_entered()) && pulled_in_time()) {
     finish();
     return Advance::kDone;
   }
@@ -120,6 +118,7 @@ bool Lane::run(const Step& step) {
     case StepKind::kCopy:
       copy_bytes(address(step.dst), address(step.src), step.bytes, step.streams);
       return true;
+    case StepKind::kPull: return pull(step);
     case StepKind::kReduce: reduce(step); return true;
     case StepKind::kPublish: publish(step.tick); return true;
     case StepKind::kAwait: return arrived(step);
@@ -156,6 +155,8 @@ void Lane::enter() {
   const Window::Rank& mine = shared(rank_);
   *mine.records[call_ & 1] = record_;
   CallLine& line = *mine.calls[call_ & 1];
+  if (part_->schedule.shows_buffers)
+    std::memcpy(line.payload, bases_[call_ & 1].data(), 2 * sizeof(std::byte*));
   line.signature.store(plan_->signature, std::memory_order_relaxed);
   line.call.store(call_, std::memory_order_release);  // after payload, record and signature
   transport_.notify();
@@ -195,7 +196,25 @@ bool Lane::entered(int peer) {
   const uint32_t signature = line.signature.load(std::memory_order_relaxed);
   if (signature != plan_->signature) return mismatched(peer, signature);
   entered = call_;
+  if (part_->schedule.shows_buffers) find_buffers_of(peer);
   return true;
+}
+
+// Two addresses in the peer's process, send and recv, lie where a payload would.
+void Lane::find_buffers_of(int peer) {
+  std::byte** bases = &bases_[call_ & 1][Ref::of(Space::kPeerSend, 0, peer).base];
+  std::memcpy(bases, shared(peer).calls[call_ & 1]->payload, 2 * sizeof *bases);
+}
+
+bool Lane::pull(const Step& step) {
+  const auto from = reinterpret_cast<uint64_t>(address(step.src));
+  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
+  if (status.ok()) return true;
+  if (status.code() == Code::kPeerFailed) {
+    return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
+  }
+  return fail(status.with_context(
+      fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
 }
 
 bool Lane::all_entered() {
@@ -230,6 +249,15 @@ bool Lane::has_left(int peer) const {
     return line->call.load(std::memory_order_acquire) != 0 &&
            line->signature.load(std::memory_order_relaxed) == kLeft;
   });
+}
+
+// A peer that has given the call up may have changed its buffers since. It stopped the communicator
+// before that, so if that is not stopped now, what was pulled is what the peer gave.
+bool Lane::pulled_in_time() {
+  if (!part_->schedule.shows_buffers) return true;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (transport_.shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
+  return fail({Code::kAborted, "the communicator was stopped during the call"});
 }
 
 // ---- arithmetic --------------------------------------------------------------------------------

@@ -18,14 +18,18 @@
 
 namespace tutti {
 
+// What private memory is counted in.
+struct alignas(kCacheLine) CacheLine {
+  std::byte bytes[kCacheLine];
+};
+
 enum class Advance { kDone, kBlocked, kFailed };
 
 class Lane {
  public:
-  // `window` may be null: then ranks share no memory; its slots have `slot_room` bytes. `transport`
-  // outlives the lane.
+  // `window` may be null: then ranks share no memory. `transport` outlives the lane.
   Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
-       std::unique_ptr<Endpoint> endpoint, uint64_t slot_room);
+       std::unique_ptr<Endpoint> endpoint);
 
   // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
   void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence);
@@ -64,6 +68,9 @@ class Lane {
   bool entered(int peer);
   bool all_entered();
   bool mismatched(int peer, uint32_t signature);
+  void find_buffers_of(int peer);
+  bool pull(const Step& step);
+  bool pulled_in_time();
 
   void reduce(const Step& step);
   void reduce_with_user_function(void* dst, size_t k, size_t count);
@@ -80,7 +87,6 @@ class Lane {
   Transport& transport_;
   const std::unique_ptr<Window> window_;
   const std::unique_ptr<Endpoint> endpoint_;
-  const uint64_t slot_room_;
 
   uint32_t call_ = 0;       // number of the call that runs or ran last on this lane
   uint32_t tick_base_ = 0;  // ticks of all calls before it
@@ -101,7 +107,7 @@ class Lane {
   Transfer receive_;
   std::deque<Transfer> sends_;
   std::vector<const void*> sources_;
-  std::vector<std::byte> scratch_;
+  std::vector<CacheLine> scratch_;
   std::vector<std::byte> scaled_;       // pre-multiplied send buffer
   std::vector<std::byte> accumulator_;  // of a user's reduction
   Status status_;

@@ -49,7 +49,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   for (const Step& step : part.schedule.steps) {
     part.most_sources = std::max(part.most_sources, step.source_count);
     part.enters |= step.kind == StepKind::kPublish;
-    const bool writes = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
+    const bool writes = step.kind == StepKind::kCopy || step.kind == StepKind::kPull ||
+                        step.kind == StepKind::kReduce;
     part.stages |= writes && step.dst.space() == Space::kWindow;
   }
   return part;

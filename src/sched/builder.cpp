@@ -22,6 +22,15 @@ void Builder::copy(Ref dst, Ref src, uint64_t bytes, bool streams) {
   schedule_.steps.push_back(step);
 }
 
+void Builder::pull(Ref dst, Ref src, uint64_t bytes) {
+  if (bytes == 0) return;
+  Step step = step_of(StepKind::kPull, bytes);
+  step.peer = src.peer();
+  step.dst = dst;
+  step.src = src;
+  schedule_.steps.push_back(step);
+}
+
 void Builder::reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
                      bool streams) {
   if (bytes == 0 || sources.empty()) return;
@@ -57,6 +66,11 @@ void Builder::fence() {
   if (!sends_pending_) return;
   schedule_.steps.push_back(step_of(StepKind::kFence));
   sends_pending_ = false;
+}
+
+void Builder::show_buffers() {
+  schedule_.shows_buffers = true;
+  publish(1);
 }
 
 void Builder::publish(uint32_t tick) {

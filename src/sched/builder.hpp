@@ -36,6 +36,8 @@ class Builder {
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
 
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
+  // From kPeerSend or kPeerRecv.
+  void pull(Ref dst, Ref src, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
   void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
               bool streams = false);
@@ -46,6 +48,8 @@ class Builder {
   void send(int peer, Ref src, uint64_t bytes);
   void recv(int peer, Ref dst, uint64_t bytes);
   void fence();
+  // The entry of a schedule in which peers pull: publishes tick 1 with the places of the buffers.
+  void show_buffers();
   void publish(uint32_t tick);
   void await(int peer, uint32_t tick);
   void await_all(uint32_t tick) { await(kAllPeers, tick); }

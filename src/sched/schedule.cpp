@@ -11,8 +11,8 @@
 namespace tutti {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSpaceNames = {"send", "recv", "scratch",
-                                                         "line", "slot", "window"};
+constexpr std::array<std::string_view, 8> kSpaceNames = {"send", "recv",   "scratch", "line",
+                                                         "slot", "window", "send",    "recv"};
 
 std::string sources_text(const Step& step, const Schedule& schedule) {
   std::string text;
@@ -42,6 +42,9 @@ std::string to_string(const Step& step, const Schedule& schedule) {
   switch (step.kind) {
     case StepKind::kCopy:
       return fmt::format("copy {} <- {}{}", to_string(step.dst), to_string(step.src),
+                         size_text(step));
+    case StepKind::kPull:
+      return fmt::format("pull {} <- {}{}", to_string(step.dst), to_string(step.src),
                          size_text(step));
     case StepKind::kReduce:
       return fmt::format("reduce {} <- {}{}", to_string(step.dst), sources_text(step, schedule),

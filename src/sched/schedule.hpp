@@ -15,6 +15,11 @@
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
+// Pulls. Where Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
+// kPeerSend and kPeerRecv, in kPull steps only. For this the entry of every rank shows where its
+// buffers lie, instead of a payload (Schedule::shows_buffers). A rank pulls after await(peer, 1),
+// and nobody ends before those that pull from it have published that they are done.
+//
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
 // buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
 // begins. A send only starts; its source must stay as it is until the next fence, which waits for
@@ -30,32 +35,38 @@
 namespace tutti {
 
 enum class Space : uint8_t {
-  kSend,     // the caller's send buffer; never written
-  kRecv,     // the caller's receive buffer (broadcast: the buffer)
-  kScratch,  // private, Schedule::scratch_bytes long, contents undefined at the start
-  kLine,     // payload of the call line, kLineBytes
-  kSlot,     // small staging, Limits::slot_bytes
-  kWindow,   // large staging, Limits::window_bytes
+  kSend,      // the caller's send buffer; never written
+  kRecv,      // the caller's receive buffer (broadcast: the buffer)
+  kScratch,   // private, Schedule::scratch_bytes long, contents undefined at the start
+  kLine,      // payload of the call line, kLineBytes
+  kSlot,      // small staging, Limits::slot_bytes
+  kWindow,    // large staging, Limits::window_bytes
+  kPeerSend,  // kSend of a peer; only pulled from
+  kPeerRecv,  // kRecv of a peer; only pulled from
 };
+
+inline constexpr uint32_t kPrivateSpaces = 3;  // of a rank itself
+inline constexpr uint32_t kPeerSpaces = 5;     // of every rank, as its peers see it
 
 inline constexpr uint32_t kLineBytes = 56;
 
 // A place: a space (of a peer, for the shared ones) and an offset in bytes.
 struct Ref {
   // The index of the space's base address in the executor's table: 0 send, 1 recv, 2 scratch, then
-  // line, slot, window of rank 0, of rank 1, ...
+  // line, slot, window, send, recv of rank 0, of rank 1, ...
   uint32_t base = 0;
   uint64_t offset = 0;
 
   static constexpr Ref of(Space space, uint64_t offset, int peer = 0) {
     const auto s = static_cast<uint32_t>(space);
-    return {s < 3 ? s : s + 3 * static_cast<uint32_t>(peer), offset};
+    return {s < kPrivateSpaces ? s : s + kPeerSpaces * static_cast<uint32_t>(peer), offset};
   }
   [[nodiscard]] constexpr Space space() const {
-    return static_cast<Space>(base < 3 ? base : 3 + (base - 3) % 3);
+    return static_cast<Space>(
+        base < kPrivateSpaces ? base : kPrivateSpaces + (base - kPrivateSpaces) % kPeerSpaces);
   }
   [[nodiscard]] constexpr int peer() const {
-    return base < 3 ? -1 : static_cast<int>((base - 3) / 3);
+    return base < kPrivateSpaces ? -1 : static_cast<int>((base - kPrivateSpaces) / kPeerSpaces);
   }
   [[nodiscard]] constexpr Ref plus(uint64_t bytes) const { return {base, offset + bytes}; }
   friend constexpr bool operator==(const Ref&, const Ref&) = default;
@@ -63,6 +74,7 @@ struct Ref {
 
 enum class StepKind : uint8_t {
   kCopy,     // dst <- src
+  kPull,     // dst <- src, which lies in a buffer of a peer
   kReduce,   // dst <- sources[0] op sources[1] op ..., elementwise in that order; dst may be one of
              // them
   kSend,     // start sending src to peer
@@ -93,6 +105,7 @@ struct Schedule {
   std::vector<Step> steps;
   std::vector<Ref> sources;
   uint64_t scratch_bytes = 0;
+  bool shows_buffers = false;  // the entry tells where the rank's buffers lie: it has no payload
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 
@@ -102,6 +115,7 @@ struct Limits {
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
+  bool pulls = false;  // ranks can read one another's buffers; only if they share memory
 };
 
 // The arguments of a build. Buffers by collective, in units of count elements ("block"):

@@ -10,8 +10,9 @@
 //  - messages: every send meets exactly one recv of the same size;
 //  - progress: no deadlock, even if no send completes before its recv begins;
 //  - order: whoever reads a peer's memory does so after the write and before the next (by vector
-//    clocks; that a send completes is not taken as a sign that it was received), and nobody writes
-//    its window before all have entered the call;
+//    clocks; that a send completes is not taken as a sign that it was received), nobody writes its
+//    window before all have entered the call, pulls from a peer before that has entered, or ends
+//    before it knows that its buffers are pulled from no more;
 //  - results: every byte of the receive buffers, from which ranks and in which association, is what
 //    the collective asks for, the same on all ranks; nothing else is written.
 #pragma once

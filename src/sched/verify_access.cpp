@@ -44,6 +44,10 @@ Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes,
   const Place place = place_of(problem_, rank, ref);
   Memory& from = memory(place);
   const bool of_peer = place.owner != rank;
+  if (is_buffer_of_peer(ref.space()) && !knows_entry(rank, place.owner)) {
+    return Status::format(Code::kInternal, "{} pulls before it knows that rank {} has entered",
+                          step_text(schedules_, rank, step), place.owner);
+  }
   uint64_t at = place.begin;
   const uint64_t end = place.begin + bytes;
   const auto skip_undefined = [&](uint64_t until) -> Status {
@@ -109,13 +113,28 @@ Status RankMemories::check_readers(int rank, size_t step, const Place& place, ui
 Status RankMemories::check_entries(int rank, size_t step) {
   if (knows_all_entered_[static_cast<size_t>(rank)] != 0) return {};
   for (int peer = 0; peer < problem_.ranks; ++peer) {
-    const uint32_t entered = entered_[static_cast<size_t>(peer)];
-    if (peer == rank || (entered != UINT32_MAX && clocks_.knows(rank, peer, entered))) continue;
+    if (peer == rank || knows_entry(rank, peer)) continue;
     return Status::format(Code::kInternal,
                           "{} writes the window before it knows that rank {} has entered the call",
                           step_text(schedules_, rank, step), peer);
   }
   knows_all_entered_[static_cast<size_t>(rank)] = 1;
+  return {};
+}
+
+bool RankMemories::knows_entry(int rank, int peer) const {
+  const uint32_t entered = entered_[static_cast<size_t>(peer)];
+  return entered != UINT32_MAX && clocks_.knows(rank, peer, entered);
+}
+
+Status RankMemories::check_released(int rank) const {
+  for (const Space space : {Space::kSend, Space::kRecv}) {
+    for (const Reading& reading : memory(Place{rank, space, 0}).readings()) {
+      if (reading.rank == rank || clocks_.knows(rank, reading.rank, reading.epoch)) continue;
+      return Status::format(Code::kInternal, "rank {} may end before {} is done", rank,
+                            step_text(schedules_, reading.rank, reading.step));
+    }
+  }
   return {};
 }
 

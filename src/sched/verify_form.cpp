@@ -34,6 +34,7 @@ class Form {
 
   Status check_step(const Step& step) {
     switch (step.kind) {
+      case StepKind::kPull: TUTTI_RETURN_IF_ERROR(check_pull(step)); [[fallthrough]];
       case StepKind::kCopy:
         TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
         TUTTI_RETURN_IF_ERROR(check_overlap(step, step.src, false));
@@ -48,6 +49,18 @@ class Form {
       case StepKind::kAwait: return check_await(step);
     }
     return fault("is of an unknown kind");
+  }
+
+  Status check_pull(const Step& step) {
+    if (!is_buffer_of_peer(step.src.space())) return fault("pulls what is no buffer of a peer");
+    if (!problem_.limits.pulls) return fault("needs ranks that can read one another's buffers");
+    const int peer = step.src.peer();
+    if (peer >= problem_.ranks) return fault("names a rank that there is not");
+    if (peer == rank_) return fault("pulls from the rank itself");
+    if (!schedules_[static_cast<size_t>(peer)].shows_buffers) {
+      return fault(fmt::format("pulls from rank {}, which does not show its buffers", peer));
+    }
+    return {};
   }
 
   Status check_reduce(const Step& step) {
@@ -69,6 +82,9 @@ class Form {
 
   Status check_ref(const Ref& ref, uint64_t bytes) {
     if (bytes == 0) return fault("has no bytes");
+    if (is_buffer_of_peer(ref.space()) && schedule_.steps[at_].kind != StepKind::kPull) {
+      return fault("touches a buffer of a peer other than by pulling");
+    }
     if (is_shared(ref.space())) {
       first_shared_ = std::min(first_shared_, at_);
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
@@ -83,9 +99,13 @@ class Form {
   Status check_dst(const Step& step) {
     TUTTI_RETURN_IF_ERROR(check_ref(step.dst, step.bytes));
     const Space space = step.dst.space();
+    if (is_buffer_of_peer(space)) return fault("writes to a buffer of a peer");
     if (space == Space::kSend) return fault("writes to the send buffer");
     if (is_shared(space) && step.dst.peer() != rank_) return fault("writes what another rank owns");
     if (step.streams && space != Space::kRecv) return fault("streams to staging");
+    if (space == Space::kLine && schedule_.shows_buffers) {
+      return fault("writes the line, which shows where the buffers lie");
+    }
     if (space == Space::kLine && last_tick_ > 0) {
       return fault("writes the line after tick 1, with which it travels");
     }
@@ -160,7 +180,8 @@ Status check_form(std::span<const Schedule> schedules, const Problem& problem) {
 bool uses_shared_memory(std::span<const Schedule> schedules) {
   const auto shares = [](const Step& step) {
     return step.kind == StepKind::kPublish || step.kind == StepKind::kAwait ||
-           is_shared(step.dst.space()) || is_shared(step.src.space());
+           is_shared(step.dst.space()) || is_shared(step.src.space()) ||
+           step.kind == StepKind::kPull;
   };
   return std::ranges::any_of(schedules, [&](const Schedule& schedule) {
     return std::ranges::any_of(schedule.steps, shares) ||

@@ -108,9 +108,18 @@ void Clocks::acquire(int rank, size_t released) {
   for (size_t i = 0; i < ranks_; ++i) now[i] = std::max(now[i], other[i]);
 }
 
+namespace {
+
+Ref as_its_owner_says(const Ref& ref) {
+  return Ref::of(ref.space() == Space::kPeerSend ? Space::kSend : Space::kRecv, ref.offset);
+}
+
+}  // namespace
+
 Place place_of(const Problem& problem, int rank, const Ref& ref) {
   const Space space = ref.space();
   if (is_shared(space)) return {ref.peer(), space, ref.offset};
+  if (is_buffer_of_peer(space)) return place_of(problem, ref.peer(), as_its_owner_says(ref));
   const uint64_t own_block = static_cast<uint64_t>(rank) * problem.stride_bytes();
   if (problem.in_place) {
     if (problem.collective == Collective::kAllreduce && space == Space::kSend) {
@@ -155,6 +164,8 @@ bool inside(const Problem& problem, uint64_t scratch_bytes, const Ref& ref, uint
     case Space::kLine: return inside_length(ref, bytes, kLineBytes);
     case Space::kSlot: return inside_length(ref, bytes, problem.limits.slot_bytes);
     case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
+    case Space::kPeerSend:
+    case Space::kPeerRecv: return inside(problem, scratch_bytes, as_its_owner_says(ref), bytes);
   }
   return false;
 }

@@ -99,6 +99,7 @@ Place place_of(const Problem& problem, int rank, const Ref& ref);
 // blocks.
 bool inside(const Problem& problem, uint64_t scratch_bytes, const Ref& ref, uint64_t bytes);
 
-inline bool is_shared(Space space) { return space >= Space::kLine; }
+inline bool is_buffer_of_peer(Space space) { return space >= Space::kPeerSend; }
+inline bool is_shared(Space space) { return space >= Space::kLine && !is_buffer_of_peer(space); }
 
 }  // namespace tutti

@@ -31,6 +31,8 @@ class RankMemories {
   Status read(int rank, size_t step, const Ref& ref, uint64_t bytes, bool under_way,
               std::vector<Run>& runs);
   Status write(int rank, size_t step, const Ref& ref, std::span<const Run> runs);
+  // Nobody pulls from the rank's buffers any more, and the rank knows.
+  Status check_released(int rank) const;
   // All sends of the rank so far are complete.
   void end_sends(int rank);
   // The rank has entered the call: its peers may learn of it.
@@ -42,13 +44,14 @@ class RankMemories {
   }
 
  private:
-  static constexpr size_t kSpaces = 6;
+  static constexpr size_t kSpaces = 6;  // those with memory of their own
   Memory& memory(const Place& place) {
     return memories_[static_cast<size_t>(place.owner) * kSpaces + static_cast<size_t>(place.space)];
   }
   void fill_buffers();
   Status check_readers(int rank, size_t step, const Place& place, uint64_t end) const;
   Status check_entries(int rank, size_t step);
+  [[nodiscard]] bool knows_entry(int rank, int peer) const;
 
   std::span<const Schedule> schedules_;
   const Problem& problem_;

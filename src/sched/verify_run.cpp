@@ -115,6 +115,7 @@ Status Execution::run() {
   for (int r = 0; r < problem_.ranks; ++r) {
     if (!rank_of(r).ended) return deadlock(r);
   }
+  for (int r = 0; r < problem_.ranks; ++r) TUTTI_RETURN_IF_ERROR(memories_.check_released(r));
   return problem_.collective == Collective::kBarrier ? all_have_entered() : Status();
 }
 
@@ -130,7 +131,8 @@ void Execution::enter_without_publish() {
 
 Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
   switch (step.kind) {
-    case StepKind::kCopy: TUTTI_RETURN_IF_ERROR(copy(rank, step)); break;
+    case StepKind::kCopy:
+    case StepKind::kPull: TUTTI_RETURN_IF_ERROR(copy(rank, step)); break;
     case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(reduce(rank, step)); break;
     case StepKind::kSend: TUTTI_RETURN_IF_ERROR(send(rank, step)); break;
     case StepKind::kRecv: return recv(rank, step);

@@ -42,7 +42,8 @@ Limits limits_of(const Environment& environment) {
                         2,  // the rest lets a call's slot lie elsewhere than the last one's
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
-          .stream_bytes = environment.stream_bytes};
+          .stream_bytes = environment.stream_bytes,
+          .pulls = environment.pull};
 }
 
 // Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
@@ -51,9 +52,15 @@ Machine machine_for(int ranks, int cores) {
   Machine machine;
   if (ranks <= cores) return machine;
   const double share = static_cast<double>(ranks) / cores;
+  for (double* cost : {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s,
+                       &machine.handover_s, &machine.takeover_s, &machine.message_s,
+                       &machine.message_byte_s, &machine.pull_s, &machine.pull_cached_s,
+                       &machine.pull_shared_s, &machine.pull_memory_s, &machine.reduce_s}) {
+    *cost *= share;
+  }
+  // A pull works on memory of a process that is not running: dearer again.
   for (double* cost :
-       {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s, &machine.handover_s,
-        &machine.takeover_s, &machine.message_s, &machine.message_byte_s, &machine.reduce_s}) {
+       {&machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s, &machine.pull_memory_s}) {
     *cost *= share;
   }
   machine.line_s = machine.turn_s * share;

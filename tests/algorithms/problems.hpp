@@ -14,7 +14,8 @@ inline Limits shared_limits() {
   return {.slot_bytes = 32 << 10,
           .window_bytes = 1 << 20,
           .chunk_bytes = 256 << 10,
-          .stream_bytes = 8 << 20};
+          .stream_bytes = 8 << 20,
+          .pulls = true};
 }
 
 // Calls `visit(algorithm, problem of rank 0)` for every algorithm, some numbers of ranks and sizes,

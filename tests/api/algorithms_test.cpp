@@ -70,6 +70,22 @@ TEST_P(Algorithm, GivesTheReference) {
   }
 }
 
+// As where the system forbids it.
+TEST(WithoutPulls, ResultsAreTheSame) {
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.before = [](int) {
+    setenv("TUTTI_SHM_PULL", "0", 1);
+    setenv("CCL_ALLREDUCE", "pull", 1);
+  };
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    for (const size_t elements : kCounts) {
+      on.allreduce(TUTTI_FLOAT32, Op::kSum, elements, {Form::kBlocking, false, false});
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(kChoices), [](const auto& info) {
   return info.param.collective + "_" + info.param.algorithm;
 });

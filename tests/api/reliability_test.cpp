@@ -3,6 +3,7 @@
 // Ranks that die, hang, disagree or give up: every other rank gets an error that says who and why.
 // How long it took is printed and recorded, never asserted.
 #include <signal.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -297,6 +298,49 @@ TEST(Abort, FromAnotherThreadUnblocksThisRankAndItsPeers) {
     EXPECT_STATUS(TUTTI_ERR_ABORTED, tutti_barrier(comm));
     EXPECT_ERROR_SAYS("the operator said so");
     if (aborter.joinable()) aborter.join();
+  });
+}
+
+// As the ranks find out about one another: this one's parent stands for a peer.
+bool may_read_other_processes() {
+  static const int there = 1;
+  int here = 0;
+  const iovec local{&here, sizeof here};
+  const iovec remote{const_cast<int*>(&there), sizeof there};
+  return process_vm_readv(getppid(), &local, 1, &remote, 1, 0) == sizeof here;
+}
+
+// Rank 0 is through and may reuse its buffer; rank 1 cannot know whether it has read that in time.
+TEST(Abort, EndsACallThatReadsBuffersOfPeers) {
+  struct Moments {
+    std::atomic<bool> aborted;
+  };
+  Shared<Moments> moments;
+  Ranks ranks;
+  ranks.breaks = true;
+  ranks.before = [](int) { setenv("CCL_ALLREDUCE", "pull_all", 1); };
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    if (!may_read_other_processes()) return;
+    tutti_op op = TUTTI_SUM;
+    const auto add = [](const void* in, void* inout, size_t count, tutti_type, void* context) {
+      while (context != nullptr && !static_cast<Moments*>(context)->aborted) sleep_ms(1);
+      for (size_t i = 0; i < count; ++i) {
+        static_cast<float*>(inout)[i] += static_cast<const float*>(in)[i];
+      }
+    };
+    ASSERT_OK(tutti_op_create_user(add, rank == 1 ? &*moments : nullptr, &op));
+    const std::vector<float> x(10000, 1);
+    std::vector<float> sum(x.size());
+    const tutti_status status =
+        tutti_allreduce(x.data(), sum.data(), x.size(), TUTTI_FLOAT32, op, comm);
+    if (rank == 0) {
+      EXPECT_OK(status);
+      EXPECT_OK(tutti_comm_abort(comm, "enough"));
+      moments->aborted = true;
+    } else {
+      EXPECT_STATUS(TUTTI_ERR_ABORTED, status);
+      EXPECT_ERROR_SAYS("enough");
+    }
   });
 }
 

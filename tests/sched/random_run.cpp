@@ -97,7 +97,8 @@ bool RandomRun::end(int r) {
 
 bool RandomRun::execute(int r, const Step& step) {
   switch (step.kind) {
-    case StepKind::kCopy: std::copy_n(at(r, step.src), step.bytes, at(r, step.dst)); return true;
+    case StepKind::kCopy:
+    case StepKind::kPull: std::copy_n(at(r, step.src), step.bytes, at(r, step.dst)); return true;
     case StepKind::kReduce: reduce(r, step); return true;
     case StepKind::kSend: send(r, step); return true;
     case StepKind::kRecv: return recv(r, step);
@@ -153,6 +154,12 @@ bool RandomRun::reached(int r, int peer, uint32_t tick) {
 }
 
 uint64_t* RandomRun::at(int r, const Ref& ref) {
+  if (ref.space() == Space::kPeerSend) {
+    return at(ref.peer(), Ref::of(Space::kSend, ref.offset));
+  }
+  if (ref.space() == Space::kPeerRecv) {
+    return at(ref.peer(), Ref::of(Space::kRecv, ref.offset));
+  }
   const size_t parity = rank_of(r).call % 2;
   const uint64_t own_block = static_cast<uint64_t>(r) * problem_.stride_bytes();
   const Collective collective = problem_.collective;
@@ -173,6 +180,8 @@ uint64_t* RandomRun::at(int r, const Ref& ref) {
     case Space::kLine: return rank_of(ref.peer()).alternating[0][parity].data() + ref.offset;
     case Space::kSlot: return rank_of(ref.peer()).alternating[1][parity].data() + ref.offset;
     case Space::kWindow: return rank_of(ref.peer()).window.data() + ref.offset;
+    case Space::kPeerSend:
+    case Space::kPeerRecv: break;
   }
   return nullptr;
 }

@@ -232,5 +232,91 @@ TEST(Verify, KnowsThatMessagesMakeABarrierToo) {
   expect_fault(made, "rank 1 may leave before rank 0 has entered");
 }
 
+// Each of two ranks pulls the other's 8 elements and reduces.
+HandMade pull_swap() {
+  HandMade made(Collective::kAllreduce, 2, 8);
+  made.problem.limits.pulls = true;
+  for (const int rank : {0, 1}) {
+    const Ref pulled = made[rank].scratch(32);
+    made[rank].show_buffers();
+    made[rank].await(1 - rank, 1);
+    made[rank].pull(pulled, Ref::of(Space::kPeerSend, 0, 1 - rank), 32);
+    made[rank].publish(2);
+    made[rank].await(1 - rank, 2);
+    if (rank == 0) made[rank].reduce(recv_at(0), {send_at(0), pulled}, 32, true);
+    if (rank == 1) made[rank].reduce(recv_at(0), {pulled, send_at(0)}, 32, true);
+  }
+  return made;
+}
+
+TEST(Verify, ProvesPulls) {
+  expect_proof(pull_swap());
+  HandMade in_place = pull_swap();
+  in_place.problem.in_place = true;
+  expect_proof(in_place);
+}
+
+TEST(Verify, FindsAnEndBeforeAPeerHasPulled) {
+  HandMade made = pull_swap();
+  std::erase_if(made.schedules[0].steps,
+                [](const Step& step) { return step.kind == StepKind::kAwait && step.tick == 2; });
+  expect_fault(made,
+               "rank 0 may end before rank 1 step 2 (pull scratch+0 <- send[0]+0  (32 B)) is done");
+}
+
+TEST(Verify, FindsABufferOverwrittenBeforeAPeerHasPulled) {
+  HandMade made = pull_swap();
+  made.problem.in_place = true;
+  std::swap(made.schedules[0].steps[4], made.schedules[0].steps[5]);
+  expect_fault(
+      made,
+      "rank 0 step 4 (reduce recv+0 <- send+0, scratch+0  (32 B, finishes)) overwrites what rank 1 "
+      "step 2 (pull scratch+0 <- send[0]+0  (32 B)) reads; nothing orders the two");
+}
+
+TEST(Verify, FindsAPullBeforeTheEntry) {
+  HandMade made = pull_swap();
+  std::swap(made.schedules[1].steps[1], made.schedules[1].steps[2]);
+  expect_fault(made,
+               "rank 1 step 1 (pull scratch+0 <- send[0]+0  (32 B)) pulls before it knows that "
+               "rank 0 has entered");
+}
+
+TEST(Verify, FindsPullsThatCannotBe) {
+  HandMade made = pull_swap();
+  made.problem.limits.pulls = false;
+  expect_fault(made,
+               "rank 0 step 2 (pull scratch+0 <- send[1]+0  (32 B)) needs ranks that can read one "
+               "another's buffers");
+  made = pull_swap();
+  made.schedules[0].shows_buffers = false;
+  expect_fault(made,
+               "rank 1 step 2 (pull scratch+0 <- send[0]+0  (32 B)) pulls from rank 0, which does "
+               "not show its buffers");
+  made = pull_swap();
+  made.schedules[0].steps[2].src = Ref::of(Space::kPeerSend, 0, 0);
+  expect_fault(made,
+               "rank 0 step 2 (pull scratch+0 <- send[0]+0  (32 B)) pulls from the rank itself");
+  made = pull_swap();
+  made.schedules[0].steps[2].src = slot_at(1);
+  expect_fault(
+      made,
+      "rank 0 step 2 (pull scratch+0 <- slot[1]+0  (32 B)) pulls what is no buffer of a peer");
+  made = pull_swap();
+  made.schedules[0].steps[2].kind = StepKind::kCopy;
+  expect_fault(made,
+               "rank 0 step 2 (copy scratch+0 <- send[1]+0  (32 B)) touches a buffer of a peer "
+               "other than by pulling");
+  made = pull_swap();
+  made.schedules[0].steps[2].dst = Ref::of(Space::kPeerRecv, 0, 1);
+  expect_fault(made,
+               "rank 0 step 2 (pull recv[1]+0 <- send[1]+0  (32 B)) writes to a buffer of a peer");
+  made = pull_swap();
+  made.schedules[0].steps[2].bytes = 36;
+  expect_fault(
+      made,
+      "rank 0 step 2 (pull scratch+0 <- send[1]+0  (36 B)) leaves its buffer: 36 B at send[1]+0");
+}
+
 }  // namespace
 }  // namespace tutti

@@ -18,6 +18,7 @@ using tutti_test::Connected;
 using tutti_test::error_of;
 using tutti_test::kill_myself;
 using tutti_test::kLimit;
+using tutti_test::meet;
 using tutti_test::run_connected;
 using tutti_test::run_processes;
 using tutti_test::Shared;
@@ -84,6 +85,48 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       }
       self.meet_all();
     }
+  });
+}
+
+TEST_P(Connect, RanksPullFromOneAnother) {
+  run_connected(*GetParam(), 3, 1, [](const Connected& self) {
+    auto window = self.transport.open_window(0);
+    ASSERT_TRUE(window.ok()) << error_of(window);
+    if (!self.transport.can_pull()) GTEST_SKIP() << "ranks cannot read one another's memory";
+    std::vector<uint32_t> mine(100'000);
+    for (size_t i = 0; i < mine.size(); ++i)
+      mine[i] = static_cast<uint32_t>(i) * 3 + static_cast<uint32_t>(self.rank);
+    const uint32_t* address = mine.data();
+    auto addresses = self.exchange.allgather(std::as_bytes(std::span(&address, 1)));
+    ASSERT_TRUE(addresses.ok()) << error_of(addresses);
+    for (int peer = 0; peer < 3; ++peer) {
+      uint64_t theirs = 0;
+      std::memcpy(&theirs, (*addresses)[static_cast<size_t>(peer)].data(), sizeof theirs);
+      std::vector<uint32_t> pulled(mine.size() - 1);
+      const tutti::Status status = (*window)->pull(peer, pulled.data(), theirs + sizeof(uint32_t),
+                                                   pulled.size() * sizeof(uint32_t));
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (size_t i = 0; i < pulled.size(); ++i) {
+        ASSERT_EQ(pulled[i], static_cast<uint32_t>(i + 1) * 3 + static_cast<uint32_t>(peer));
+      }
+    }
+    uint32_t nothing = 0;
+    const tutti::Status status = (*window)->pull((self.rank + 1) % 3, &nothing, 0, sizeof nothing);
+    EXPECT_EQ(status.code(), tutti::Code::kSystem);
+    self.meet_all();
+  });
+}
+
+TEST_P(Connect, NobodyPullsWhereItIsNotWanted) {
+  const tutti::UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 2);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    tutti::TransportConfig config = config_of(1);
+    config.pulls = false;
+    auto transport = GetParam()->connect(**exchange, config);
+    ASSERT_TRUE(transport.ok()) << error_of(transport);
+    EXPECT_FALSE((*transport)->can_pull());
   });
 }
 

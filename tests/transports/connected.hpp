@@ -16,7 +16,7 @@
 namespace tutti_test {
 
 inline tutti::TransportConfig config_of(int lanes) {
-  return {lanes, {4096, 65536}, tutti::now_ms() + kLongMs, "test"};
+  return {lanes, {4096, 65536}, true, tutti::now_ms() + kLongMs, "test"};
 }
 
 struct Connected {

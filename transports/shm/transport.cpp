@@ -3,6 +3,7 @@
 // The shared-memory transport: ranks on one host, one region, no files.
 #include "transports/shm/attach.hpp"
 #include "transports/shm/endpoint.hpp"
+#include "transports/shm/pull.hpp"
 
 namespace tutti {
 namespace shm {
@@ -10,8 +11,12 @@ namespace {
 
 class ShmWindow final : public Window {
  public:
-  ShmWindow(const Region& region, const Layout& layout, int lane, int rank)
-      : region_(region), own_staging_(layout.staging(rank, lane)) {
+  ShmWindow(const Attached& attached, const Layout& layout, int lane, int rank)
+      : region_(attached.region),
+        processes_(attached.processes),
+        sizes_(layout.sizes()),
+        own_staging_(layout.staging(rank, lane)) {
+    const Region& region = attached.region;
     for (int r = 0; r < layout.ranks(); ++r) {
       Rank place{};
       for (int which : {0, 1}) {
@@ -25,14 +30,20 @@ class ShmWindow final : public Window {
     }
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
+  [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
   Status reserve_staging() override {
     if (!reserved_) TUTTI_RETURN_IF_ERROR(region_.reserve(own_staging_));
     reserved_ = true;
     return {};
   }
+  Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) override {
+    return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
+  }
 
  private:
   const Region& region_;
+  const std::vector<PeerProcess>& processes_;
+  const WindowSizes sizes_;
   const Span own_staging_;
   bool reserved_ = false;
   std::vector<Rank> ranks_;
@@ -40,8 +51,9 @@ class ShmWindow final : public Window {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(int rank, const Layout& layout, Attached attached)
+  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull)
       : rank_(rank),
+        can_pull_(can_pull),
         layout_(layout),
         attached_(std::move(attached)),
         opened_(static_cast<size_t>(layout.channels())) {
@@ -72,9 +84,10 @@ class ShmTransport final : public Transport {
       return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane,
                             layout_.lanes());
     }
-    return std::unique_ptr<Window>(std::make_unique<ShmWindow>(region(), layout_, lane, rank_));
+    return std::unique_ptr<Window>(std::make_unique<ShmWindow>(attached_, layout_, lane, rank_));
   }
 
+  [[nodiscard]] bool can_pull() const override { return can_pull_; }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
   Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
   Sleepers* sleepers() override { return notifier_.sleepers; }
@@ -88,6 +101,7 @@ class ShmTransport final : public Transport {
   [[nodiscard]] const Region& region() const { return attached_.region; }
 
   const int rank_;
+  const bool can_pull_;
   const Layout layout_;
   Attached attached_;
   Notifier notifier_;
@@ -99,12 +113,14 @@ Status available() { return {}; }
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
   const Layout layout(exchange.ranks(), config.lanes, config.sizes);
   auto attached = attach(exchange, layout, config.deadline_ms);
-  if (!attached.ok()) {
-    return attached.status().with_context(
+  Result<bool> can_pull = false;
+  if (attached.ok() && config.pulls) can_pull = all_can_pull(exchange, attached->processes);
+  if (const Status& failed = attached.ok() ? can_pull.status() : attached.status(); !failed.ok()) {
+    return failed.with_context(
         fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
   }
   return std::unique_ptr<Transport>(
-      std::make_unique<ShmTransport>(exchange.rank(), layout, *std::move(attached)));
+      std::make_unique<ShmTransport>(exchange.rank(), layout, *std::move(attached), *can_pull));
 }
 
 }  // namespace

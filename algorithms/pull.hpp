@@ -1,0 +1,44 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What algorithms share that read the caller's buffers of their peers: every byte is copied once,
+// not twice through staging.
+#pragma once
+
+#include <functional>
+
+#include "algorithms/common.hpp"
+
+namespace tutti {
+
+// What is pulled at a time to be combined, all peers together: it stays in the second-level cache.
+inline constexpr uint64_t kPulledBytes = 256 << 10;
+
+inline uint64_t pulled_piece(const Problem& q) {
+  const auto peers = static_cast<uint64_t>(std::max(1, q.ranks - 1));
+  return std::max<uint64_t>(kPulledBytes / peers / 4096 * 4096, 4096);
+}
+
+// Visits the other ranks, each rank another one first, lest all read from one at a time.
+template <typename Visit>
+void for_each_peer(const Problem& q, Visit visit) {
+  for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
+}
+
+// dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece.
+inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
+                              uint64_t bytes, bool streams) {
+  const uint64_t piece = std::min(pulled_piece(q), whole_lines(bytes));
+  std::vector<Ref> sources(static_cast<size_t>(q.ranks));
+  for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = b.scratch(piece); });
+  for (uint64_t done = 0; done < bytes; done += piece) {
+    const uint64_t now = std::min(piece, bytes - done);
+    for_each_peer(q, [&](int peer) {
+      b.pull(sources[static_cast<size_t>(peer)], Ref::of(Space::kPeerSend, offset + done, peer),
+             now);
+    });
+    sources[static_cast<size_t>(q.rank)] = send_at(offset + done);
+    b.reduce(dst.plus(done), sources, now, true, streams);
+  }
+}
+
+}  // namespace tutti
