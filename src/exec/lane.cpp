@@ -17,6 +17,16 @@ Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signatu
 constexpr Tag kCallMask = ~Tag{0} << 32;
 
 constexpr uint64_t kTinySlot = 1 << 10;
+constexpr uint64_t kMostTaken = 16 << 10;
+
+// GCC knows the instruction only where it may assume it; elsewhere on x86-64 it does nothing.
+void prefetch_to_write(const std::byte* line) {
+#ifdef __x86_64__
+  asm volatile("prefetchw %0" : : "m"(*line));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
 
 }  // namespace
 
@@ -82,18 +92,32 @@ void Lane::bind(const Call& call) {
 // read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
 // the copies. Tiny messages do not: for them the first-level cache is worth more.
 void Lane::place_slots() {
-  const uint64_t extent = part_->slot_extent;
-  const bool tiny = extent <= kTinySlot;
-  uint64_t& next = tiny ? next_tiny_slot_ : next_slot_;
-  const uint64_t room = tiny ? 2 * kTinySlot : window_->sizes().slot_bytes;
-  if (next + extent > room) next = 0;
+  const uint64_t at = next_slot();
   std::vector<std::byte*>& bases = bases_[call_ & 1];
   for (int peer = 0; peer < ranks_; ++peer) {
     const uint32_t base = Ref::of(Space::kSlot, 0, peer).base;
-    bases[base] = shared(peer).slots[call_ & 1] + next;
+    bases[base] = shared(peer).slots[call_ & 1] + at;
   }
   // The other copy follows at the same place, with the next call.
-  if ((call_ & 1) != 0) next += extent;
+  const bool tiny = part_->slot_extent <= kTinySlot;
+  (tiny ? next_tiny_slot_ : next_slot_) = at + ((call_ & 1) != 0 ? part_->slot_extent : 0);
+}
+
+uint64_t Lane::next_slot() const {
+  const bool tiny = part_->slot_extent <= kTinySlot;
+  const uint64_t next = tiny ? next_tiny_slot_ : next_slot_;
+  const uint64_t room = tiny ? 2 * kTinySlot : window_->sizes().slot_bytes;
+  return next + part_->slot_extent <= room ? next : 0;
+}
+
+// Takes the lines of the slot that the next call will write, if it is like this one, from the peers
+// that have read them: done while this call waits, it costs nothing, and shortens an allreduce of
+// 4 KiB by a fifth. Done when the slot is written, it makes that slower.
+void Lane::take_next_slot() {
+  const uint64_t extent = part_->slot_extent;
+  if (extent == 0 || extent > kMostTaken) return;
+  const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
+  for (uint64_t at = 0; at < extent; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
 Advance Lane::advance() {
@@ -160,6 +184,7 @@ void Lane::enter() {
   line.signature.store(plan_->signature, std::memory_order_relaxed);
   line.call.store(call_, std::memory_order_release);  // after payload, record and signature
   transport_.notify();
+  take_next_slot();
 }
 
 void Lane::publish(uint32_t tick) {

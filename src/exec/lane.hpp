@@ -58,6 +58,8 @@ class Lane {
   }
   void bind(const Call& call);
   void place_slots();
+  [[nodiscard]] uint64_t next_slot() const;
+  void take_next_slot();
   void finish();
   bool run(const Step& step);
 
