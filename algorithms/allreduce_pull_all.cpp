@@ -24,31 +24,40 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const int pieces = pieces_of(q);
   const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);
-  const auto peers = static_cast<uint64_t>(q.ranks - 1);
-  const Ref first = b.scratch(peers * longest);
-  const Ref second = q.in_place ? b.scratch(peers * longest) : first;
-  const auto pulled = [&](int piece, int peer) {
-    const int index = peer < q.rank ? peer : peer - 1;
-    return (piece % 2 == 0 ? first : second).plus(static_cast<uint64_t>(index) * longest);
+  // In place, a piece is pulled ahead of the one that is reduced. Otherwise the nearest peer's
+  // lands where the result will be.
+  const auto room = static_cast<uint64_t>(std::max(0, q.ranks - (q.in_place ? 1 : 2))) * longest;
+  const Ref halves[] = {b.scratch(room), b.scratch(q.in_place ? room : 0)};
+  const auto place_of = [&](int piece, int peer) {
+    auto index = static_cast<uint64_t>((peer - q.rank + q.ranks) % q.ranks - 1);
+    if (q.in_place) return halves[piece % 2].plus(index * longest);
+    if (index == 0) return recv_at(part_of(q.bytes(), pieces, piece).offset);
+    return halves[0].plus((index - 1) * longest);
   };
   const auto pull = [&](int piece) {
     const Range range = part_of(q.bytes(), pieces, piece);
     for_each_peer(q, [&](int peer) {
       if (piece == 0) b.await(peer, 1);
-      b.pull(pulled(piece, peer), Ref::of(Space::kPeerSend, range.offset, peer), range.bytes);
+      b.pull(place_of(piece, peer), Ref::of(Space::kPeerSend, range.offset, peer), range.bytes);
     });
     b.publish(static_cast<uint32_t>(piece) + 2);
   };
+  const auto reduce = [&](int piece) {
+    const Range range = part_of(q.bytes(), pieces, piece);
+    std::vector<Ref> sources(static_cast<size_t>(q.ranks), send_at(range.offset));
+    for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = place_of(piece, peer); });
+    b.reduce(recv_at(range.offset), sources, range.bytes, true, streams(q, q.bytes()));
+  };
   b.show_buffers();
   pull(0);
-  std::vector<Ref> sources(static_cast<size_t>(q.ranks));
   for (int piece = 0; piece < pieces; ++piece) {
-    if (q.in_place ? piece + 1 < pieces : piece > 0) pull(q.in_place ? piece + 1 : piece);
-    const Range range = part_of(q.bytes(), pieces, piece);
-    for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = pulled(piece, peer); });
-    sources[static_cast<size_t>(q.rank)] = send_at(range.offset);
-    if (q.in_place) b.await_all(static_cast<uint32_t>(piece) + 2);
-    b.reduce(recv_at(range.offset), sources, range.bytes, true, streams(q, q.bytes()));
+    if (q.in_place) {
+      if (piece + 1 < pieces) pull(piece + 1);
+      b.await_all(static_cast<uint32_t>(piece) + 2);
+    } else if (piece > 0) {
+      pull(piece);
+    }
+    reduce(piece);
   }
   if (!q.in_place) b.await_all(static_cast<uint32_t>(pieces) + 1);
 }

@@ -4,8 +4,6 @@
 // not twice through staging.
 #pragma once
 
-#include <functional>
-
 #include "algorithms/common.hpp"
 
 namespace tutti {
@@ -24,14 +22,19 @@ void for_each_peer(const Problem& q, Visit visit) {
   for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
 }
 
-// dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece.
+// dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece. Unless dst is
+// where the own data is, the nearest peer's lands there.
 inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
                               uint64_t bytes, bool streams) {
   const uint64_t piece = std::min(pulled_piece(q), whole_lines(bytes));
+  const int nearest = q.in_place ? q.rank : rank_after(q, 1);
   std::vector<Ref> sources(static_cast<size_t>(q.ranks));
-  for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = b.scratch(piece); });
+  for_each_peer(q, [&](int peer) {
+    if (peer != nearest) sources[static_cast<size_t>(peer)] = b.scratch(piece);
+  });
   for (uint64_t done = 0; done < bytes; done += piece) {
     const uint64_t now = std::min(piece, bytes - done);
+    sources[static_cast<size_t>(nearest)] = dst.plus(done);
     for_each_peer(q, [&](int peer) {
       b.pull(sources[static_cast<size_t>(peer)], Ref::of(Space::kPeerSend, offset + done, peer),
              now);
