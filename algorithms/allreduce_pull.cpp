@@ -21,7 +21,7 @@ void build(const Problem& q, Builder& b) {
   b.show_buffers();
   b.await_all(1);
   const Range mine = part_of(q.bytes(), q.ranks, q.rank);
-  reduce_by_pulling(q, b, recv_at(mine.offset), mine.offset, mine.bytes, streams(q, q.bytes()));
+  reduce_by_pulling(q, b, recv_at(mine.offset), mine.offset, mine.bytes, false);
   b.publish(2);
   for_each_peer(q, [&](int owner) {
     const Range slice = part_of(q.bytes(), q.ranks, owner);
