@@ -150,10 +150,11 @@ int cores_of(const Options& options) {
 }
 
 std::string headline(const Options& options, const Problem& problem) {
+  const tutti::BufferBlocks blocks = blocks_of(problem.collective, true);
   return fmt::format("{} of {} x {} ({} bytes{}) on {} rank{}", options.collective, problem.count,
                      options.type, problem.bytes(),
-                     problem.ranks > 1 && (problem.collective == tutti::Collective::kAllgather ||
-                                           problem.collective == tutti::Collective::kReduceScatter)
+                     problem.ranks > 1 && (blocks.send == tutti::Blocks::kPerRank ||
+                                           blocks.recv == tutti::Blocks::kPerRank)
                          ? " per block"
                          : "",
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
@@ -249,7 +250,8 @@ void add_explain(CLI::App& app) {
   command->add_option("-t,--type", options->type, "Of the elements (default float32)");
   command->add_option("-r,--rank", options->rank, "Whose steps are printed (default 0)")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--root", options->root, "Of a broadcast (default 0)")
+  command
+      ->add_option("--root", options->root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cores", options->cores, "That the ranks share (default: this machine's)")
       ->check(CLI::Range(1, 1 << 20));

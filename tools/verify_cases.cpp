@@ -17,7 +17,8 @@ struct Size {
 };
 
 bool has_blocks(Collective collective) {
-  return collective == Collective::kAllgather || collective == Collective::kReduceScatter;
+  const tutti::BufferBlocks blocks = tutti::blocks_of(collective, true);
+  return blocks.send == tutti::Blocks::kPerRank || blocks.recv == tutti::Blocks::kPerRank;
 }
 
 std::vector<Limits> limits_of(uint64_t ranks) {
@@ -39,7 +40,8 @@ std::vector<Limits> limits_of(uint64_t ranks) {
 std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& limits) {
   if (collective == Collective::kBarrier) return {{1, 0}};
   // A chunk is of one rank's data: of its `ranks` blocks in a reduce-scatter.
-  const uint64_t lines = collective == Collective::kReduceScatter ? 1 : ranks;
+  const bool sends_blocks = tutti::blocks_of(collective, true).send == tutti::Blocks::kPerRank;
+  const uint64_t lines = sends_blocks ? 1 : ranks;
   std::vector<Size> sizes = {
       {4, 0},
       {4, 1},
@@ -73,8 +75,8 @@ std::string reason_text(const tutti::Applies& applies) {
 std::vector<Problem> verify_cases(Collective collective, int ranks) {
   std::vector<Problem> cases;
   const bool blocks = has_blocks(collective);
-  const int roots = collective == Collective::kBroadcast ? ranks : 1;
-  const bool may_be_in_place = blocks || collective == Collective::kAllreduce;
+  const int roots = has_root(collective) ? ranks : 1;
+  const bool may_be_in_place = can_be_in_place(collective, true);
   for (const Limits& limits : limits_of(static_cast<uint64_t>(ranks))) {
     const std::vector<Size> sizes = sizes_of(collective, static_cast<uint64_t>(ranks), limits);
     for (size_t i = 0; i < sizes.size(); ++i) {

@@ -70,5 +70,18 @@ enum class Collective : uint8_t {
 constexpr int kCollectives = 12;
 
 std::string_view collective_name(Collective collective);
+bool has_root(Collective collective);
+
+// What a buffer of a collective holds: nothing (it is not looked at), one block, or one per rank.
+enum class Blocks : uint8_t { kNone, kOne, kPerRank };
+struct BufferBlocks {
+  Blocks send = Blocks::kNone;
+  Blocks recv = Blocks::kNone;
+};
+// Of the root, or of any other rank; the same where there is no root.
+BufferBlocks blocks_of(Collective collective, bool at_root);
+// Whether both buffers can be one: then the smaller is this rank's block of the larger, or they are
+// equal.
+bool can_be_in_place(Collective collective, bool at_root);
 
 }  // namespace tutti

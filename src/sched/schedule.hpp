@@ -121,7 +121,11 @@ struct Limits {
 // The arguments of a build. Buffers by collective, in units of count elements ("block"):
 //   allreduce: send 1, recv 1.  broadcast: send unused; recv 1 (the buffer, source at the root).
 //   allgather: send 1, recv `ranks` blocks.  reduce_scatter: send `ranks` blocks, recv 1.
+//   alltoall: send and recv `ranks` blocks.  reduce: send 1; recv 1, at the root only.
+//   gather: send 1; recv `ranks` blocks, at the root only.
+//   scatter: send `ranks` blocks, at the root only; recv 1.
 //   barrier: nothing, count 0.
+// blocks_of() in core/types.hpp says the same.
 // Where there are `ranks` blocks, block i begins at i * stride (a lane works on part of each
 // block).
 struct Problem {
@@ -132,8 +136,9 @@ struct Problem {
   uint64_t count = 0;   // elements per block
   uint64_t stride = 0;  // elements from block to block, >= count
   uint32_t element_bytes = 1;
-  // The caller's buffers coincide (allreduce: send == recv; allgather: send is block `rank` of
-  // recv; reduce_scatter: recv is block `rank` of send).
+  // The caller's buffers coincide (allreduce, reduce: send == recv; allgather, gather: send is
+  // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send). Where there is a
+  // root, only its buffers can, and it means nothing on the other ranks.
   bool in_place = false;
   Limits limits;
 

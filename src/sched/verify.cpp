@@ -13,7 +13,7 @@ namespace {
 std::string problem_text(const Problem& problem, const Claim& claim) {
   std::string text = fmt::format("{} {}, {} ranks", collective_name(problem.collective), claim.name,
                                  problem.ranks);
-  if (problem.collective == Collective::kBroadcast) text += fmt::format(", root {}", problem.root);
+  if (has_root(problem.collective)) text += fmt::format(", root {}", problem.root);
   if (problem.collective != Collective::kBarrier) {
     text += fmt::format(", {} x {} B", problem.count, problem.element_bytes);
     if (problem.stride != problem.count) text += fmt::format(", stride {}", problem.stride);

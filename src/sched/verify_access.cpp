@@ -30,8 +30,9 @@ void RankMemories::fill_buffers() {
   if (problem_.collective == Collective::kBroadcast) {
     return fill(problem_.root, Ref::of(Space::kRecv, 0), 0);
   }
-  const int blocks = problem_.collective == Collective::kReduceScatter ? problem_.ranks : 1;
   for (int rank = 0; rank < problem_.ranks; ++rank) {
+    const Blocks send = blocks_of(problem_.collective, rank == problem_.root).send;
+    const int blocks = send == Blocks::kPerRank ? problem_.ranks : send == Blocks::kOne ? 1 : 0;
     for (int block = 0; block < blocks; ++block) {
       const uint64_t offset = static_cast<uint64_t>(block) * problem_.stride_bytes();
       fill(rank, Ref::of(Space::kSend, offset), offset);

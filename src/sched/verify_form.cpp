@@ -90,7 +90,7 @@ class Form {
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
       if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
     }
-    if (!inside(problem_, schedule_.scratch_bytes, ref, bytes)) {
+    if (!inside(problem_, rank_, schedule_.scratch_bytes, ref, bytes)) {
       return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
     }
     return {};

@@ -120,16 +120,18 @@ Place place_of(const Problem& problem, int rank, const Ref& ref) {
   const Space space = ref.space();
   if (is_shared(space)) return {ref.peer(), space, ref.offset};
   if (is_buffer_of_peer(space)) return place_of(problem, ref.peer(), as_its_owner_says(ref));
-  const uint64_t own_block = static_cast<uint64_t>(rank) * problem.stride_bytes();
-  if (problem.in_place) {
-    if (problem.collective == Collective::kAllreduce && space == Space::kSend) {
-      return {rank, Space::kRecv, ref.offset};
+  const bool at_root = rank == problem.root;
+  if (problem.in_place && can_be_in_place(problem.collective, at_root)) {
+    const BufferBlocks blocks = blocks_of(problem.collective, at_root);
+    const uint64_t own_block = static_cast<uint64_t>(rank) * problem.stride_bytes();
+    if (space == Space::kRecv && blocks.send == Blocks::kPerRank) {
+      return {rank, Space::kSend, own_block + ref.offset};
     }
-    if (problem.collective == Collective::kAllgather && space == Space::kSend) {
+    if (space == Space::kSend && blocks.recv == Blocks::kPerRank) {
       return {rank, Space::kRecv, own_block + ref.offset};
     }
-    if (problem.collective == Collective::kReduceScatter && space == Space::kRecv) {
-      return {rank, Space::kSend, own_block + ref.offset};
+    if (space == Space::kSend && blocks.send == Blocks::kOne) {
+      return {rank, Space::kRecv, ref.offset};
     }
   }
   return {rank, space, ref.offset};
@@ -148,24 +150,27 @@ bool inside_blocks(const Problem& problem, const Ref& ref, uint64_t bytes) {
          ref.offset % problem.stride_bytes() + bytes <= problem.bytes();
 }
 
+bool inside_buffer(const Problem& problem, Blocks blocks, const Ref& ref, uint64_t bytes) {
+  if (blocks == Blocks::kNone) return false;
+  if (blocks == Blocks::kPerRank) return inside_blocks(problem, ref, bytes);
+  return inside_length(ref, bytes, problem.bytes());
+}
+
 }  // namespace
 
-bool inside(const Problem& problem, uint64_t scratch_bytes, const Ref& ref, uint64_t bytes) {
-  const Collective collective = problem.collective;
+bool inside(const Problem& problem, int rank, uint64_t scratch_bytes, const Ref& ref,
+            uint64_t bytes) {
+  const BufferBlocks blocks = blocks_of(problem.collective, rank == problem.root);
   switch (ref.space()) {
-    case Space::kSend:
-      if (collective == Collective::kBroadcast) return false;
-      if (collective == Collective::kReduceScatter) return inside_blocks(problem, ref, bytes);
-      return inside_length(ref, bytes, problem.bytes());
-    case Space::kRecv:
-      if (collective == Collective::kAllgather) return inside_blocks(problem, ref, bytes);
-      return inside_length(ref, bytes, problem.bytes());
+    case Space::kSend: return inside_buffer(problem, blocks.send, ref, bytes);
+    case Space::kRecv: return inside_buffer(problem, blocks.recv, ref, bytes);
     case Space::kScratch: return inside_length(ref, bytes, scratch_bytes);
     case Space::kLine: return inside_length(ref, bytes, kLineBytes);
     case Space::kSlot: return inside_length(ref, bytes, problem.limits.slot_bytes);
     case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
     case Space::kPeerSend:
-    case Space::kPeerRecv: return inside(problem, scratch_bytes, as_its_owner_says(ref), bytes);
+    case Space::kPeerRecv:
+      return inside(problem, ref.peer(), scratch_bytes, as_its_owner_says(ref), bytes);
   }
   return false;
 }

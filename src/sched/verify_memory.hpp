@@ -95,9 +95,10 @@ struct Place {
 };
 Place place_of(const Problem& problem, int rank, const Ref& ref);
 
-// Whether the bytes lie inside the space as the problem lays it out, and not in a gap between
-// blocks.
-bool inside(const Problem& problem, uint64_t scratch_bytes, const Ref& ref, uint64_t bytes);
+// Whether the bytes lie inside the space as the problem lays it out for that rank, and not in a gap
+// between blocks.
+bool inside(const Problem& problem, int rank, uint64_t scratch_bytes, const Ref& ref,
+            uint64_t bytes);
 
 inline bool is_buffer_of_peer(Space space) { return space >= Space::kPeerSend; }
 inline bool is_shared(Space space) { return space >= Space::kLine && !is_buffer_of_peer(space); }

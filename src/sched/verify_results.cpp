@@ -21,20 +21,23 @@ class Results {
   }
 
  private:
+  [[nodiscard]] uint64_t block_at(int block) const {
+    return static_cast<uint64_t>(block) * problem_.stride_bytes();
+  }
+
   Status check_rank() {
+    const bool at_root = rank_ == problem_.root;
     switch (problem_.collective) {
       case Collective::kAllreduce:
         TUTTI_RETURN_IF_ERROR(check_reduced(0));
         return check_same_as_first();
-      case Collective::kReduceScatter:
-        return check_reduced(static_cast<uint64_t>(rank_) * problem_.stride_bytes());
-      case Collective::kBroadcast: return check_block(0, problem_.root);
-      case Collective::kAllgather:
-        for (int block = 0; block < problem_.ranks; ++block) {
-          TUTTI_RETURN_IF_ERROR(
-              check_block(static_cast<uint64_t>(block) * problem_.stride_bytes(), block));
-        }
-        return {};
+      case Collective::kReduceScatter: return check_reduced(block_at(rank_));
+      case Collective::kReduce: return at_root ? check_reduced(0) : Status();
+      case Collective::kBroadcast: return check_block(0, problem_.root, 0);
+      case Collective::kScatter: return check_block(0, problem_.root, block_at(rank_));
+      case Collective::kAllgather: return check_block_of_each_rank(0);
+      case Collective::kGather: return at_root ? check_block_of_each_rank(0) : Status();
+      case Collective::kAlltoall: return check_block_of_each_rank(block_at(rank_));
       default:
         return Status::format(Code::kUnsupported, "the verifier does not know what {} promises",
                               collective_name(problem_.collective));
@@ -63,12 +66,19 @@ class Results {
     return Status::format(Code::kInternal, "rank {} ends with recv+{} {}", rank_, offset, what);
   }
 
-  // Bytes 0 ... of the send buffer of `source`.
-  Status check_block(uint64_t offset, int source) const {
+  Status check_block_of_each_rank(uint64_t first_index) const {
+    for (int block = 0; block < problem_.ranks; ++block) {
+      TUTTI_RETURN_IF_ERROR(check_block(block_at(block), block, first_index));
+    }
+    return {};
+  }
+
+  // Bytes first_index ... of the send buffer of `source`.
+  Status check_block(uint64_t offset, int source, uint64_t first_index) const {
     return check_pieces(offset, [&](uint64_t at, const Run& run) -> std::string {
-      if (run.value == Values::of_rank(source) && run.index == at) return {};
+      if (run.value == Values::of_rank(source) && run.index == first_index + at) return {};
       return fmt::format("holding byte {} of {}; expected byte {} of rank {}", run.index,
-                         values_.text(run.value), at, source);
+                         values_.text(run.value), first_index + at, source);
     });
   }
 

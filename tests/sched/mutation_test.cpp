@@ -31,7 +31,7 @@ std::vector<Problem> small_problems(Collective collective, int ranks) {
       problem.element_bytes = 4;
       problem.count = collective == Collective::kBarrier ? 0 : count;
       problem.stride = problem.count;
-      problem.in_place = count == 300 && collective != Collective::kBroadcast;
+      problem.in_place = count == 300 && can_be_in_place(collective, true);
       problem.limits = limits;
       problems.push_back(problem);
     }

@@ -16,6 +16,31 @@ uint64_t byte_of_caller(uint32_t call, int rank, uint64_t index) {
   return x ^ (x >> 29);
 }
 
+// How many blocks the caller of that rank gives.
+int blocks_given(const Problem& problem, int rank) {
+  switch (problem.collective) {
+    case Collective::kReduceScatter:
+    case Collective::kAlltoall: return problem.ranks;
+    case Collective::kScatter: return rank == problem.root ? problem.ranks : 0;
+    case Collective::kBroadcast: return rank == problem.root ? 1 : 0;
+    default: return 1;
+  }
+}
+
+// In place, the receive buffer is a part of the send buffer, or the other way round.
+bool recv_is_in_send(const Problem& problem, int rank) {
+  if (!problem.in_place) return false;
+  return problem.collective == Collective::kReduceScatter ||
+         (problem.collective == Collective::kScatter && rank == problem.root);
+}
+bool send_is_in_recv(const Problem& problem, int rank) {
+  if (!problem.in_place) return false;
+  const bool rooted =
+      problem.collective == Collective::kReduce || problem.collective == Collective::kGather;
+  return problem.collective == Collective::kAllreduce ||
+         problem.collective == Collective::kAllgather || (rooted && rank == problem.root);
+}
+
 }  // namespace
 
 RandomRun::RandomRun(std::span<const Schedule> schedules, const Problem& problem, uint64_t seed)
@@ -66,10 +91,9 @@ void RandomRun::begin(int r) {
     Bytes& bytes = rank.own[buffer];
     for (uint64_t i = 0; i < bytes.size(); ++i) bytes[i] = kPoison + i;
   }
-  const bool is_root = r == problem_.root;
   const bool broadcast = problem_.collective == Collective::kBroadcast;
-  const int blocks = problem_.collective == Collective::kReduceScatter ? problem_.ranks : 1;
-  for (int block = 0; block < blocks && problem_.bytes() > 0 && (!broadcast || is_root); ++block) {
+  const int blocks = blocks_given(problem_, r);
+  for (int block = 0; block < blocks && problem_.bytes() > 0; ++block) {
     const uint64_t offset = static_cast<uint64_t>(block) * problem_.stride_bytes();
     uint64_t* bytes = at(r, Ref::of(broadcast ? Space::kRecv : Space::kSend, offset));
     for (uint64_t i = 0; i < problem_.bytes(); ++i) {
@@ -87,8 +111,8 @@ bool RandomRun::end(int r) {
   for (int peer = 0; peer < problem_.ranks && shares; ++peer) {
     if (!reached(r, peer, 1)) return false;
   }
-  const bool in_send = problem_.in_place && problem_.collective == Collective::kReduceScatter;
-  results_[rank.call * ranks_.size() + static_cast<size_t>(r)] = rank.own[in_send ? 0 : 1];
+  results_[rank.call * ranks_.size() + static_cast<size_t>(r)] =
+      rank.own[recv_is_in_send(problem_, r) ? 0 : 1];
   rank.begun = false;
   ++rank.call;
   rank.tick = rank.call * schedule(r).ticks;
@@ -162,19 +186,15 @@ uint64_t* RandomRun::at(int r, const Ref& ref) {
   }
   const size_t parity = rank_of(r).call % 2;
   const uint64_t own_block = static_cast<uint64_t>(r) * problem_.stride_bytes();
-  const Collective collective = problem_.collective;
+  const bool blocks =
+      problem_.collective == Collective::kAllgather || problem_.collective == Collective::kGather;
   Rank& own = rank_of(r);
   switch (ref.space()) {
     case Space::kSend:
-      if (!problem_.in_place || collective == Collective::kReduceScatter) {
-        return own.own[0].data() + ref.offset;
-      }
-      return own.own[1].data() + ref.offset +
-             (collective == Collective::kAllgather ? own_block : 0);
+      if (!send_is_in_recv(problem_, r)) return own.own[0].data() + ref.offset;
+      return own.own[1].data() + ref.offset + (blocks ? own_block : 0);
     case Space::kRecv:
-      if (!problem_.in_place || collective != Collective::kReduceScatter) {
-        return own.own[1].data() + ref.offset;
-      }
+      if (!recv_is_in_send(problem_, r)) return own.own[1].data() + ref.offset;
       return own.own[0].data() + own_block + ref.offset;
     case Space::kScratch: return own.own[2].data() + ref.offset;
     case Space::kLine: return rank_of(ref.peer()).alternating[0][parity].data() + ref.offset;
