@@ -48,13 +48,26 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
   return sources;
 }
 
-// Allgather: the own block's way to its place.
+// Allgather, and gather at the root: the own block's way to its place.
 inline void copy_own_block(const Problem& q, Builder& b) {
   if (q.in_place) return;
   b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
 }
 
-// Reduce-scatter: what other ranks own goes to packed_at() of a shared space of this rank.
+// Alltoall: the same.
+inline void copy_block_to_self(const Problem& q, Builder& b) {
+  b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),
+         streams(q, all_blocks_bytes(q)));
+}
+
+// Scatter, at the root: the same.
+inline void keep_own_block(const Problem& q, Builder& b) {
+  if (q.in_place) return;
+  b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(), streams(q, q.bytes()));
+}
+
+// Reduce-scatter, alltoall, scatter: what other ranks own goes to packed_at() of a shared space of
+// this rank.
 inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
   const auto stage = [&](int first, int end) {
     const auto blocks = static_cast<uint64_t>(end - first);

@@ -34,10 +34,11 @@ inline double copy_s(uint64_t bytes, const Machine& m) {
 
 // All that a call may touch of the caller's memory.
 inline uint64_t buffer_bytes(const Problem& q) {
-  const auto blocks = static_cast<uint64_t>(q.ranks);
-  const bool one_and_all =
-      q.collective == Collective::kAllgather || q.collective == Collective::kReduceScatter;
-  return q.bytes() * (one_and_all ? blocks + 1 : 2);
+  const BufferBlocks blocks = blocks_of(q.collective, true);
+  const auto count = [&](Blocks of) {
+    return of == Blocks::kPerRank ? static_cast<uint64_t>(q.ranks) : 1;
+  };
+  return q.bytes() * (count(blocks.send) + count(blocks.recv));
 }
 
 // Whether the caller's data stays in the second-level cache from call to call.

@@ -9,16 +9,7 @@
 namespace tutti {
 namespace {
 
-// Of one block, in one part of the window.
-uint64_t piece_limit(const Problem& q) {
-  return chunk_limit(q) / static_cast<uint64_t>(q.ranks) / 64 * 64;
-}
-
 int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
-
-uint64_t place(const Problem& q, int chunk, int block) {
-  return part_at(q, chunk) + static_cast<uint64_t>(block) * piece_limit(q);
-}
 
 Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
 
@@ -34,15 +25,16 @@ void build(const Problem& q, Builder& b) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kWindow, place(q, i, owner), q.rank),
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
              send_at(block_at(q, owner) + piece.offset), piece.bytes);
     }
   };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     const Ref own = send_at(block_at(q, q.rank) + piece.offset);
-    b.reduce(recv_at(piece.offset), one_of_each_rank(q, own, Space::kWindow, place(q, i, q.rank)),
-             piece.bytes, true, streams(q, q.bytes()));
+    b.reduce(recv_at(piece.offset),
+             one_of_each_rank(q, own, Space::kWindow, piece_at(q, i, q.rank)), piece.bytes, true,
+             streams(q, q.bytes()));
   };
   exchange_chunks(b, chunks, put, take);
 }

@@ -20,8 +20,12 @@ void build_alone(const Problem& problem, Builder& builder) {
   const Ref recv = Ref::of(Space::kRecv, 0);
   switch (problem.collective) {
     case Collective::kAllreduce:
+    case Collective::kReduce:
     case Collective::kReduceScatter: return builder.reduce(recv, {send}, problem.bytes(), true);
     case Collective::kAllgather:
+    case Collective::kAlltoall:
+    case Collective::kGather:
+    case Collective::kScatter:
       if (!problem.in_place) builder.copy(recv, send, problem.bytes());
       return;
     default: return;  // broadcast: the buffer has it already

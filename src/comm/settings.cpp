@@ -39,6 +39,10 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"CCL_BROADCAST (as a hash)", hash_of(environment.broadcast)},
       {"CCL_ALLGATHER (as a hash)", hash_of(environment.allgather)},
       {"CCL_REDUCE_SCATTER (as a hash)", hash_of(environment.reduce_scatter)},
+      {"CCL_REDUCE (as a hash)", hash_of(environment.reduce)},
+      {"CCL_ALLTOALL (as a hash)", hash_of(environment.alltoall)},
+      {"CCL_GATHER (as a hash)", hash_of(environment.gather)},
+      {"CCL_SCATTER (as a hash)", hash_of(environment.scatter)},
       {"CCL_BARRIER (as a hash)", hash_of(environment.barrier)},
   };
 }

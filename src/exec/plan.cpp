@@ -31,8 +31,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
 
 // Derived from the call's arguments alone, because ranks may use their slots differently.
 uint64_t slot_extent_of(const Problem& problem) {
-  const bool blocks = problem.collective == Collective::kReduceScatter ||
-                      problem.collective == Collective::kAlltoall;
+  const bool blocks = blocks_of(problem.collective, true).send == Blocks::kPerRank;
   const uint64_t bytes = problem.bytes() * (blocks ? static_cast<uint64_t>(problem.ranks) : 1);
   const uint64_t lines = (std::min(bytes, problem.limits.slot_bytes) + kCacheLine - 1) / kCacheLine;
   return lines * kCacheLine;
@@ -78,11 +77,13 @@ PlanKey plan_key(const Call& call, int rank) {
   const auto send = reinterpret_cast<uintptr_t>(call.send);
   const auto recv = reinterpret_cast<uintptr_t>(call.recv);
   const uint64_t block = call.count * type_size(call.type) * static_cast<uint64_t>(rank);
-  switch (call.collective) {
-    case Collective::kAllreduce: key.in_place = send == recv; break;
-    case Collective::kAllgather: key.in_place = send == recv + block; break;
-    case Collective::kReduceScatter: key.in_place = recv == send + block; break;
-    default: break;
+  const bool at_root = rank == call.root;
+  if (!can_be_in_place(call.collective, at_root)) return key;
+  const BufferBlocks blocks = blocks_of(call.collective, at_root);
+  if (blocks.send == Blocks::kPerRank) {
+    key.in_place = recv == send + block;
+  } else {
+    key.in_place = send == recv + (blocks.recv == Blocks::kPerRank ? block : 0);
   }
   return key;
 }

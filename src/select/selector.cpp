@@ -18,6 +18,10 @@ constexpr RuleVariable kRuleVariables[] = {
     {Collective::kBroadcast, "CCL_BROADCAST", &Environment::broadcast},
     {Collective::kAllgather, "CCL_ALLGATHER", &Environment::allgather},
     {Collective::kReduceScatter, "CCL_REDUCE_SCATTER", &Environment::reduce_scatter},
+    {Collective::kReduce, "CCL_REDUCE", &Environment::reduce},
+    {Collective::kAlltoall, "CCL_ALLTOALL", &Environment::alltoall},
+    {Collective::kGather, "CCL_GATHER", &Environment::gather},
+    {Collective::kScatter, "CCL_SCATTER", &Environment::scatter},
     {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
 };
 

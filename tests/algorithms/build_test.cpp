@@ -18,7 +18,7 @@ std::string name_of(const Algorithm& algorithm, const Problem& problem) {
 void for_every_schedule(
     const std::function<void(const Algorithm&, const Problem&, const Schedule&)>& visit) {
   for_every_problem([&](const Algorithm& algorithm, Problem problem) {
-    for (const int rank : {0, problem.ranks / 2, problem.ranks - 1}) {
+    for (const int rank : {0, problem.root, problem.ranks - 1}) {
       problem.rank = rank;
       SCOPED_TRACE(name_of(algorithm, problem));
       visit(algorithm, problem, build_schedule(algorithm, problem));
@@ -27,7 +27,8 @@ void for_every_schedule(
 }
 
 bool reduces(Collective collective) {
-  return collective == Collective::kAllreduce || collective == Collective::kReduceScatter;
+  return collective == Collective::kAllreduce || collective == Collective::kReduce ||
+         collective == Collective::kReduceScatter;
 }
 
 TEST(Algorithms, EachIsFoundByItsName) {
@@ -138,9 +139,15 @@ TEST(Algorithms, PublishTheSameInPlaceAndOutOfPlace) {
     return ticks;
   };
   for_every_problem([&](const Algorithm& algorithm, Problem problem) {
-    const auto out_of_place = publishes(build_schedule(algorithm, problem));
-    problem.in_place = true;
-    EXPECT_EQ(publishes(build_schedule(algorithm, problem)), out_of_place);
+    if (!can_be_in_place(algorithm.collective, true)) return;
+    for (const int rank : {0, problem.root}) {
+      problem.rank = rank;
+      problem.in_place = false;
+      const auto out_of_place = publishes(build_schedule(algorithm, problem));
+      problem.in_place = true;
+      EXPECT_EQ(publishes(build_schedule(algorithm, problem)), out_of_place)
+          << name_of(algorithm, problem);
+    }
   });
 }
 

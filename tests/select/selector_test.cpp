@@ -50,6 +50,12 @@ TEST(Selector, GrowsFromLineToSlotToWindow) {
   EXPECT_EQ(chosen(selector, problem_of(Collective::kBroadcast, 1 << 20)), "flat");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kAllgather, 4096)), "one_shot");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kReduceScatter, 1 << 20)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 8)), "inline");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 4096)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 1 << 20)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kGather, 8)), "inline");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kScatter, 4096)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kAlltoall, 1 << 20)), "flat");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kBarrier, 0)), "inline");
 }
 
@@ -78,7 +84,8 @@ TEST(Selector, FindsAnAlgorithmForEveryProblem) {
     const Selector selector = *selector_with({{"TUTTI_STRICT", strict}});
     for (const Collective collective :
          {Collective::kAllreduce, Collective::kBroadcast, Collective::kAllgather,
-          Collective::kReduceScatter, Collective::kBarrier}) {
+          Collective::kReduceScatter, Collective::kReduce, Collective::kAlltoall,
+          Collective::kGather, Collective::kScatter, Collective::kBarrier}) {
       for (const int ranks : {1, 2, 3, 8, 100, 1000}) {
         for (const uint64_t bytes : {0UL, 4UL, 40'000UL, 1UL << 34}) {
           const Problem problem = problem_of(collective, bytes, ranks);
@@ -217,7 +224,7 @@ TEST(Selector, ExplainsEveryCandidate) {
 }
 
 TEST(Selector, HasNothingForACollectiveWithoutAlgorithms) {
-  EXPECT_EQ(chosen(*selector_with({}), problem_of(Collective::kAlltoall, 4)), "none");
+  EXPECT_EQ(chosen(*selector_with({}), problem_of(Collective::kAlltoallv, 4)), "none");
 }
 
 }  // namespace

@@ -1,0 +1,56 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined alltoall: a chunk of every block at a time through the windows; each rank stages what
+// others get and copies what is for it from all windows. Blocks of any length.
+// T = (chunks+1) sigma + (p-1)n handover, blocks of n: two copies per byte.
+#include "algorithms/cost.hpp"
+#include "algorithms/pipeline.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others, m) + fetch_s(others, m) +
+         buffers_s(q, m) + 2 * chunks_of(q) * q.ranks * m.step_s;
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const bool stream = streams(q, all_blocks_bytes(q));
+  const auto put = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int owner = rank_after(q, distance);
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
+             send_at(block_at(q, owner) + piece.offset), piece.bytes);
+    }
+  };
+  const auto take = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int peer = rank_after(q, -distance);
+      b.copy(recv_at(block_at(q, peer) + piece.offset),
+             Ref::of(Space::kWindow, piece_at(q, i, q.rank), peer), piece.bytes, stream);
+    }
+    b.copy(recv_at(block_at(q, q.rank) + piece.offset), send_at(block_at(q, q.rank) + piece.offset),
+           piece.bytes, stream);
+  };
+  exchange_chunks(b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm alltoall_flat = {"flat",
+                                 "everyone copies its blocks from all windows, pipelined",
+                                 Collective::kAlltoall,
+                                 true,
+                                 applies,
+                                 seconds,
+                                 build};
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pairwise alltoall: in step i a rank sends to the rank i after it and receives from the one i
+// before. Any number of ranks. T = (p-1) (alpha + n beta), blocks of n.
+#include "algorithms/cost.hpp"
+#include "algorithms/messages.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  for (int i = 1; i < q.ranks; ++i) {
+    b.send(rank_after(q, i), send_at(block_at(q, rank_after(q, i))), q.bytes());
+  }
+  copy_block_to_self(q, b);
+  for (int i = 1; i < q.ranks; ++i) {
+    b.recv(rank_after(q, -i), recv_at(block_at(q, rank_after(q, -i))), q.bytes());
+  }
+}
+
+}  // namespace
+
+const Algorithm alltoall_pairwise = {
+    "pairwise", "messages between all pairs", Collective::kAlltoall, true, always, seconds, build};
+
+}  // namespace tutti

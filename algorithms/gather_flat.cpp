@@ -1,0 +1,51 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined gather: chunk by chunk through the windows, the root copies from all. Blocks of any
+// length. T = (chunks+1) sigma + (p-1)n handover, blocks of n: two copies per byte.
+#include "algorithms/cost.hpp"
+#include "algorithms/rooted.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(std::min(q.bytes(), chunk_limit(q)), m) +
+         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + buffers_s(q, m) +
+         chunks_of(q) * q.ranks * m.step_s;
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const bool stream = streams(q, all_blocks_bytes(q));
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
+  const auto take = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int peer = rank_after(q, distance);
+      b.copy(recv_at(block_at(q, peer) + chunk.offset),
+             Ref::of(Space::kWindow, part_at(q, i), peer), chunk.bytes, stream);
+    }
+    if (q.in_place) return;
+    b.copy(recv_at(block_at(q, q.rank) + chunk.offset), send_at(chunk.offset), chunk.bytes, stream);
+  };
+  collect_chunks(q, b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm gather_flat = {"flat",
+                               "the root copies from all windows, pipelined",
+                               Collective::kGather,
+                               true,
+                               applies,
+                               seconds,
+                               build};
+
+}  // namespace tutti

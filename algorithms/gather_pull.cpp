@@ -1,0 +1,33 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Gather by pulling: the root reads all send buffers; the others wait until it has. Ranks that can
+// read one another's buffers. T = 2 sigma + (p-1) (pi + n pull), blocks of n, where pi is the start
+// of a pull.
+#include "algorithms/cost.hpp"
+#include "algorithms/pull.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  return 2 * sync_s(q, m) + (q.ranks - 1) * pull_s(q, q.bytes(), m) + touch_s(q, 2 * q.bytes(), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  b.show_buffers();
+  b.ticks(2);
+  if (q.rank != q.root) return b.await(q.root, 2);
+  copy_own_block(q, b);
+  for_each_peer(q, [&](int peer) {
+    b.await(peer, 1);
+    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, 0, peer), q.bytes());
+  });
+  b.publish(2);
+}
+
+}  // namespace
+
+const Algorithm gather_pull = {
+    "pull", "the root reads all send buffers", Collective::kGather, true, can_pull, seconds, build};
+
+}  // namespace tutti

@@ -1,0 +1,45 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined reduce: chunk by chunk through the windows, the root reduces from all, in rank order.
+// Any length. T = (chunks+1) sigma + (p-1)n handover + n gamma: two copies per byte.
+#include "algorithms/cost.hpp"
+#include "algorithms/rooted.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(std::min(q.bytes(), chunk_limit(q)), m) +
+         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) + buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
+  const auto take = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.reduce(recv_at(chunk.offset),
+             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, part_at(q, i)), chunk.bytes,
+             true, streams(q, q.bytes()));
+  };
+  collect_chunks(q, b, chunks, put, take);
+}
+
+}  // namespace
+
+const Algorithm reduce_flat = {"flat",
+                               "the root reduces from all windows, pipelined",
+                               Collective::kReduce,
+                               true,
+                               applies,
+                               seconds,
+                               build};
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reduce up a binomial tree, in segments: each rank combines its own data with that of all its
+// children in one pass and passes the sum to its parent. The tree stands on rank 0, which passes
+// the result on to the root, so that ranks are combined in ascending order whatever the root. Any
+// number of ranks, any root; adds by subtrees. T = (ceil(log2 p) + 1) (alpha + n beta) + n
+// ceil(log2 p) gamma; one alpha less if the root is 0.
+#include "algorithms/cost.hpp"
+#include "algorithms/tree.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  const int rounds = rounds_of(q.ranks);
+  return (rounds + (q.root == 0 ? 0 : 1)) * message_s(q.bytes(), m) +
+         combine_s((static_cast<uint64_t>(rounds) + 1) * q.bytes(), m) + buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const BinomialTree tree(q, 0);
+  const bool leaf = tree.children.empty();
+  const bool keeps = q.rank == 0 && q.root == 0;
+  const uint64_t most = std::min(q.bytes(), kSegmentBytes);
+  std::vector<Ref> arrived;
+  for (size_t i = 0; i < tree.children.size(); ++i) arrived.push_back(b.scratch(most));
+  const Ref partial = b.scratch(leaf || keeps ? 0 : most);
+  for_each_segment({0, q.bytes()}, [&](Range segment) {
+    std::vector<Ref> sources = {send_at(segment.offset)};
+    for (size_t i = 0; i < tree.children.size(); ++i) {
+      b.recv(tree.children[i], arrived[i], segment.bytes);
+      sources.push_back(arrived[i]);
+    }
+    const Ref sum = leaf ? send_at(segment.offset) : keeps ? recv_at(segment.offset) : partial;
+    b.fence();  // the last sum may still be on its way
+    if (!leaf) b.reduce(sum, sources, segment.bytes, q.rank == 0);
+    if (!keeps) b.send(q.rank == 0 ? q.root : tree.parent, sum, segment.bytes);
+    if (q.rank != q.root || keeps) return;
+    if (q.in_place) b.fence();  // the result lands where a leaf sends from
+    b.recv(0, recv_at(segment.offset), segment.bytes);
+  });
+}
+
+}  // namespace
+
+const Algorithm reduce_tree = {
+    "tree", "messages up a binomial tree, segmented", Collective::kReduce, false, always, seconds,
+    build};
+
+}  // namespace tutti

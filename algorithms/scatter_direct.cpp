@@ -1,0 +1,28 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scatter by messages: the root sends every block to its owner. Any number of ranks.
+// T = (p-1) (alpha + n beta), blocks of n, all of it at the root.
+#include "algorithms/cost.hpp"
+#include "algorithms/messages.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  if (q.rank != q.root) return b.recv(q.root, recv_at(0), q.bytes());
+  for (int i = 1; i < q.ranks; ++i) {
+    b.send(rank_after(q, i), send_at(block_at(q, rank_after(q, i))), q.bytes());
+  }
+  keep_own_block(q, b);
+}
+
+}  // namespace
+
+const Algorithm scatter_direct = {
+    "direct", "messages from the root", Collective::kScatter, true, always, seconds, build};
+
+}  // namespace tutti

@@ -1,0 +1,52 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Pipelined scatter: a chunk of every block at a time through the root's window; each rank copies
+// what is for it. Blocks of any length. T = (chunks+1) sigma + pn takeover + n handover / chunks,
+// blocks of n: the root's copies bound it.
+#include "algorithms/cost.hpp"
+#include "algorithms/rooted.hpp"
+
+namespace tutti {
+namespace {
+
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+
+Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(all_blocks_bytes(q) - q.bytes(), m) +
+         fetch_s(std::min(q.bytes(), piece_limit(q)), m) + buffers_s(q, m) +
+         chunks_of(q) * q.ranks * m.step_s;
+}
+
+void build(const Problem& q, Builder& b) {
+  const int chunks = chunks_of(q);
+  const bool stream = streams(q, q.bytes());
+  const auto put = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int owner = rank_after(q, distance);
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
+             send_at(block_at(q, owner) + piece.offset), piece.bytes);
+    }
+  };
+  const auto take = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    b.copy(recv_at(piece.offset), Ref::of(Space::kWindow, piece_at(q, i, q.rank), q.root),
+           piece.bytes, stream);
+  };
+  distribute_chunks(q, b, chunks, put, take);
+  if (q.rank == q.root) keep_own_block(q, b);
+}
+
+}  // namespace
+
+const Algorithm scatter_flat = {"flat",
+                                "each rank copies its block from the root's window, pipelined",
+                                Collective::kScatter,
+                                true,
+                                applies,
+                                seconds,
+                                build};
+
+}  // namespace tutti

@@ -1,0 +1,40 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One-shot scatter: the root stages all blocks in its slot, each rank copies its own. All blocks
+// together must fit a slot. T = sigma + pn takeover + n handover, blocks of n.
+#include "algorithms/common.hpp"
+#include "algorithms/cost.hpp"
+
+namespace tutti {
+namespace {
+
+Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return stage_s(all_blocks_bytes(q) - q.bytes(), m) + sync_s(q, m) + fetch_s(q.bytes(), m) +
+         buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  if (q.rank == q.root) {
+    stage_others_blocks(q, b, Space::kSlot);
+    b.publish(1);
+    return keep_own_block(q, b);
+  }
+  b.publish(1);
+  b.await(q.root, 1);
+  b.copy(recv_at(0), Ref::of(Space::kSlot, packed_at(q, q.rank), q.root), q.bytes(),
+         streams(q, q.bytes()));
+}
+
+}  // namespace
+
+const Algorithm scatter_one_shot = {"one_shot",
+                                    "each rank copies its block from the root's slot",
+                                    Collective::kScatter,
+                                    true,
+                                    applies,
+                                    seconds,
+                                    build};
+
+}  // namespace tutti
