@@ -288,7 +288,7 @@ TUTTI_API tutti_status tutti_reduce_scatter_init(const void* send, void* recv, s
                                                  tutti_request_t* request);
 
 /* As allreduce, but only rank `root` gets the result; recv is ignored elsewhere.
- * In place at the root: send == recv. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * In place at the root: send == recv. */
 TUTTI_API tutti_status tutti_reduce(const void* send, void* recv, size_t count, tutti_type type,
                                     tutti_op op, int root, tutti_comm_t comm);
 TUTTI_API tutti_status tutti_ireduce(const void* send, void* recv, size_t count, tutti_type type,
@@ -328,8 +328,7 @@ TUTTI_API tutti_status tutti_reduce_scatterv_init(const void* send, void* recv,
                                                   tutti_request_t* request);
 
 /* Block r of send goes to rank r, which stores it as block `rank` of its recv.
- * send, recv: ranks * count elements; they must not overlap.
- * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * send, recv: ranks * count elements; they must not overlap. */
 TUTTI_API tutti_status tutti_alltoall(const void* send, void* recv, size_t count, tutti_type type,
                                       tutti_comm_t comm);
 TUTTI_API tutti_status tutti_ialltoall(const void* send, void* recv, size_t count, tutti_type type,
@@ -357,7 +356,8 @@ TUTTI_API tutti_status tutti_alltoallv_init(const void* send, const size_t* send
                                             tutti_request_t* request);
 
 /* recv of rank `root` = the send buffers of all ranks in rank order. send: count elements. recv:
- * ranks * count, at the root only. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * ranks * count, at the root; ignored elsewhere. In place at the root: send == recv + root * count.
+ */
 TUTTI_API tutti_status tutti_gather(const void* send, void* recv, size_t count, tutti_type type,
                                     int root, tutti_comm_t comm);
 TUTTI_API tutti_status tutti_igather(const void* send, void* recv, size_t count, tutti_type type,
@@ -380,8 +380,8 @@ TUTTI_API tutti_status tutti_gatherv_init(const void* send, size_t send_count, v
                                           tutti_type type, int root, tutti_comm_t comm,
                                           tutti_request_t* request);
 
-/* Block r of the root's send goes to rank r. send: ranks * count elements, at the root only. recv:
- * count. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* Block r of the root's send goes to rank r. send: ranks * count elements, at the root; ignored
+ * elsewhere. recv: count. In place at the root: recv == send + root * count. */
 TUTTI_API tutti_status tutti_scatter(const void* send, void* recv, size_t count, tutti_type type,
                                      int root, tutti_comm_t comm);
 TUTTI_API tutti_status tutti_iscatter(const void* send, void* recv, size_t count, tutti_type type,

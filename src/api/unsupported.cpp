@@ -23,17 +23,6 @@ tutti_status tutti_alloc(tutti_comm_t, size_t, void**) { return unsupported("tut
 tutti_status tutti_free(tutti_comm_t, void*) { return unsupported("tutti_free"); }
 tutti_status tutti_group_start(void) { return unsupported("tutti_group_start"); }
 tutti_status tutti_group_end(void) { return unsupported("tutti_group_end"); }
-tutti_status tutti_reduce(const void*, void*, size_t, tutti_type, tutti_op, int, tutti_comm_t) {
-  return unsupported("tutti_reduce");
-}
-tutti_status tutti_ireduce(const void*, void*, size_t, tutti_type, tutti_op, int, tutti_comm_t,
-                           tutti_request_t*) {
-  return unsupported("tutti_ireduce");
-}
-tutti_status tutti_reduce_init(const void*, void*, size_t, tutti_type, tutti_op, int, tutti_comm_t,
-                               tutti_request_t*) {
-  return unsupported("tutti_reduce_init");
-}
 tutti_status tutti_allgatherv(const void*, void*, const size_t*, const size_t*, tutti_type,
                               tutti_comm_t) {
   return unsupported("tutti_allgatherv");
@@ -58,17 +47,6 @@ tutti_status tutti_reduce_scatterv_init(const void*, void*, const size_t*, tutti
                                         tutti_comm_t, tutti_request_t*) {
   return unsupported("tutti_reduce_scatterv_init");
 }
-tutti_status tutti_alltoall(const void*, void*, size_t, tutti_type, tutti_comm_t) {
-  return unsupported("tutti_alltoall");
-}
-tutti_status tutti_ialltoall(const void*, void*, size_t, tutti_type, tutti_comm_t,
-                             tutti_request_t*) {
-  return unsupported("tutti_ialltoall");
-}
-tutti_status tutti_alltoall_init(const void*, void*, size_t, tutti_type, tutti_comm_t,
-                                 tutti_request_t*) {
-  return unsupported("tutti_alltoall_init");
-}
 tutti_status tutti_alltoallv(const void*, const size_t*, const size_t*, void*, const size_t*,
                              const size_t*, tutti_type, tutti_comm_t) {
   return unsupported("tutti_alltoallv");
@@ -81,17 +59,6 @@ tutti_status tutti_alltoallv_init(const void*, const size_t*, const size_t*, voi
                                   const size_t*, tutti_type, tutti_comm_t, tutti_request_t*) {
   return unsupported("tutti_alltoallv_init");
 }
-tutti_status tutti_gather(const void*, void*, size_t, tutti_type, int, tutti_comm_t) {
-  return unsupported("tutti_gather");
-}
-tutti_status tutti_igather(const void*, void*, size_t, tutti_type, int, tutti_comm_t,
-                           tutti_request_t*) {
-  return unsupported("tutti_igather");
-}
-tutti_status tutti_gather_init(const void*, void*, size_t, tutti_type, int, tutti_comm_t,
-                               tutti_request_t*) {
-  return unsupported("tutti_gather_init");
-}
 tutti_status tutti_gatherv(const void*, size_t, void*, const size_t*, const size_t*, tutti_type,
                            int, tutti_comm_t) {
   return unsupported("tutti_gatherv");
@@ -103,17 +70,6 @@ tutti_status tutti_igatherv(const void*, size_t, void*, const size_t*, const siz
 tutti_status tutti_gatherv_init(const void*, size_t, void*, const size_t*, const size_t*,
                                 tutti_type, int, tutti_comm_t, tutti_request_t*) {
   return unsupported("tutti_gatherv_init");
-}
-tutti_status tutti_scatter(const void*, void*, size_t, tutti_type, int, tutti_comm_t) {
-  return unsupported("tutti_scatter");
-}
-tutti_status tutti_iscatter(const void*, void*, size_t, tutti_type, int, tutti_comm_t,
-                            tutti_request_t*) {
-  return unsupported("tutti_iscatter");
-}
-tutti_status tutti_scatter_init(const void*, void*, size_t, tutti_type, int, tutti_comm_t,
-                                tutti_request_t*) {
-  return unsupported("tutti_scatter_init");
 }
 tutti_status tutti_scatterv(const void*, const size_t*, const size_t*, void*, size_t, tutti_type,
                             int, tutti_comm_t) {

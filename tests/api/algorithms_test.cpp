@@ -34,9 +34,18 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
     if (name == "allreduce") on.allreduce(type, op, count, variant);
     if (name == "reduce_scatter") on.reduce_scatter(type, op, count, variant);
   }
+  if (name == "alltoall") on.alltoall(type, count, variant);
   if (name == "allgather") on.allgather(type, count, variant);
   if (name == "broadcast") {
     for (int root = 0; root < on.ranks(); ++root) on.broadcast(type, count, root, variant);
+  }
+  const int root = static_cast<int>(count + static_cast<size_t>(type)) % on.ranks();
+  for (const int r : {root, on.ranks() - 1 - root}) {
+    for (const Op op : {Op::kSum, Op::kAvg}) {
+      if (name == "reduce") on.reduce(type, op, count, r, variant);
+    }
+    if (name == "gather") on.gather(type, count, r, variant);
+    if (name == "scatter") on.scatter(type, count, r, variant);
   }
 }
 

@@ -109,6 +109,50 @@ TEST_P(Conformance, AllgatherGivesTheReference) {
   });
 }
 
+TEST_P(Conformance, AlltoallGivesTheReference) {
+  on_ranks([](Collectives& on) {
+    for_types([&](tutti_type type) {
+      for_counts(type, [&](size_t count, const Variant& variant) {
+        if (variant.in_place) return;
+        // Both buffers have a block per rank.
+        on.alltoall(type, count == kLargestCount ? count / 4 : count, variant);
+      });
+    });
+  });
+}
+
+TEST_P(Conformance, ReduceGivesTheReferenceAtEveryRoot) {
+  on_ranks([](Collectives& on) {
+    int root = 0;
+    for_types([&](tutti_type type) {
+      for (const Op op : kOps) {
+        if (!op_applies(op, type)) continue;
+        for_counts(type, [&](size_t count, const Variant& variant) {
+          if (count == kLargestCount && op != Op::kSum) return;
+          root = (root + 1) % on.ranks();
+          on.reduce(type, op, count, root, variant);
+        });
+      }
+    });
+  });
+}
+
+TEST_P(Conformance, GatherAndScatterGiveTheReferenceAtEveryRoot) {
+  on_ranks([](Collectives& on) {
+    for_types([&](tutti_type type) {
+      for_counts(type, [&](size_t count, const Variant& variant) {
+        const bool large = count > kSmallCounts[std::size(kSmallCounts) - 1];
+        const int turn = static_cast<int>(count) + type;
+        for (int root = large ? turn % on.ranks() : 0; root < on.ranks();
+             root += large ? on.ranks() : 1) {
+          on.gather(type, count, root, variant);
+          on.scatter(type, count, root, variant);
+        }
+      });
+    });
+  });
+}
+
 TEST_P(Conformance, SendAndRecvMoveEveryElement) {
   on_ranks([](Collectives& on) {
     for_types([&](tutti_type type) {

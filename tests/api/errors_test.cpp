@@ -86,13 +86,39 @@ TEST(Errors, ANullBufferIsInvalidUnlessTheCountIsZero) {
     EXPECT_INVALID(tutti_broadcast(nullptr, 1, TUTTI_FLOAT32, 0, comm));
     EXPECT_INVALID(tutti_allgather(nullptr, &x, 1, TUTTI_FLOAT32, comm));
     EXPECT_INVALID(tutti_reduce_scatter(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_INVALID(tutti_alltoall(nullptr, &x, 1, TUTTI_FLOAT32, comm));
+    EXPECT_INVALID(tutti_reduce(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, rank, comm));
+    EXPECT_INVALID(tutti_reduce(nullptr, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, 1 - rank, comm));
+    EXPECT_INVALID(tutti_gather(&x, nullptr, 1, TUTTI_FLOAT32, rank, comm));
+    EXPECT_INVALID(tutti_scatter(nullptr, &x, 1, TUTTI_FLOAT32, rank, comm));
     EXPECT_INVALID(tutti_send(nullptr, 1, TUTTI_FLOAT32, 0, 0, comm));
     EXPECT_OK(tutti_allreduce(nullptr, nullptr, 0, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_OK(tutti_broadcast(nullptr, 0, TUTTI_FLOAT32, 1, comm));
     EXPECT_OK(tutti_allgather(nullptr, nullptr, 0, TUTTI_FLOAT32, comm));
     EXPECT_OK(tutti_reduce_scatter(nullptr, nullptr, 0, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    EXPECT_OK(tutti_alltoall(nullptr, nullptr, 0, TUTTI_FLOAT32, comm));
+    EXPECT_OK(tutti_gather(nullptr, nullptr, 0, TUTTI_FLOAT32, 1, comm));
     EXPECT_OK(tutti_send(nullptr, 0, TUTTI_FLOAT32, 1 - rank, 0, comm));
     EXPECT_OK(tutti_recv(nullptr, 0, TUTTI_FLOAT32, 1 - rank, 0, comm, nullptr));
+  });
+}
+
+TEST(Errors, ABufferThatOnlyTheRootNeedsMayBeNullElsewhere) {
+  on_two_ranks([](int rank, tutti_comm_t comm) {
+    const int32_t mine = 10 + rank;
+    for (const int root : {0, 1}) {
+      int32_t all[2] = {};
+      int32_t sum = 0;
+      const bool at_root = rank == root;
+      ASSERT_OK(
+          tutti_reduce(&mine, at_root ? &sum : nullptr, 1, TUTTI_INT32, TUTTI_SUM, root, comm));
+      ASSERT_OK(tutti_gather(&mine, at_root ? all : nullptr, 1, TUTTI_INT32, root, comm));
+      EXPECT_EQ(sum, at_root ? 21 : 0);
+      EXPECT_EQ(all[1 - root], at_root ? 11 - root : 0);
+      int32_t own = 0;
+      ASSERT_OK(tutti_scatter(at_root ? all : nullptr, &own, 1, TUTTI_INT32, root, comm));
+      EXPECT_EQ(own, mine);
+    }
   });
 }
 
@@ -155,8 +181,16 @@ TEST(Errors, APremultipliedSumOfAnotherTypeNamesBoth) {
 TEST(Errors, ARootOutsideTheRanksIsNamed) {
   on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
     float x = 0;
+    float y = 0;
+    float all[2] = {};
     for (const int root : {-1, 2, 1000}) {
       EXPECT_INVALID(tutti_broadcast(&x, 1, TUTTI_FLOAT32, root, comm));
+      EXPECT_ERROR_SAYS(std::to_string(root));
+      EXPECT_INVALID(tutti_reduce(&x, &y, 1, TUTTI_FLOAT32, TUTTI_SUM, root, comm));
+      EXPECT_ERROR_SAYS(std::to_string(root));
+      EXPECT_INVALID(tutti_gather(&x, all, 1, TUTTI_FLOAT32, root, comm));
+      EXPECT_ERROR_SAYS(std::to_string(root));
+      EXPECT_INVALID(tutti_scatter(all, &x, 1, TUTTI_FLOAT32, root, comm));
       EXPECT_ERROR_SAYS(std::to_string(root));
     }
   });
@@ -188,6 +222,8 @@ TEST(Errors, ACountWhoseBytesOverflowIsInvalid) {
     EXPECT_INVALID(tutti_send(&x, count, TUTTI_FLOAT64, 0, 0, comm));
     // Fits for one rank, but not for all.
     EXPECT_INVALID(tutti_allgather(&x, &x, SIZE_MAX / 8 - 1, TUTTI_FLOAT64, comm));
+    // On all ranks, though only the root has so many.
+    EXPECT_INVALID(tutti_gather(&x, &x, SIZE_MAX / 16 - 1, TUTTI_FLOAT64, 0, comm));
     EXPECT_INVALID(tutti_reduce_scatter(&x, &x, SIZE_MAX / 8 - 1, TUTTI_FLOAT64, TUTTI_SUM, comm));
   });
 }
@@ -233,14 +269,10 @@ TEST(Errors, WhatIsNotInThisReleaseSaysSo) {
     const size_t counts[2] = {1, 1};
     void* memory = nullptr;
     tutti_comm_t smaller = nullptr;
-    EXPECT_UNSUPPORTED(reduce, x, x, 1, TUTTI_FLOAT32, TUTTI_SUM, 0, comm);
     EXPECT_UNSUPPORTED(allgatherv, x, x, counts, nullptr, TUTTI_FLOAT32, comm);
     EXPECT_UNSUPPORTED(reduce_scatterv, x, x, counts, TUTTI_FLOAT32, TUTTI_SUM, comm);
-    EXPECT_UNSUPPORTED(alltoall, x, x, 1, TUTTI_FLOAT32, comm);
     EXPECT_UNSUPPORTED(alltoallv, x, counts, nullptr, x, counts, nullptr, TUTTI_FLOAT32, comm);
-    EXPECT_UNSUPPORTED(gather, x, x, 1, TUTTI_FLOAT32, 0, comm);
     EXPECT_UNSUPPORTED(gatherv, x, 1, x, counts, nullptr, TUTTI_FLOAT32, 0, comm);
-    EXPECT_UNSUPPORTED(scatter, x, x, 1, TUTTI_FLOAT32, 0, comm);
     EXPECT_UNSUPPORTED(scatterv, x, counts, nullptr, x, 1, TUTTI_FLOAT32, 0, comm);
     EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_alloc(comm, 64, &memory));
     EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_comm_shrink(comm, nullptr, &smaller));

@@ -39,11 +39,15 @@ void random_call(Random& random, Collectives& on) {
   const size_t count = random.count();
   const Variant variant{kForms[random.below(3)], random.below(2) == 0, random.below(2) == 0};
   const int root = random.below(on.ranks());
-  switch (random.below(5)) {
+  switch (random.below(9)) {
     case 0: return on.allreduce(type, op, count, variant);
     case 1: return on.reduce_scatter(type, op, count / 8, variant);
     case 2: return on.broadcast(type, count, root, variant);
     case 3: return on.allgather(type, count / 8, variant);
+    case 4: return on.alltoall(type, count / 8, variant);
+    case 5: return on.reduce(type, op, count, root, variant);
+    case 6: return on.gather(type, count / 8, root, variant);
+    case 7: return on.scatter(type, count / 8, root, variant);
     default: return on.send_recv(type, count, variant);
   }
 }

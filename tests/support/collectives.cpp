@@ -13,6 +13,10 @@ constexpr int kReports = 5;
 constexpr size_t kSkew = 3;
 constexpr int kTag = 7;
 
+std::string rooted(const char* name, int root) {
+  return std::string(name) + " with root " + std::to_string(root);
+}
+
 std::string describe(const char* name, tutti_type type, const char* op, size_t count,
                      const Variant& variant) {
   static constexpr const char* kFormNames[] = {"blocking", "non-blocking", "persistent"};
@@ -40,7 +44,7 @@ const Collectives::Data& Collectives::data(tutti_type type, Op op) {
     for (int rank = 0; rank < ranks_; ++rank) {
       data.inputs.push_back(pattern(type, op, rank, ranks_, round_ % 2));
     }
-    data.result = reduce(type, op, data.inputs);
+    data.result = tutti_test::reduce(type, op, data.inputs);
   }
   return data;
 }
@@ -167,6 +171,112 @@ void Collectives::allgather(tutti_type type, size_t count, const Variant& varian
   };
   run(TUTTI_TEST_CALL(allgather, send, recv.data(), count, type, comm_), variant.form, prepare,
       check);
+}
+
+// Rank r's block for this rank is the pattern of r from element rank * count on.
+void Collectives::alltoall(tutti_type type, size_t count, const Variant& variant) {
+  title_ = describe("alltoall", type, "", count, variant);
+  const size_t size = format_of(type).size;
+  const auto me = static_cast<size_t>(rank_);
+  const size_t total = count * static_cast<size_t>(ranks_);
+  const GuardedBuffer send(total * size, variant.skewed ? kSkew : 0);
+  const GuardedBuffer recv(total * size, variant.skewed ? kSkew + 2 : 0);
+  const auto prepare = [&] {
+    const Data& now = data(type, Op::kUser);
+    tile(recv.data(), now.inputs[me], size, 5, total);
+    tile(send.data(), now.inputs[me], size, 0, total);
+  };
+  const auto check = [&] {
+    const Data& now = data(type, Op::kUser);
+    for (size_t rank = 0; rank < now.inputs.size(); ++rank) {
+      const std::byte* block = recv.data() + rank * count * size;
+      expect(difference(block, now.inputs[rank], size, me * count, count), recv);
+    }
+    expect(difference(send.data(), now.inputs[me], size, 0, total), send);
+  };
+  run(TUTTI_TEST_CALL(alltoall, send.data(), recv.data(), count, type, comm_), variant.form,
+      prepare, check);
+}
+
+// What only the root receives is null elsewhere, or memory that must not change, in turn.
+void Collectives::reduce(tutti_type type, Op op, size_t count, int root, const Variant& variant) {
+  title_ = describe(rooted("reduce", root).c_str(), type, op_name(op), count, variant);
+  const size_t size = format_of(type).size;
+  const bool at_root = rank_ == root;
+  const bool in_place = variant.in_place && at_root;
+  const OpHandle handle(op, type, rank_);
+  const GuardedBuffer given(count * size, variant.skewed ? kSkew : 0);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0);
+  std::byte* send = in_place ? given.data() : own.data();
+  std::byte* recv = at_root || round_ % 2 == 0 ? given.data() : nullptr;
+  const auto prepare = [&] {
+    tile(given.data(), data(type, op).inputs[0], size, 5, count);
+    tile(send, data(type, op).inputs[static_cast<size_t>(rank_)], size, 0, count);
+  };
+  const auto check = [&] {
+    const Data& now = data(type, op);
+    expect(at_root ? difference(given.data(), now.result, size, 0, count)
+                   : difference(given.data(), now.inputs[0], size, 5, count),
+           given);
+    if (in_place) return;
+    expect(difference(send, now.inputs[static_cast<size_t>(rank_)], size, 0, count), own);
+  };
+  run(TUTTI_TEST_CALL(reduce, send, recv, count, type, handle.get(), root, comm_), variant.form,
+      prepare, check);
+}
+
+void Collectives::gather(tutti_type type, size_t count, int root, const Variant& variant) {
+  title_ = describe(rooted("gather", root).c_str(), type, "", count, variant);
+  const size_t size = format_of(type).size;
+  const auto me = static_cast<size_t>(rank_);
+  const bool at_root = rank_ == root;
+  const bool in_place = variant.in_place && at_root;
+  const GuardedBuffer all(count * size * static_cast<size_t>(ranks_), variant.skewed ? kSkew : 0);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0);
+  const auto block = [&](size_t rank) { return all.data() + rank * count * size; };
+  std::byte* send = in_place ? block(me) : own.data();
+  std::byte* recv = at_root || round_ % 2 == 0 ? all.data() : nullptr;
+  const auto prepare = [&] {
+    const Data& now = data(type, Op::kUser);
+    for (size_t rank = 0; rank < now.inputs.size(); ++rank) {
+      tile(block(rank), now.inputs[rank], size, 5, count);
+    }
+    tile(send, now.inputs[me], size, 0, count);
+  };
+  const auto check = [&] {
+    const Data& now = data(type, Op::kUser);
+    for (size_t rank = 0; rank < now.inputs.size(); ++rank) {
+      const size_t first = at_root ? 0 : 5;
+      expect(difference(block(rank), now.inputs[rank], size, first, count), all);
+    }
+    if (!in_place) expect(difference(send, now.inputs[me], size, 0, count), own);
+  };
+  run(TUTTI_TEST_CALL(gather, send, recv, count, type, root, comm_), variant.form, prepare, check);
+}
+
+void Collectives::scatter(tutti_type type, size_t count, int root, const Variant& variant) {
+  title_ = describe(rooted("scatter", root).c_str(), type, "", count, variant);
+  const size_t size = format_of(type).size;
+  const auto me = static_cast<size_t>(rank_);
+  const size_t total = count * static_cast<size_t>(ranks_);
+  const bool at_root = rank_ == root;
+  const bool in_place = variant.in_place && at_root;
+  const GuardedBuffer all(at_root ? total * size : 0, variant.skewed ? kSkew : 0);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0);
+  std::byte* recv = in_place ? all.data() + me * count * size : own.data();
+  const std::byte* send = at_root ? all.data() : nullptr;
+  const auto prepare = [&] {
+    const Data& now = data(type, Op::kUser);
+    tile(recv, now.inputs[me], size, 5, count);
+    if (at_root) tile(all.data(), now.inputs[me], size, 0, total);
+  };
+  const auto check = [&] {
+    const Data& now = data(type, Op::kUser);
+    expect(difference(recv, now.inputs[static_cast<size_t>(root)], size, me * count, count),
+           in_place ? all : own);
+    if (at_root) expect(difference(all.data(), now.inputs[me], size, 0, total), all);
+  };
+  run(TUTTI_TEST_CALL(scatter, send, recv, count, type, root, comm_), variant.form, prepare, check);
 }
 
 void Collectives::send_recv(tutti_type type, size_t count, const Variant& variant) {

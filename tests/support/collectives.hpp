@@ -50,6 +50,10 @@ class Collectives {
   void reduce_scatter(tutti_type type, Op op, size_t count, const Variant& variant);
   void broadcast(tutti_type type, size_t count, int root, const Variant& variant);
   void allgather(tutti_type type, size_t count, const Variant& variant);
+  void alltoall(tutti_type type, size_t count, const Variant& variant);  // never in place
+  void reduce(tutti_type type, Op op, size_t count, int root, const Variant& variant);
+  void gather(tutti_type type, size_t count, int root, const Variant& variant);
+  void scatter(tutti_type type, size_t count, int root, const Variant& variant);
   // To the next rank, from the previous one.
   void send_recv(tutti_type type, size_t count, const Variant& variant);
 
