@@ -236,8 +236,23 @@ TUTTI_API tutti_status tutti_request_free(tutti_request_t request);
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-/* Calls between start and end are gathered and begun together at the end, so that none of them
- * blocks before all are known. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* Between start and end, this thread's collectives, sends and receives on any communicators,
+ * blocking and non-blocking, are recorded: each checks its arguments at once (what it refuses is
+ * not part of the group) and returns. The outermost end begins all of them, each communicator's
+ * collectives in the order given, without waiting in between; then it waits for the blocking ones.
+ * So a group of sends alone is fine, and so are sends and receives that cross. Buffers, and the
+ * tutti_recv_info of a blocking receive, must stay until the end. Groups nest; inner ends do
+ * nothing.
+ *
+ * A request is handed out at once, and can be waited for, tested and freed from the end on,
+ * whatever the end returns. Persistent requests do not take part: they are made and started as
+ * ever. What blocks by its nature is TUTTI_ERR_INVALID_USAGE in a group: tutti_barrier
+ * (tutti_ibarrier is fine) and making, splitting or destroying a communicator; so is, from any
+ * thread, destroying one on which a group has recorded calls.
+ *
+ * The end returns the error of the first call, in the order given, that failed; its text says
+ * which: "call 3 of 5 in the group: ...". The other calls take place all the same. A thread that
+ * ends inside a group takes what was recorded with it. */
 TUTTI_API tutti_status tutti_group_start(void);
 TUTTI_API tutti_status tutti_group_end(void);
 

@@ -4,7 +4,7 @@
 // started, or is kept.
 #pragma once
 
-#include "api/guard.hpp"
+#include "api/groups.hpp"
 #include "api/requests.hpp"
 
 namespace tutti {
@@ -21,7 +21,11 @@ Status bind(std::string_view function, tutti_op op, Call& call);
 // The three forms.
 struct RunNow {
   tutti_comm_t comm;
-  Status operator()(const Call& call) const { return comm->inside->executor().run(call); }
+  Status operator()(const Call& call) const {
+    if (in_group()) [[unlikely]]
+      return record(comm, call);
+    return comm->inside->executor().run(call);
+  }
 };
 
 struct StartLater {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The life of communicators.
-#include "api/guard.hpp"
+#include "api/groups.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
 
@@ -10,7 +10,10 @@ namespace {
 
 Status hand_out(Result<std::unique_ptr<Communicator>> made, tutti_comm_t* comm) {
   if (!made.ok()) return made.status();
-  *comm = *made == nullptr ? nullptr : new tutti_comm{std::move(*made)};
+  if (*made == nullptr) return {};
+  auto handle = std::make_unique<tutti_comm>();
+  handle->inside = std::move(*made);
+  *comm = handle.release();
   return {};
 }
 
@@ -68,6 +71,7 @@ tutti_status tutti_get_unique_id(tutti_unique_id* id) {
 tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
                                const tutti_comm_config* config, tutti_comm_t* comm) {
   return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_create"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_comm_create", "id"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_create", "comm"));
     *comm = nullptr;
@@ -77,6 +81,7 @@ tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
 
 tutti_status tutti_comm_create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_create_from_env"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_create_from_env", "comm"));
     *comm = nullptr;
     return create_from_env(config, comm).with_context("tutti_comm_create_from_env");
@@ -86,6 +91,7 @@ tutti_status tutti_comm_create_from_env(const tutti_comm_config* config, tutti_c
 tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                               const tutti_comm_config* config, tutti_comm_t* result) {
   return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_split"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_split", "comm"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_split", "result"));
     *result = nullptr;
@@ -104,7 +110,14 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
 
 tutti_status tutti_comm_destroy(tutti_comm_t comm) {
   if (comm == nullptr) return TUTTI_OK;
-  return guard([&] {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_destroy"));
+    if (const int recorded = comm->grouped.load(std::memory_order_relaxed); recorded != 0) {
+      return Status::format(Code::kInvalidUsage,
+                            "tutti_comm_destroy: another thread has recorded {} calls on it in a "
+                            "group that has not ended",
+                            recorded);
+    }
     const std::unique_ptr<tutti_comm> freed(comm);
     return freed->inside->close();
   });

@@ -3,6 +3,7 @@
 // The border between C and C++: every entry of tutti.h runs inside guard().
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <new>
 
@@ -12,6 +13,7 @@
 
 struct tutti_comm {
   std::unique_ptr<tutti::Communicator> inside;
+  std::atomic<int> grouped{0};  // calls recorded in groups that have not ended
 };
 
 struct tutti_request {
@@ -20,6 +22,7 @@ struct tutti_request {
   const tutti::Message* message = nullptr;  // if it is one
   bool persistent = false;
   bool started = false;  // at least once
+  bool grouped = false;  // recorded in a group that has not ended
 };
 
 namespace tutti {

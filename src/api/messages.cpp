@@ -1,4 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "api/groups.hpp"
 #include "api/requests.hpp"
 
 namespace tutti {
@@ -45,6 +46,7 @@ tutti_status run(std::string_view function, const MessageArguments& arguments, t
                  tutti_comm_t comm, tutti_recv_info* info) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(check(function, arguments, type, comm));
+    if (in_group()) return record(comm, arguments, info);
     return comm->inside->messages().run(arguments, info);
   });
 }

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "api/requests.hpp"
 
+#include "api/groups.hpp"
+
 namespace tutti {
 namespace {
 
@@ -8,6 +10,12 @@ bool active(const tutti_request& request) { return request.started && !request.i
 
 Status expect_started(tutti_request_t request, std::string_view function) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(request, function, "request"));
+  if (request->grouped) {
+    return Status::format(Code::kInvalidUsage,
+                          "{}: this request belongs to a group that has not ended "
+                          "(tutti_group_end)",
+                          function);
+  }
   if (request->started) return {};
   return Status::format(Code::kInvalidUsage,
                         "{}: this persistent request was never started (tutti_request_start)",
@@ -24,8 +32,10 @@ Status make_request(tutti_comm_t comm, std::unique_ptr<Completion> inside, const
   handle->inside = std::move(inside);
   handle->message = message;
   handle->persistent = persistent;
-  if (!persistent) {
-    TUTTI_RETURN_IF_ERROR(handle->inside->start());
+  if (!persistent && in_group()) {
+    TUTTI_RETURN_IF_ERROR(record(*handle));
+  } else if (!persistent) {
+    TUTTI_RETURN_IF_ERROR(handle->inside->start(StartedFor::kWorkers));
     handle->started = true;
   }
   *request = handle.release();
@@ -77,7 +87,7 @@ tutti_status tutti_request_start(tutti_request_t request) {
     if (active(*request)) {
       return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
     }
-    TUTTI_RETURN_IF_ERROR(request->inside->start());
+    TUTTI_RETURN_IF_ERROR(request->inside->start(StartedFor::kWorkers));
     request->started = true;
     return {};
   });
@@ -95,6 +105,11 @@ tutti_status tutti_request_on_complete(tutti_request_t request, tutti_completion
 tutti_status tutti_request_free(tutti_request_t request) {
   if (request == nullptr) return TUTTI_OK;
   return guard([&]() -> Status {
+    if (request->grouped) {
+      return {Code::kInvalidUsage,
+              "tutti_request_free: this request belongs to a group that has not ended "
+              "(tutti_group_end)"};
+    }
     const std::unique_ptr<tutti_request> freed(request);
     if (!active(*freed)) return {};
     return freed->inside->wait(kNever);

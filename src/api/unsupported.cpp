@@ -21,8 +21,6 @@ tutti_status tutti_comm_shrink(tutti_comm_t, const tutti_comm_config*, tutti_com
 }
 tutti_status tutti_alloc(tutti_comm_t, size_t, void**) { return unsupported("tutti_alloc"); }
 tutti_status tutti_free(tutti_comm_t, void*) { return unsupported("tutti_free"); }
-tutti_status tutti_group_start(void) { return unsupported("tutti_group_start"); }
-tutti_status tutti_group_end(void) { return unsupported("tutti_group_end"); }
 tutti_status tutti_allgatherv(const void*, void*, const size_t*, const size_t*, tutti_type,
                               tutti_comm_t) {
   return unsupported("tutti_allgatherv");

@@ -35,7 +35,7 @@ std::string describe(const MessageArguments& arguments) {
                      type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
 }
 
-Status Message::start() { return messages_.submit(*this); }
+Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
 Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
 void Message::help() { messages_.help(); }
 
@@ -62,11 +62,13 @@ Status Messages::run(const MessageArguments& arguments, tutti_recv_info* info) {
   return status;
 }
 
-Status Messages::submit(Message& message) {
+Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped()) return health_.cause().with_context(describe(message.arguments_));
   message.reset();
   start(message);
-  if (outstanding_.load(std::memory_order_acquire) != 0) workers_.wake(0, *this);
+  if (whom == StartedFor::kWorkers && outstanding_.load(std::memory_order_acquire) != 0) {
+    workers_.wake(0, *this);
+  }
   return {};
 }
 

@@ -30,7 +30,7 @@ class Message : public Completion {
   Message(Messages& messages, const MessageArguments& arguments)
       : messages_(messages), arguments_(arguments) {}
 
-  Status start() override;
+  Status start(StartedFor whom) override;
   Status wait(int64_t timeout_ms) override;
   void help() override;
   // Of a receive that is done.
@@ -56,7 +56,7 @@ class Messages : public Driven {
   // Blocking; any thread.
   Status run(const MessageArguments& arguments, tutti_recv_info* info);
   // Starts a message, which stays in place until done; any thread.
-  Status submit(Message& message);
+  Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
   void help() { drive(0); }
   Status drain();
@@ -64,6 +64,8 @@ class Messages : public Driven {
   bool drive(int worker) override;
   [[nodiscard]] bool idle(int worker) const override;
   [[nodiscard]] Waiter waiter() const override { return waiter(worker_patience_); }
+  // For a thread that pushes messages and collectives itself, which end when the communicator does.
+  [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
 
  private:
   void start(Message& message);

@@ -12,12 +12,21 @@
 
 namespace tutti {
 
+// Who sees to it that what was started goes on: the workers, or the thread that starts it and will
+// stay with it until it is done (workers then come only for the lanes beyond the first).
+enum class StartedFor { kWorkers, kCaller };
+
 class Completion {
  public:
   virtual ~Completion() = default;
 
   // Begins an activation; it must not be active.
-  virtual Status start() = 0;
+  virtual Status start(StartedFor whom) = 0;
+  // Instead of start(): the activation ends with this error before it has begun.
+  void fail(Status status) {
+    reset();
+    complete(std::move(status));
+  }
   // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
   // limit but the communicator's) leaves it active. Any thread.
   virtual Status wait(int64_t timeout_ms) = 0;

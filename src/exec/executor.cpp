@@ -63,11 +63,11 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
 
 Status Executor::run_queued(const Call& call) {
   Operation operation(*this, call);
-  TUTTI_RETURN_IF_ERROR(submit(operation));
+  TUTTI_RETURN_IF_ERROR(submit(operation, StartedFor::kWorkers));
   return wait(operation, kNever);
 }
 
-Status Executor::submit(Operation& operation) {
+Status Executor::submit(Operation& operation, StartedFor whom) {
   if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
   operation.reset();
   operation.plan_ = plan_for(operation.call_);
@@ -80,7 +80,8 @@ Status Executor::submit(Operation& operation) {
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // From the last push on, the operation may end and be gone.
   for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation);
-  for (size_t lane = 0; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
+  const size_t first = whom == StartedFor::kWorkers ? 0 : 1;
+  for (size_t lane = first; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
   return {};
 }
 

@@ -33,7 +33,7 @@ class Executor : public Driven {
   // Blocking. Calls come from one thread at a time.
   Status run(const Call& call);
   // Queues an operation, which must stay in place until done.
-  Status submit(Operation& operation);
+  Status submit(Operation& operation, StartedFor whom);
   // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
   // anything after timeout_ms.
   Status wait(Operation& operation, int64_t timeout_ms);

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-Status Operation::start() { return executor_.submit(*this); }
+Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
 Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
 void Operation::help() { executor_.help(); }
 

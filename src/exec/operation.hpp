@@ -20,7 +20,7 @@ class Operation : public Completion {
  public:
   Operation(Executor& executor, Call call) : executor_(executor), call_(std::move(call)) {}
 
-  Status start() override;
+  Status start(StartedFor whom) override;
   Status wait(int64_t timeout_ms) override;
   void help() override;
 

@@ -276,7 +276,6 @@ TEST(Errors, WhatIsNotInThisReleaseSaysSo) {
     EXPECT_UNSUPPORTED(scatterv, x, counts, nullptr, x, 1, TUTTI_FLOAT32, 0, comm);
     EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_alloc(comm, 64, &memory));
     EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_comm_shrink(comm, nullptr, &smaller));
-    EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_group_start());
     EXPECT_STRNE(tutti_last_error(), "");
   });
 }

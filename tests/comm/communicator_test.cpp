@@ -51,7 +51,7 @@ TEST(Communicator, QueuedOperationsEndInOrderWhoeverDrivesThem) {
     for (auto& buffer : recv) {
       operations.push_back(
           std::make_unique<Operation>(communicator.executor(), allreduce(send, buffer)));
-      ASSERT_TRUE(operations.back()->start().ok());
+      ASSERT_TRUE(operations.back()->start(StartedFor::kWorkers).ok());
     }
     // The last first: all before it must have ended then.
     ASSERT_TRUE(operations.back()->wait(kNever).ok());
@@ -70,7 +70,7 @@ TEST(Communicator, ABlockingCallAfterQueuedOnesKeepsTheOrder) {
       std::vector<float> first(500);
       std::vector<float> second(500);
       Operation operation(communicator.executor(), allreduce(send, first));
-      ASSERT_TRUE(operation.start().ok());
+      ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
       ASSERT_TRUE(communicator.executor().run(allreduce(send, second)).ok());
       EXPECT_TRUE(operation.done());
       EXPECT_EQ(first, second);
@@ -91,7 +91,7 @@ TEST(Communicator, CompletionIsCalledOnceWithTheOutcome) {
         },
         &calls);
     for (int round = 1; round <= 20; ++round) {
-      ASSERT_TRUE(operation.start().ok());
+      ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
       ASSERT_TRUE(operation.wait(kNever).ok());
       EXPECT_EQ(calls.load(), round);
     }
