@@ -103,6 +103,8 @@ class Window {
   // before first writing there, so that a lack of memory is an error and not a SIGBUS. Local; any
   // number of times.
   virtual Status reserve_staging() { return {}; }
+  // The same for the first `bytes` of each of this rank's slots.
+  virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
   // Copies from an address of the process of `rank`; only if Transport::can_pull().
   virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   virtual ~Window() = default;

@@ -16,7 +16,24 @@ constexpr size_t kAccumulatorBytes = 16 << 10;
 Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
 constexpr Tag kCallMask = ~Tag{0} << 32;
 
-constexpr uint64_t kTinySlot = 1 << 10;
+// Where in its two copies the slot of this call lies: not always at the beginning. A core writes
+// lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
+// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
+// the copies: small ones through a part of them, lest many communicators take much memory. Tiny
+// messages stay: for them the first-level cache is worth more.
+struct SlotWalk {
+  uint64_t longest;  // extent
+  uint64_t room;     // of each copy
+};
+constexpr SlotWalk kWalks[kSlotWalks] = {
+    {1 << 10, 2 << 10}, {8 << 10, 48 << 10}, {UINT64_MAX, UINT64_MAX}};
+
+size_t walk_of(uint64_t extent) {
+  size_t walk = 0;
+  while (extent > kWalks[walk].longest) ++walk;
+  return walk;
+}
+
 constexpr uint64_t kMostTaken = 16 << 10;
 
 // GCC knows the instruction only where it may assume it; elsewhere on x86-64 it does nothing.
@@ -62,7 +79,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequ
   record_ = record_of(call, sequence);
   if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
   bind(call);
-  if (part_->stages) status_ = window_->reserve_staging();
+  if (part_->stages && status_.ok()) status_ = window_->reserve_staging();
   // A schedule of messages alone does not enter the call; a peer that chose shared memory by
   // mistake must see our signature all the same.
   if (window_ != nullptr && !part_->enters) enter();
@@ -87,11 +104,12 @@ void Lane::bind(const Call& call) {
   if (part_->slot_extent > 0) place_slots();
 }
 
-// Where in its two copies the slot of this call lies: not always at the beginning. A core writes
-// lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
-// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
-// the copies. Tiny messages do not: for them the first-level cache is worth more.
 void Lane::place_slots() {
+  const uint64_t room = slot_room();
+  if (room > slots_reserved_) {
+    status_ = window_->reserve_slots(room);
+    slots_reserved_ = room;
+  }
   const uint64_t at = next_slot();
   std::vector<std::byte*>& bases = bases_[call_ & 1];
   for (int peer = 0; peer < ranks_; ++peer) {
@@ -99,15 +117,17 @@ void Lane::place_slots() {
     bases[base] = shared(peer).slots[call_ & 1] + at;
   }
   // The other copy follows at the same place, with the next call.
-  const bool tiny = part_->slot_extent <= kTinySlot;
-  (tiny ? next_tiny_slot_ : next_slot_) = at + ((call_ & 1) != 0 ? part_->slot_extent : 0);
+  const bool second = (call_ & 1) != 0;
+  next_slots_[walk_of(part_->slot_extent)] = at + (second ? part_->slot_extent : 0);
+}
+
+uint64_t Lane::slot_room() const {
+  return std::min(kWalks[walk_of(part_->slot_extent)].room, window_->sizes().slot_bytes);
 }
 
 uint64_t Lane::next_slot() const {
-  const bool tiny = part_->slot_extent <= kTinySlot;
-  const uint64_t next = tiny ? next_tiny_slot_ : next_slot_;
-  const uint64_t room = tiny ? 2 * kTinySlot : window_->sizes().slot_bytes;
-  return next + part_->slot_extent <= room ? next : 0;
+  const uint64_t next = next_slots_[walk_of(part_->slot_extent)];
+  return next + part_->slot_extent <= slot_room() ? next : 0;
 }
 
 // Takes the lines of the slot that the next call will write, if it is like this one, from the peers

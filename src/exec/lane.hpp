@@ -23,6 +23,9 @@ struct alignas(kCacheLine) CacheLine {
   std::byte bytes[kCacheLine];
 };
 
+// Calls walk through the slots by their size: see Lane::place_slots.
+inline constexpr size_t kSlotWalks = 3;
+
 enum class Advance { kDone, kBlocked, kFailed };
 
 class Lane {
@@ -59,6 +62,7 @@ class Lane {
   void bind(const Call& call);
   void place_slots();
   [[nodiscard]] uint64_t next_slot() const;
+  [[nodiscard]] uint64_t slot_room() const;
   void take_next_slot();
   void finish();
   bool run(const Step& step);
@@ -90,13 +94,13 @@ class Lane {
   const std::unique_ptr<Window> window_;
   const std::unique_ptr<Endpoint> endpoint_;
 
-  uint32_t call_ = 0;       // number of the call that runs or ran last on this lane
-  uint32_t tick_base_ = 0;  // ticks of all calls before it
-  uint64_t next_slot_ = 0;  // where in the slots the next call's begins
-  uint64_t next_tiny_slot_ = 0;
-  std::vector<uint32_t> entered_;     // by peer: the last call in which its entry was seen
-  std::vector<uint32_t> seen_;        // by peer: the highest tick seen
-  std::vector<std::byte*> bases_[2];  // by Ref::base, for even and odd calls
+  uint32_t call_ = 0;                     // number of the call that runs or ran last on this lane
+  uint32_t tick_base_ = 0;                // ticks of all calls before it
+  uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size
+  uint64_t slots_reserved_ = 0;           // of each of this rank's slots
+  std::vector<uint32_t> entered_;         // by peer: the last call in which its entry was seen
+  std::vector<uint32_t> seen_;            // by peer: the highest tick seen
+  std::vector<std::byte*> bases_[2];      // by Ref::base, for even and odd calls
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;

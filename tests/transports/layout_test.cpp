@@ -75,14 +75,17 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
   }
 }
 
-TEST_P(Layouts, WhatIsAlwaysUsedIsSmallAndHoldsTheSlots) {
+TEST_P(Layouts, WhatIsAlwaysUsedIsAPageOfLinesPerLane) {
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Span always = layout_.always(r);
-    const Span last = layout_.slot(r, layout_.lanes() - 1, 1);
-    EXPECT_LE(last.end(), always.end());
-    EXPECT_GE(layout_.call(r, 0, 0).offset, always.offset);
-    EXPECT_LE(always.bytes, static_cast<uint64_t>(layout_.lanes()) *
-                                (3 * kPageBytes + 2 * layout_.sizes().slot_bytes));
+    for (int lane = 0; lane < layout_.lanes(); ++lane) {
+      for (const Span& line :
+           {layout_.call(r, lane, 0), layout_.record(r, lane, 1), layout_.progress(r, lane)}) {
+        EXPECT_GE(line.offset, always.offset);
+        EXPECT_LE(line.end(), always.end());
+      }
+    }
+    EXPECT_EQ(always.bytes, static_cast<uint64_t>(layout_.lanes()) * kPageBytes);
   }
 }
 

@@ -23,9 +23,8 @@ Layout::Layout(int ranks, int lanes, WindowSizes sizes)
   ranks_begin_ = round_up(doors_ + (lanes_ + 1) * ranks_ * door_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
-  lane_bytes_ = kPageBytes + 2 * slot_bytes_;
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (lane_bytes_ + staging_bytes_);
+  rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
   total_ = rings_ + (lanes_ + 1) * ranks_ * ranks_ * kRingBytes;
@@ -42,10 +41,10 @@ uint64_t Layout::rank_part(int rank) const {
 }
 
 uint64_t Layout::lane_part(int rank, int lane) const {
-  return rank_part(rank) + unsigned_of(lane) * lane_bytes_;
+  return rank_part(rank) + unsigned_of(lane) * kPageBytes;
 }
 
-Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * lane_bytes_}; }
+Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * kPageBytes}; }
 
 Span Layout::call(int rank, int lane, int which) const {
   return {lane_part(rank, lane) + kCallAt[which], sizeof(CallLine)};
@@ -60,11 +59,13 @@ Span Layout::progress(int rank, int lane) const {
 }
 
 Span Layout::slot(int rank, int lane, int which) const {
-  return {lane_part(rank, lane) + kPageBytes + unsigned_of(which) * slot_bytes_, sizes_.slot_bytes};
+  const uint64_t index = 2 * unsigned_of(lane) + unsigned_of(which);
+  return {always(rank).end() + index * slot_bytes_, sizes_.slot_bytes};
 }
 
 Span Layout::staging(int rank, int lane) const {
-  return {always(rank).end() + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
+  const uint64_t slots = 2 * lanes_ * slot_bytes_;
+  return {always(rank).end() + slots + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
 }
 
 Span Layout::ring(int channel, int from, int to) const {

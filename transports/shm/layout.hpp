@@ -2,8 +2,8 @@
 //
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, doors       allocated at the start
-//   ranks    per rank: per lane a page of lines, two slots      allocated at the start by the rank
-//            then per lane its staging                          allocated by the rank when used
+//   ranks    per rank: per lane a page of lines                 allocated at the start by the rank
+//            then per lane two slots, then per lane its staging allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
 // The file is sparse: what is never used takes address space only.
 //
@@ -54,7 +54,7 @@ class Layout {
   // The bits of those that have opened a ring to `rank` on `channel`.
   [[nodiscard]] Span door(int channel, int rank) const;
 
-  // What of a rank's part is always used: lines and slots of all lanes.
+  // What of a rank's part is always used: the lines of all lanes.
   [[nodiscard]] Span always(int rank) const;
   [[nodiscard]] Span call(int rank, int lane, int which) const;
   [[nodiscard]] Span record(int rank, int lane, int which) const;
@@ -78,7 +78,6 @@ class Layout {
   uint64_t door_bytes_ = 0;
   uint64_t ranks_begin_ = 0;
   uint64_t slot_bytes_ = 0;     // rounded to pages, as are the following
-  uint64_t lane_bytes_ = 0;     // lines and slots of one lane
   uint64_t staging_bytes_ = 0;  // of one lane
   uint64_t rank_bytes_ = 0;
   uint64_t rings_ = 0;

@@ -15,6 +15,7 @@ class ShmWindow final : public Window {
       : region_(attached.region),
         processes_(attached.processes),
         sizes_(layout.sizes()),
+        own_slots_{layout.slot(rank, lane, 0), layout.slot(rank, lane, 1)},
         own_staging_(layout.staging(rank, lane)) {
     const Region& region = attached.region;
     for (int r = 0; r < layout.ranks(); ++r) {
@@ -36,6 +37,12 @@ class ShmWindow final : public Window {
     reserved_ = true;
     return {};
   }
+  Status reserve_slots(uint64_t bytes) override {
+    for (const Span& slot : own_slots_) {
+      TUTTI_RETURN_IF_ERROR(region_.reserve({slot.offset, std::min(bytes, slot.bytes)}));
+    }
+    return {};
+  }
   Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) override {
     return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
   }
@@ -44,6 +51,7 @@ class ShmWindow final : public Window {
   const Region& region_;
   const std::vector<PeerProcess>& processes_;
   const WindowSizes sizes_;
+  const Span own_slots_[2];
   const Span own_staging_;
   bool reserved_ = false;
   std::vector<Rank> ranks_;
