@@ -10,6 +10,7 @@
 #include "bootstrap/ancestor.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/service.hpp"
+#include "env/values.hpp"
 
 namespace tutti {
 namespace {
@@ -72,6 +73,10 @@ Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_n
   return std::optional<Place>({*rank, *ranks});
 }
 
+bool placed_by_ccl(const Getter& getter) {
+  return lower_case(getter("CCL_PROCESS_LAUNCHER").value_or("")) == "none";
+}
+
 // The place by one launcher's variables; the local ones may be missing altogether: one host.
 Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key) {
   auto global = read_place(getter, names.rank, names.ranks);
@@ -80,7 +85,7 @@ Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string 
     return Status::format(Code::kInvalidArgument, "{}: neither {} nor {} is set", names.launcher,
                           names.rank, names.ranks);
   }
-  const bool by_ccl = getter("CCL_PROCESS_LAUNCHER") == "none";
+  const bool by_ccl = placed_by_ccl(getter);
   const Names& local_names = by_ccl ? kCclLocal : names;
   auto local = read_place(getter, local_names.local_rank, local_names.local_ranks);
   if (!local.ok()) return local.status().with_context(local_names.launcher);
@@ -132,8 +137,7 @@ Result<JobPlace> detect_job(const Getter& getter) {
   if (getter(kByHand.rank) || getter(kByHand.ranks)) {
     return place_by(getter, kByHand, "by hand " + master(getter));
   }
-  if (getter("CCL_PROCESS_LAUNCHER") == "none" &&
-      (getter(kCclLocal.rank) || getter(kCclLocal.ranks))) {
+  if (placed_by_ccl(getter) && (getter(kCclLocal.rank) || getter(kCclLocal.ranks))) {
     return place_by(getter, kCclLocal, "ccl " + master(getter));
   }
   return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher)};

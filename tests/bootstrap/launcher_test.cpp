@@ -92,7 +92,7 @@ TEST(Launcher, RankAndWorldSizeByHandAreEnough) {
 TEST(Launcher, TheLocalPlaceMayComeFromCclVariables) {
   expect_place({{"CCL_PROCESS_LAUNCHER", "none"}, {"CCL_LOCAL_RANK", "1"}, {"CCL_LOCAL_SIZE", "2"}},
                {1, 2, 1, 2, "", "CCL_PROCESS_LAUNCHER=none"});
-  expect_place({{"CCL_PROCESS_LAUNCHER", "none"},
+  expect_place({{"CCL_PROCESS_LAUNCHER", "None"},
                 {"CCL_LOCAL_RANK", "0"},
                 {"CCL_LOCAL_SIZE", "2"},
                 {"RANK", "1"},
