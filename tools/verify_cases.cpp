@@ -66,14 +66,78 @@ bool worth_a_proof(const Problem& problem, size_t size_index) {
   return at_an_end || size_index == 1 || size_index >= 7;
 }
 
+// What rank `from` gives rank `to`: nothing, or up to three units and a bit.
+uint64_t uneven_count(int from, int to, uint64_t unit) {
+  const auto pick = static_cast<uint64_t>(3 * from + 5 * to) % 4;
+  return pick == 0 ? 0 : pick * unit + static_cast<uint64_t>(from) % 3;
+}
+
+tutti::Layout layout_of(std::vector<uint64_t> counts, uint64_t gap) {
+  tutti::Layout layout{std::move(counts), {}};
+  uint64_t next = 0;
+  for (const uint64_t count : layout.counts) {
+    layout.offsets.push_back(next);
+    next += count + gap;
+  }
+  return layout;
+}
+
+tutti::Layouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, uint64_t gap) {
+  const auto list = [&](const auto& count) {
+    std::vector<uint64_t> counts;
+    for (int i = 0; i < problem.ranks; ++i) counts.push_back(count(i));
+    return layout_of(std::move(counts), gap);
+  };
+  const auto one = [](uint64_t count) { return tutti::Layout{{count}, {0}}; };
+  const int root = problem.root;
+  const auto given = [&](int i) { return uneven_count(rank, i, unit); };
+  const auto taken = [&](int i) { return uneven_count(i, rank, unit); };
+  const auto common = [&](int i) { return uneven_count(i, 1, unit); };
+  switch (problem.collective) {
+    case Collective::kAllgatherv: return {one(common(rank)), list(common)};
+    case Collective::kReduceScatterv: gap = 0; return {list(common), one(common(rank))};
+    case Collective::kAlltoallv: return {list(given), list(taken)};
+    case Collective::kGatherv:
+      return {one(given(root)), rank == root ? list(taken) : tutti::Layout{}};
+    case Collective::kScatterv:
+      return {rank == root ? list(given) : tutti::Layout{}, one(taken(root))};
+    default: return {};
+  }
+}
+
+// What each rank is given where blocks differ.
+std::vector<Problem> uneven_problems(const Problem& problem, uint64_t unit, uint64_t gap) {
+  std::vector<Problem> problems(static_cast<size_t>(problem.ranks), problem);
+  for (int rank = 0; rank < problem.ranks; ++rank) {
+    Problem& mine = problems[static_cast<size_t>(rank)];
+    mine.rank = rank;
+    mine.layouts = uneven_layouts(problem, rank, unit, gap);
+    // One rank may work in place while another does not.
+    mine.in_place = problem.in_place && rank % 3 != 1;
+  }
+  return problems;
+}
+
+// Adds the uneven problems that resemble this one in all but size.
+void add_uneven(Problem problem, std::vector<std::vector<Problem>>& cases) {
+  const bool all_know = problem.collective == Collective::kAllgatherv ||
+                        problem.collective == Collective::kReduceScatterv;
+  for (const uint64_t unit : {1U, 9U, 70U}) {
+    problem.element_bytes = 4;
+    problem.count = all_know ? 3 * unit + 2 : 0;
+    problem.stride = problem.count;
+    for (const uint64_t gap : {0U, 5U}) cases.push_back(uneven_problems(problem, unit, gap));
+  }
+}
+
 std::string reason_text(const tutti::Applies& applies) {
   return applies.why_not.empty() ? "no reason given" : std::string(applies.why_not);
 }
 
 }  // namespace
 
-std::vector<Problem> verify_cases(Collective collective, int ranks) {
-  std::vector<Problem> cases;
+std::vector<std::vector<Problem>> verify_cases(Collective collective, int ranks) {
+  std::vector<std::vector<Problem>> cases;
   const bool blocks = has_blocks(collective);
   const int roots = has_root(collective) ? ranks : 1;
   const bool may_be_in_place = can_be_in_place(collective, true);
@@ -93,7 +157,8 @@ std::vector<Problem> verify_cases(Collective collective, int ranks) {
           if (in_place && !may_be_in_place) continue;
           problem.in_place = in_place;
           for (problem.root = 0; problem.root < roots; ++problem.root) {
-            if (worth_a_proof(problem, i)) cases.push_back(problem);
+            if (worth_a_proof(problem, i)) cases.push_back({problem});
+            if (i == 0 && gap == 0 && is_uneven(collective)) add_uneven(problem, cases);
           }
         }
       }
@@ -104,10 +169,12 @@ std::vector<Problem> verify_cases(Collective collective, int ranks) {
 
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
   std::vector<tutti::Schedule> schedules(static_cast<size_t>(ranks));
-  for (Problem problem : verify_cases(algorithm.collective, ranks)) {
+  for (const std::vector<Problem>& problems : verify_cases(algorithm.collective, ranks)) {
+    Problem problem = problems.front();
     problem.rank = 0;
     const tutti::Applies applies = algorithm.applies(problem);
     for (int rank = 0; rank < ranks; ++rank) {
+      if (problems.size() > 1) problem = problems[static_cast<size_t>(rank)];
       problem.rank = rank;
       if (algorithm.applies(problem).yes != applies.yes) {
         tally.failures.push_back(
@@ -125,7 +192,8 @@ void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& t
       continue;
     }
     ++tally.proofs;
-    const tutti::Status status = verify(schedules, problem, {algorithm.name, algorithm.rank_order});
+    const tutti::Status status =
+        verify(schedules, problems, {algorithm.name, algorithm.rank_order});
     if (status.ok()) continue;
     tally.failures.emplace_back(status.message());
     return;

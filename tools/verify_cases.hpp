@@ -14,8 +14,9 @@
 // Sizes from nothing to several pipeline stages, with tails that fill neither a line nor a part;
 // every root; in place and not; with gaps between blocks; with messages only, and with staging
 // so tight that it is reused, and as it is by default. Proofs cost the same for any size, only the
-// number of steps counts.
-std::vector<tutti::Problem> verify_cases(tutti::Collective collective, int ranks);
+// number of steps counts. Each case is one problem for all ranks, or, where blocks differ in size,
+// one for each.
+std::vector<std::vector<tutti::Problem>> verify_cases(tutti::Collective collective, int ranks);
 
 struct ProofTally {
   uint64_t proofs = 0;

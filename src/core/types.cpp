@@ -32,8 +32,9 @@ constexpr std::array<std::string_view, 10> kOpNames = {
     "sum", "prod", "min", "max", "avg", "band", "bor", "bxor", "premul_sum", "user"};
 
 constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
-    "allreduce",       "reduce",   "broadcast", "allgather", "allgatherv", "reduce_scatter",
-    "reduce_scatterv", "alltoall", "alltoallv", "gather",    "scatter",    "barrier"};
+    "allreduce",      "reduce",          "broadcast", "allgather", "allgatherv",
+    "reduce_scatter", "reduce_scatterv", "alltoall",  "alltoallv", "gather",
+    "gatherv",        "scatter",         "scatterv",  "barrier"};
 
 }  // namespace
 
@@ -54,7 +55,14 @@ std::string_view collective_name(Collective collective) {
 
 bool has_root(Collective collective) {
   return collective == Collective::kReduce || collective == Collective::kBroadcast ||
-         collective == Collective::kGather || collective == Collective::kScatter;
+         collective == Collective::kGather || collective == Collective::kGatherv ||
+         collective == Collective::kScatter || collective == Collective::kScatterv;
+}
+
+bool is_uneven(Collective collective) {
+  return collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv ||
+         collective == Collective::kAlltoallv || collective == Collective::kGatherv ||
+         collective == Collective::kScatterv;
 }
 
 BufferBlocks blocks_of(Collective collective, bool at_root) {
@@ -69,8 +77,10 @@ BufferBlocks blocks_of(Collective collective, bool at_root) {
     case Collective::kReduceScatterv: return {Blocks::kPerRank, Blocks::kOne};
     case Collective::kAlltoall:
     case Collective::kAlltoallv: return {Blocks::kPerRank, Blocks::kPerRank};
-    case Collective::kGather: return {Blocks::kOne, only_root(Blocks::kPerRank)};
-    case Collective::kScatter: return {only_root(Blocks::kPerRank), Blocks::kOne};
+    case Collective::kGather:
+    case Collective::kGatherv: return {Blocks::kOne, only_root(Blocks::kPerRank)};
+    case Collective::kScatter:
+    case Collective::kScatterv: return {only_root(Blocks::kPerRank), Blocks::kOne};
     case Collective::kBarrier: break;
   }
   return {};

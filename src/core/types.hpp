@@ -64,13 +64,17 @@ enum class Collective : uint8_t {
   kAlltoall,
   kAlltoallv,
   kGather,
+  kGatherv,
   kScatter,
+  kScatterv,
   kBarrier,
 };
-constexpr int kCollectives = 12;
+constexpr int kCollectives = 14;
 
 std::string_view collective_name(Collective collective);
 bool has_root(Collective collective);
+// Whether blocks differ in size: the names that end in v.
+bool is_uneven(Collective collective);
 
 // What a buffer of a collective holds: nothing (it is not looked at), one block, or one per rank.
 enum class Blocks : uint8_t { kNone, kOne, kPerRank };

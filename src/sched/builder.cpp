@@ -46,7 +46,14 @@ void Builder::reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool
 }
 
 void Builder::send(int peer, Ref src, uint64_t bytes) {
-  if (bytes == 0) return;
+  if (bytes > 0) send_even_empty(peer, src, bytes);
+}
+
+void Builder::recv(int peer, Ref dst, uint64_t bytes) {
+  if (bytes > 0) recv_even_empty(peer, dst, bytes);
+}
+
+void Builder::send_even_empty(int peer, Ref src, uint64_t bytes) {
   Step step = step_of(StepKind::kSend, bytes);
   step.peer = peer;
   step.src = src;
@@ -54,8 +61,7 @@ void Builder::send(int peer, Ref src, uint64_t bytes) {
   sends_pending_ = true;
 }
 
-void Builder::recv(int peer, Ref dst, uint64_t bytes) {
-  if (bytes == 0) return;
+void Builder::recv_even_empty(int peer, Ref dst, uint64_t bytes) {
   Step step = step_of(StepKind::kRecv, bytes);
   step.peer = peer;
   step.dst = dst;

@@ -11,12 +11,6 @@
 
 namespace tutti {
 
-// A contiguous part of something, in bytes.
-struct Range {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
-
 // Part `index` of `total` bytes cut into `parts` of nearly equal size. Cuts lie on multiples of a
 // cache line (64 bytes, a multiple of every element size), so that no two ranks write one line; the
 // last parts may be shorter or empty.
@@ -30,7 +24,8 @@ inline Range part_of(uint64_t total, int parts, int index) {
 }
 
 // Steps without effect are dropped: of zero bytes, a copy onto itself, a fence with nothing to wait
-// for.
+// for. An empty message can have one: the other side may expect more, and must learn that it is
+// wrong.
 class Builder {
  public:
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
@@ -47,6 +42,8 @@ class Builder {
   }
   void send(int peer, Ref src, uint64_t bytes);
   void recv(int peer, Ref dst, uint64_t bytes);
+  void send_even_empty(int peer, Ref src, uint64_t bytes);
+  void recv_even_empty(int peer, Ref dst, uint64_t bytes);
   void fence();
   // The entry of a schedule in which peers pull: publishes tick 1 with the places of the buffers.
   void show_buffers();

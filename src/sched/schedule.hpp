@@ -118,6 +118,24 @@ struct Limits {
   bool pulls = false;  // ranks can read one another's buffers; only if they share memory
 };
 
+// A contiguous part of something, in bytes.
+struct Range {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+// Where the blocks of a buffer lie that differ in size, in elements.
+struct Layout {
+  std::vector<uint64_t> counts;
+  std::vector<uint64_t> offsets;
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+struct Layouts {
+  Layout send;
+  Layout recv;
+  friend bool operator==(const Layouts&, const Layouts&) = default;
+};
+
 // The arguments of a build. Buffers by collective, in units of count elements ("block"):
 //   allreduce: send 1, recv 1.  broadcast: send unused; recv 1 (the buffer, source at the root).
 //   allgather: send 1, recv `ranks` blocks.  reduce_scatter: send `ranks` blocks, recv 1.
@@ -136,6 +154,10 @@ struct Problem {
   uint64_t count = 0;   // elements per block
   uint64_t stride = 0;  // elements from block to block, >= count
   uint32_t element_bytes = 1;
+  // allgatherv, reduce_scatterv, alltoallv, gatherv, scatterv: the blocks of this rank's buffers,
+  // as many as without the v. Of the first two, every rank knows all, and `count` is the largest;
+  // of the others a rank knows its own only, and `count` is 0. No layout: blocks as without the v.
+  Layouts layouts;
   // The caller's buffers coincide (allreduce, reduce: send == recv; allgather, gather: send is
   // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send). Where there is a
   // root, only its buffers can, and it means nothing on the other ranks.
@@ -144,6 +166,16 @@ struct Problem {
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
+  // Block i of the buffer; block 0 if it has but one.
+  [[nodiscard]] Range send_block(int i) const { return block(layouts.send, i); }
+  [[nodiscard]] Range recv_block(int i) const { return block(layouts.recv, i); }
+
+ private:
+  [[nodiscard]] Range block(const Layout& layout, int i) const {
+    const auto at = static_cast<size_t>(i);
+    if (layout.counts.empty()) return {at * stride_bytes(), bytes()};
+    return {layout.offsets[at] * element_bytes, layout.counts[at] * element_bytes};
+  }
 };
 
 // One line per step, e.g. "reduce recv+0 <- slot[0]+0, slot[1]+0  (4096 B, finishes)".

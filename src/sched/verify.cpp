@@ -18,6 +18,7 @@ std::string problem_text(const Problem& problem, const Claim& claim) {
     text += fmt::format(", {} x {} B", problem.count, problem.element_bytes);
     if (problem.stride != problem.count) text += fmt::format(", stride {}", problem.stride);
     if (problem.in_place) text += ", in place";
+    if (!problem.layouts.send.counts.empty()) text += ", uneven blocks";
   }
   const Limits& limits = problem.limits;
   if (limits.slot_bytes == 0) return text + ", messages only";
@@ -25,26 +26,32 @@ std::string problem_text(const Problem& problem, const Claim& claim) {
                             limits.window_bytes, limits.chunk_bytes, limits.pulls ? ", pulls" : "");
 }
 
-Status prove(std::span<const Schedule> schedules, const Problem& problem, const Claim& claim) {
+Status prove(std::span<const Schedule> schedules, const Problems& problems, const Claim& claim) {
+  const Problem& problem = problems.common();
   if (problem.ranks < 1 || problem.ranks > kMaxVerifiedRanks ||
       schedules.size() != static_cast<size_t>(problem.ranks)) {
     return Status::format(Code::kInvalidArgument,
                           "{} schedules given; expected one for each of 1 to {} ranks",
                           schedules.size(), kMaxVerifiedRanks);
   }
-  TUTTI_RETURN_IF_ERROR(check_form(schedules, problem));
+  TUTTI_RETURN_IF_ERROR(check_form(schedules, problems));
   const bool ordered = problem.collective == Collective::kBarrier || uses_shared_memory(schedules);
   Values values(problem.ranks);
-  RankMemories memories(schedules, problem, ordered);
+  RankMemories memories(schedules, problems, ordered);
   TUTTI_RETURN_IF_ERROR(run_schedules(schedules, problem, memories, values));
-  return check_results(problem, claim, memories, values);
+  return check_results(problems, claim, memories, values);
 }
 
 }  // namespace
 
 Status verify(std::span<const Schedule> schedules, const Problem& problem, const Claim& claim) {
-  Status status = prove(schedules, problem, claim);
-  return status.ok() ? status : status.with_context(problem_text(problem, claim));
+  return verify(schedules, std::span(&problem, 1), claim);
+}
+
+Status verify(std::span<const Schedule> schedules, std::span<const Problem> problems,
+              const Claim& claim) {
+  Status status = prove(schedules, Problems(problems), claim);
+  return status.ok() ? status : status.with_context(problem_text(problems.front(), claim));
 }
 
 }  // namespace tutti

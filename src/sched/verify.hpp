@@ -39,5 +39,9 @@ struct Claim {
 // names the problem, the rank and the step:
 //   "allreduce two_shot, 5 ranks, 80 x 4 B: rank 3 step 7 (await rank 2 tick 4) never ends: ..."
 Status verify(std::span<const Schedule> schedules, const Problem& problem, const Claim& claim);
+// The same where ranks are given different buffers: problems[r] is that of rank r. They differ in
+// rank, layouts and in_place only.
+Status verify(std::span<const Schedule> schedules, std::span<const Problem> problems,
+              const Claim& claim);
 
 }  // namespace tutti

@@ -7,12 +7,13 @@
 
 namespace tutti {
 
-RankMemories::RankMemories(std::span<const Schedule> schedules, const Problem& problem,
+RankMemories::RankMemories(std::span<const Schedule> schedules, const Problems& problems,
                            bool with_clocks)
     : schedules_(schedules),
-      problem_(problem),
+      problems_(problems),
+      problem_(problems_.common()),
       memories_(schedules.size() * kSpaces),
-      clocks_(problem.ranks, with_clocks),
+      clocks_(problem_.ranks, with_clocks),
       entered_(schedules.size(), UINT32_MAX),
       knows_all_entered_(schedules.size(), 0),
       sending_(schedules.size()) {
@@ -21,28 +22,27 @@ RankMemories::RankMemories(std::span<const Schedule> schedules, const Problem& p
 
 // What the caller gives: byte i of the send buffer (of the root's buffer in a broadcast) is byte i.
 void RankMemories::fill_buffers() {
-  if (problem_.bytes() == 0) return;
-  const auto fill = [&](int rank, const Ref& ref, uint64_t index) {
-    const Place place = place_of(problem_, rank, ref);
-    const Run run = {problem_.bytes(), index, Values::of_rank(rank)};
+  const auto fill = [&](int rank, Space space, const Range& block) {
+    if (block.bytes == 0) return;
+    const Place place = place_of(problems_, rank, Ref::of(space, block.offset));
+    const Run run = {block.bytes, block.offset, Values::of_rank(rank)};
     memory(place).write(place.begin, std::span(&run, 1), 0, 0);
   };
   if (problem_.collective == Collective::kBroadcast) {
-    return fill(problem_.root, Ref::of(Space::kRecv, 0), 0);
+    return fill(problem_.root, Space::kRecv, problem_.recv_block(0));
   }
   for (int rank = 0; rank < problem_.ranks; ++rank) {
     const Blocks send = blocks_of(problem_.collective, rank == problem_.root).send;
     const int blocks = send == Blocks::kPerRank ? problem_.ranks : send == Blocks::kOne ? 1 : 0;
     for (int block = 0; block < blocks; ++block) {
-      const uint64_t offset = static_cast<uint64_t>(block) * problem_.stride_bytes();
-      fill(rank, Ref::of(Space::kSend, offset), offset);
+      fill(rank, Space::kSend, problems_.of(rank).send_block(block));
     }
   }
 }
 
 Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes, bool under_way,
                           std::vector<Run>& runs) {
-  const Place place = place_of(problem_, rank, ref);
+  const Place place = place_of(problems_, rank, ref);
   Memory& from = memory(place);
   const bool of_peer = place.owner != rank;
   if (is_buffer_of_peer(ref.space()) && !knows_entry(rank, place.owner)) {
@@ -84,7 +84,7 @@ Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes,
 }
 
 Status RankMemories::write(int rank, size_t step, const Ref& ref, std::span<const Run> runs) {
-  const Place place = place_of(problem_, rank, ref);
+  const Place place = place_of(problems_, rank, ref);
   uint64_t end = place.begin;
   for (const Run& run : runs) end += run.bytes;
   if (place.space == Space::kWindow) TUTTI_RETURN_IF_ERROR(check_entries(rank, step));

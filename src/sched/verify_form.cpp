@@ -10,9 +10,10 @@ namespace {
 
 class Form {
  public:
-  Form(std::span<const Schedule> schedules, const Problem& problem, int rank)
+  Form(std::span<const Schedule> schedules, const Problems& problems, int rank)
       : schedules_(schedules),
-        problem_(problem),
+        problems_(problems),
+        problem_(problems.common()),
         schedule_(schedules[static_cast<size_t>(rank)]),
         rank_(rank) {}
 
@@ -42,8 +43,10 @@ class Form {
       case StepKind::kReduce: return check_reduce(step);
       case StepKind::kSend:
         TUTTI_RETURN_IF_ERROR(check_peer(step));
-        return check_ref(step.src, step.bytes);
-      case StepKind::kRecv: TUTTI_RETURN_IF_ERROR(check_peer(step)); return check_dst(step);
+        return step.bytes == 0 ? Status() : check_ref(step.src, step.bytes);
+      case StepKind::kRecv:
+        TUTTI_RETURN_IF_ERROR(check_peer(step));
+        return step.bytes == 0 ? Status() : check_dst(step);
       case StepKind::kFence: return {};
       case StepKind::kPublish: return check_publish(step);
       case StepKind::kAwait: return check_await(step);
@@ -90,7 +93,7 @@ class Form {
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
       if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
     }
-    if (!inside(problem_, rank_, schedule_.scratch_bytes, ref, bytes)) {
+    if (!inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
       return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
     }
     return {};
@@ -114,8 +117,8 @@ class Form {
 
   // A kernel reads ahead of what it writes.
   Status check_overlap(const Step& step, const Ref& source, bool may_be_equal) const {
-    const Place dst = place_of(problem_, rank_, step.dst);
-    const Place src = place_of(problem_, rank_, source);
+    const Place dst = place_of(problems_, rank_, step.dst);
+    const Place src = place_of(problems_, rank_, source);
     if (dst.owner != src.owner || dst.space != src.space) return {};
     if (dst.begin + step.bytes <= src.begin || src.begin + step.bytes <= dst.begin) return {};
     if (may_be_equal && dst.begin == src.begin) return {};
@@ -147,6 +150,7 @@ class Form {
   }
 
   std::span<const Schedule> schedules_;
+  const Problems& problems_;
   const Problem& problem_;
   const Schedule& schedule_;
   int rank_;
@@ -165,14 +169,14 @@ std::string step_text(std::span<const Schedule> schedules, int rank, size_t step
   return fmt::format("rank {} step {} ({})", rank, step, text);
 }
 
-Status check_form(std::span<const Schedule> schedules, const Problem& problem) {
-  for (int rank = 0; rank < problem.ranks; ++rank) {
+Status check_form(std::span<const Schedule> schedules, const Problems& problems) {
+  for (int rank = 0; rank < problems.common().ranks; ++rank) {
     const uint32_t ticks = schedules[static_cast<size_t>(rank)].ticks;
     if (ticks != schedules[0].ticks) {
       return Status::format(Code::kInternal, "rank 0 counts {} ticks, but rank {} counts {}",
                             schedules[0].ticks, rank, ticks);
     }
-    TUTTI_RETURN_IF_ERROR(Form(schedules, problem, rank).check());
+    TUTTI_RETURN_IF_ERROR(Form(schedules, problems, rank).check());
   }
   return {};
 }

@@ -116,19 +116,19 @@ Ref as_its_owner_says(const Ref& ref) {
 
 }  // namespace
 
-Place place_of(const Problem& problem, int rank, const Ref& ref) {
+Place place_of(const Problems& problems, int rank, const Ref& ref) {
   const Space space = ref.space();
   if (is_shared(space)) return {ref.peer(), space, ref.offset};
-  if (is_buffer_of_peer(space)) return place_of(problem, ref.peer(), as_its_owner_says(ref));
+  if (is_buffer_of_peer(space)) return place_of(problems, ref.peer(), as_its_owner_says(ref));
+  const Problem& problem = problems.of(rank);
   const bool at_root = rank == problem.root;
   if (problem.in_place && can_be_in_place(problem.collective, at_root)) {
     const BufferBlocks blocks = blocks_of(problem.collective, at_root);
-    const uint64_t own_block = static_cast<uint64_t>(rank) * problem.stride_bytes();
     if (space == Space::kRecv && blocks.send == Blocks::kPerRank) {
-      return {rank, Space::kSend, own_block + ref.offset};
+      return {rank, Space::kSend, problem.send_block(rank).offset + ref.offset};
     }
     if (space == Space::kSend && blocks.recv == Blocks::kPerRank) {
-      return {rank, Space::kRecv, own_block + ref.offset};
+      return {rank, Space::kRecv, problem.recv_block(rank).offset + ref.offset};
     }
     if (space == Space::kSend && blocks.send == Blocks::kOne) {
       return {rank, Space::kRecv, ref.offset};
@@ -143,34 +143,47 @@ bool inside_length(const Ref& ref, uint64_t bytes, uint64_t length) {
   return ref.offset <= length && bytes <= length - ref.offset;
 }
 
-bool inside_blocks(const Problem& problem, const Ref& ref, uint64_t bytes) {
+bool inside_uniform_blocks(const Problem& problem, const Ref& ref, uint64_t bytes) {
   const auto ranks = static_cast<uint64_t>(problem.ranks);
   if (problem.stride == problem.count) return inside_length(ref, bytes, ranks * problem.bytes());
   return ref.offset / problem.stride_bytes() < ranks &&
          ref.offset % problem.stride_bytes() + bytes <= problem.bytes();
 }
 
-bool inside_buffer(const Problem& problem, Blocks blocks, const Ref& ref, uint64_t bytes) {
+// Of uneven blocks, a step touches one at a time.
+bool inside_one_of(const Layout& layout, uint32_t element_bytes, const Ref& ref, uint64_t bytes) {
+  for (size_t i = 0; i < layout.counts.size(); ++i) {
+    const uint64_t begin = layout.offsets[i] * element_bytes;
+    const uint64_t end = begin + layout.counts[i] * element_bytes;
+    if (begin <= ref.offset && ref.offset + bytes <= end) return true;
+  }
+  return false;
+}
+
+bool inside_buffer(const Problem& problem, Blocks blocks, const Layout& layout, const Ref& ref,
+                   uint64_t bytes) {
   if (blocks == Blocks::kNone) return false;
-  if (blocks == Blocks::kPerRank) return inside_blocks(problem, ref, bytes);
+  if (!layout.counts.empty()) return inside_one_of(layout, problem.element_bytes, ref, bytes);
+  if (blocks == Blocks::kPerRank) return inside_uniform_blocks(problem, ref, bytes);
   return inside_length(ref, bytes, problem.bytes());
 }
 
 }  // namespace
 
-bool inside(const Problem& problem, int rank, uint64_t scratch_bytes, const Ref& ref,
+bool inside(const Problems& problems, int rank, uint64_t scratch_bytes, const Ref& ref,
             uint64_t bytes) {
+  const Problem& problem = problems.of(rank);
   const BufferBlocks blocks = blocks_of(problem.collective, rank == problem.root);
   switch (ref.space()) {
-    case Space::kSend: return inside_buffer(problem, blocks.send, ref, bytes);
-    case Space::kRecv: return inside_buffer(problem, blocks.recv, ref, bytes);
+    case Space::kSend: return inside_buffer(problem, blocks.send, problem.layouts.send, ref, bytes);
+    case Space::kRecv: return inside_buffer(problem, blocks.recv, problem.layouts.recv, ref, bytes);
     case Space::kScratch: return inside_length(ref, bytes, scratch_bytes);
     case Space::kLine: return inside_length(ref, bytes, kLineBytes);
     case Space::kSlot: return inside_length(ref, bytes, problem.limits.slot_bytes);
     case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
     case Space::kPeerSend:
     case Space::kPeerRecv:
-      return inside(problem, ref.peer(), scratch_bytes, as_its_owner_says(ref), bytes);
+      return inside(problems, ref.peer(), scratch_bytes, as_its_owner_says(ref), bytes);
   }
   return false;
 }

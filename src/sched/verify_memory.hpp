@@ -87,17 +87,31 @@ class Clocks {
   std::vector<uint32_t> released_;
 };
 
+// What each rank is given: one problem for all, or one for each.
+class Problems {
+ public:
+  explicit Problems(std::span<const Problem> problems) : problems_(problems) {}
+  // Of what is the same for all.
+  [[nodiscard]] const Problem& common() const { return problems_.front(); }
+  [[nodiscard]] const Problem& of(int rank) const {
+    return problems_.size() == 1 ? problems_.front() : problems_[static_cast<size_t>(rank)];
+  }
+
+ private:
+  std::span<const Problem> problems_;
+};
+
 // Where a place lies when buffers may coincide: bytes from `begin` of a memory.
 struct Place {
   int owner;
   Space space;
   uint64_t begin;
 };
-Place place_of(const Problem& problem, int rank, const Ref& ref);
+Place place_of(const Problems& problems, int rank, const Ref& ref);
 
 // Whether the bytes lie inside the space as the problem lays it out for that rank, and not in a gap
 // between blocks.
-bool inside(const Problem& problem, int rank, uint64_t scratch_bytes, const Ref& ref,
+bool inside(const Problems& problems, int rank, uint64_t scratch_bytes, const Ref& ref,
             uint64_t bytes);
 
 inline bool is_buffer_of_peer(Space space) { return space >= Space::kPeerSend; }

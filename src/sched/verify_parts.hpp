@@ -17,7 +17,7 @@ namespace tutti {
 std::string step_text(std::span<const Schedule> schedules, int rank, size_t step);
 
 // What can be said of each step by itself: bounds, ownership, ticks.
-Status check_form(std::span<const Schedule> schedules, const Problem& problem);
+Status check_form(std::span<const Schedule> schedules, const Problems& problems);
 
 // Does any rank publish, await or touch a shared space?
 bool uses_shared_memory(std::span<const Schedule> schedules);
@@ -25,7 +25,7 @@ bool uses_shared_memory(std::span<const Schedule> schedules);
 // The memory of all ranks and the rules for its use.
 class RankMemories {
  public:
-  RankMemories(std::span<const Schedule> schedules, const Problem& problem, bool with_clocks);
+  RankMemories(std::span<const Schedule> schedules, const Problems& problems, bool with_clocks);
 
   // Appends what lies there. `under_way`: the reading goes on until end_sends().
   Status read(int rank, size_t step, const Ref& ref, uint64_t bytes, bool under_way,
@@ -54,7 +54,8 @@ class RankMemories {
   [[nodiscard]] bool knows_entry(int rank, int peer) const;
 
   std::span<const Schedule> schedules_;
-  const Problem& problem_;
+  Problems problems_;
+  const Problem& problem_;  // what is common to them
   std::vector<Memory> memories_;
   Clocks clocks_;
   std::vector<uint32_t> entered_;            // each rank's time of entry; UINT32_MAX: not yet
@@ -72,7 +73,7 @@ Status run_schedules(std::span<const Schedule> schedules, const Problem& problem
                      RankMemories& memories, Values& values);
 
 // Whether the receive buffers hold what the collective promises.
-Status check_results(const Problem& problem, const Claim& claim, const RankMemories& memories,
+Status check_results(const Problems& problems, const Claim& claim, const RankMemories& memories,
                      const Values& values);
 
 }  // namespace tutti

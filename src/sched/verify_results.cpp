@@ -10,45 +10,52 @@ namespace {
 
 class Results {
  public:
-  Results(const Problem& problem, const Claim& claim, const RankMemories& memories,
+  Results(const Problems& problems, const Claim& claim, const RankMemories& memories,
           const Values& values)
-      : problem_(problem), claim_(claim), memories_(memories), values_(values) {}
+      : problems_(problems),
+        problem_(problems.common()),
+        claim_(claim),
+        memories_(memories),
+        values_(values) {}
 
   Status check() {
-    if (problem_.bytes() == 0) return {};
     for (rank_ = 0; rank_ < problem_.ranks; ++rank_) TUTTI_RETURN_IF_ERROR(check_rank());
     return {};
   }
 
  private:
-  [[nodiscard]] uint64_t block_at(int block) const {
-    return static_cast<uint64_t>(block) * problem_.stride_bytes();
-  }
-
   Status check_rank() {
+    const Problem& mine = problems_.of(rank_);
     const bool at_root = rank_ == problem_.root;
     switch (problem_.collective) {
       case Collective::kAllreduce:
         TUTTI_RETURN_IF_ERROR(check_reduced(0));
         return check_same_as_first();
-      case Collective::kReduceScatter: return check_reduced(block_at(rank_));
+      case Collective::kReduceScatter:
+      case Collective::kReduceScatterv: return check_reduced(mine.send_block(rank_).offset);
       case Collective::kReduce: return at_root ? check_reduced(0) : Status();
-      case Collective::kBroadcast: return check_block(0, problem_.root, 0);
-      case Collective::kScatter: return check_block(0, problem_.root, block_at(rank_));
-      case Collective::kAllgather: return check_block_of_each_rank(0);
-      case Collective::kGather: return at_root ? check_block_of_each_rank(0) : Status();
-      case Collective::kAlltoall: return check_block_of_each_rank(block_at(rank_));
-      default:
-        return Status::format(Code::kUnsupported, "the verifier does not know what {} promises",
-                              collective_name(problem_.collective));
+      case Collective::kBroadcast: return check_block(mine.recv_block(0), problem_.root, 0);
+      case Collective::kScatter:
+      case Collective::kScatterv: return check_block_of(0, problem_.root, rank_);
+      case Collective::kAllgather:
+      case Collective::kAllgatherv: return check_block_of_each_rank(0);
+      case Collective::kGather:
+      case Collective::kGatherv: return at_root ? check_block_of_each_rank(0) : Status();
+      case Collective::kAlltoall:
+      case Collective::kAlltoallv: return check_block_of_each_rank(rank_);
+      case Collective::kBarrier: return {};
     }
+    return Status::format(Code::kUnsupported, "the verifier does not know what {} promises",
+                          collective_name(problem_.collective));
   }
 
   // What lies in a block of the receive buffer, without gaps; `fault` gives the first.
   template <typename Check>
-  Status check_pieces(uint64_t offset, Check check) const {
-    const Place place = place_of(problem_, rank_, Ref::of(Space::kRecv, offset));
-    const uint64_t end = place.begin + problem_.bytes();
+  Status check_pieces(const Range& block, Check check) const {
+    if (block.bytes == 0) return {};
+    const uint64_t offset = block.offset;
+    const Place place = place_of(problems_, rank_, Ref::of(Space::kRecv, offset));
+    const uint64_t end = place.begin + block.bytes;
     uint64_t at = place.begin;
     for (const Piece& piece : memories_.memory(place).pieces(place.begin, end)) {
       if (piece.begin > at) break;
@@ -66,16 +73,25 @@ class Results {
     return Status::format(Code::kInternal, "rank {} ends with recv+{} {}", rank_, offset, what);
   }
 
-  Status check_block_of_each_rank(uint64_t first_index) const {
+  // Block b from rank b: block `of_sender` of what that rank gives.
+  Status check_block_of_each_rank(int of_sender) const {
     for (int block = 0; block < problem_.ranks; ++block) {
-      TUTTI_RETURN_IF_ERROR(check_block(block_at(block), block, first_index));
+      TUTTI_RETURN_IF_ERROR(check_block_of(block, block, of_sender));
     }
     return {};
   }
 
+  Status check_block_of(int block, int source, int of_sender) const {
+    const Range wanted = problems_.of(rank_).recv_block(block);
+    const Range given = problems_.of(source).send_block(of_sender);
+    if (wanted.bytes == given.bytes) return check_block(wanted, source, given.offset);
+    return Status::format(Code::kInvalidArgument, "rank {} gives {} B to rank {}, which expects {}",
+                          source, given.bytes, rank_, wanted.bytes);
+  }
+
   // Bytes first_index ... of the send buffer of `source`.
-  Status check_block(uint64_t offset, int source, uint64_t first_index) const {
-    return check_pieces(offset, [&](uint64_t at, const Run& run) -> std::string {
+  Status check_block(const Range& block, int source, uint64_t first_index) const {
+    return check_pieces(block, [&](uint64_t at, const Run& run) -> std::string {
       if (run.value == Values::of_rank(source) && run.index == first_index + at) return {};
       return fmt::format("holding byte {} of {}; expected byte {} of rank {}", run.index,
                          values_.text(run.value), first_index + at, source);
@@ -84,37 +100,40 @@ class Results {
 
   // Bytes first_index ... of all send buffers, reduced.
   Status check_reduced(uint64_t first_index) const {
-    return check_pieces(0, [&](uint64_t at, const Run& run) -> std::string {
-      if (run.value == kUndefined) return "undefined";
-      if (run.index != first_index + at) {
-        return fmt::format("holding byte {} of the send buffers; expected byte {}", run.index,
-                           first_index + at);
-      }
-      if (const std::string fault = values_.fault_of_result(run.value); !fault.empty()) {
-        return fmt::format("holding {}, which {}", values_.text(run.value), fault);
-      }
-      if (claim_.rank_order && !values_.in_rank_order(run.value)) {
-        return fmt::format("holding {}, which is not one reduction in rank order as claimed",
-                           values_.text(run.value));
-      }
-      return {};
-    });
+    return check_pieces(
+        problems_.of(rank_).recv_block(0), [&](uint64_t at, const Run& run) -> std::string {
+          if (run.value == kUndefined) return "undefined";
+          if (run.index != first_index + at) {
+            return fmt::format("holding byte {} of the send buffers; expected byte {}", run.index,
+                               first_index + at);
+          }
+          if (const std::string fault = values_.fault_of_result(run.value); !fault.empty()) {
+            return fmt::format("holding {}, which {}", values_.text(run.value), fault);
+          }
+          if (claim_.rank_order && !values_.in_rank_order(run.value)) {
+            return fmt::format("holding {}, which is not one reduction in rank order as claimed",
+                               values_.text(run.value));
+          }
+          return {};
+        });
   }
 
   // The same association gives the same bits.
   Status check_same_as_first() const {
-    const Place first = place_of(problem_, 0, Ref::of(Space::kRecv, 0));
-    return check_pieces(0, [&](uint64_t at, const Run& run) -> std::string {
-      const uint64_t begin = first.begin + at;
-      for (const Piece& piece : memories_.memory(first).pieces(begin, begin + run.bytes)) {
-        if (piece.value == run.value) continue;
-        return fmt::format("holding {}, but rank 0 has {}: their bits may differ",
-                           values_.text(run.value), values_.text(piece.value));
-      }
-      return {};
-    });
+    const Place first = place_of(problems_, 0, Ref::of(Space::kRecv, 0));
+    return check_pieces(
+        problems_.of(rank_).recv_block(0), [&](uint64_t at, const Run& run) -> std::string {
+          const uint64_t begin = first.begin + at;
+          for (const Piece& piece : memories_.memory(first).pieces(begin, begin + run.bytes)) {
+            if (piece.value == run.value) continue;
+            return fmt::format("holding {}, but rank 0 has {}: their bits may differ",
+                               values_.text(run.value), values_.text(piece.value));
+          }
+          return {};
+        });
   }
 
+  const Problems& problems_;
   const Problem& problem_;
   const Claim& claim_;
   const RankMemories& memories_;
@@ -124,10 +143,9 @@ class Results {
 
 }  // namespace
 
-Status check_results(const Problem& problem, const Claim& claim, const RankMemories& memories,
+Status check_results(const Problems& problems, const Claim& claim, const RankMemories& memories,
                      const Values& values) {
-  if (problem.collective == Collective::kBarrier) return {};
-  return Results(problem, claim, memories, values).check();
+  return Results(problems, claim, memories, values).check();
 }
 
 }  // namespace tutti

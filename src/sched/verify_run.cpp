@@ -176,7 +176,9 @@ Status Execution::send(int rank, const Step& step) {
   message.step = static_cast<uint32_t>(at);
   message.bytes = step.bytes;
   message.next = kNone;
-  TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, step.bytes, true, message.runs));
+  if (step.bytes > 0) {
+    TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, step.bytes, true, message.runs));
+  }
   message.released = memories_.clocks().release(rank);
   const auto id = static_cast<uint32_t>(messages_.size());
   messages_.push_back(std::move(message));
@@ -198,7 +200,9 @@ Result<Execution::Outcome> Execution::recv(int rank, const Step& step) {
                           step_text(schedules_, message.sender, message.step));
   }
   memories_.clocks().acquire(rank, message.released);
-  TUTTI_RETURN_IF_ERROR(memories_.write(rank, at, step.dst, message.runs));
+  if (step.bytes > 0) {
+    TUTTI_RETURN_IF_ERROR(memories_.write(rank, at, step.dst, message.runs));
+  }
   message.received = true;
   first = message.next;
   message.runs = {};

@@ -20,25 +20,33 @@ uint64_t byte_of_caller(uint32_t call, int rank, uint64_t index) {
 int blocks_given(const Problem& problem, int rank) {
   switch (problem.collective) {
     case Collective::kReduceScatter:
-    case Collective::kAlltoall: return problem.ranks;
-    case Collective::kScatter: return rank == problem.root ? problem.ranks : 0;
+    case Collective::kReduceScatterv:
+    case Collective::kAlltoall:
+    case Collective::kAlltoallv: return problem.ranks;
+    case Collective::kScatter:
+    case Collective::kScatterv: return rank == problem.root ? problem.ranks : 0;
     case Collective::kBroadcast: return rank == problem.root ? 1 : 0;
     default: return 1;
   }
 }
 
+bool is_any(Collective collective, std::initializer_list<Collective> list) {
+  return std::ranges::find(list, collective) != list.end();
+}
+
 // In place, the receive buffer is a part of the send buffer, or the other way round.
 bool recv_is_in_send(const Problem& problem, int rank) {
   if (!problem.in_place) return false;
-  return problem.collective == Collective::kReduceScatter ||
-         (problem.collective == Collective::kScatter && rank == problem.root);
+  const Collective c = problem.collective;
+  return is_any(c, {Collective::kReduceScatter, Collective::kReduceScatterv}) ||
+         (is_any(c, {Collective::kScatter, Collective::kScatterv}) && rank == problem.root);
 }
 bool send_is_in_recv(const Problem& problem, int rank) {
   if (!problem.in_place) return false;
-  const bool rooted =
-      problem.collective == Collective::kReduce || problem.collective == Collective::kGather;
-  return problem.collective == Collective::kAllreduce ||
-         problem.collective == Collective::kAllgather || (rooted && rank == problem.root);
+  const Collective c = problem.collective;
+  return is_any(c, {Collective::kAllreduce, Collective::kAllgather, Collective::kAllgatherv}) ||
+         (is_any(c, {Collective::kReduce, Collective::kGather, Collective::kGatherv}) &&
+          rank == problem.root);
 }
 
 }  // namespace
