@@ -16,17 +16,23 @@ constexpr const Algorithm* kAlgorithms[] = {
 
 // What any algorithm amounts to when there is one rank.
 void build_alone(const Problem& problem, Builder& builder) {
-  const Ref send = Ref::of(Space::kSend, 0);
-  const Ref recv = Ref::of(Space::kRecv, 0);
+  const Ref send = Ref::of(Space::kSend, problem.send_block(0).offset);
+  const Ref recv = Ref::of(Space::kRecv, problem.recv_block(0).offset);
+  const uint64_t bytes = problem.recv_block(0).bytes;
   switch (problem.collective) {
     case Collective::kAllreduce:
     case Collective::kReduce:
-    case Collective::kReduceScatter: return builder.reduce(recv, {send}, problem.bytes(), true);
+    case Collective::kReduceScatter:
+    case Collective::kReduceScatterv: return builder.reduce(recv, {send}, bytes, true);
     case Collective::kAllgather:
     case Collective::kAlltoall:
     case Collective::kGather:
     case Collective::kScatter:
-      if (!problem.in_place) builder.copy(recv, send, problem.bytes());
+    case Collective::kAllgatherv:
+    case Collective::kAlltoallv:
+    case Collective::kGatherv:
+    case Collective::kScatterv:
+      if (!problem.in_place) builder.copy(recv, send, bytes);
       return;
     default: return;  // broadcast: the buffer has it already
   }

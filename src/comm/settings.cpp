@@ -43,6 +43,11 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"CCL_ALLTOALL (as a hash)", hash_of(environment.alltoall)},
       {"CCL_GATHER (as a hash)", hash_of(environment.gather)},
       {"CCL_SCATTER (as a hash)", hash_of(environment.scatter)},
+      {"CCL_ALLGATHERV (as a hash)", hash_of(environment.allgatherv)},
+      {"CCL_REDUCE_SCATTERV (as a hash)", hash_of(environment.reduce_scatterv)},
+      {"CCL_ALLTOALLV (as a hash)", hash_of(environment.alltoallv)},
+      {"CCL_GATHERV (as a hash)", hash_of(environment.gatherv)},
+      {"CCL_SCATTERV (as a hash)", hash_of(environment.scatterv)},
       {"CCL_BARRIER (as a hash)", hash_of(environment.barrier)},
   };
 }

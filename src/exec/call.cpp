@@ -13,6 +13,11 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+uint64_t mix_in(uint64_t bits, const std::vector<uint64_t>& numbers) {
+  for (const uint64_t number : numbers) bits = mix(bits ^ number);
+  return bits;
+}
+
 }  // namespace
 
 bool reduces(Collective collective) {
@@ -25,7 +30,13 @@ uint32_t signature_of(const Call& call) {
   const uint64_t kind = static_cast<uint64_t>(call.collective) |
                         static_cast<uint64_t>(call.type) << 8 | op << 16 |
                         static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 24;
-  const auto signature = static_cast<uint32_t>(mix(mix(kind + 1) ^ call.count) >> 32);
+  uint64_t bits = mix(mix(kind + 1) ^ call.count);
+  // Of these two, every rank knows all sizes.
+  if (call.collective == Collective::kAllgatherv) bits = mix_in(bits, call.layouts->recv.counts);
+  if (call.collective == Collective::kReduceScatterv) {
+    bits = mix_in(bits, call.layouts->send.counts);
+  }
+  const auto signature = static_cast<uint32_t>(bits >> 32);
   return signature == kLeft ? 1 : signature;
 }
 
@@ -48,7 +59,14 @@ std::string describe(const CallRecord& record) {
   const auto collective = static_cast<Collective>(record.collective);
   std::string text = fmt::format("{} #{}", collective_name(collective), record.sequence);
   if (collective == Collective::kBarrier) return text;
-  text += fmt::format(" ({} {}", record.count, type_name(static_cast<DataType>(record.type)));
+  const std::string_view type = type_name(static_cast<DataType>(record.type));
+  if (!is_uneven(collective)) {
+    text += fmt::format(" ({} {}", record.count, type);
+  } else if (record.count > 0) {
+    text += fmt::format(" (up to {} {} per rank", record.count, type);
+  } else {
+    text += fmt::format(" ({}", type);
+  }
   if (reduces(collective)) text += fmt::format(", {}", op_name(static_cast<ReduceOp>(record.op)));
   if (record.root >= 0) text += fmt::format(", root {}", record.root);
   return text + ")";

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/types.hpp"
+#include "sched/schedule.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -30,6 +31,8 @@ struct Call {
   const void* send = nullptr;
   void* recv = nullptr;
   std::shared_ptr<const ReduceBinding> binding;  // kUser, kPremulSum
+  // Where blocks differ in size (is_uneven); `count` is then as in Problem.
+  std::shared_ptr<const Layouts> layouts;
 };
 
 bool reduces(Collective collective);

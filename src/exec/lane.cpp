@@ -45,6 +45,15 @@ void prefetch_to_write(const std::byte* line) {
 #endif
 }
 
+// By a call that reduces.
+uint64_t elements_sent(const Call& call, int ranks) {
+  if (call.layouts != nullptr) {
+    return call.layouts->send.offsets.back() + call.layouts->send.counts.back();
+  }
+  const bool blocks = call.collective == Collective::kReduceScatter;
+  return call.count * (blocks ? static_cast<uint64_t>(ranks) : 1);
+}
+
 }  // namespace
 
 Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
@@ -91,8 +100,7 @@ void Lane::bind(const Call& call) {
   const size_t scratch_lines = (part_->schedule.scratch_bytes + kCacheLine - 1) / kCacheLine;
   if (scratch_.size() < scratch_lines) scratch_.resize(scratch_lines);
   if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
-    const bool blocks = call.collective == Collective::kReduceScatter;
-    const uint64_t count = call.count * (blocks ? static_cast<uint64_t>(ranks_) : 1);
+    const uint64_t count = elements_sent(call, ranks_);
     scaled_.resize(count * plan_->element_bytes);
     scale_kernel(call.type)(scaled_.data(), send, call.binding->scalar.data(), count);
     send = scaled_.data();
@@ -358,8 +366,17 @@ bool Lane::receive(const Step& step) {
   if (!receive_.done) endpoint_->poll();
   if (!receive_.done) return false;
   receiving_ = false;
-  if (!receive_.status.ok()) return fail(receive_.status);
-  if (static_cast<uint32_t>(receive_.tag) != plan_->signature || receive_.bytes != step.bytes) {
+  const bool longer = receive_.status.code() == Code::kTruncated;
+  if (!receive_.status.ok() && !longer) return fail(receive_.status);
+  const bool same_call = static_cast<uint32_t>(receive_.tag) == plan_->signature;
+  // Where a rank knows its own sizes only, this is where they meet.
+  if (same_call && (longer || receive_.bytes != step.bytes)) {
+    return fail(Status::format(Code::kMismatch,
+                               "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
+                               describe(record_), step.bytes, step.peer,
+                               longer ? "more" : fmt::format("{} bytes", receive_.bytes)));
+  }
+  if (!same_call) {
     return fail(Status::format(
         Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
         rank_, describe(record_), step.peer));

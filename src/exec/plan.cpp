@@ -24,6 +24,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.count = key.count;
   problem.stride = key.count;
   problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
+  if (key.layouts != nullptr) problem.layouts = *key.layouts;
   problem.in_place = key.in_place;
   problem.limits = context.limits;
   return problem;
@@ -62,6 +63,11 @@ size_t PlanKeyHash::operator()(const PlanKey& key) const {
                   static_cast<uint64_t>(key.op) << 16 | static_cast<uint64_t>(key.in_place) << 24 |
                   static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
   bits ^= key.count * 0x9e3779b97f4a7c15u;
+  if (key.layouts != nullptr) {
+    for (const Layout* layout : {&key.layouts->send, &key.layouts->recv}) {
+      for (const uint64_t count : layout->counts) bits = (bits ^ count) * 0x9e3779b97f4a7c15u;
+    }
+  }
   return bits ^ (bits >> 29);
 }
 
@@ -71,19 +77,27 @@ PlanKey plan_key(const Call& call, int rank) {
               .op = call.op,
               .in_place = false,
               .root = call.root,
-              .count = call.count};
+              .count = call.count,
+              .layouts = call.layouts};
   // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
   if (call.op == ReduceOp::kPremulSum) return key;
   const auto send = reinterpret_cast<uintptr_t>(call.send);
   const auto recv = reinterpret_cast<uintptr_t>(call.recv);
-  const uint64_t block = call.count * type_size(call.type) * static_cast<uint64_t>(rank);
   const bool at_root = rank == call.root;
   if (!can_be_in_place(call.collective, at_root)) return key;
   const BufferBlocks blocks = blocks_of(call.collective, at_root);
+  const auto own = static_cast<size_t>(rank);
+  const auto own_block = [&](Layout Layouts::*layout) {
+    const uint64_t elements =
+        call.layouts != nullptr ? ((*call.layouts).*layout).offsets[own] : call.count * own;
+    return elements * type_size(call.type);
+  };
   if (blocks.send == Blocks::kPerRank) {
-    key.in_place = recv == send + block;
+    key.in_place = recv == send + own_block(&Layouts::send);
+  } else if (blocks.recv == Blocks::kPerRank) {
+    key.in_place = send == recv + own_block(&Layouts::recv);
   } else {
-    key.in_place = send == recv + (blocks.recv == Blocks::kPerRank ? block : 0);
+    key.in_place = send == recv;
   }
   return key;
 }
@@ -106,7 +120,7 @@ std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
   if (reduces(key.collective) && key.op != ReduceOp::kUser) {
     plan->kernel = reduce_kernel(key.op, key.type);
   }
-  const int lanes = lanes_for(problem.bytes(), context.lanes);
+  const int lanes = is_uneven(key.collective) ? 1 : lanes_for(problem.bytes(), context.lanes);
   for (int lane = 0; lane < lanes; ++lane) {
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }

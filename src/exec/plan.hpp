@@ -58,7 +58,13 @@ struct PlanKey {
   bool in_place;
   int root;
   uint64_t count;
-  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+  std::shared_ptr<const Layouts> layouts;
+  friend bool operator==(const PlanKey& a, const PlanKey& b) {
+    return a.collective == b.collective && a.type == b.type && a.op == b.op &&
+           a.in_place == b.in_place && a.root == b.root && a.count == b.count &&
+           (a.layouts == b.layouts ||
+            (a.layouts != nullptr && b.layouts != nullptr && *a.layouts == *b.layouts));
+  }
 };
 struct PlanKeyHash {
   size_t operator()(const PlanKey& key) const;

@@ -22,6 +22,11 @@ constexpr RuleVariable kRuleVariables[] = {
     {Collective::kAlltoall, "CCL_ALLTOALL", &Environment::alltoall},
     {Collective::kGather, "CCL_GATHER", &Environment::gather},
     {Collective::kScatter, "CCL_SCATTER", &Environment::scatter},
+    {Collective::kAllgatherv, "CCL_ALLGATHERV", &Environment::allgatherv},
+    {Collective::kReduceScatterv, "CCL_REDUCE_SCATTERV", &Environment::reduce_scatterv},
+    {Collective::kAlltoallv, "CCL_ALLTOALLV", &Environment::alltoallv},
+    {Collective::kGatherv, "CCL_GATHERV", &Environment::gatherv},
+    {Collective::kScatterv, "CCL_SCATTERV", &Environment::scatterv},
     {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
 };
 
@@ -36,6 +41,7 @@ std::string_view variable_of(Collective collective) {
 Problem without_rank(Problem problem) {
   problem.rank = 0;
   problem.in_place = false;
+  problem.layouts = {};
   return problem;
 }
 

@@ -4,7 +4,7 @@
 // applies, else the cheapest that does by the cost model.
 //
 // All ranks must come to the same choice, so it is a function of the settings and of what is the
-// same on every rank: never of Problem::rank or Problem::in_place.
+// same on every rank: never of Problem::rank, in_place or layouts.
 #pragma once
 
 #include <array>

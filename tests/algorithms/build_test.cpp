@@ -28,7 +28,7 @@ void for_every_schedule(
 
 bool reduces(Collective collective) {
   return collective == Collective::kAllreduce || collective == Collective::kReduce ||
-         collective == Collective::kReduceScatter;
+         collective == Collective::kReduceScatter || collective == Collective::kReduceScatterv;
 }
 
 TEST(Algorithms, EachIsFoundByItsName) {

@@ -85,7 +85,9 @@ TEST(Selector, FindsAnAlgorithmForEveryProblem) {
     for (const Collective collective :
          {Collective::kAllreduce, Collective::kBroadcast, Collective::kAllgather,
           Collective::kReduceScatter, Collective::kReduce, Collective::kAlltoall,
-          Collective::kGather, Collective::kScatter, Collective::kBarrier}) {
+          Collective::kGather, Collective::kScatter, Collective::kAllgatherv,
+          Collective::kReduceScatterv, Collective::kAlltoallv, Collective::kGatherv,
+          Collective::kScatterv, Collective::kBarrier}) {
       for (const int ranks : {1, 2, 3, 8, 100, 1000}) {
         for (const uint64_t bytes : {0UL, 4UL, 40'000UL, 1UL << 34}) {
           const Problem problem = problem_of(collective, bytes, ranks);
@@ -223,8 +225,13 @@ TEST(Selector, ExplainsEveryCandidate) {
   }
 }
 
-TEST(Selector, HasNothingForACollectiveWithoutAlgorithms) {
-  EXPECT_EQ(chosen(*selector_with({}), problem_of(Collective::kAlltoallv, 4)), "none");
+// Ranks do not know one another's sizes.
+TEST(Selector, LooksAtNoLayout) {
+  const Selector selector = *selector_with({});
+  Problem problem = problem_of(Collective::kAlltoallv, 0, 3);
+  const Algorithm* even = selector.choose(problem);
+  problem.layouts.send = {{1 << 20, 0, 5}, {0, 1 << 20, 1 << 20}};
+  EXPECT_EQ(selector.choose(problem), even);
 }
 
 }  // namespace

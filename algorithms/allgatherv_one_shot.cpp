@@ -1,0 +1,36 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One-shot allgatherv: every rank stages its block in its slot, all copy all others'. The largest
+// block must fit a slot. T = sigma + (p-1)n handover + p steps, blocks of at most n.
+#include "algorithms/cost.hpp"
+#include "algorithms/uneven.hpp"
+
+namespace tutti {
+namespace {
+
+Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
+
+double seconds(const Problem& q, const Machine& m) {
+  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
+         buffers_s(q, m) + q.ranks * m.step_s;
+}
+
+void build(const Problem& q, Builder& b) {
+  b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.send_block(0).bytes);
+  b.publish(1);
+  keep_block(q, b, 0, q.rank);
+  b.await_all(1);
+  for (int i = 1; i < q.ranks; ++i) {
+    const int peer = rank_after(q, i);
+    b.copy(at_recv(q.recv_block(peer)), Ref::of(Space::kSlot, 0, peer), q.recv_block(peer).bytes,
+           streams(q, all_blocks_bytes(q)));
+  }
+}
+
+}  // namespace
+
+const Algorithm allgatherv_one_shot = {
+    "one_shot", "everyone copies from all slots", Collective::kAllgatherv, true, applies, seconds,
+    build};
+
+}  // namespace tutti

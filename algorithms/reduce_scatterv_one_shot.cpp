@@ -1,0 +1,43 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One-shot reduce_scatterv: every rank stages what others own in its slot; each reduces its own
+// block from all slots in rank order. As many blocks of the largest size must fit a slot. T = sigma
+// + (p-1)n handover + n gamma, blocks of at most n.
+#include "algorithms/cost.hpp"
+#include "algorithms/uneven.hpp"
+
+namespace tutti {
+namespace {
+
+Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+
+double seconds(const Problem& q, const Machine& m) {
+  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + combine_s(q.bytes(), m) +
+         buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  for (int i = 1; i < q.ranks; ++i) {
+    const int owner = rank_after(q, i);
+    b.copy(Ref::of(Space::kSlot, packed_at(q, owner), q.rank), at_send(q.send_block(owner)),
+           q.send_block(owner).bytes);
+  }
+  b.publish(1);
+  b.await_all(1);
+  const Range own = q.send_block(q.rank);
+  b.reduce(recv_at(0), one_of_each_rank(q, at_send(own), Space::kSlot, packed_at(q, q.rank)),
+           own.bytes, true, streams(q, q.bytes()));
+}
+
+}  // namespace
+
+const Algorithm reduce_scatterv_one_shot = {"one_shot",
+                                            "everyone reduces its block from all slots",
+                                            Collective::kReduceScatterv,
+                                            true,
+                                            applies,
+                                            seconds,
+                                            build};
+
+}  // namespace tutti

@@ -1,0 +1,38 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reduce_scatterv by pulling: everyone reads its block from all send buffers, piece by piece, and
+// reduces it in rank order. Ranks that can read one another's buffers. T = 2 sigma + pieces (p-1)
+// pi + (p-1)n pull + pn gamma, blocks of at most n, where pi is the start of a pull.
+#include "algorithms/cost.hpp"
+#include "algorithms/pull.hpp"
+#include "algorithms/uneven.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  const int pieces = std::max(1, parts_of_at_most(q.bytes(), pulled_piece(q)));
+  return 2 * sync_s(q, m) + (q.ranks - 1) * (pull_s(q, q.bytes(), m) + (pieces - 1) * m.pull_s) +
+         combine_s(all_blocks_bytes(q), m) + touch_s(q, 2 * q.bytes(), m);
+}
+
+void build(const Problem& q, Builder& b) {
+  const Range own = q.send_block(q.rank);
+  b.show_buffers();
+  b.await_all(1);
+  reduce_by_pulling(q, b, recv_at(0), own.offset, own.bytes, streams(q, q.bytes()));
+  b.publish(2);
+  b.await_all(2);
+}
+
+}  // namespace
+
+const Algorithm reduce_scatterv_pull = {"pull",
+                                        "everyone reads and reduces its block of all send buffers",
+                                        Collective::kReduceScatterv,
+                                        true,
+                                        can_pull,
+                                        seconds,
+                                        build};
+
+}  // namespace tutti

@@ -1,0 +1,28 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scatterv by messages: the root sends every block to its owner. Any number of ranks; each knows
+// its own size, the root all. T = (p-1) (alpha + n beta), blocks of n, all of it at the root.
+#include "algorithms/cost.hpp"
+#include "algorithms/uneven.hpp"
+
+namespace tutti {
+namespace {
+
+double seconds(const Problem& q, const Machine& m) {
+  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+}
+
+void build(const Problem& q, Builder& b) {
+  if (q.rank != q.root) return recv_block_from(q.root, q.recv_block(0), b);
+  for (int i = 1; i < q.ranks; ++i) {
+    send_block_to(rank_after(q, i), q.send_block(rank_after(q, i)), b);
+  }
+  keep_block(q, b, q.rank, 0);
+}
+
+}  // namespace
+
+const Algorithm scatterv_direct = {
+    "direct", "messages from the root", Collective::kScatterv, true, always, seconds, build};
+
+}  // namespace tutti

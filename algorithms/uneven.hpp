@@ -1,0 +1,29 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What algorithms share whose blocks differ in size.
+#pragma once
+
+#include "algorithms/common.hpp"
+
+namespace tutti {
+
+inline Ref at_send(const Range& block) { return send_at(block.offset); }
+inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
+
+// What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
+inline void keep_block(const Problem& q, Builder& b, int from, int to) {
+  if (q.in_place) return;
+  b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), q.recv_block(to).bytes,
+         streams(q, q.recv_block(to).bytes));
+}
+
+// Where every rank knows only its own sizes, a message goes even where nothing is to be sent: the
+// other side may think otherwise.
+inline void send_block_to(int peer, const Range& block, Builder& b) {
+  b.send_even_empty(peer, block.bytes > 0 ? at_send(block) : send_at(0), block.bytes);
+}
+inline void recv_block_from(int peer, const Range& block, Builder& b) {
+  b.recv_even_empty(peer, block.bytes > 0 ? at_recv(block) : recv_at(0), block.bytes);
+}
+
+}  // namespace tutti
