@@ -316,7 +316,7 @@ TUTTI_API tutti_status tutti_reduce_init(const void* send, void* recv, size_t co
 /* Rank r contributes recv_counts[r] elements, which land at recv + recv_displs[r] (in elements;
  * NULL: one after the other). send: recv_counts[rank] elements. The arrays have `ranks` entries and
  * are equal on every rank. In place: send == recv + recv_displs[rank].
- * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * Blocks of recv must not overlap. */
 TUTTI_API tutti_status tutti_allgatherv(const void* send, void* recv, const size_t* recv_counts,
                                         const size_t* recv_displs, tutti_type type,
                                         tutti_comm_t comm);
@@ -329,7 +329,7 @@ TUTTI_API tutti_status tutti_allgatherv_init(const void* send, void* recv,
                                              tutti_request_t* request);
 
 /* As reduce_scatter with blocks of recv_counts[r] elements, one after the other in send.
- * Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * The counts are equal on every rank. In place: recv is this rank's block of send. */
 TUTTI_API tutti_status tutti_reduce_scatterv(const void* send, void* recv,
                                              const size_t* recv_counts, tutti_type type,
                                              tutti_op op, tutti_comm_t comm);
@@ -353,8 +353,8 @@ TUTTI_API tutti_status tutti_alltoall_init(const void* send, void* recv, size_t 
                                            tutti_request_t* request);
 
 /* As alltoall with send_counts[r] elements at send + send_displs[r] for rank r, and recv_counts[r]
- * at recv + recv_displs[r] from it (displacements in elements; NULL: one after the other). Not in
- * this release: TUTTI_ERR_UNSUPPORTED. */
+ * at recv + recv_displs[r] from it (displacements in elements; NULL: one after the other). Sizes
+ * that do not meet are a mismatch, which the receiver finds. */
 TUTTI_API tutti_status tutti_alltoallv(const void* send, const size_t* send_counts,
                                        const size_t* send_displs, void* recv,
                                        const size_t* recv_counts, const size_t* recv_displs,
@@ -382,7 +382,7 @@ TUTTI_API tutti_status tutti_gather_init(const void* send, void* recv, size_t co
                                          tutti_request_t* request);
 
 /* As gather with send_count elements from this rank; at the root, recv_counts[r] of them from rank
- * r at recv + recv_displs[r]. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * r at recv + recv_displs[r]. Sizes that do not meet are a mismatch, which the root finds. */
 TUTTI_API tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
                                      const size_t* recv_counts, const size_t* recv_displs,
                                      tutti_type type, int root, tutti_comm_t comm);
@@ -406,7 +406,7 @@ TUTTI_API tutti_status tutti_scatter_init(const void* send, void* recv, size_t c
                                           tutti_request_t* request);
 
 /* As scatter with send_counts[r] elements at send + send_displs[r] for rank r, at the root;
- * recv_count elements here. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+ * recv_count elements here. Sizes that do not meet are a mismatch, which the receiver finds. */
 TUTTI_API tutti_status tutti_scatterv(const void* send, const size_t* send_counts,
                                       const size_t* send_displs, void* recv, size_t recv_count,
                                       tutti_type type, int root, tutti_comm_t comm);

@@ -34,6 +34,11 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
     if (name == "allreduce") on.allreduce(type, op, count, variant);
     if (name == "reduce_scatter") on.reduce_scatter(type, op, count, variant);
   }
+  for (const Op op : {Op::kSum, Op::kAvg}) {
+    if (name == "reduce_scatterv") on.reduce_scatterv(type, op, count, variant);
+  }
+  if (name == "allgatherv") on.allgatherv(type, count, variant);
+  if (name == "alltoallv") on.alltoallv(type, count, variant);
   if (name == "alltoall") on.alltoall(type, count, variant);
   if (name == "allgather") on.allgather(type, count, variant);
   if (name == "broadcast") {
@@ -44,6 +49,8 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
     for (const Op op : {Op::kSum, Op::kAvg}) {
       if (name == "reduce") on.reduce(type, op, count, r, variant);
     }
+    if (name == "gatherv") on.gatherv(type, count, r, variant);
+    if (name == "scatterv") on.scatterv(type, count, r, variant);
     if (name == "gather") on.gather(type, count, r, variant);
     if (name == "scatter") on.scatter(type, count, r, variant);
   }

@@ -153,6 +153,25 @@ TEST_P(Conformance, GatherAndScatterGiveTheReferenceAtEveryRoot) {
   });
 }
 
+TEST_P(Conformance, UnevenBlocksGiveTheReference) {
+  on_ranks([](Collectives& on) {
+    int root = 0;
+    for_types([&](tutti_type type) {
+      for_counts(type, [&](size_t count, const Variant& variant) {
+        const size_t most = std::min<size_t>(count, kLargestCount / 8);
+        root = (root + 1) % on.ranks();
+        on.allgatherv(type, most, variant);
+        on.gatherv(type, most, root, variant);
+        on.scatterv(type, most, root, variant);
+        if (!variant.in_place) on.alltoallv(type, most, variant);
+        for (const Op op : {Op::kSum, Op::kAvg, Op::kPremul, Op::kUser}) {
+          if (op_applies(op, type)) on.reduce_scatterv(type, op, most, variant);
+        }
+      });
+    });
+  });
+}
+
 TEST_P(Conformance, SendAndRecvMoveEveryElement) {
   on_ranks([](Collectives& on) {
     for_types([&](tutti_type type) {

@@ -39,7 +39,7 @@ void random_call(Random& random, Collectives& on) {
   const size_t count = random.count();
   const Variant variant{kForms[random.below(3)], random.below(2) == 0, random.below(2) == 0};
   const int root = random.below(on.ranks());
-  switch (random.below(9)) {
+  switch (random.below(14)) {
     case 0: return on.allreduce(type, op, count, variant);
     case 1: return on.reduce_scatter(type, op, count / 8, variant);
     case 2: return on.broadcast(type, count, root, variant);
@@ -48,6 +48,11 @@ void random_call(Random& random, Collectives& on) {
     case 5: return on.reduce(type, op, count, root, variant);
     case 6: return on.gather(type, count / 8, root, variant);
     case 7: return on.scatter(type, count / 8, root, variant);
+    case 8: return on.allgatherv(type, count / 8, variant);
+    case 9: return on.reduce_scatterv(type, op, count / 8, variant);
+    case 10: return on.alltoallv(type, count / 8, variant);
+    case 11: return on.gatherv(type, count / 8, root, variant);
+    case 12: return on.scatterv(type, count / 8, root, variant);
     default: return on.send_recv(type, count, variant);
   }
 }

@@ -17,6 +17,8 @@ std::string rooted(const char* name, int root) {
   return std::string(name) + " with root " + std::to_string(root);
 }
 
+}  // namespace
+
 std::string describe(const char* name, tutti_type type, const char* op, size_t count,
                      const Variant& variant) {
   static constexpr const char* kFormNames[] = {"blocking", "non-blocking", "persistent"};
@@ -24,8 +26,6 @@ std::string describe(const char* name, tutti_type type, const char* op, size_t c
          op + ", " + kFormNames[static_cast<int>(variant.form)] +
          (variant.in_place ? ", in place" : "") + (variant.skewed ? ", not aligned" : "");
 }
-
-}  // namespace
 
 void require_ok(tutti_status status, const std::string& what) {
   if (status == TUTTI_OK) return;

@@ -37,6 +37,10 @@ struct Call {
         [&](tutti_request_t* made) { return tutti_##name##_init(__VA_ARGS__, made); } \
   }
 
+// Of a call, for failures.
+std::string describe(const char* name, tutti_type type, const char* op, size_t count,
+                     const Variant& variant);
+
 // Throws with the error's text: after it this rank cannot keep in step with the others.
 void require_ok(tutti_status status, const std::string& what);
 
@@ -54,6 +58,13 @@ class Collectives {
   void reduce(tutti_type type, Op op, size_t count, int root, const Variant& variant);
   void gather(tutti_type type, size_t count, int root, const Variant& variant);
   void scatter(tutti_type type, size_t count, int root, const Variant& variant);
+  // Blocks of different sizes, some empty, the largest of 3/2 count elements; with gaps between
+  // them where `skewed`.
+  void allgatherv(tutti_type type, size_t count, const Variant& variant);
+  void reduce_scatterv(tutti_type type, Op op, size_t count, const Variant& variant);
+  void alltoallv(tutti_type type, size_t count, const Variant& variant);  // never in place
+  void gatherv(tutti_type type, size_t count, int root, const Variant& variant);
+  void scatterv(tutti_type type, size_t count, int root, const Variant& variant);
   // To the next rank, from the previous one.
   void send_recv(tutti_type type, size_t count, const Variant& variant);
 
@@ -66,12 +77,24 @@ class Collectives {
     std::vector<Bytes> inputs;
     Bytes result;
   };
+  // Where blocks of different sizes lie.
+  struct Uneven {
+    std::vector<size_t> counts;
+    std::vector<size_t> offsets;
+    size_t total = 0;
+    bool gaps = false;
+    // What is passed to the call.
+    [[nodiscard]] const size_t* displs() const { return gaps ? offsets.data() : nullptr; }
+  };
   const Data& data(tutti_type type, Op op);
   // prepare and check run once per call; a persistent request is started several times.
   void run(const Call& call, Form form, const std::function<void()>& prepare,
            const std::function<void()>& check);
   void finish(tutti_request_t request);
+  template <typename Count>
+  [[nodiscard]] Uneven uneven(const Variant& variant, Count count) const;
   void expect(const std::string& difference, const GuardedBuffer& written);
+  void expect_gap(const Uneven& blocks, size_t rank, const GuardedBuffer& recv, tutti_type type);
 
   int rank_;
   int ranks_ = 0;

@@ -1,0 +1,279 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The collectives of tutti.h whose blocks differ in size, each in three forms.
+#include <algorithm>
+
+#include "api/calls.hpp"
+
+namespace tutti {
+namespace {
+
+// One of the two buffers of a call, as the arguments describe it.
+struct Side {
+  std::string_view name;
+  const void* buffer;
+  const size_t* counts;
+  const size_t* displs;  // null: one block after the other
+  int blocks;            // 0: this rank does not use the buffer
+};
+
+// A call in the making: arguments are read, checked and copied one buffer at a time.
+class UnevenCall {
+ public:
+  UnevenCall(std::string_view function, tutti_comm_t comm) : function_(function), comm_(comm) {}
+
+  Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
+    call_ = base_call(collective, send, recv, 0, type);
+    return check_call(function_, comm_, type, call_);
+  }
+  Status begin(Collective collective, const void* send, void* recv, tutti_type type, int root) {
+    TUTTI_RETURN_IF_ERROR(check_root(function_, comm_, root));
+    TUTTI_RETURN_IF_ERROR(begin(collective, send, recv, type));
+    call_.root = root;
+    return {};
+  }
+  Status reduce_with(tutti_op op) { return bind(function_, op, call_); }
+
+  Status send_side(const size_t* counts, const size_t* displs, int blocks) {
+    return read({"send", call_.send, counts, displs, blocks}, layouts_.send);
+  }
+  Status recv_side(const size_t* counts, const size_t* displs, int blocks) {
+    return read({"recv", call_.recv, counts, displs, blocks}, layouts_.recv);
+  }
+
+  // What a rank gives itself is known to both sides.
+  [[nodiscard]] Status check_own(size_t given, size_t expected) const {
+    if (given == expected) return {};
+    return Status::format(Code::kInvalidArgument,
+                          "{}: rank {} gives itself {} elements, but expects {}", function_, rank(),
+                          given, expected);
+  }
+
+  // Of a collective in which every rank knows all sizes: these.
+  void set_count(const Layout& layout) {
+    call_.count = *std::max_element(layout.counts.begin(), layout.counts.end());
+  }
+  [[nodiscard]] const Layouts& layouts() const { return layouts_; }
+  [[nodiscard]] int rank() const { return comm_->inside->rank(); }
+  [[nodiscard]] int ranks() const { return comm_->inside->ranks(); }
+  [[nodiscard]] bool at_root() const { return call_.root == rank(); }
+
+  Call take() {
+    call_.layouts = std::make_shared<const Layouts>(std::move(layouts_));
+    return std::move(call_);
+  }
+
+ private:
+  [[nodiscard]] Status read(const Side& side, Layout& layout) const {
+    if (side.blocks == 0) return {};
+    if (side.counts == nullptr) {
+      return Status::format(Code::kInvalidArgument, "{}: {}_counts is NULL", function_, side.name);
+    }
+    const uint64_t most = static_cast<uint64_t>(PTRDIFF_MAX) / type_size(call_.type);
+    uint64_t next = 0;
+    uint64_t elements = 0;
+    for (int i = 0; i < side.blocks; ++i) {
+      const uint64_t count = side.counts[i];
+      const uint64_t offset = side.displs != nullptr ? side.displs[i] : next;
+      if (count > most || offset > most - count) {
+        return Status::format(Code::kInvalidArgument,
+                              "{}: {} elements at {} of {} do not fit into an address space",
+                              function_, count, offset, side.name);
+      }
+      layout.counts.push_back(count);
+      layout.offsets.push_back(offset);
+      next = offset + count;
+      elements = std::max(elements, count);
+    }
+    if (side.buffer != nullptr || elements == 0) return {};
+    return Status::format(Code::kInvalidArgument, "{}: {} is NULL, and a count is {}", function_,
+                          side.name, elements);
+  }
+
+  std::string_view function_;
+  tutti_comm_t comm_;
+  Call call_;
+  Layouts layouts_;
+};
+
+template <typename Then>
+tutti_status allgatherv(const void* send, void* recv, const size_t* recv_counts,
+                        const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
+                        Then&& then) {
+  return guard([&]() -> Status {
+    UnevenCall call("tutti_allgatherv", comm);
+    TUTTI_RETURN_IF_ERROR(call.begin(Collective::kAllgatherv, send, recv, type));
+    TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
+    TUTTI_RETURN_IF_ERROR(call.send_side(recv_counts + call.rank(), nullptr, 1));
+    call.set_count(call.layouts().recv);
+    return then(call.take());
+  });
+}
+
+template <typename Then>
+tutti_status reduce_scatterv(const void* send, void* recv, const size_t* recv_counts,
+                             tutti_type type, tutti_op op, tutti_comm_t comm, Then&& then) {
+  return guard([&]() -> Status {
+    UnevenCall call("tutti_reduce_scatterv", comm);
+    TUTTI_RETURN_IF_ERROR(call.begin(Collective::kReduceScatterv, send, recv, type));
+    TUTTI_RETURN_IF_ERROR(call.reduce_with(op));
+    if (recv_counts == nullptr) {
+      return {Code::kInvalidArgument, "tutti_reduce_scatterv: recv_counts is NULL"};
+    }
+    TUTTI_RETURN_IF_ERROR(call.send_side(recv_counts, nullptr, call.ranks()));
+    TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts + call.rank(), nullptr, 1));
+    call.set_count(call.layouts().send);
+    return then(call.take());
+  });
+}
+
+template <typename Then>
+tutti_status alltoallv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                       void* recv, const size_t* recv_counts, const size_t* recv_displs,
+                       tutti_type type, tutti_comm_t comm, Then&& then) {
+  return guard([&]() -> Status {
+    UnevenCall call("tutti_alltoallv", comm);
+    TUTTI_RETURN_IF_ERROR(call.begin(Collective::kAlltoallv, send, recv, type));
+    TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, call.ranks()));
+    TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
+    TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[call.rank()], recv_counts[call.rank()]));
+    return then(call.take());
+  });
+}
+
+template <typename Then>
+tutti_status gatherv(const void* send, size_t send_count, void* recv, const size_t* recv_counts,
+                     const size_t* recv_displs, tutti_type type, int root, tutti_comm_t comm,
+                     Then&& then) {
+  return guard([&]() -> Status {
+    UnevenCall call("tutti_gatherv", comm);
+    TUTTI_RETURN_IF_ERROR(call.begin(Collective::kGatherv, send, recv, type, root));
+    TUTTI_RETURN_IF_ERROR(call.send_side(&send_count, nullptr, 1));
+    if (call.at_root()) {
+      TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
+      TUTTI_RETURN_IF_ERROR(call.check_own(send_count, recv_counts[root]));
+    }
+    return then(call.take());
+  });
+}
+
+template <typename Then>
+tutti_status scatterv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                      void* recv, size_t recv_count, tutti_type type, int root, tutti_comm_t comm,
+                      Then&& then) {
+  return guard([&]() -> Status {
+    UnevenCall call("tutti_scatterv", comm);
+    TUTTI_RETURN_IF_ERROR(call.begin(Collective::kScatterv, send, recv, type, root));
+    TUTTI_RETURN_IF_ERROR(call.recv_side(&recv_count, nullptr, 1));
+    if (call.at_root()) {
+      TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, call.ranks()));
+      TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[root], recv_count));
+    }
+    return then(call.take());
+  });
+}
+
+}  // namespace
+}  // namespace tutti
+
+using tutti::RunNow;
+using tutti::StartLater;
+
+extern "C" {
+
+tutti_status tutti_allgatherv(const void* send, void* recv, const size_t* recv_counts,
+                              const size_t* recv_displs, tutti_type type, tutti_comm_t comm) {
+  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm, RunNow{comm});
+}
+tutti_status tutti_iallgatherv(const void* send, void* recv, const size_t* recv_counts,
+                               const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
+                               tutti_request_t* request) {
+  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm,
+                           StartLater{comm, request, false});
+}
+tutti_status tutti_allgatherv_init(const void* send, void* recv, const size_t* recv_counts,
+                                   const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
+                                   tutti_request_t* request) {
+  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm,
+                           StartLater{comm, request, true});
+}
+
+tutti_status tutti_reduce_scatterv(const void* send, void* recv, const size_t* recv_counts,
+                                   tutti_type type, tutti_op op, tutti_comm_t comm) {
+  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm, RunNow{comm});
+}
+tutti_status tutti_ireduce_scatterv(const void* send, void* recv, const size_t* recv_counts,
+                                    tutti_type type, tutti_op op, tutti_comm_t comm,
+                                    tutti_request_t* request) {
+  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm,
+                                StartLater{comm, request, false});
+}
+tutti_status tutti_reduce_scatterv_init(const void* send, void* recv, const size_t* recv_counts,
+                                        tutti_type type, tutti_op op, tutti_comm_t comm,
+                                        tutti_request_t* request) {
+  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm,
+                                StartLater{comm, request, true});
+}
+
+tutti_status tutti_alltoallv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                             void* recv, const size_t* recv_counts, const size_t* recv_displs,
+                             tutti_type type, tutti_comm_t comm) {
+  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
+                          comm, RunNow{comm});
+}
+tutti_status tutti_ialltoallv(const void* send, const size_t* send_counts,
+                              const size_t* send_displs, void* recv, const size_t* recv_counts,
+                              const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
+                              tutti_request_t* request) {
+  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
+                          comm, StartLater{comm, request, false});
+}
+tutti_status tutti_alltoallv_init(const void* send, const size_t* send_counts,
+                                  const size_t* send_displs, void* recv, const size_t* recv_counts,
+                                  const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
+                                  tutti_request_t* request) {
+  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
+                          comm, StartLater{comm, request, true});
+}
+
+tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
+                           const size_t* recv_counts, const size_t* recv_displs, tutti_type type,
+                           int root, tutti_comm_t comm) {
+  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
+                        RunNow{comm});
+}
+tutti_status tutti_igatherv(const void* send, size_t send_count, void* recv,
+                            const size_t* recv_counts, const size_t* recv_displs, tutti_type type,
+                            int root, tutti_comm_t comm, tutti_request_t* request) {
+  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
+                        StartLater{comm, request, false});
+}
+tutti_status tutti_gatherv_init(const void* send, size_t send_count, void* recv,
+                                const size_t* recv_counts, const size_t* recv_displs,
+                                tutti_type type, int root, tutti_comm_t comm,
+                                tutti_request_t* request) {
+  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
+                        StartLater{comm, request, true});
+}
+
+tutti_status tutti_scatterv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                            void* recv, size_t recv_count, tutti_type type, int root,
+                            tutti_comm_t comm) {
+  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
+                         RunNow{comm});
+}
+tutti_status tutti_iscatterv(const void* send, const size_t* send_counts, const size_t* send_displs,
+                             void* recv, size_t recv_count, tutti_type type, int root,
+                             tutti_comm_t comm, tutti_request_t* request) {
+  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
+                         StartLater{comm, request, false});
+}
+tutti_status tutti_scatterv_init(const void* send, const size_t* send_counts,
+                                 const size_t* send_displs, void* recv, size_t recv_count,
+                                 tutti_type type, int root, tutti_comm_t comm,
+                                 tutti_request_t* request) {
+  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
+                         StartLater{comm, request, true});
+}
+
+}  // extern "C"
