@@ -48,12 +48,13 @@ TEST_F(BenchCommand, EveryTypeAndOperationGivesTheRightResult) {
 TEST_F(BenchCommand, EveryFormGivesTheRightResultApartAndInPlace) {
   for (const char* form : {"blocking", "nonblocking", "persistent"}) {
     for (const char* place : {"", " -q"}) {
-      const Json json =
-          bench(std::string("allreduce,broadcast,allgather,reduce_scatter --buffers 2 "
-                            "-y 4,100K --root 2 --form ") +
-                    form + place,
-                3);
-      EXPECT_EQ(json["results"].size(), 8U) << form << place;
+      const Json json = bench(
+          std::string(
+              "allreduce,reduce,broadcast,allgather,reduce_scatter,gather,scatter --buffers 2 "
+              "-y 4,100K --root 2 --form ") +
+              form + place,
+          3);
+      EXPECT_EQ(json["results"].size(), 14U) << form << place;
     }
   }
 }

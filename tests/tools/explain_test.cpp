@@ -76,7 +76,8 @@ TEST(Explain, TakesTheAlgorithmThatIsAskedFor) {
 
 TEST(Explain, UsesMessagesOnlyWithoutSharedMemory) {
   for (const std::string collective :
-       {"allreduce", "broadcast", "allgather", "reduce_scatter", "barrier"}) {
+       {"allreduce", "reduce", "broadcast", "allgather", "reduce_scatter", "alltoall", "gather",
+        "scatter", "alltoallv", "barrier"}) {
     const auto report = explain_json(collective + " -n 6 --no-shm");
     for (const auto& step : report["steps"]) {
       EXPECT_FALSE(contains(step, "publish")) << collective << ": " << step;
