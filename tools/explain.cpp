@@ -15,6 +15,7 @@
 
 #include "core/topology.hpp"
 #include "select/selector.hpp"
+#include "select/tuning_file.hpp"
 #include "tools/picture.hpp"
 
 namespace {
@@ -223,8 +224,17 @@ void write_picture(const Options& options, Problem problem, const tutti::Algorit
 void run_explain(const Options& options) {
   const auto environment = tutti::read_environment(tutti::process_environment());
   if (!environment.ok()) fail(std::string(environment.status().message()));
-  const auto selector =
-      tutti::Selector::create(*environment, tutti::machine_for(options.ranks, cores_of(options)));
+  const auto tuning = tutti::find_tuning(*environment, tutti::process_environment());
+  if (!tuning.ok()) fail(std::string(tuning.status().message()));
+  tutti::Advice advice;
+  tutti::Machine alone;
+  if (tuning->has_value()) {
+    advice.rules = (*tuning)->tuning.rules_for(options.ranks, cores_of(options));
+    advice.rules_path = (*tuning)->path;
+    alone = (*tuning)->tuning.machine;
+  }
+  const auto selector = tutti::Selector::create(
+      *environment, tutti::machine_for(options.ranks, cores_of(options), alone), std::move(advice));
   if (!selector.ok()) fail(std::string(selector.status().message()));
   const Problem problem = problem_of(options, *environment);
   const tutti::Choice choice = choose(options, *selector, problem);

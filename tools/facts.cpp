@@ -9,6 +9,7 @@
 #include "env/env.hpp"
 #include "kernels/reduce_host.hpp"
 #include "select/selector.hpp"
+#include "select/tuning_file.hpp"
 #include "transports/transport.hpp"
 
 using Json = nlohmann::ordered_json;
@@ -65,6 +66,27 @@ Json collect_algorithms() {
                     {"summary", algorithm->summary},
                     {"rank_order", algorithm->rank_order}});
   }
+  return json;
+}
+
+Json collect_tuning() {
+  Json json = {{"file", nullptr}, {"choices", nullptr}};
+  tutti::Machine machine;
+  const auto environment = tutti::read_environment(tutti::process_environment());
+  if (environment.ok()) {
+    const auto found = tutti::find_tuning(*environment, tutti::process_environment());
+    if (!found.ok()) {
+      json["error"] = found.status().message();
+    } else if (found->has_value()) {
+      json["file"] = (*found)->path;
+      json["choices"] = (*found)->tuning.choices.size();
+      machine = (*found)->tuning.machine;
+    }
+  }
+  for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
+    json["machine"][std::string(figure.name)] = machine.*figure.value;
+  }
+  json["machine"]["cache_bytes"] = machine.cache_bytes;
   return json;
 }
 

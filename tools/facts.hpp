@@ -11,5 +11,7 @@ nlohmann::ordered_json collect_topology();    // object; has "error" if hwloc fa
 nlohmann::ordered_json collect_kernels();     // object: isa, isas
 nlohmann::ordered_json collect_transports();  // array, best first
 nlohmann::ordered_json collect_algorithms();  // array, in the order of the registry
-nlohmann::ordered_json collect_variables();   // array, in the order of the table
-nlohmann::ordered_json collect_notices();     // array of severity and text
+// object: file and choices (null: none), machine by name; has "error" if the file cannot be used
+nlohmann::ordered_json collect_tuning();
+nlohmann::ordered_json collect_variables();  // array, in the order of the table
+nlohmann::ordered_json collect_notices();    // array of severity and text

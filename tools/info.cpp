@@ -89,6 +89,23 @@ void print_algorithms(const Json& algorithms) {
   }
 }
 
+void print_tuning(const Json& tuning) {
+  fmt::print("\nCost model (docs/tuning.md explains it; seconds, and seconds per byte)\n");
+  if (tuning.contains("error")) {
+    fmt::print("  error: {}\n", text_of(tuning["error"]));
+  } else if (tuning["file"].is_null()) {
+    fmt::print("  no tuning file: tutti tune makes one\n");
+  } else {
+    fmt::print("  tuning file {}, with {}\n", text_of(tuning["file"]),
+               count_text(tuning["choices"], "measured choice"));
+  }
+  int column = 0;
+  for (const auto& [name, value] : tuning["machine"].items()) {
+    fmt::print("  {:<14} {:<10.4g}{}", name, value.get<double>(), ++column % 3 == 0 ? "\n" : "");
+  }
+  if (column % 3 != 0) fmt::print("\n");
+}
+
 void print_notices(const Json& notices) {
   for (const Json& notice : notices) {
     fmt::print("  {}: {}\n", text_of(notice["severity"]), text_of(notice["text"]));
@@ -138,7 +155,7 @@ bool has_errors(const Json& info) {
   for (const Json& notice : info["notices"]) {
     if (notice["severity"] == "error") return true;
   }
-  return false;
+  return info.contains("tuning") && info["tuning"].contains("error");
 }
 
 void run_info(const Options& options) {
@@ -153,6 +170,7 @@ void run_info(const Options& options) {
     info["kernels"] = collect_kernels();
     info["transports"] = collect_transports();
     info["algorithms"] = collect_algorithms();
+    info["tuning"] = collect_tuning();
   }
   info["variables"] = collect_variables();
   info["notices"] = collect_notices();
@@ -165,6 +183,7 @@ void run_info(const Options& options) {
     print_machine(info["topology"], info["cores"], info["kernels"]);
     print_transports(info["transports"]);
     print_algorithms(info["algorithms"]);
+    print_tuning(info["tuning"]);
     print_variables_briefly(info["variables"], info["notices"]);
   }
   if (has_errors(info)) throw CLI::RuntimeError(1);
@@ -180,6 +199,8 @@ void add_info(CLI::App& app) {
   info->add_flag("--json", options->json, "As JSON");
   info->add_flag("--markdown", options->markdown, "")->group("");  // for ./dev docs
   info->add_flag("--man", options->man, "")->group("");            // for the installation
-  info->footer("Ends with status 1 if a variable has a bad value.");
+  info->footer(
+      "Ends with status 1 if a variable has a bad value, or names a tuning file that cannot be "
+      "used.");
   info->callback([options] { run_info(*options); });
 }

@@ -157,6 +157,33 @@ typedef struct tutti_unique_id {
 /* Makes an id and starts, in this process, the service at which the ranks meet. */
 TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
 
+/* One kind of call, as a tuner is asked about it. `size` lets the struct grow. */
+typedef struct tutti_tuner_query {
+  size_t size;            /* sizeof(tutti_tuner_query) of the library */
+  const char* collective; /* "allreduce", ..., as in `tutti info` */
+  int32_t ranks;
+  tutti_type type;
+  size_t bytes;                  /* of count elements: of one block where there are several */
+  size_t candidates;             /* how many algorithms apply: the length of the next two */
+  const char* const* algorithms; /* their names, the fastest by the cost model first */
+  const double* seconds;         /* what the cost model predicts for each */
+} tutti_tuner_query;
+/* Which algorithm such calls are to use, by its name, or NULL for the library's own choice. Every
+ * rank is asked, once or more often, before its first call of a kind, in the thread that makes the
+ * call. The answer must depend on nothing but the query and be the same on every rank, or calls
+ * hang or fail; so the query has nothing in which ranks may differ, such as where buffers lie. A
+ * name that is unknown, or of an algorithm that does not apply, is passed over with a line in the
+ * log. All strings belong to whoever made them, and must stay until the function is called again.
+ * It must not call Tutti. */
+typedef const char* (*tutti_tuner_fn)(void* context, const tutti_tuner_query* query);
+/* A tuner. CCL_ALLREDUCE and its like win over it, it wins over the tuning file and the cost model.
+ */
+typedef struct tutti_tuner {
+  size_t size; /* sizeof(tutti_tuner) */
+  tutti_tuner_fn choose;
+  void* context; /* handed to the function */
+} tutti_tuner;
+
 /* Options of a communicator. Start from TUTTI_COMM_CONFIG_INIT; a NULL config means just that.
  * `size` lets the struct grow: fields beyond it take their defaults. */
 typedef struct tutti_comm_config {
@@ -166,9 +193,10 @@ typedef struct tutti_comm_config {
       init_timeout_ms; /* for all ranks to arrive; -1: from TUTTI_INIT_TIMEOUT_MS (default 60 s) */
   int32_t strict;      /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
   const char* name;    /* shown in errors and logs; NULL: "comm N"; copied */
+  const tutti_tuner* tuner; /* of this communicator, not of those split off; NULL: none; copied */
 } tutti_comm_config;
 #define TUTTI_COMM_CONFIG_INIT \
-  { sizeof(tutti_comm_config), -1, -1, -1, NULL }
+  { sizeof(tutti_comm_config), -1, -1, -1, NULL, NULL }
 
 /* Makes a communicator of `ranks` processes (1 <= ranks), of which this is `rank` (0 <= rank <
  * ranks). Collective over those that hold the id. A missing, duplicate or out-of-range rank, or

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 
 #include "bootstrap/join.hpp"
 #include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
+#include "comm/shared_tuning.hpp"
 #include "select/selector.hpp"
 
 namespace tutti {
@@ -21,6 +23,9 @@ std::string next_name() {
   return fmt::format("comm {}", counter.fetch_add(1));
 }
 
+// What the struct had at first: up to the name.
+constexpr size_t kFirstConfigBytes = offsetof(tutti_comm_config, tuner);
+
 int64_t milliseconds(int64_t value) { return value < 0 ? kNever : value; }
 
 }  // namespace
@@ -29,13 +34,13 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
                                           const Environment& environment) {
   tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
   if (config != nullptr) {
-    if (config->size != sizeof given) {
+    if (config->size < kFirstConfigBytes || config->size > sizeof given) {
       return Status::format(Code::kInvalidArgument,
-                            "tutti_comm_config.size is {}, expected {}: begin with "
+                            "tutti_comm_config.size is {}, expected {} to {}: begin with "
                             "TUTTI_COMM_CONFIG_INIT",
-                            config->size, sizeof given);
+                            config->size, kFirstConfigBytes, sizeof given);
     }
-    given = *config;
+    std::memcpy(&given, config, config->size);
   }
   CommunicatorConfig resolved;
   resolved.timeout_ms =
@@ -44,6 +49,15 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
                                                                      : environment.init_timeout_ms);
   resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
   resolved.name = given.name != nullptr ? given.name : next_name();
+  if (given.tuner != nullptr) {
+    if (given.tuner->size != sizeof resolved.tuner || given.tuner->choose == nullptr) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_tuner: size {} with {} function, expected size {} with one",
+                            given.tuner->size, given.tuner->choose == nullptr ? "no" : "a",
+                            sizeof resolved.tuner);
+    }
+    resolved.tuner = *given.tuner;
+  }
   return resolved;
 }
 
@@ -81,6 +95,9 @@ Status Communicator::connect(Exchange& exchange) {
   Result<WorkerPool*> workers = runtime_->workers(agreed->local_rank, local_ranks);
   if (!workers.ok()) return workers.status();
 
+  Result<std::optional<FoundTuning>> tuning = share_tuning(exchange, *runtime_);
+  if (!tuning.ok()) return tuning.status();
+
   const int64_t limit = config_.init_timeout_ms;
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
@@ -93,11 +110,12 @@ Status Communicator::connect(Exchange& exchange) {
   if (!transport.ok()) return transport.status();
   transport_ = std::move(*transport);
   health_ = std::make_unique<Health>(rank_, *transport_);
-  TUTTI_RETURN_IF_ERROR(make_executor(**workers, local_ranks, agreed->cores));
+  TUTTI_RETURN_IF_ERROR(make_executor(**workers, local_ranks, agreed->cores, *tuning));
   return watch_peers();
 }
 
-Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cores) {
+Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cores,
+                                   const std::optional<FoundTuning>& tuning) {
   const Environment& environment = runtime_->environment();
   ExecutorSettings settings;
   settings.rank = rank_;
@@ -123,10 +141,18 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   if (!endpoint.ok()) return endpoint.status();
   Environment selecting = environment;
   selecting.strict = config_.strict;
-  Result<Selector> selector = Selector::create(selecting, machine_for(local_ranks, cores));
+  Advice advice;
+  advice.tuner = config_.tuner;
+  if (tuning) {
+    advice.rules = tuning->tuning.rules_for(local_ranks, cores);
+    advice.rules_path = tuning->path;
+  }
+  const Machine alone = tuning ? tuning->tuning.machine : Machine();
+  Result<Selector> selector =
+      Selector::create(selecting, machine_for(local_ranks, cores, alone), std::move(advice));
   if (!selector.ok()) return selector.status();
-  const auto choose = [selector = *std::move(selector)](const Problem& problem) {
-    return selector.choose(problem);
+  const auto choose = [selector = *std::move(selector)](const Problem& problem, DataType type) {
+    return selector.choose(problem, type);
   };
   executor_ = std::make_unique<Executor>(settings, std::move(lanes), choose, *transport_, *health_,
                                          workers);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "comm/messages.hpp"
@@ -11,6 +12,7 @@
 #include "core/exchange.hpp"
 #include "exec/executor.hpp"
 #include "exec/health.hpp"
+#include "select/tuning_file.hpp"
 
 namespace tutti {
 
@@ -19,6 +21,7 @@ struct CommunicatorConfig {
   int64_t init_timeout_ms = kNever;
   bool strict = false;
   std::string name;
+  tutti_tuner tuner = {};  // without a function: none
 };
 // The caller's struct (may be null) over the environment's defaults.
 Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
@@ -52,7 +55,8 @@ class Communicator {
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
   Status connect(Exchange& exchange);
-  Status make_executor(WorkerPool& workers, int local_ranks, int cores);
+  Status make_executor(WorkerPool& workers, int local_ranks, int cores,
+                       const std::optional<FoundTuning>& tuning);
   Status watch_peers();
   void peer_died(int peer);
 

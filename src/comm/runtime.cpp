@@ -53,6 +53,12 @@ void Runtime::introduce(int rank) {
   });
 }
 
+const Result<std::optional<FoundTuning>>& Runtime::tuning() {
+  std::call_once(tuning_sought_,
+                 [this] { tuning_ = find_tuning(environment_, process_environment()); });
+  return tuning_;
+}
+
 Result<WorkerPool*> Runtime::workers(int local_rank, int local_ranks) {
   const std::lock_guard lock(mutex_);
   if (workers_ != nullptr) return workers_.get();

@@ -6,10 +6,12 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "comm/monitor.hpp"
 #include "env/env.hpp"
 #include "exec/worker.hpp"
+#include "select/tuning_file.hpp"
 
 namespace tutti {
 
@@ -22,6 +24,9 @@ class Runtime {
 
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
+  // The tuning file of this process, looked for at the first call; what rank 0 finds counts for a
+  // communicator.
+  [[nodiscard]] const Result<std::optional<FoundTuning>>& tuning();
 
   // Tells the log which rank this process is, that of its first communicator; rank 0 then says what
   // is strange about the variables, once for the job.
@@ -35,6 +40,8 @@ class Runtime {
   const Environment environment_;
   Monitor monitor_;
   std::once_flag introduced_;
+  std::once_flag tuning_sought_;
+  Result<std::optional<FoundTuning>> tuning_ = std::optional<FoundTuning>();
   std::mutex mutex_;
   std::unique_ptr<WorkerPool> workers_;  // guarded by mutex_
 };

@@ -112,7 +112,7 @@ std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
                                       const PlanContext& context) {
   auto plan = std::make_shared<Plan>();
   const Problem problem = problem_for(key, context);
-  plan->algorithm = (*context.choose)(problem);
+  plan->algorithm = (*context.choose)(problem, key.type);
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_of(call);
   plan->element_bytes = problem.element_bytes;

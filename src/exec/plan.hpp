@@ -38,8 +38,8 @@ struct Plan {
   [[nodiscard]] size_t steps() const;
 };
 
-// The algorithm for a call, the same on all ranks; null if none applies.
-using Choose = std::function<const Algorithm*(const Problem&)>;
+// The algorithm for a call on elements of that type, the same on all ranks; null if none applies.
+using Choose = std::function<const Algorithm*(const Problem&, DataType)>;
 
 // What decides a plan besides the call.
 struct PlanContext {

@@ -6,6 +6,7 @@
 // choice.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct Rule {
   uint64_t lowest = 0;
   uint64_t highest = UINT64_MAX;
 };
+
+// By collective.
+using CollectiveRules = std::array<std::vector<Rule>, kCollectives>;
 
 struct Rules {
   std::vector<Rule> rules;

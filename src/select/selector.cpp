@@ -30,13 +30,6 @@ constexpr RuleVariable kRuleVariables[] = {
     {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
 };
 
-std::string_view variable_of(Collective collective) {
-  for (const RuleVariable& variable : kRuleVariables) {
-    if (variable.collective == collective) return variable.name;
-  }
-  return {};
-}
-
 // The same for every rank, whatever the algorithm looks at.
 Problem without_rank(Problem problem) {
   problem.rank = 0;
@@ -45,7 +38,23 @@ Problem without_rank(Problem problem) {
   return problem;
 }
 
+// The last that covers the size: later rules overlay earlier ones.
+const Rule* rule_for(const CollectiveRules& rules, const Problem& problem) {
+  const Rule* found = nullptr;
+  for (const Rule& rule : rules[static_cast<size_t>(problem.collective)]) {
+    if (rule.lowest <= problem.bytes() && problem.bytes() <= rule.highest) found = &rule;
+  }
+  return found != nullptr && found->algorithm != nullptr ? found : nullptr;
+}
+
 }  // namespace
+
+std::string_view rule_variable(Collective collective) {
+  for (const RuleVariable& variable : kRuleVariables) {
+    if (variable.collective == collective) return variable.name;
+  }
+  return {};
+}
 
 Limits limits_of(const Environment& environment) {
   return {.slot_bytes = environment.slot_bytes /
@@ -58,8 +67,8 @@ Limits limits_of(const Environment& environment) {
 
 // Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
 // line waits for its writer's turn.
-Machine machine_for(int ranks, int cores) {
-  Machine machine;
+Machine machine_for(int ranks, int cores, const Machine& alone) {
+  Machine machine = alone;
   if (ranks <= cores) return machine;
   const double share = static_cast<double>(ranks) / cores;
   for (double* cost : {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s,
@@ -78,8 +87,9 @@ Machine machine_for(int ranks, int cores) {
   return machine;
 }
 
-Result<Selector> Selector::create(const Environment& environment, const Machine& machine) {
-  Selector selector(machine, environment.strict);
+Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
+                                  Advice advice) {
+  Selector selector(machine, environment.strict, std::move(advice));
   for (const RuleVariable& variable : kRuleVariables) {
     Result<Rules> rules =
         parse_rules(variable.collective, variable.name, environment.*variable.text);
@@ -97,15 +107,6 @@ Applies Selector::usable(const Algorithm& algorithm, const Problem& problem) con
   return algorithm.applies(problem);
 }
 
-// The last that covers the size: later rules overlay earlier ones.
-const Rule* Selector::rule_for(const Problem& problem) const {
-  const Rule* found = nullptr;
-  for (const Rule& rule : rules_[static_cast<size_t>(problem.collective)]) {
-    if (rule.lowest <= problem.bytes() && problem.bytes() <= rule.highest) found = &rule;
-  }
-  return found != nullptr && found->algorithm != nullptr ? found : nullptr;
-}
-
 const Algorithm* Selector::cheapest(const Problem& problem) const {
   const Algorithm* best = nullptr;
   double best_seconds = 0;
@@ -119,20 +120,84 @@ const Algorithm* Selector::cheapest(const Problem& problem) const {
   return best;
 }
 
-const Algorithm* Selector::choose(const Problem& problem) const {
-  const Problem common = without_rank(problem);
-  const Rule* rule = rule_for(common);
-  if (rule != nullptr) {
-    const Applies applies = usable(*rule->algorithm, common);
-    if (applies.yes) return rule->algorithm;
-    log::info("{}: {} does not apply to {} bytes on {} ranks ({}): using the cost model",
-              variable_of(common.collective), rule->algorithm->name, common.bytes(), common.ranks,
-              applies.why_not);
+bool Selector::accept(const Algorithm& algorithm, const std::string& origin, const Problem& problem,
+                      Decision& decision) const {
+  const Applies applies = usable(algorithm, problem);
+  if (!applies.yes) {
+    decision.note = fmt::format("{} demands {}, which does not apply: {}", origin, algorithm.name,
+                                applies.why_not);
+    return false;
   }
-  return cheapest(common);
+  decision.algorithm = &algorithm;
+  decision.origin = origin;
+  return true;
 }
 
-Choice Selector::explain(const Problem& problem) const {
+bool Selector::ask_tuner(const Problem& problem, DataType type, Decision& decision) const {
+  struct Offer {
+    double seconds;
+    std::string name;
+  };
+  std::vector<Offer> offers;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->collective != problem.collective || !usable(*algorithm, problem).yes) continue;
+    offers.push_back({algorithm->seconds(problem, machine_), std::string(algorithm->name)});
+  }
+  std::ranges::stable_sort(offers, {}, &Offer::seconds);
+  std::vector<const char*> names;
+  std::vector<double> seconds;
+  for (const Offer& offer : offers) {
+    names.push_back(offer.name.c_str());
+    seconds.push_back(offer.seconds);
+  }
+  const std::string collective(collective_name(problem.collective));
+  const tutti_tuner_query query{.size = sizeof(tutti_tuner_query),
+                                .collective = collective.c_str(),
+                                .ranks = problem.ranks,
+                                .type = static_cast<tutti_type>(type),
+                                .bytes = problem.bytes(),
+                                .candidates = offers.size(),
+                                .algorithms = names.data(),
+                                .seconds = seconds.data()};
+  const char* answer = advice_.tuner.choose(advice_.tuner.context, &query);
+  if (answer == nullptr) return false;
+  decision.severity = LogLevel::kWarn;
+  const Algorithm* algorithm = find_algorithm(problem.collective, answer);
+  if (algorithm != nullptr) return accept(*algorithm, "the tuner", problem, decision);
+  decision.note =
+      fmt::format("the tuner demands \"{}\", which is no algorithm of {}", answer, collective);
+  return false;
+}
+
+Selector::Decision Selector::decide(const Problem& problem, DataType type) const {
+  Decision decision;
+  if (const Rule* rule = rule_for(rules_, problem)) {
+    const std::string origin(rule_variable(problem.collective));
+    if (accept(*rule->algorithm, origin, problem, decision)) return decision;
+  }
+  if (advice_.tuner.choose != nullptr && ask_tuner(problem, type, decision)) return decision;
+  if (const Rule* rule = rule_for(advice_.rules, problem)) {
+    const std::string origin = "tuning file " + advice_.rules_path;
+    if (accept(*rule->algorithm, origin, problem, decision)) return decision;
+  }
+  decision.algorithm = cheapest(problem);
+  decision.origin = "cost model";
+  return decision;
+}
+
+const Algorithm* Selector::choose(const Problem& problem, DataType type) const {
+  const Problem common = without_rank(problem);
+  const Decision decision = decide(common, type);
+  if (!decision.note.empty()) {
+    log::message(decision.severity, "{} of {} bytes on {} ranks: {}: using {}, by {}",
+                 collective_name(common.collective), common.bytes(), common.ranks, decision.note,
+                 decision.algorithm == nullptr ? "none" : decision.algorithm->name,
+                 decision.origin);
+  }
+  return decision.algorithm;
+}
+
+Choice Selector::explain(const Problem& problem, DataType type) const {
   const Problem common = without_rank(problem);
   Choice choice;
   for (const Algorithm* algorithm : algorithms()) {
@@ -141,19 +206,10 @@ Choice Selector::explain(const Problem& problem) const {
     choice.candidates.push_back({algorithm, applies.yes, applies.why_not,
                                  applies.yes ? algorithm->seconds(common, machine_) : 0.0});
   }
-  choice.algorithm = cheapest(common);
-  choice.origin = "cost model";
-  if (const Rule* rule = rule_for(common)) {
-    const Applies applies = usable(*rule->algorithm, common);
-    if (applies.yes) {
-      choice.algorithm = rule->algorithm;
-      choice.origin = variable_of(common.collective);
-    } else {
-      choice.note =
-          fmt::format("{} demands {}, which does not apply: {}", variable_of(common.collective),
-                      rule->algorithm->name, applies.why_not);
-    }
-  }
+  Decision decision = decide(common, type);
+  choice.algorithm = decision.algorithm;
+  choice.origin = std::move(decision.origin);
+  choice.note = std::move(decision.note);
   return choice;
 }
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which algorithm a call uses: the one that a variable demands (CCL_ALLREDUCE and its like) if it
-// applies, else the cheapest that does by the cost model.
+// Which algorithm a call uses: the first that applies of those that a variable (CCL_ALLREDUCE and
+// its like), the communicator's tuner and the tuning file name, else the cheapest that does by the
+// cost model.
 //
 // All ranks must come to the same choice, so it is a function of the settings and of what is the
 // same on every rank: never of Problem::rank, in_place or layouts.
@@ -20,8 +21,11 @@ namespace tutti {
 // The staging that algorithms get with these settings, on ranks that share memory.
 Limits limits_of(const Environment& environment);
 
-// The machine as that many ranks see it that share that many cores.
-Machine machine_for(int ranks, int cores);
+// The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
+Machine machine_for(int ranks, int cores, const Machine& alone = {});
+
+// The variable that decides about a collective ("CCL_ALLREDUCE"); empty: none.
+std::string_view rule_variable(Collective collective);
 
 struct Candidate {
   const Algorithm* algorithm = nullptr;
@@ -33,8 +37,15 @@ struct Candidate {
 struct Choice {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
   std::string origin;                    // "CCL_ALLREDUCE", "cost model", ...
-  std::string note;  // why the algorithm that a variable demands was passed over; else empty
+  std::string note;  // why one that was named was passed over, the last if several; else empty
   std::vector<Candidate> candidates;  // all of the collective, in the order of registry.inc
+};
+
+// What stands between the variables and the cost model.
+struct Advice {
+  CollectiveRules rules;   // for this number of ranks, from ...
+  std::string rules_path;  // ... this tuning file
+  tutti_tuner tuner = {};  // without a function: none
 };
 
 // Immutable; any thread.
@@ -42,23 +53,38 @@ class Selector {
  public:
   // An error names the variable and what was expected. What oneCCL's names stand for here goes to
   // the log at level info.
-  static Result<Selector> create(const Environment& environment, const Machine& machine);
+  static Result<Selector> create(const Environment& environment, const Machine& machine,
+                                 Advice advice = {});
 
   // The algorithm for a call, nullptr if none applies. `problem` is the whole call, before it is
-  // divided among lanes: rules and costs are about its size.
-  [[nodiscard]] const Algorithm* choose(const Problem& problem) const;
+  // divided among lanes: rules and costs are about its size. The type is for the tuner.
+  [[nodiscard]] const Algorithm* choose(const Problem& problem,
+                                        DataType type = DataType::kFloat32) const;
   // The same with all reasons.
-  [[nodiscard]] Choice explain(const Problem& problem) const;
+  [[nodiscard]] Choice explain(const Problem& problem, DataType type = DataType::kFloat32) const;
 
  private:
-  Selector(const Machine& machine, bool strict) : machine_(machine), strict_(strict) {}
+  struct Decision {
+    const Algorithm* algorithm = nullptr;
+    std::string origin;
+    std::string note;
+    LogLevel severity = LogLevel::kInfo;  // of the note
+  };
+  Selector(const Machine& machine, bool strict, Advice advice)
+      : machine_(machine), strict_(strict), advice_(std::move(advice)) {}
+  [[nodiscard]] Decision decide(const Problem& problem, DataType type) const;
+  // Whether `algorithm` is the decision; if it does not apply, the note says that `origin` named
+  // it.
+  bool accept(const Algorithm& algorithm, const std::string& origin, const Problem& problem,
+              Decision& decision) const;
+  bool ask_tuner(const Problem& problem, DataType type, Decision& decision) const;
   [[nodiscard]] Applies usable(const Algorithm& algorithm, const Problem& problem) const;
-  [[nodiscard]] const Rule* rule_for(const Problem& problem) const;
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;
 
   Machine machine_;
   bool strict_;
-  std::array<std::vector<Rule>, kCollectives> rules_;
+  Advice advice_;
+  CollectiveRules rules_;  // of the variables
 };
 
 }  // namespace tutti

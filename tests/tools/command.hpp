@@ -18,9 +18,10 @@ struct CommandResult {
 };
 
 // `line` is a shell's: the arguments, and redirections if wanted. `variables` is put before the
-// command: "CCL_WORKER_COUNT=2".
+// command: "CCL_WORKER_COUNT=2". What the user's machine was tuned to makes no difference.
 inline CommandResult run_tutti(const std::string& line, const std::string& variables = "") {
-  const std::string command = variables + " '" TUTTI_COMMAND_PATH "' " + line;
+  const std::string command =
+      "TUTTI_TUNING_FILE=none " + variables + " '" TUTTI_COMMAND_PATH "' " + line;
   CommandResult result;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) {

@@ -1,0 +1,61 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What `tutti tune` has found out about a machine: figures for the cost model, and for calls that
+// were measured the algorithm that won. As text it is JSON; docs/tuning.md describes it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+#include "core/status.hpp"
+#include "select/rules.hpp"
+
+namespace tutti {
+
+// What measurements are valid for.
+struct MachineKey {
+  std::string processor;  // the model's name
+  int cores = 0;          // of the host that are online
+  uint64_t l2_bytes = 0;  // per core
+  int numa_nodes = 0;
+  std::string version;  // of Tutti
+  friend bool operator==(const MachineKey&, const MachineKey&) = default;
+};
+// Of this host; asked anew at every call.
+MachineKey this_machine();
+std::string to_string(const MachineKey& key);
+
+struct TunedChoice {
+  Collective collective = Collective::kBarrier;
+  int ranks = 1;
+  int cores = 1;  // how many of the ranks ran at once, 1 to ranks
+  uint64_t lowest = 0;
+  uint64_t highest = UINT64_MAX;         // bytes of one block, both included
+  const Algorithm* algorithm = nullptr;  // never null
+};
+
+struct Tuning {
+  MachineKey key;
+  Machine machine;
+  std::vector<TunedChoice> choices;  // later ones overlay earlier ones
+
+  // The choices for that many ranks on that many cores, by collective.
+  [[nodiscard]] CollectiveRules rules_for(int ranks, int cores) const;
+};
+
+// Nothing but an error comes of a text that is wrong anywhere; it names `path`, the line or the
+// field, and what was expected there.
+Result<Tuning> parse_tuning(std::string_view text, const std::string& path);
+// What parse_tuning reads.
+std::string print_tuning(const Tuning& tuning);
+
+// The figures of the cost model by name, in the order of struct Machine.
+struct MachineFigure {
+  std::string_view name;
+  double Machine::*value;
+};
+std::span<const MachineFigure> machine_figures();
+
+}  // namespace tutti

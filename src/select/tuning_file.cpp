@@ -1,0 +1,140 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "select/tuning_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/fd.hpp"
+#include "core/log.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::string_view kNoFile = "none";
+
+// FNV-1a, 64 bits: the same in every build, unlike std::hash.
+uint64_t hash_of(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash;
+}
+
+Status failed(const std::string& path, std::string_view what) {
+  return Status::system(errno, fmt::format("tuning file {}: {}", path, what));
+}
+
+Result<std::string> read_text(const std::string& path) {
+  // Not to wait for the writer of a pipe that is there instead of a file.
+  const Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) return failed(path, "cannot open it");
+  struct stat found {};
+  if (fstat(file.get(), &found) != 0) return failed(path, "cannot read it");
+  if (!S_ISREG(found.st_mode)) {
+    return Status::format(Code::kInvalidArgument, "tuning file {}: expected a regular file", path);
+  }
+  std::string text(kMostTuningBytes + 1, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(path, "cannot read it");
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  if (size > kMostTuningBytes) {
+    return Status::format(Code::kInvalidArgument, "tuning file {}: expected at most {} bytes", path,
+                          kMostTuningBytes);
+  }
+  text.resize(size);
+  return text;
+}
+
+Status make_folders(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  struct stat found {};
+  if (stat(folder.c_str(), &found) == 0) return {};
+  TUTTI_RETURN_IF_ERROR(make_folders(folder.parent_path()));
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return failed(folder.string(), "cannot make this folder");
+}
+
+Status write_all(int file, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t done = write(file, text.data(), text.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return failed(path, "cannot write it");
+    text.remove_prefix(static_cast<size_t>(done));
+  }
+  return fsync(file) == 0 ? Status() : failed(path, "cannot write it to the disk");
+}
+
+Result<std::optional<FoundTuning>> read_named(const std::string& path) {
+  Result<Tuning> tuning = read_tuning_file(path);
+  if (!tuning.ok()) return tuning.status().with_context("TUTTI_TUNING_FILE");
+  if (const MachineKey here = this_machine(); tuning->key != here) {
+    log::info("tuning file {} was made for another machine ({}) than this one ({})", path,
+              to_string(tuning->key), to_string(here));
+  }
+  return std::optional(FoundTuning{path, *std::move(tuning)});
+}
+
+}  // namespace
+
+std::optional<std::string> default_tuning_path(const MachineKey& key, const Getter& getter) {
+  std::string folder = getter("XDG_CACHE_HOME").value_or("");
+  if (!folder.starts_with('/')) {  // a relative one is to be ignored, says the specification
+    folder = getter("HOME").value_or("");
+    if (!folder.starts_with('/')) return std::nullopt;
+    folder += "/.cache";
+  }
+  return fmt::format("{}/tutti/tuning-{:016x}.json", folder, hash_of(to_string(key)));
+}
+
+Result<Tuning> read_tuning_file(const std::string& path) {
+  Result<std::string> text = read_text(path);
+  if (!text.ok()) return text.status();
+  return parse_tuning(*text, path);
+}
+
+Status write_tuning_file(const std::string& path, const Tuning& tuning) {
+  TUTTI_RETURN_IF_ERROR(make_folders(std::filesystem::path(path).parent_path()));
+  std::string temporary = path + ".XXXXXX";
+  {
+    const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
+    if (!file.open()) return failed(path, "cannot make a file beside it");
+    if (Status status = write_all(file.get(), print_tuning(tuning), path); !status.ok()) {
+      unlink(temporary.c_str());
+      return status;
+    }
+  }
+  if (rename(temporary.c_str(), path.c_str()) == 0) return {};
+  const Status status = failed(path, "cannot put the new one in its place");
+  unlink(temporary.c_str());
+  return status;
+}
+
+Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
+                                               const Getter& getter) {
+  if (environment.tuning_file == kNoFile) return std::optional<FoundTuning>();
+  if (!environment.tuning_file.empty()) return read_named(environment.tuning_file);
+  const MachineKey here = this_machine();
+  const std::optional<std::string> path = default_tuning_path(here, getter);
+  if (!path || access(path->c_str(), F_OK) != 0) return std::optional<FoundTuning>();
+  Result<Tuning> tuning = read_tuning_file(*path);
+  if (!tuning.ok()) {
+    log::warn("{}: ignored; `tutti tune` makes a new one", tuning.status().message());
+  } else if (tuning->key != here) {
+    log::warn("tuning file {}: ignored, because it was made for {}, expected {}", *path,
+              to_string(tuning->key), to_string(here));
+  } else {
+    return std::optional(FoundTuning{*path, *std::move(tuning)});
+  }
+  return std::optional<FoundTuning>();
+}
+
+}  // namespace tutti

@@ -1,0 +1,35 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where tuning files lie, and how they are read and written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "env/env.hpp"
+#include "select/tuning.hpp"
+
+namespace tutti {
+
+// More is no tuning file.
+inline constexpr size_t kMostTuningBytes = 1 << 20;
+
+// The file of this key in the user's cache folder: $XDG_CACHE_HOME/tutti/tuning-<hash>.json, or
+// below ~/.cache; nullopt if the environment has neither.
+std::optional<std::string> default_tuning_path(const MachineKey& key, const Getter& getter);
+
+Result<Tuning> read_tuning_file(const std::string& path);
+// So that a reader finds the old file or the new one, whole; mode 0600, missing folders made 0700.
+Status write_tuning_file(const std::string& path, const Tuning& tuning);
+
+struct FoundTuning {
+  std::string path;
+  Tuning tuning;
+};
+// The file that TUTTI_TUNING_FILE names, or the default one for this machine, or none. An error if
+// a named one cannot be used; a warning if the default one cannot.
+Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
+                                               const Getter& getter);
+
+}  // namespace tutti
