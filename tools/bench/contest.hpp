@@ -1,0 +1,47 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti tune: what follows from its measurements. Algorithms compete at some sizes; the winners
+// become choices for ranges of sizes.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "select/tuning.hpp"
+
+namespace tutti_tune {
+
+using tutti::Algorithm;
+using tutti::Collective;
+using tutti::TunedChoice;
+
+double median_of(std::vector<double> values);  // of at least one
+
+// The index of the winner, of the times of each algorithm in each round. The first is the cost
+// model's choice, which stays unless another is at least 5 % faster by the median and in most
+// rounds: a change for noise would be no gain.
+size_t winner_of(const std::vector<std::vector<double>>& seconds);
+
+struct Winner {
+  uint64_t bytes = 0;
+  const Algorithm* algorithm = nullptr;
+};
+// What the cost model would use.
+using Predict = std::function<const Algorithm*(uint64_t bytes)>;
+
+// From winners at ascending sizes to ranges. Where one algorithm takes over from another as the
+// cost model says too, it takes over there; else halfway, on a logarithmic scale. The first range
+// begins at 1 byte if 4 bytes were measured; the last has no end from 64 MiB on.
+struct Field {
+  Collective collective = Collective::kBarrier;
+  int ranks = 1;
+  int cores = 1;
+};
+std::vector<TunedChoice> ranges_of(const Field& field, const std::vector<Winner>& winners,
+                                   const Predict& predict);
+
+// `fresh` in place of what `old` says about the same collective, ranks and cores; the rest stays.
+std::vector<TunedChoice> merge_choices(std::vector<TunedChoice> old,
+                                       const std::vector<TunedChoice>& fresh);
+
+}  // namespace tutti_tune
