@@ -15,7 +15,7 @@
 namespace tutti_test {
 
 constexpr int64_t kLongMs = 60000;
-constexpr std::chrono::seconds kLimit{120};
+constexpr std::chrono::seconds kLimit{240};
 
 // A fresh id per test; made before forking.
 inline tutti::UniqueId test_id() {

@@ -21,7 +21,7 @@ struct Processes {
   int count = 1;
   // Ends hangs and nothing else: a test that needs this long is a failure that names who was still
   // running. Not a bound on how fast anything should be.
-  std::chrono::seconds limit{120};
+  std::chrono::seconds limit{240};
   // Those which are to end by SIGKILL; any other end of theirs is a failure.
   std::vector<int> killed;
 };

@@ -30,7 +30,7 @@ class IdPipe {
 struct Ranks {
   int count = 2;
   std::vector<int> killed;               // as in Processes
-  std::chrono::seconds limit{120};       // as in Processes
+  std::chrono::seconds limit{240};       // as in Processes
   std::function<void(int rank)> before;  // in each process, before it joins: setenv, unshare
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   // The communicator is expected to be broken in the end; destroying it then gives the cause.
