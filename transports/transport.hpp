@@ -49,6 +49,9 @@ class Endpoint {
   virtual void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
   // Moves data, completes transfers; returns whether anything moved.
   virtual bool poll() = 0;
+  // The same, but leaves off once `wanted` is done: what came behind it stays where it is, and need
+  // not be put aside.
+  virtual bool poll_for(const Transfer& wanted) = 0;
   // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
   // may then never complete: for use when the communicator is broken or a receive is given up.
   virtual void cancel(Transfer& transfer) = 0;

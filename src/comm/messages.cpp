@@ -55,6 +55,35 @@ Messages::~Messages() { workers_.forget(*this); }
 
 Status Messages::run(const MessageArguments& arguments, tutti_recv_info* info) {
   if (health_.stopped()) return health_.cause().with_context(describe(arguments));
+  if (outstanding_.load(std::memory_order_acquire) == 0) return run_here(arguments, info);
+  return run_queued(arguments, info);
+}
+
+Status Messages::run_here(const MessageArguments& arguments, tutti_recv_info* info) {
+  Transfer transfer;
+  post(arguments, transfer);
+  if (!transfer.done) wait_here(arguments, transfer);
+  tutti_recv_info received{};
+  Status status = outcome(arguments, transfer, received);
+  if (info != nullptr && status.ok()) *info = received;
+  return status;
+}
+
+void Messages::wait_here(const MessageArguments& arguments, Transfer& transfer) {
+  Waiter waiter = this->waiter(caller_patience_);
+  health_.attach(waiter);
+  waiter.timeout_ms = executor_.timeout_ms();
+  Status reason;
+  const WaitEnd end = wait_until(waiter, [&] {
+    if (!endpoint_->poll_for(transfer)) reason = peer_is_gone(arguments, transfer);
+    return transfer.done || !reason.ok();
+  });
+  if (transfer.done) return;
+  if (reason.ok()) reason = end == WaitEnd::kStopped ? health_.cause() : late();
+  give_up(transfer, std::move(reason));
+}
+
+Status Messages::run_queued(const MessageArguments& arguments, tutti_recv_info* info) {
   Message message(*this, arguments);
   start(message);
   const Status status = wait(message, kNever);
@@ -73,8 +102,6 @@ Status Messages::submit(Message& message, StartedFor whom) {
 }
 
 void Messages::start(Message& message) {
-  const MessageArguments& arguments = message.arguments_;
-  const uint64_t bytes = arguments.count * type_size(arguments.type);
   const int64_t timeout = executor_.timeout_ms();
   message.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
   message.transfer_ = {};
@@ -83,17 +110,20 @@ void Messages::start(Message& message) {
   {
     const std::lock_guard lock(mutex_);
     active_.push_back(&message);
-    if (arguments.sends) {
-      endpoint_->send(arguments.peer, tag_of(arguments), arguments.buffer, bytes,
-                      message.transfer_);
-    } else {
-      const Tag mask = arguments.tag == TUTTI_ANY_TAG ? 0 : kUserTag;
-      endpoint_->recv(arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer,
-                      tag_of(arguments), mask, arguments.buffer, bytes, message.transfer_);
-    }
+    post(message.arguments_, message.transfer_);
     poll_locked(ended);
   }
   for (Message* one : ended) end(*one);
+}
+
+void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
+  const uint64_t bytes = arguments.count * type_size(arguments.type);
+  if (arguments.sends) {
+    return endpoint_->send(arguments.peer, tag_of(arguments), arguments.buffer, bytes, transfer);
+  }
+  const Tag mask = arguments.tag == TUTTI_ANY_TAG ? 0 : kUserTag;
+  endpoint_->recv(arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer,
+                  tag_of(arguments), mask, arguments.buffer, bytes, transfer);
 }
 
 bool Messages::drive(int /*worker*/) {
@@ -102,7 +132,8 @@ bool Messages::drive(int /*worker*/) {
   {
     // Whoever holds it is polling.
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return false;
+    // With nothing active the endpoint is not ours, whatever the count was a moment ago.
+    if (!lock.owns_lock() || active_.empty()) return false;
     poll_locked(ended);
   }
   for (Message* message : ended) end(*message);
@@ -114,30 +145,16 @@ bool Messages::poll_locked(std::vector<Message*>& ended) {
   endpoint_->poll();
   const auto over = [this](Message* message) {
     if (message->transfer_.done) return true;
-    const MessageArguments& arguments = message->arguments_;
     Status reason;
     if (health_.stopped()) {
       reason = health_.cause();
     } else if (message->deadline_ms_ != kNever && now_ms() >= message->deadline_ms_) {
-      reason =
-          Status::format(Code::kTimeout, "nothing came of it in {} ms", executor_.timeout_ms());
-    } else if (arguments.peer != TUTTI_ANY_SOURCE && arguments.peer != rank_ &&
-               executor_.has_left(arguments.peer)) {
-      // What the peer sent before it left has arrived by now: take it all in.
-      while (endpoint_->poll()) {
-      }
-      if (message->transfer_.done) return true;
-      reason =
-          Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has destroyed its communicator",
-                         arguments.peer, transport_.process(arguments.peer).pid,
-                         transport_.process(arguments.peer).host);
+      reason = late();
     } else {
-      return false;
+      reason = peer_is_gone(message->arguments_, message->transfer_);
     }
-    endpoint_->cancel(message->transfer_);
-    message->transfer_.done = true;
-    message->transfer_.status = std::move(reason);
-    return true;
+    if (!reason.ok()) give_up(message->transfer_, std::move(reason));
+    return message->transfer_.done;
   };
   for (size_t i = 0; i < active_.size();) {
     if (!over(active_[i])) {
@@ -150,14 +167,35 @@ bool Messages::poll_locked(std::vector<Message*>& ended) {
   return !ended.empty();
 }
 
-Status Messages::outcome(Message& message) {
-  const Transfer& transfer = message.transfer_;
-  const MessageArguments& arguments = message.arguments_;
+// An error if the peer has left and the transfer is not done even so.
+Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer& transfer) {
+  const int peer = arguments.peer;
+  if (peer == TUTTI_ANY_SOURCE || peer == rank_ || !executor_.has_left(peer)) return {};
+  // What the peer sent before it left has arrived by now: take it all in.
+  while (endpoint_->poll()) {
+  }
+  if (transfer.done) return {};
+  return Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has destroyed its communicator",
+                        peer, transport_.process(peer).pid, transport_.process(peer).host);
+}
+
+Status Messages::late() const {
+  return Status::format(Code::kTimeout, "nothing came of it in {} ms", executor_.timeout_ms());
+}
+
+void Messages::give_up(Transfer& transfer, Status reason) {
+  endpoint_->cancel(transfer);
+  transfer.done = true;
+  transfer.status = std::move(reason);
+}
+
+Status Messages::outcome(const MessageArguments& arguments, const Transfer& transfer,
+                         tutti_recv_info& received) {
   if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
   if (arguments.sends) return {};
-  message.received_ = {.source = transfer.source,
-                       .tag = static_cast<int>(transfer.tag & kUserTag),
-                       .count = transfer.bytes / type_size(arguments.type)};
+  received = {.source = transfer.source,
+              .tag = static_cast<int>(transfer.tag & kUserTag),
+              .count = transfer.bytes / type_size(arguments.type)};
   if (transfer.tag >> kTypeShift != static_cast<Tag>(arguments.type)) {
     return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
                           transfer.source, type_name_of(transfer.tag));
@@ -166,7 +204,7 @@ Status Messages::outcome(Message& message) {
 }
 
 void Messages::end(Message& message) {
-  message.complete(outcome(message));
+  message.complete(outcome(message.arguments_, message.transfer_, message.received_));
   std::atomic_thread_fence(std::memory_order_seq_cst);
   ring(*transport_.bell(rank_));
   outstanding_.fetch_sub(1, std::memory_order_release);

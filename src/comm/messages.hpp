@@ -53,9 +53,10 @@ class Messages : public Driven {
            const Patience& worker_patience);
   ~Messages() override;
 
-  // Blocking; any thread.
+  // Blocking. Calls of this and submit() come from one thread at a time. While nothing is under way
+  // the endpoint is that thread's: the message then passes without lock, allocation or clock.
   Status run(const MessageArguments& arguments, tutti_recv_info* info);
-  // Starts a message, which stays in place until done; any thread.
+  // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
   void help() { drive(0); }
@@ -68,10 +69,18 @@ class Messages : public Driven {
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
 
  private:
+  Status run_here(const MessageArguments& arguments, tutti_recv_info* info);
+  Status run_queued(const MessageArguments& arguments, tutti_recv_info* info);
+  void wait_here(const MessageArguments& arguments, Transfer& transfer);
   void start(Message& message);
+  void post(const MessageArguments& arguments, Transfer& transfer);
   bool poll_locked(std::vector<Message*>& ended);
+  [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
+  [[nodiscard]] Status late() const;
+  void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
-  [[nodiscard]] Status outcome(Message& message);
+  [[nodiscard]] static Status outcome(const MessageArguments& arguments, const Transfer& transfer,
+                                      tutti_recv_info& received);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const int rank_;
@@ -82,9 +91,10 @@ class Messages : public Driven {
   const Patience caller_patience_;
   const Patience worker_patience_;
   std::mutex mutex_;
-  const std::unique_ptr<Endpoint> endpoint_;  // guarded by mutex_
-  std::vector<Message*> active_;              // guarded by mutex_
-  std::atomic<size_t> outstanding_{0};        // started and not ended
+  // Guarded by mutex_ while active_ has entries, else of the thread that makes calls.
+  const std::unique_ptr<Endpoint> endpoint_;
+  std::vector<Message*> active_;        // guarded by mutex_
+  std::atomic<size_t> outstanding_{0};  // started and not ended
 };
 
 // "recv (16 float32 from rank 3, tag 7)".

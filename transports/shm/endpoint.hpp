@@ -32,7 +32,8 @@ class ShmEndpoint final : public Endpoint {
 
   void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override;
   void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
-  bool poll() override;
+  bool poll() override { return poll_until(nullptr); }
+  bool poll_for(const Transfer& wanted) override { return poll_until(&wanted); }
   void cancel(Transfer& transfer) override;
   [[nodiscard]] uint64_t eager_bytes() const override { return kEagerBytes; }
 
@@ -61,8 +62,9 @@ class ShmEndpoint final : public Endpoint {
   [[nodiscard]] Status refusal(int rank) const;
 
   // endpoint_rings.cpp: what goes through the rings
+  bool poll_until(const Transfer* wanted);  // null: all there is
   bool open_new_rings();
-  bool drain(int rank);
+  bool drain(int rank, const Transfer* wanted);
   bool handle(int rank, const Frame& frame);
   bool handle_eager(int rank, const Frame& frame);
   void handle_request(int rank, const Frame& frame);

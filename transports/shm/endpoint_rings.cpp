@@ -18,11 +18,17 @@ constexpr int kFramesPerTurn = 64;
 
 }  // namespace
 
-bool ShmEndpoint::poll() {
+namespace {
+
+bool is_done(const Transfer* wanted) { return wanted != nullptr && wanted->done; }
+
+}  // namespace
+
+bool ShmEndpoint::poll_until(const Transfer* wanted) {
   bool moved = open_new_rings();
-  for (size_t i = 0; i < incoming_.size(); ++i) {
+  for (size_t i = 0; i < incoming_.size() && !is_done(wanted); ++i) {
     const int rank = incoming_[i];
-    if (peer(rank).in.ready()) moved |= drain(rank);
+    if (peer(rank).in.ready()) moved |= drain(rank, wanted);
   }
   if (!busy_.empty()) moved |= push_busy();
   return moved;
@@ -47,9 +53,10 @@ bool ShmEndpoint::open_new_rings() {
 // ---- in
 // ------------------------------------------------------------------------------------------
 
-bool ShmEndpoint::drain(int rank) {
+bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   Peer& from = peer(rank);
   for (int i = 0; i < kFramesPerTurn && from.failure.ok() && from.in.ready(); ++i) {
+    if (is_done(wanted)) break;
     const Frame frame = from.in.frame();
     if (!handle(rank, frame)) {
       fail(rank, Status::format(Code::kInternal,
