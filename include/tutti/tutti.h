@@ -235,9 +235,13 @@ TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* Memory that the peers of `comm` on this host can read in place. Collective over `comm`, same
- * `bytes` on every rank; zeroed. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* Memory of this process for use as any buffer: zeroed, present (no page faults later), and aligned
+ * to 2 MiB from that size on, to 64 bytes below; NULL for 0 bytes. That is all it promises today: a
+ * later release may share it with the peers on this host, so every rank calls it with the same
+ * `bytes`, in the same order among the calls on `comm`; it does not wait for them. */
 TUTTI_API tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory);
+/* Gives it back; tutti_comm_destroy does so with what is left. Memory that is not from `comm`, or
+ * is freed already, is an error. NULL is accepted. */
 TUTTI_API tutti_status tutti_free(tutti_comm_t comm, void* memory);
 
 /* ---- requests ------------------------------------------------------------------------------ */

@@ -7,11 +7,13 @@
 #include <memory>
 #include <new>
 
+#include "comm/allocations.hpp"
 #include "comm/communicator.hpp"
 #include "core/status.hpp"
 #include "exec/completion.hpp"
 
 struct tutti_comm {
+  tutti::Allocations memory;  // outlives what may still use it
   std::unique_ptr<tutti::Communicator> inside;
   std::atomic<int> grouped{0};  // calls recorded in groups that have not ended
 };

@@ -19,7 +19,5 @@ extern "C" {
 tutti_status tutti_comm_shrink(tutti_comm_t, const tutti_comm_config*, tutti_comm_t*) {
   return unsupported("tutti_comm_shrink");
 }
-tutti_status tutti_alloc(tutti_comm_t, size_t, void**) { return unsupported("tutti_alloc"); }
-tutti_status tutti_free(tutti_comm_t, void*) { return unsupported("tutti_free"); }
 
 }  // extern "C"

@@ -1,0 +1,29 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory for buffers.
+#include "api/guard.hpp"
+
+using namespace tutti;
+
+extern "C" {
+
+tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_alloc", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(memory, "tutti_alloc", "memory"));
+    *memory = nullptr;
+    const Result<void*> given = comm->memory.allocate(bytes);
+    if (!given.ok()) return given.status().with_context("tutti_alloc");
+    *memory = *given;
+    return {};
+  });
+}
+
+tutti_status tutti_free(tutti_comm_t comm, void* memory) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_free", "comm"));
+    return comm->memory.free(memory).with_context("tutti_free");
+  });
+}
+
+}  // extern "C"

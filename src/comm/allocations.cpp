@@ -1,0 +1,100 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/allocations.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/wait.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kMost = PTRDIFF_MAX - 2 * kHugePage;
+
+Status no_memory(size_t bytes) {
+  return Status::format(Code::kOutOfMemory, "there is no memory for {} bytes", bytes);
+}
+
+size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+void release(void* memory, size_t mapped) {
+  if (mapped == 0) return std::free(memory);
+  munmap(memory, mapped);
+}
+
+// Pages for all of it now: a lack of memory is an error here and not a death later.
+bool populate(void* memory, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;
+#endif
+  std::memset(memory, 0, bytes);
+  return true;
+}
+
+Result<void*> map(size_t bytes) {
+  // More than needed, to cut an aligned piece out of it.
+  const size_t taken = bytes + kHugePage;
+  void* const all =
+      mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return no_memory(bytes);
+  auto* const begin = static_cast<std::byte*>(all);
+  const auto address = reinterpret_cast<uintptr_t>(all);
+  const size_t before = rounded_up(address, kHugePage) - address;
+  if (before > 0) munmap(begin, before);
+  if (before < kHugePage) munmap(begin + before + bytes, kHugePage - before);
+  void* const memory = begin + before;
+  madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; small pages do too
+  if (populate(memory, bytes)) return memory;
+  munmap(memory, bytes);
+  return no_memory(bytes);
+}
+
+Result<void*> take_from_heap(size_t bytes) {
+  void* const memory = std::aligned_alloc(kCacheLine, rounded_up(bytes, kCacheLine));
+  if (memory == nullptr) return no_memory(bytes);
+  std::memset(memory, 0, bytes);
+  return memory;
+}
+
+}  // namespace
+
+Allocations::~Allocations() {
+  for (const auto& [memory, mapped] : sizes_) release(memory, mapped);
+}
+
+Result<void*> Allocations::allocate(size_t bytes) {
+  if (bytes == 0) return static_cast<void*>(nullptr);
+  if (bytes > kMost) return no_memory(bytes);
+  const size_t mapped = bytes < kHugePage ? 0 : rounded_up(bytes, kHugePage);
+  const Result<void*> memory = mapped == 0 ? take_from_heap(bytes) : map(mapped);
+  if (!memory.ok()) return memory;
+  try {
+    sizes_.emplace(*memory, mapped);
+  } catch (const std::bad_alloc&) {
+    release(*memory, mapped);
+    return no_memory(bytes);
+  }
+  return memory;
+}
+
+Status Allocations::free(void* memory) {
+  if (memory == nullptr) return {};
+  const auto found = sizes_.find(memory);
+  if (found == sizes_.end()) {
+    return Status::format(Code::kInvalidArgument,
+                          "{} is not memory that this communicator has given and not yet got back",
+                          memory);
+  }
+  release(memory, found->second);
+  sizes_.erase(found);
+  return {};
+}
+
+}  // namespace tutti
