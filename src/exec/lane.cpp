@@ -9,42 +9,6 @@
 namespace tutti {
 namespace {
 
-// A user's function is called on pieces of this size, which stay in the first-level cache.
-constexpr size_t kAccumulatorBytes = 16 << 10;
-
-// Messages of a call carry its number, to match by, and its signature, to compare.
-Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
-constexpr Tag kCallMask = ~Tag{0} << 32;
-
-// Where in its two copies the slot of this call lies: not always at the beginning. A core writes
-// lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
-// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
-// the copies: small ones through a part of them, lest many communicators take much memory. Tiny
-// messages stay: for them the first-level cache is worth more.
-struct SlotWalk {
-  uint64_t longest;  // extent
-  uint64_t room;     // of each copy
-};
-constexpr SlotWalk kWalks[kSlotWalks] = {
-    {1 << 10, 2 << 10}, {8 << 10, 48 << 10}, {UINT64_MAX, UINT64_MAX}};
-
-size_t walk_of(uint64_t extent) {
-  size_t walk = 0;
-  while (extent > kWalks[walk].longest) ++walk;
-  return walk;
-}
-
-constexpr uint64_t kMostTaken = 16 << 10;
-
-// GCC knows the instruction only where it may assume it; elsewhere on x86-64 it does nothing.
-void prefetch_to_write(const std::byte* line) {
-#ifdef __x86_64__
-  asm volatile("prefetchw %0" : : "m"(*line));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
-
 // By a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks) {
   if (call.layouts != nullptr) {
@@ -110,42 +74,6 @@ void Lane::bind(const Call& call) {
   bases[1] = recv == nullptr ? nullptr : recv + part_->offset;
   bases[2] = reinterpret_cast<std::byte*>(scratch_.data());
   if (part_->slot_extent > 0) place_slots();
-}
-
-void Lane::place_slots() {
-  const uint64_t room = slot_room();
-  if (room > slots_reserved_) {
-    status_ = window_->reserve_slots(room);
-    slots_reserved_ = room;
-  }
-  const uint64_t at = next_slot();
-  std::vector<std::byte*>& bases = bases_[call_ & 1];
-  for (int peer = 0; peer < ranks_; ++peer) {
-    const uint32_t base = Ref::of(Space::kSlot, 0, peer).base;
-    bases[base] = shared(peer).slots[call_ & 1] + at;
-  }
-  // The other copy follows at the same place, with the next call.
-  const bool second = (call_ & 1) != 0;
-  next_slots_[walk_of(part_->slot_extent)] = at + (second ? part_->slot_extent : 0);
-}
-
-uint64_t Lane::slot_room() const {
-  return std::min(kWalks[walk_of(part_->slot_extent)].room, window_->sizes().slot_bytes);
-}
-
-uint64_t Lane::next_slot() const {
-  const uint64_t next = next_slots_[walk_of(part_->slot_extent)];
-  return next + part_->slot_extent <= slot_room() ? next : 0;
-}
-
-// Takes the lines of the slot that the next call will write, if it is like this one, from the peers
-// that have read them: done while this call waits, it costs nothing, and shortens an allreduce of
-// 4 KiB by a fifth. Done when the slot is written, it makes that slower.
-void Lane::take_next_slot() {
-  const uint64_t extent = part_->slot_extent;
-  if (extent == 0 || extent > kMostTaken) return;
-  const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
-  for (uint64_t at = 0; at < extent; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
 Advance Lane::advance() {
@@ -259,17 +187,6 @@ void Lane::find_buffers_of(int peer) {
   std::memcpy(bases, shared(peer).calls[call_ & 1]->payload, 2 * sizeof *bases);
 }
 
-bool Lane::pull(const Step& step) {
-  const auto from = reinterpret_cast<uint64_t>(address(step.src));
-  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
-  if (status.ok()) return true;
-  if (status.code() == Code::kPeerFailed) {
-    return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
-  }
-  return fail(status.with_context(
-      fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
-}
-
 bool Lane::all_entered() {
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer != rank_ && !entered(peer)) return false;
@@ -311,88 +228,6 @@ bool Lane::pulled_in_time() {
   std::atomic_thread_fence(std::memory_order_acquire);
   if (transport_.shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
   return fail({Code::kAborted, "the communicator was stopped during the call"});
-}
-
-// ---- arithmetic --------------------------------------------------------------------------------
-
-void Lane::reduce(const Step& step) {
-  const Ref* refs = part_->schedule.sources.data() + step.first_source;
-  for (uint32_t i = 0; i < step.source_count; ++i) sources_[i] = address(refs[i]);
-  const size_t count = step.bytes / plan_->element_bytes;
-  if (plan_->kernel == nullptr) {
-    return reduce_with_user_function(address(step.dst), step.source_count, count);
-  }
-  const ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                              .stream = step.streams};
-  plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
-}
-
-// Through a small accumulator, because dst may be any of the sources.
-void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
-  const size_t size = plan_->element_bytes;
-  const size_t most = kAccumulatorBytes / size;
-  accumulator_.resize(kAccumulatorBytes);
-  for (size_t done = 0; done < count;) {
-    const size_t now = std::min(most, count - done);
-    const auto piece = [&](const void* buffer) {
-      return static_cast<const std::byte*>(buffer) + done * size;
-    };
-    std::memcpy(accumulator_.data(), piece(sources_[0]), now * size);
-    for (size_t i = 1; i < k; ++i) {
-      arguments_->binding->function(piece(sources_[i]), accumulator_.data(), now,
-                                    static_cast<tutti_type>(arguments_->type),
-                                    arguments_->binding->context);
-    }
-    std::memcpy(static_cast<std::byte*>(dst) + done * size, accumulator_.data(), now * size);
-    done += now;
-  }
-}
-
-// ---- messages ----------------------------------------------------------------------------------
-
-void Lane::send(const Step& step) {
-  Transfer& transfer = sends_.emplace_back();
-  endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
-                  transfer);
-}
-
-bool Lane::receive(const Step& step) {
-  if (!receiving_) {
-    receive_ = {};
-    receiving_ = true;
-    endpoint_->recv(step.peer, tag_of(call_, 0), kCallMask, address(step.dst), step.bytes,
-                    receive_);
-  }
-  if (!receive_.done) endpoint_->poll();
-  if (!receive_.done) return false;
-  receiving_ = false;
-  const bool longer = receive_.status.code() == Code::kTruncated;
-  if (!receive_.status.ok() && !longer) return fail(receive_.status);
-  const bool same_call = static_cast<uint32_t>(receive_.tag) == plan_->signature;
-  // Where a rank knows its own sizes only, this is where they meet.
-  if (same_call && (longer || receive_.bytes != step.bytes)) {
-    return fail(Status::format(Code::kMismatch,
-                               "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
-                               describe(record_), step.bytes, step.peer,
-                               longer ? "more" : fmt::format("{} bytes", receive_.bytes)));
-  }
-  if (!same_call) {
-    return fail(Status::format(
-        Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
-        rank_, describe(record_), step.peer));
-  }
-  return true;
-}
-
-bool Lane::sends_done() {
-  if (sends_.empty()) return true;
-  endpoint_->poll();
-  while (!sends_.empty()) {
-    if (!sends_.front().done) return false;
-    if (!sends_.front().status.ok()) return fail(sends_.front().status);
-    sends_.pop_front();
-  }
-  return true;
 }
 
 // ---- errors ------------------------------------------------------------------------------------

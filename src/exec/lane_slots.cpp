@@ -1,0 +1,78 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where calls find their slots.
+#include <algorithm>
+
+#include "exec/lane.hpp"
+
+namespace tutti {
+namespace {
+
+// Where in its two copies the slot of this call lies: not always at the beginning. A core writes
+// lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
+// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
+// the copies: small ones through a part of them, lest many communicators take much memory. Tiny
+// messages stay: for them the first-level cache is worth more.
+struct SlotWalk {
+  uint64_t longest;  // extent
+  uint64_t room;     // of each copy
+};
+constexpr SlotWalk kWalks[kSlotWalks] = {
+    {1 << 10, 2 << 10}, {8 << 10, 48 << 10}, {UINT64_MAX, UINT64_MAX}};
+
+size_t walk_of(uint64_t extent) {
+  size_t walk = 0;
+  while (extent > kWalks[walk].longest) ++walk;
+  return walk;
+}
+
+constexpr uint64_t kMostTaken = 16 << 10;
+
+// GCC knows the instruction only where it may assume it; elsewhere on x86-64 it does nothing.
+void prefetch_to_write(const std::byte* line) {
+#ifdef __x86_64__
+  asm volatile("prefetchw %0" : : "m"(*line));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+}  // namespace
+
+void Lane::place_slots() {
+  const uint64_t room = slot_room();
+  if (room > slots_reserved_) {
+    status_ = window_->reserve_slots(room);
+    slots_reserved_ = room;
+  }
+  const uint64_t at = next_slot();
+  std::vector<std::byte*>& bases = bases_[call_ & 1];
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const uint32_t base = Ref::of(Space::kSlot, 0, peer).base;
+    bases[base] = shared(peer).slots[call_ & 1] + at;
+  }
+  // The other copy follows at the same place, with the next call.
+  const bool second = (call_ & 1) != 0;
+  next_slots_[walk_of(part_->slot_extent)] = at + (second ? part_->slot_extent : 0);
+}
+
+uint64_t Lane::slot_room() const {
+  return std::min(kWalks[walk_of(part_->slot_extent)].room, window_->sizes().slot_bytes);
+}
+
+uint64_t Lane::next_slot() const {
+  const uint64_t next = next_slots_[walk_of(part_->slot_extent)];
+  return next + part_->slot_extent <= slot_room() ? next : 0;
+}
+
+// Takes the lines of the slot that the next call will write, if it is like this one, from the peers
+// that have read them: done while this call waits, it costs nothing, and shortens an allreduce of
+// 4 KiB by a fifth. Done when the slot is written, it makes that slower.
+void Lane::take_next_slot() {
+  const uint64_t extent = part_->slot_extent;
+  if (extent == 0 || extent > kMostTaken) return;
+  const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
+  for (uint64_t at = 0; at < extent; at += kCacheLine) prefetch_to_write(slot + at);
+}
+
+}  // namespace tutti

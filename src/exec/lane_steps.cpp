@@ -1,0 +1,116 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The steps of a lane that work: arithmetic, pulls, messages.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/lane.hpp"
+
+namespace tutti {
+namespace {
+
+// A user's function is called on pieces of this size, which stay in the first-level cache.
+constexpr size_t kAccumulatorBytes = 16 << 10;
+
+// Messages of a call carry its number, to match by, and its signature, to compare.
+Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
+constexpr Tag kCallMask = ~Tag{0} << 32;
+
+}  // namespace
+
+// ---- arithmetic --------------------------------------------------------------------------------
+
+void Lane::reduce(const Step& step) {
+  const Ref* refs = part_->schedule.sources.data() + step.first_source;
+  for (uint32_t i = 0; i < step.source_count; ++i) sources_[i] = address(refs[i]);
+  const size_t count = step.bytes / plan_->element_bytes;
+  if (plan_->kernel == nullptr) {
+    return reduce_with_user_function(address(step.dst), step.source_count, count);
+  }
+  const ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
+                              .stream = step.streams};
+  plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
+}
+
+// Through a small accumulator, because dst may be any of the sources.
+void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
+  const size_t size = plan_->element_bytes;
+  const size_t most = kAccumulatorBytes / size;
+  accumulator_.resize(kAccumulatorBytes);
+  for (size_t done = 0; done < count;) {
+    const size_t now = std::min(most, count - done);
+    const auto piece = [&](const void* buffer) {
+      return static_cast<const std::byte*>(buffer) + done * size;
+    };
+    std::memcpy(accumulator_.data(), piece(sources_[0]), now * size);
+    for (size_t i = 1; i < k; ++i) {
+      arguments_->binding->function(piece(sources_[i]), accumulator_.data(), now,
+                                    static_cast<tutti_type>(arguments_->type),
+                                    arguments_->binding->context);
+    }
+    std::memcpy(static_cast<std::byte*>(dst) + done * size, accumulator_.data(), now * size);
+    done += now;
+  }
+}
+
+bool Lane::pull(const Step& step) {
+  const auto from = reinterpret_cast<uint64_t>(address(step.src));
+  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
+  if (status.ok()) return true;
+  if (status.code() == Code::kPeerFailed) {
+    return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
+  }
+  return fail(status.with_context(
+      fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
+}
+
+// ---- messages ----------------------------------------------------------------------------------
+
+void Lane::send(const Step& step) {
+  Transfer& transfer = sends_.emplace_back();
+  endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
+                  transfer);
+}
+
+bool Lane::receive(const Step& step) {
+  if (!receiving_) {
+    receive_ = {};
+    receiving_ = true;
+    endpoint_->recv(step.peer, tag_of(call_, 0), kCallMask, address(step.dst), step.bytes,
+                    receive_);
+  }
+  if (!receive_.done) endpoint_->poll();
+  if (!receive_.done) return false;
+  receiving_ = false;
+  const bool longer = receive_.status.code() == Code::kTruncated;
+  if (!receive_.status.ok() && !longer) return fail(receive_.status);
+  const bool same_call = static_cast<uint32_t>(receive_.tag) == plan_->signature;
+  // Where a rank knows its own sizes only, this is where they meet.
+  if (same_call && (longer || receive_.bytes != step.bytes)) {
+    return fail(Status::format(Code::kMismatch,
+                               "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
+                               describe(record_), step.bytes, step.peer,
+                               longer ? "more" : fmt::format("{} bytes", receive_.bytes)));
+  }
+  if (!same_call) {
+    return fail(Status::format(
+        Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
+        rank_, describe(record_), step.peer));
+  }
+  return true;
+}
+
+bool Lane::sends_done() {
+  if (sends_.empty()) return true;
+  endpoint_->poll();
+  while (!sends_.empty()) {
+    if (!sends_.front().done) return false;
+    if (!sends_.front().status.ok()) return fail(sends_.front().status);
+    sends_.pop_front();
+  }
+  return true;
+}
+
+}  // namespace tutti
