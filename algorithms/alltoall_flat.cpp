@@ -16,7 +16,7 @@ Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint6
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_blocks_bytes(q) - q.bytes();
   return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others, m) + fetch_s(others, m) +
-         buffers_s(q, m) + 2 * chunks_of(q) * q.ranks * m.step_s;
+         buffers_s(q, m) + 2.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
