@@ -16,7 +16,7 @@ Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint6
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(all_blocks_bytes(q) - q.bytes(), m) +
          fetch_s(std::min(q.bytes(), piece_limit(q)), m) + buffers_s(q, m) +
-         chunks_of(q) * q.ranks * m.step_s;
+         1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
