@@ -61,8 +61,13 @@ Status Messages::run(const MessageArguments& arguments, tutti_recv_info* info) {
 
 Status Messages::run_here(const MessageArguments& arguments, tutti_recv_info* info) {
   Transfer transfer;
-  post(arguments, transfer);
-  if (!transfer.done) wait_here(arguments, transfer);
+  bool done = false;
+  {
+    const std::lock_guard lock(mutex_);
+    post(arguments, transfer);
+    done = transfer.done;
+  }
+  if (!done) wait_here(arguments, transfer);
   tutti_recv_info received{};
   Status status = outcome(arguments, transfer, received);
   if (info != nullptr && status.ok()) *info = received;
@@ -73,14 +78,33 @@ void Messages::wait_here(const MessageArguments& arguments, Transfer& transfer) 
   Waiter waiter = this->waiter(caller_patience_);
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
+  waiting_here_.fetch_add(1, std::memory_order_relaxed);
   Status reason;
-  const WaitEnd end = wait_until(waiter, [&] {
-    if (!endpoint_->poll_for(transfer)) reason = peer_is_gone(arguments, transfer);
-    return transfer.done || !reason.ok();
-  });
+  const WaitEnd end = wait_until(waiter, [&] { return poll_here(arguments, transfer, reason); });
+  waiting_here_.fetch_sub(1, std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
   if (transfer.done) return;
   if (reason.ok()) reason = end == WaitEnd::kStopped ? health_.cause() : late();
   give_up(transfer, std::move(reason));
+}
+
+// Whether the transfer is over, or cannot be for the reason given.
+bool Messages::poll_here(const MessageArguments& arguments, Transfer& transfer, Status& reason) {
+  bool over = false;
+  bool may_concern_others = false;
+  {
+    // Not try_lock: who is about to sleep has to see what the last holder did.
+    const std::lock_guard lock(mutex_);
+    if (!transfer.done) {
+      const bool moved = endpoint_->poll_for(transfer);
+      if (!moved) reason = peer_is_gone(arguments, transfer);
+      may_concern_others =
+          moved && (waiting_here_.load(std::memory_order_relaxed) > 1 || !active_.empty());
+    }
+    over = transfer.done || !reason.ok();
+  }
+  if (may_concern_others) wake_this_rank();
+  return over;
 }
 
 Status Messages::run_queued(const MessageArguments& arguments, tutti_recv_info* info) {
@@ -132,8 +156,7 @@ bool Messages::drive(int /*worker*/) {
   {
     // Whoever holds it is polling.
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    // With nothing active the endpoint is not ours, whatever the count was a moment ago.
-    if (!lock.owns_lock() || active_.empty()) return false;
+    if (!lock.owns_lock()) return false;
     poll_locked(ended);
   }
   for (Message* message : ended) end(*message);
@@ -142,7 +165,7 @@ bool Messages::drive(int /*worker*/) {
 
 // Moves data; takes out of active_ what is done or has to be given up.
 bool Messages::poll_locked(std::vector<Message*>& ended) {
-  endpoint_->poll();
+  if (endpoint_->poll() && waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
   const auto over = [this](Message* message) {
     if (message->transfer_.done) return true;
     Status reason;
@@ -205,9 +228,13 @@ Status Messages::outcome(const MessageArguments& arguments, const Transfer& tran
 
 void Messages::end(Message& message) {
   message.complete(outcome(message.arguments_, message.transfer_, message.received_));
+  wake_this_rank();
+  outstanding_.fetch_sub(1, std::memory_order_release);
+}
+
+void Messages::wake_this_rank() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   ring(*transport_.bell(rank_));
-  outstanding_.fetch_sub(1, std::memory_order_release);
 }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {

@@ -53,8 +53,8 @@ class Messages : public Driven {
            const Patience& worker_patience);
   ~Messages() override;
 
-  // Blocking. Calls of this and submit() come from one thread at a time. While nothing is under way
-  // the endpoint is that thread's: the message then passes without lock, allocation or clock.
+  // All calls may come from any thread. Blocking: without allocation or clock while nothing else is
+  // under way.
   Status run(const MessageArguments& arguments, tutti_recv_info* info);
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
@@ -72,6 +72,7 @@ class Messages : public Driven {
   Status run_here(const MessageArguments& arguments, tutti_recv_info* info);
   Status run_queued(const MessageArguments& arguments, tutti_recv_info* info);
   void wait_here(const MessageArguments& arguments, Transfer& transfer);
+  bool poll_here(const MessageArguments& arguments, Transfer& transfer, Status& reason);
   void start(Message& message);
   void post(const MessageArguments& arguments, Transfer& transfer);
   bool poll_locked(std::vector<Message*>& ended);
@@ -79,6 +80,7 @@ class Messages : public Driven {
   [[nodiscard]] Status late() const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
+  void wake_this_rank();
   [[nodiscard]] static Status outcome(const MessageArguments& arguments, const Transfer& transfer,
                                       tutti_recv_info& received);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
@@ -91,10 +93,10 @@ class Messages : public Driven {
   const Patience caller_patience_;
   const Patience worker_patience_;
   std::mutex mutex_;
-  // Guarded by mutex_ while active_ has entries, else of the thread that makes calls.
-  const std::unique_ptr<Endpoint> endpoint_;
-  std::vector<Message*> active_;        // guarded by mutex_
-  std::atomic<size_t> outstanding_{0};  // started and not ended
+  const std::unique_ptr<Endpoint> endpoint_;  // guarded by mutex_
+  std::vector<Message*> active_;              // guarded by mutex_
+  std::atomic<int> waiting_here_{0};          // threads in wait_here()
+  std::atomic<size_t> outstanding_{0};        // started and not ended
 };
 
 // "recv (16 float32 from rank 3, tag 7)".
