@@ -1,50 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The operations that are one collective of the library, or one per tensor.
-#include <algorithm>
-
+// The operations in which all ranks have the same part and know all sizes: one collective of the
+// library, or one per tensor.
+#include "checks.hpp"
 #include "process_group.hpp"
 
 namespace tutti_torch {
-namespace {
-
 using c10d::OpType;
-using Tensors = ProcessGroupTutti::Tensors;
-
-void check_types(const char* title, const at::Tensor& a, const at::Tensor& b) {
-  TORCH_CHECK(a.scalar_type() == b.scalar_type(), title, ": the input is ", b.scalar_type(),
-              ", the output ", a.scalar_type(), "; expected the same type");
-}
-
-// One tensor is `ranks` times as large as the other.
-void check_blocks(const char* title, const at::Tensor& whole, const at::Tensor& block, int ranks) {
-  TORCH_CHECK(whole.numel() == block.numel() * ranks, title, ": expected ", ranks, " blocks of ",
-              block.numel(), " elements, got a tensor of ", whole.numel());
-  check_types(title, whole, block);
-}
-
-void check_list(const char* title, const Tensors& blocks, const at::Tensor& own, int ranks,
-                int rank) {
-  TORCH_CHECK(blocks.size() == static_cast<size_t>(ranks), title,
-              ": expected one tensor for each of ", ranks, " ranks, got ", blocks.size());
-  for (const at::Tensor& block : blocks) check_types(title, block, own);
-  const int64_t expected = blocks[static_cast<size_t>(rank)].numel();
-  TORCH_CHECK(own.numel() == expected, title, ": the tensor of this rank, ", rank, ", has ",
-              own.numel(), " elements, its place in the list ", expected);
-}
-
-bool equal_sizes(const Tensors& tensors) {
-  return std::all_of(tensors.begin(), tensors.end(), [&](const at::Tensor& tensor) {
-    return tensor.numel() == tensors.front().numel();
-  });
-}
-
-void check_pairs(const char* title, const Tensors& outputs, const Tensors& inputs) {
-  TORCH_CHECK(outputs.size() == inputs.size(), title, ": got ", inputs.size(), " inputs and ",
-              outputs.size(), " outputs; expected as many of both");
-}
-
-}  // namespace
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce(Tensors& tensors,
                                                         const c10d::AllreduceOptions& options) {
@@ -69,17 +31,6 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce_coalesced(
   return launch.finish(tensors);
 }
 
-ProcessGroupTutti::WorkPtr ProcessGroupTutti::broadcast(Tensors& tensors,
-                                                        const c10d::BroadcastOptions& options) {
-  constexpr Kind kKind{OpType::BROADCAST, "ccl:broadcast"};
-  const Tensor& tensor = only(tensors, kKind.title);
-  Launch launch = collective(kKind, options, tensors);
-  const Element element = moved_element(tensor.scalar_type());
-  launch.broadcast(launch.in_out(tensor), element.count(tensor), element.type,
-                   static_cast<int>(options.rootRank));
-  return launch.finish(tensors);
-}
-
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_lists, Tensors& inputs,
                                                         const c10d::AllgatherOptions& options) {
   constexpr Kind kKind{OpType::ALLGATHER, "ccl:all_gather"};
@@ -87,22 +38,15 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_list
   const Tensor& input = only(inputs, kKind.title);
   check_list(kKind.title, outputs, input, size_, rank_);
   Launch launch = collective(kKind, options, inputs);
-  if (!equal_sizes(outputs)) {
-    allgather_uneven(launch, outputs, input);
-    return launch.finish(output_lists);
-  }
   const Element element = moved_element(input.scalar_type());
-  void* memory = launch.joined(outputs);
-  if (memory == nullptr) {
-    const Tensor all = launch.scratch(input.numel() * size_, input.scalar_type());
-    memory = all.data_ptr();
-    for (int64_t rank = 0; rank < size_; ++rank) {
-      const Tensor& output = outputs[static_cast<size_t>(rank)];
-      launch.copy_at_end(output,
-                         all.narrow(0, rank * input.numel(), input.numel()).view(output.sizes()));
-    }
+  const void* source = launch.input(input);
+  void* memory = launch.output(outputs);
+  // The sizes in the list are those of the ranks, so all ranks decide alike.
+  if (equal_sizes(outputs)) {
+    launch.allgather(source, memory, element.count(input), element.type);
+  } else {
+    launch.allgatherv(source, memory, element.counts(outputs), element.type);
   }
-  launch.allgather(launch.input(input), memory, element.count(input), element.type);
   return launch.finish(output_lists);
 }
 
@@ -137,15 +81,14 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter(
   const Tensors& inputs = only(input_lists, kKind.title);
   check_list(kKind.title, inputs, output, size_, rank_);
   Launch launch = collective(kKind, options, inputs);
-  if (!equal_sizes(inputs)) {
-    reduce_scatter_uneven(launch, output, inputs, options.reduceOp);
-    return launch.finish(outputs);
-  }
   const Reduction reduction = launch.reduction(options.reduceOp, output.scalar_type());
   void* result = launch.output(output);
-  const void* memory = launch.joined(inputs);
-  if (memory == nullptr) memory = launch.concatenated(inputs).const_data_ptr();
-  launch.reduce_scatter(memory, result, reduction.element.count(output), reduction);
+  const void* memory = launch.input(inputs);
+  if (equal_sizes(inputs)) {
+    launch.reduce_scatter(memory, result, reduction.element.count(output), reduction);
+  } else {
+    launch.reduce_scatterv(memory, result, reduction.element.counts(inputs), reduction);
+  }
   return launch.finish(outputs);
 }
 

@@ -11,8 +11,12 @@
 #include <limits>
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <utility>
+#include <vector>
 
 namespace tutti_torch {
+
+// Of one block for each rank, in elements of the library's type.
+using Counts = std::vector<size_t>;
 
 // How the elements of a tensor are put to the library: each is `parts` elements of `type`.
 struct Element {
@@ -22,7 +26,11 @@ struct Element {
   size_t count(const at::Tensor& tensor) const {
     return static_cast<size_t>(tensor.numel()) * parts;
   }
-  size_t bytes() const { return parts * tutti_type_size(type); }
+  Counts counts(const std::vector<at::Tensor>& blocks) const {
+    Counts counts;
+    for (const at::Tensor& block : blocks) counts.push_back(count(block));
+    return counts;
+  }
 };
 
 // The library counts milliseconds in an int; PyTorch's times may be longer.

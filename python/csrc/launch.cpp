@@ -86,25 +86,46 @@ void* Launch::in_out(const at::Tensor& tensor) {
   return tensor.data_ptr();
 }
 
-std::byte* Launch::joined(const std::vector<at::Tensor>& blocks) {
-  auto* next = static_cast<std::byte*>(blocks.front().data_ptr());
+bool Launch::joined(const std::vector<at::Tensor>& blocks, std::byte*& where) {
+  where = nullptr;
+  std::byte* next = nullptr;
   for (const at::Tensor& block : blocks) {
-    if (!dense(block) || block.data_ptr() != next) return nullptr;
+    if (!dense(block)) return false;
+    if (block.numel() == 0) continue;
+    auto* memory = static_cast<std::byte*>(block.data_ptr());
+    if (where == nullptr) where = next = memory;
+    if (memory != next) return false;
     next += block.nbytes();
   }
   for (const at::Tensor& block : blocks) hold_callers(block);
-  return static_cast<std::byte*>(blocks.front().data_ptr());
+  return true;
+}
+
+const void* Launch::input(const std::vector<at::Tensor>& blocks) {
+  std::byte* where = nullptr;
+  if (joined(blocks, where)) return where;
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> flat;
+  for (const at::Tensor& block : blocks) flat.push_back(block.detach().reshape(-1));
+  return hold(at::cat(flat)).const_data_ptr();
+}
+
+void* Launch::output(const std::vector<at::Tensor>& blocks) {
+  std::byte* where = nullptr;
+  if (joined(blocks, where)) return where;
+  int64_t elements = 0;
+  for (const at::Tensor& block : blocks) elements += block.numel();
+  const at::Tensor all = scratch(elements, blocks.front().scalar_type());
+  int64_t offset = 0;
+  for (const at::Tensor& block : blocks) {
+    copy_at_end(block, all.narrow(0, offset, block.numel()).view(block.sizes()));
+    offset += block.numel();
+  }
+  return all.data_ptr();
 }
 
 at::Tensor Launch::scratch(int64_t elements, at::ScalarType type) {
   return hold(at::empty({elements}, at::TensorOptions().dtype(type)));
-}
-
-at::Tensor Launch::concatenated(const std::vector<at::Tensor>& blocks) {
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> flat;
-  for (const at::Tensor& block : blocks) flat.push_back(block.detach().reshape(-1));
-  return hold(at::cat(flat));
 }
 
 void Launch::copy_at_end(at::Tensor to, at::Tensor from) {
@@ -136,10 +157,36 @@ void Launch::broadcast(void* buffer, size_t count, tutti_type type, int root) {
               : tutti_broadcast(buffer, count, type, root, comm));
 }
 
+void Launch::reduce(const void* send, void* recv, size_t count, const Reduction& reduction,
+                    int root) {
+  const tutti_comm_t comm = handle();
+  const tutti_type type = reduction.element.type;
+  check(work_ ? tutti_ireduce(send, recv, count, type, reduction.op, root, comm, request())
+              : tutti_reduce(send, recv, count, type, reduction.op, root, comm));
+}
+
+void Launch::gather(const void* send, void* recv, size_t count, tutti_type type, int root) {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_igather(send, recv, count, type, root, comm, request())
+              : tutti_gather(send, recv, count, type, root, comm));
+}
+
+void Launch::scatter(const void* send, void* recv, size_t count, tutti_type type, int root) {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_iscatter(send, recv, count, type, root, comm, request())
+              : tutti_scatter(send, recv, count, type, root, comm));
+}
+
 void Launch::allgather(const void* send, void* recv, size_t count, tutti_type type) {
   const tutti_comm_t comm = handle();
   check(work_ ? tutti_iallgather(send, recv, count, type, comm, request())
               : tutti_allgather(send, recv, count, type, comm));
+}
+
+void Launch::allgatherv(const void* send, void* recv, const Counts& counts, tutti_type type) {
+  const tutti_comm_t comm = handle();
+  check(work_ ? tutti_iallgatherv(send, recv, counts.data(), nullptr, type, comm, request())
+              : tutti_allgatherv(send, recv, counts.data(), nullptr, type, comm));
 }
 
 void Launch::reduce_scatter(const void* send, void* recv, size_t count,
@@ -148,6 +195,25 @@ void Launch::reduce_scatter(const void* send, void* recv, size_t count,
   const tutti_type type = reduction.element.type;
   check(work_ ? tutti_ireduce_scatter(send, recv, count, type, reduction.op, comm, request())
               : tutti_reduce_scatter(send, recv, count, type, reduction.op, comm));
+}
+
+void Launch::reduce_scatterv(const void* send, void* recv, const Counts& counts,
+                             const Reduction& reduction) {
+  const tutti_comm_t comm = handle();
+  const tutti_type type = reduction.element.type;
+  const size_t* blocks = counts.data();
+  check(work_ ? tutti_ireduce_scatterv(send, recv, blocks, type, reduction.op, comm, request())
+              : tutti_reduce_scatterv(send, recv, blocks, type, reduction.op, comm));
+}
+
+void Launch::alltoallv(const void* send, const Counts& send_counts, void* recv,
+                       const Counts& recv_counts, tutti_type type) {
+  const tutti_comm_t comm = handle();
+  const size_t* sent = send_counts.data();
+  const size_t* received = recv_counts.data();
+  check(work_
+            ? tutti_ialltoallv(send, sent, nullptr, recv, received, nullptr, type, comm, request())
+            : tutti_alltoallv(send, sent, nullptr, recv, received, nullptr, type, comm));
 }
 
 void Launch::barrier() {

@@ -45,21 +45,24 @@ class Launch {
   const void* input(const at::Tensor& tensor);
   void* output(const at::Tensor& tensor);
   void* in_out(const at::Tensor& tensor);
-  // Where the blocks lie, if they are dense and follow one another in memory; else null.
-  std::byte* joined(const std::vector<at::Tensor>& blocks);
-  // A dense tensor of one dimension that lives as long as the operation.
-  at::Tensor scratch(int64_t elements, at::ScalarType type);
-  // A dense copy of the blocks, one after the other.
-  at::Tensor concatenated(const std::vector<at::Tensor>& blocks);
-  // When the operation has succeeded, `from` is copied to `to`.
-  void copy_at_end(at::Tensor to, at::Tensor from);
+  // The same for blocks that are to lie one after the other.
+  const void* input(const std::vector<at::Tensor>& blocks);
+  void* output(const std::vector<at::Tensor>& blocks);
   // The reduction's handle, which lives as long as the operation.
   Reduction reduction(const c10d::ReduceOp& op, at::ScalarType type);
 
   void allreduce(const void* send, void* recv, size_t count, const Reduction& reduction);
   void broadcast(void* buffer, size_t count, tutti_type type, int root);
+  void reduce(const void* send, void* recv, size_t count, const Reduction& reduction, int root);
+  void gather(const void* send, void* recv, size_t count, tutti_type type, int root);
+  void scatter(const void* send, void* recv, size_t count, tutti_type type, int root);
   void allgather(const void* send, void* recv, size_t count, tutti_type type);
+  void allgatherv(const void* send, void* recv, const Counts& counts, tutti_type type);
   void reduce_scatter(const void* send, void* recv, size_t count, const Reduction& reduction);
+  void reduce_scatterv(const void* send, void* recv, const Counts& counts,
+                       const Reduction& reduction);
+  void alltoallv(const void* send, const Counts& send_counts, void* recv, const Counts& recv_counts,
+                 tutti_type type);
   void barrier();
   void send(const void* buffer, size_t count, tutti_type type, int peer, int tag);
   void recv(void* buffer, size_t count, tutti_type type, int peer, int tag);
@@ -74,6 +77,12 @@ class Launch {
   void check(tutti_status status) const;
   bool dense(const at::Tensor& tensor) const;
   at::Tensor staged(const at::Tensor& tensor);
+  // A dense tensor of one dimension that lives as long as the operation.
+  at::Tensor scratch(int64_t elements, at::ScalarType type);
+  // True if the blocks are dense and follow one another in memory; `where`: from there.
+  bool joined(const std::vector<at::Tensor>& blocks, std::byte*& where);
+  // When the operation has succeeded, `from` is copied to `to`.
+  void copy_at_end(at::Tensor to, at::Tensor from);
   at::Tensor hold(at::Tensor tensor);
   void hold_callers(const at::Tensor& tensor);
   c10::intrusive_ptr<c10d::Work> conclude(RequestWork::Outputs outputs, bool nested);

@@ -2,10 +2,8 @@
 //
 // The backend `ccl` of torch.distributed: c10d's Backend over tutti.h.
 //
-// Collectives of the library: allreduce, broadcast, allgather, reduce_scatter, barrier, and their
-// forms for several tensors (collectives.cpp). Composed here of those and of messages, because
-// PyTorch's users need them: reduce, gather, scatter, alltoall, and blocks of unequal sizes
-// (composed.cpp).
+// Each of its operations is one operation of the library, or one per tensor; what is left to do
+// here is to check the arguments and to see to memory, types and handles.
 #pragma once
 
 #include <atomic>
@@ -75,28 +73,13 @@ class ProcessGroupTutti final : public c10d::Backend {
   Launch collective(Kind kind, const CollectiveOptions& options, const Tensors& tensors) {
     return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
   }
-  // One that is made of messages, which never block.
-  Launch messages(Kind kind, std::chrono::milliseconds timeout, const Tensors& tensors) {
-    return {member_, kind, false, timeout, ++sequence_, tensors};
-  }
   void allgather_into(Launch& launch, const Tensor& output, const Tensor& input);
   void reduce_scatter_into(Launch& launch, const Tensor& output, const Tensor& input,
                            const c10d::ReduceOp& op);
-  void allgather_uneven(Launch& launch, const Tensors& outputs, const Tensor& input);
-  void reduce_scatter_uneven(Launch& launch, const Tensor& output, const Tensors& inputs,
-                             const c10d::ReduceOp& op);
-  void exchange(Launch& launch, const Tensors& outputs, const Tensors& inputs);
   WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag);
 
   const Member member_;
   std::atomic<uint64_t> sequence_ = 0;  // collectives begun
 };
-
-// The only element of a list, as PyTorch's interface has it; `title` is named in errors.
-template <typename T>
-T& only(std::vector<T>& list, const char* title) {
-  TORCH_CHECK(list.size() == 1, title, ": expected 1 tensor or list of tensors, got ", list.size());
-  return list.front();
-}
 
 }  // namespace tutti_torch

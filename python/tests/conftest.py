@@ -23,6 +23,11 @@ def two_ranks(kept_ranks):
     yield from intact(kept_ranks, 2)
 
 
+@pytest.fixture
+def three_ranks(kept_ranks):
+    yield from intact(kept_ranks, 3)
+
+
 def intact(kept_ranks, size):
     """The kept group of that size; made anew if a test before broke it."""
     if size in kept_ranks and kept_ranks[size].broken:

@@ -116,21 +116,6 @@ def test_reduce_scatter(ranks, dtype):
     ranks.run(reduce_scatter_everything, dtype)
 
 
-def uneven_reduce_scatter(dtype):
-    rank, size = dist.get_rank(), dist.get_world_size()
-    lengths = [7 * peer for peer in range(size)]  # rank 0 gets nothing
-    everyone = [[data((lengths[block],), dtype, peer, block) for block in range(size)]
-                for peer in range(size)]
-    output = torch.zeros(lengths[rank], dtype=dtype)
-    dist.reduce_scatter(output, everyone[rank])
-    check(output, reduced([inputs[rank] for inputs in everyone], ReduceOp.SUM))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.int32], ids=str)
-def test_reduce_scatter_of_unequal_blocks(ranks, dtype):
-    ranks.run(uneven_reduce_scatter, dtype)
-
-
 def coalesced_reduce_scatter():
     rank, size = dist.get_rank(), dist.get_world_size()
     lengths = [1, 5, 400]

@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "checks.hpp"
+
+#include <algorithm>
+
+namespace tutti_torch {
+
+void check_types(const char* title, const at::Tensor& a, const at::Tensor& b) {
+  TORCH_CHECK(a.scalar_type() == b.scalar_type(), title, ": the input is ", b.scalar_type(),
+              ", the output ", a.scalar_type(), "; expected the same type");
+}
+
+void check_blocks(const char* title, const at::Tensor& whole, const at::Tensor& block, int ranks) {
+  TORCH_CHECK(whole.numel() == block.numel() * ranks, title, ": expected ", ranks, " blocks of ",
+              block.numel(), " elements, got a tensor of ", whole.numel());
+  check_types(title, whole, block);
+}
+
+void check_list(const char* title, const TensorList& blocks, const at::Tensor& own, int ranks,
+                int rank) {
+  TORCH_CHECK(blocks.size() == static_cast<size_t>(ranks), title,
+              ": expected one tensor for each of ", ranks, " ranks, got ", blocks.size());
+  for (const at::Tensor& block : blocks) check_types(title, block, own);
+  const int64_t expected = blocks[static_cast<size_t>(rank)].numel();
+  TORCH_CHECK(own.numel() == expected, title, ": the tensor of this rank, ", rank, ", has ",
+              own.numel(), " elements, its place in the list ", expected);
+}
+
+void check_root_list(const char* title, const char* what, const TensorList& blocks,
+                     const at::Tensor& own, int ranks) {
+  TORCH_CHECK(blocks.size() == static_cast<size_t>(ranks), title, ": the root gave ", blocks.size(),
+              " ", what, " for ", ranks, " ranks");
+  for (size_t rank = 0; rank < blocks.size(); ++rank) {
+    const at::Tensor& block = blocks[rank];
+    TORCH_CHECK(block.numel() == own.numel(), title, ": of the ", what, " that of rank ", rank,
+                " has ", block.numel(), " elements, the root's own tensor ", own.numel(),
+                "; expected equal sizes");
+    TORCH_CHECK(block.scalar_type() == own.scalar_type(), title, ": of the ", what,
+                " that of rank ", rank, " is ", block.scalar_type(), ", the root's own tensor ",
+                own.scalar_type(), "; expected the same type");
+  }
+}
+
+void check_pairs(const char* title, const TensorList& outputs, const TensorList& inputs) {
+  TORCH_CHECK(outputs.size() == inputs.size(), title, ": got ", inputs.size(), " inputs and ",
+              outputs.size(), " outputs; expected as many of both");
+}
+
+bool equal_sizes(const TensorList& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [&](const at::Tensor& tensor) {
+    return tensor.numel() == tensors.front().numel();
+  });
+}
+
+int checked_root(const char* title, int64_t root, int ranks) {
+  TORCH_CHECK(root >= 0 && root < ranks, title, ": root is ", root, ", expected 0 to ", ranks - 1);
+  return static_cast<int>(root);
+}
+
+}  // namespace tutti_torch

@@ -1,0 +1,36 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What can be wrong with the tensors of a call, as far as one rank can see it; `title` names the
+// call in the texts. What only the ranks together can see, the library finds.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/util/Exception.h>
+
+#include <vector>
+
+namespace tutti_torch {
+
+using TensorList = std::vector<at::Tensor>;
+
+// The only element of a list, as PyTorch's interface has it.
+template <typename T>
+T& only(std::vector<T>& list, const char* title) {
+  TORCH_CHECK(list.size() == 1, title, ": expected 1 tensor or list of tensors, got ", list.size());
+  return list.front();
+}
+
+void check_types(const char* title, const at::Tensor& a, const at::Tensor& b);
+// One tensor is `ranks` times as large as the other.
+void check_blocks(const char* title, const at::Tensor& whole, const at::Tensor& block, int ranks);
+// There is one block for each rank, that of this rank as large as its own tensor.
+void check_list(const char* title, const TensorList& blocks, const at::Tensor& own, int ranks,
+                int rank);
+// The same for the blocks at a root, all of one size; `what` they are: "outputs" or "inputs".
+void check_root_list(const char* title, const char* what, const TensorList& blocks,
+                     const at::Tensor& own, int ranks);
+void check_pairs(const char* title, const TensorList& outputs, const TensorList& inputs);
+bool equal_sizes(const TensorList& tensors);
+int checked_root(const char* title, int64_t root, int ranks);
+
+}  // namespace tutti_torch
