@@ -3,6 +3,8 @@
 // The life of a process group, and messages between its ranks.
 #include "process_group.hpp"
 
+#include <algorithm>
+
 #include "checks.hpp"
 
 namespace tutti_torch {
@@ -39,6 +41,17 @@ void ProcessGroupTutti::abort() {
 
 void ProcessGroupTutti::shutdown() {
   member_.communicator->close(member_.communicator->default_timeout());
+}
+
+// `store` is of this group alone, so its ranks find one another without those of the parent.
+c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
+    const c10::intrusive_ptr<c10d::Store>& store, const std::vector<int>& ranks,
+    const c10::intrusive_ptr<Options>& options) {
+  const auto place = std::find(ranks.begin(), ranks.end(), rank_);
+  if (place == ranks.end()) return nullptr;
+  return c10::make_intrusive<ProcessGroupTutti>(
+      *store, static_cast<int>(place - ranks.begin()), static_cast<int>(ranks.size()),
+      options->timeout, options->group_name.empty() ? "split" : options->group_name);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Tensors& tensors, int peer, int tag) {

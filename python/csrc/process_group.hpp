@@ -32,6 +32,11 @@ class ProcessGroupTutti final : public c10d::Backend {
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
   void abort() override;
   void shutdown() override;
+  // A group of some of the ranks, which are those that call; null elsewhere.
+  bool supportsSplitting() const override { return true; }
+  c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<c10d::Store>& store,
+                                    const std::vector<int>& ranks,
+                                    const c10::intrusive_ptr<Options>& options) override;
 
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   WorkPtr allreduce_coalesced(Tensors& tensors,

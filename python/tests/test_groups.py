@@ -10,7 +10,7 @@ import textwrap
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks
+from ranks import TIMEOUT, Ranks
 
 
 def overlapping_groups():
@@ -53,6 +53,27 @@ def again_and_again():
 
 def test_groups_may_be_made_again_and_again(ranks):
     ranks.run(again_and_again)
+
+
+def split_in_two():
+    """As split_group() does it; itself it demands an accelerator, beside whose backend ccl may be."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+
+    def part(name, ranks):
+        return dist.group.WORLD.split_group(ranks, timeout=TIMEOUT, opts=None, group_name=name)
+
+    mine = part("first", [0]) if rank == 0 else part("others", list(range(1, size)))
+    tensor = torch.tensor([1.0 + rank])
+    mine.allreduce([tensor]).wait()
+    ends = part("ends", [0, size - 1])
+    if ends is not None:
+        ends.broadcast(tensor, root=1).wait()
+    dist.barrier()
+    return mine.size(), tensor.item(), ends is not None and ends.rank()
+
+
+def test_a_group_may_be_split(three_ranks):
+    assert three_ranks.run(split_in_two) == [(1, 5.0, 0), (2, 5.0, False), (2, 5.0, 1)]
 
 
 def names():
