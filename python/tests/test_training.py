@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 from ranks import Ranks
 from torch import nn
-from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook, quantization_hooks
 from torch.nn.parallel import DistributedDataParallel
 
 
@@ -83,17 +83,30 @@ def test_gradients_equal_those_over_gloo(two_ranks):
             torch.testing.assert_close(a, b, rtol=0, atol=0)
 
 
-def train_with_hook(name, steps):
-    if name == "powerSGD":
-        # One bucket: the hook starts operations from callbacks, whose order among buckets PyTorch
-        # leaves to chance.
-        model = DistributedDataParallel(network())
+def bfloat16_hook(state, bucket):
+    # By its own name PyTorch admits it on accelerators only.
+    return default_hooks.bf16_compress_hook(state, bucket)
+
+
+def with_hook(name):
+    if name in dir(default_hooks) or name == "bfloat16_hook":
+        model = ddp()
+        model.register_comm_hook(None, globals().get(name) or getattr(default_hooks, name))
+        return model
+    # One bucket: these hooks start operations from callbacks, whose order among buckets PyTorch
+    # leaves to chance.
+    model = DistributedDataParallel(network())
+    if "powerSGD" in name:
         state = powerSGD_hook.PowerSGDState(process_group=None, matrix_approximation_rank=2,
                                             start_powerSGD_iter=2, min_compression_rate=0.5)
-        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+        model.register_comm_hook(state, getattr(powerSGD_hook, name))
     else:
-        model = ddp()
-        model.register_comm_hook(None, getattr(default_hooks, name))
+        model.register_comm_hook(dist.group.WORLD, getattr(quantization_hooks, name))
+    return model
+
+
+def train_with_hook(name, steps):
+    model = with_hook(name)
     losses = []
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     for _ in range(steps):
@@ -105,7 +118,8 @@ def train_with_hook(name, steps):
     return losses, [parameter.detach().clone() for parameter in model.parameters()]
 
 
-@pytest.mark.parametrize("name", ["allreduce_hook", "fp16_compress_hook", "powerSGD"])
+@pytest.mark.parametrize("name", ["allreduce_hook", "fp16_compress_hook", "bfloat16_hook",
+                                  "quantization_pertensor_hook", "powerSGD_hook"])
 def test_communication_hooks(ranks, name):
     results = ranks.run(train_with_hook, name, 8)
     for losses, parameters in results:
