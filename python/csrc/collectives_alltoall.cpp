@@ -35,6 +35,12 @@ Counts counts_of_rows(const char* title, const at::Tensor& tensor,
   return counts;
 }
 
+// What comes would overwrite what is yet to be sent.
+void check_apart(const char* title, const void* source, const void* target) {
+  TORCH_CHECK(source == nullptr || source != target, title,
+              ": the input and the output are the same memory; expected different tensors");
+}
+
 }  // namespace
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::alltoall(Tensors& outputs, Tensors& inputs,
@@ -47,8 +53,10 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::alltoall(Tensors& outputs, Tensors
   for (const Tensor& output : outputs) check_types(kKind.title, output, inputs.front());
   const Element element = moved_element(inputs.front().scalar_type());
   Launch launch = collective(kKind, options, inputs);
-  launch.alltoallv(launch.input(inputs), element.counts(inputs), launch.output(outputs),
-                   element.counts(outputs), element.type);
+  const void* source = launch.input(inputs);
+  void* target = launch.output(outputs);
+  check_apart(kKind.title, source, target);
+  launch.alltoallv(source, element.counts(inputs), target, element.counts(outputs), element.type);
   return launch.finish(outputs);
 }
 
@@ -62,7 +70,10 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::alltoall_base(Tensor& output, Tens
   const Counts received = counts_of_rows(kKind.title, output, output_splits, size_, element);
   const Counts sent = counts_of_rows(kKind.title, input, input_splits, size_, element);
   Launch launch = collective(kKind, options, {input});
-  launch.alltoallv(launch.input(input), sent, launch.output(output), received, element.type);
+  const void* source = launch.input(input);
+  void* target = launch.output(output);
+  check_apart(kKind.title, source, target);
+  launch.alltoallv(source, sent, target, received, element.type);
   return launch.finish(Tensors{output});
 }
 
