@@ -33,6 +33,7 @@ struct Machine {
   double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::stream_bytes)
   double reduce_s = 1 / 60e9;       // per byte of source, gamma, cached
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
+  double ranks_per_core = 1;        // if ranks outnumber the cores; contained in the times above
 };
 
 // Whether it can be used, and if not why ("needs shared memory", "at most 56 bytes").

@@ -72,6 +72,12 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
   return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 
+// What a root does from the windows when the others have done their part: they sleep, so it has its
+// core to itself. Not so while the data goes through memory: the others then take as long.
+inline double root_s(const Problem& q, double seconds, const Machine& m) {
+  return buffers_are_cached(q, m) ? seconds / m.ranks_per_core : seconds;
+}
+
 // alpha + n beta
 inline double message_s(uint64_t bytes, const Machine& m) {
   return m.message_s + static_cast<double>(bytes) * m.message_byte_s;

@@ -12,8 +12,9 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
-         combine_s(q.bytes(), m) + buffers_s(q, m);
+  const double work =
+      fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) + buffers_s(q, m);
+  return stage_s(q.bytes(), m) + sync_s(q, m) + root_s(q, work, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -83,6 +83,7 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
     *cost *= share;
   }
   machine.line_s = machine.turn_s * share;
+  machine.ranks_per_core = share;
   machine.message_s += machine.line_s;
   return machine;
 }

@@ -51,8 +51,8 @@ TEST(Selector, GrowsFromLineToSlotToWindow) {
   EXPECT_EQ(chosen(selector, problem_of(Collective::kAllgather, 4096)), "one_shot");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kReduceScatter, 1 << 20)), "flat");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 8)), "inline");
-  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 4096)), "one_shot");
-  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 1 << 20)), "flat");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 1024)), "one_shot");
+  EXPECT_EQ(chosen(selector, problem_of(Collective::kReduce, 1 << 20)), "two_shot");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kGather, 8)), "inline");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kScatter, 4096)), "one_shot");
   EXPECT_EQ(chosen(selector, problem_of(Collective::kAlltoall, 1 << 20)), "flat");
