@@ -2,6 +2,7 @@
 //
 // Groups: calls that are gathered, begun together, and block only at the end.
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -94,6 +95,81 @@ TEST(Group, OfCollectivesAndMessagesEndsWithAllOfThem) {
       EXPECT_EQ(info.tag, (rank + 2) % 3);
       EXPECT_EQ(info.count, count);
       for (size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i * count], static_cast<float>(i));
+    }
+  });
+}
+
+// What rank `from` gives rank `to`: 0 to 3 times `count`.
+size_t given(int from, int to, size_t count) {
+  return static_cast<size_t>((from + to) % 4) * count;
+}
+
+std::vector<size_t> counts_of(int ranks, const std::function<size_t(int)>& count) {
+  std::vector<size_t> counts;
+  for (int rank = 0; rank < ranks; ++rank) counts.push_back(count(rank));
+  return counts;
+}
+
+// Blocks of such sizes, one after the other, each filled with its value.
+Floats blocks(const std::vector<size_t>& counts, const std::function<int(int)>& value) {
+  Floats all;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    all.insert(all.end(), counts[i], static_cast<float>(value(static_cast<int>(i))));
+  }
+  return all;
+}
+
+TEST(Group, OfUnevenCollectivesCopiesTheirCountsAtOnce) {
+  constexpr int kRanks = 3;
+  constexpr int kRoot = 2;
+  run_ranks(kRanks, [](int rank, tutti_comm_t comm) {
+    for (const size_t count : kSizes) {
+      const bool at_root = rank == kRoot;
+      // The one with an empty block of everyone's, and what this rank gives and takes.
+      const std::vector<size_t> of_all =
+          counts_of(kRanks, [&](int r) { return given(r, 3, count); });
+      const std::vector<size_t> mine =
+          counts_of(kRanks, [&](int r) { return given(rank, r, count); });
+      const size_t own = of_all[static_cast<size_t>(rank)];
+      const auto value = [](int from, int to) { return 10 * from + to + 1; };
+      const Floats contribution = filled(own, rank + 1);
+      const Floats to_each = blocks(mine, [&](int to) { return value(rank, to); });
+      const Floats to_all = blocks(of_all, [&](int to) { return value(rank, to); });
+      const Floats roots = blocks(of_all, [&](int to) { return value(kRoot, to); });
+      const size_t total = to_all.size();
+      Floats gathered(total);
+      Floats reduced(own);
+      Floats exchanged(to_each.size());
+      Floats collected(at_root ? total : 0);
+      Floats dealt(own);
+      // Arrays of counts may go as soon as a call has returned.
+      std::vector<size_t> passed;
+      const auto pass = [&](const std::vector<size_t>& counts) {
+        passed = counts;
+        return passed.data();
+      };
+      ASSERT_OK(tutti_group_start());
+      ASSERT_OK(tutti_allgatherv(contribution.data(), gathered.data(), pass(of_all), nullptr,
+                                 TUTTI_FLOAT32, comm));
+      ASSERT_OK(tutti_reduce_scatterv(to_all.data(), reduced.data(), pass(of_all), TUTTI_FLOAT32,
+                                      TUTTI_SUM, comm));
+      ASSERT_OK(tutti_alltoallv(to_each.data(), pass(mine), nullptr, exchanged.data(),
+                                passed.data(), nullptr, TUTTI_FLOAT32, comm));
+      ASSERT_OK(tutti_gatherv(contribution.data(), own, collected.data(), pass(of_all), nullptr,
+                              TUTTI_FLOAT32, kRoot, comm));
+      tutti_request_t request = nullptr;
+      ASSERT_OK(tutti_iscatterv(roots.data(), pass(of_all), nullptr, dealt.data(), own,
+                                TUTTI_FLOAT32, kRoot, comm, &request));
+      passed.assign(kRanks, 12345);
+      ASSERT_OK(tutti_group_end());
+      ASSERT_OK(tutti_request_wait(request));
+      ASSERT_OK(tutti_request_free(request));
+      const Floats everything = blocks(of_all, [](int from) { return from + 1; });
+      EXPECT_EQ(gathered, everything);
+      EXPECT_EQ(reduced, filled(own, value(0, rank) + value(1, rank) + value(2, rank)));
+      EXPECT_EQ(exchanged, blocks(mine, [&](int from) { return value(from, rank); }));
+      EXPECT_EQ(collected, at_root ? everything : Floats());
+      EXPECT_EQ(dealt, filled(own, value(kRoot, rank)));
     }
   });
 }

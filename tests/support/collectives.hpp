@@ -67,6 +67,11 @@ class Collectives {
   void scatterv(tutti_type type, size_t count, int root, const Variant& variant);
   // To the next rank, from the previous one.
   void send_recv(tutti_type type, size_t count, const Variant& variant);
+  void barrier(const Variant& variant);
+
+  // The next call is one of a group: after it was recorded, and before it is checked, `rest` makes
+  // the group's other calls and ends it. Of forms, persistent requests take no part in groups.
+  void in_group(std::function<void()> rest) { rest_ = std::move(rest); }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -90,6 +95,8 @@ class Collectives {
   // prepare and check run once per call; a persistent request is started several times.
   void run(const Call& call, Form form, const std::function<void()>& prepare,
            const std::function<void()>& check);
+  void run_in_group(const Call& call, Form form, const std::function<void()>& prepare,
+                    const std::function<void()>& check);
   void finish(tutti_request_t request);
   template <typename Count>
   [[nodiscard]] Uneven uneven(const Variant& variant, Count count) const;
@@ -101,7 +108,8 @@ class Collectives {
   tutti_comm_t comm_;
   uint64_t round_ = 0;  // counts calls, the same on every rank; chooses the data and how to wait
   int reported_ = 0;
-  std::string title_;  // of the call, for failures
+  std::string title_;           // of the call, for failures
+  std::function<void()> rest_;  // as in in_group()
   std::map<std::tuple<tutti_type, Op, uint64_t>, Data> data_;
 };
 

@@ -9,9 +9,10 @@ namespace {
 constexpr size_t kSkew = 3;
 constexpr size_t kGap = 2;
 
-// What rank `from` gives rank `to`: nothing, or 1/2, 1 or 3/2 of count.
-size_t part(size_t count, int from, int to) {
-  return count * (static_cast<size_t>(from * 3 + to * 5) % 4) / 2;
+// What rank `from` gives rank `to` in a call: nothing, or 1/2, 1 or 3/2 of count.
+size_t part(size_t count, int from, int to, uint64_t call) {
+  const auto ends = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
+  return count * (mix(call, ends) % 4) / 2;
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ void Collectives::allgatherv(tutti_type type, size_t count, const Variant& varia
   title_ = describe("allgatherv", type, "", count, variant);
   const size_t size = format_of(type).size;
   const auto me = static_cast<size_t>(rank_);
-  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, 1); });
+  const uint64_t call = round_;
+  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, 1, call); });
   const size_t mine = blocks.counts[me];
   const GuardedBuffer recv(blocks.total * size, variant.skewed ? kSkew : 0);
   const GuardedBuffer own(variant.in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0);
@@ -61,7 +63,8 @@ void Collectives::reduce_scatterv(tutti_type type, Op op, size_t count, const Va
   const auto me = static_cast<size_t>(rank_);
   Variant dense = variant;
   dense.skewed = false;
-  const Uneven blocks = uneven(dense, [&](int rank) { return part(count, rank, 1); });
+  const uint64_t call = round_;
+  const Uneven blocks = uneven(dense, [&](int rank) { return part(count, rank, 1, call); });
   const size_t mine = blocks.counts[me];
   const OpHandle handle(op, type, rank_);
   const GuardedBuffer send(blocks.total * size, variant.skewed ? kSkew : 0);
@@ -87,11 +90,12 @@ void Collectives::alltoallv(tutti_type type, size_t count, const Variant& varian
   title_ = describe("alltoallv", type, "", count, variant);
   const size_t size = format_of(type).size;
   const auto me = static_cast<size_t>(rank_);
+  const uint64_t call = round_;
   const auto given_by = [&](int from) {
-    return uneven(variant, [&](int to) { return part(count, from, to); });
+    return uneven(variant, [&](int to) { return part(count, from, to, call); });
   };
   const Uneven given = given_by(rank_);
-  const Uneven taken = uneven(variant, [&](int from) { return part(count, from, rank_); });
+  const Uneven taken = uneven(variant, [&](int from) { return part(count, from, rank_, call); });
   const GuardedBuffer send(given.total * size, variant.skewed ? kSkew : 0);
   const GuardedBuffer recv(taken.total * size, variant.skewed ? kSkew + 2 : 0);
   const auto prepare = [&] {
@@ -119,7 +123,8 @@ void Collectives::gatherv(tutti_type type, size_t count, int root, const Variant
   const auto me = static_cast<size_t>(rank_);
   const bool at_root = rank_ == root;
   const bool in_place = variant.in_place && at_root;
-  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, root); });
+  const uint64_t call = round_;
+  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, root, call); });
   const size_t mine = blocks.counts[me];
   const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0);
   const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0);
@@ -150,7 +155,8 @@ void Collectives::scatterv(tutti_type type, size_t count, int root, const Varian
   const auto me = static_cast<size_t>(rank_);
   const bool at_root = rank_ == root;
   const bool in_place = variant.in_place && at_root;
-  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, root, rank); });
+  const uint64_t call = round_;
+  const Uneven blocks = uneven(variant, [&](int rank) { return part(count, root, rank, call); });
   const size_t mine = blocks.counts[me];
   const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0);
   const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0);
