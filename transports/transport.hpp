@@ -60,20 +60,34 @@ class Endpoint {
 
 // ---- shared windows ----------------------------------------------------------------------------
 
-// A rank's entry into a call: written by the rank, read by all; one line each, two alternate.
-struct alignas(kCacheLine) CallLine {
-  std::atomic<uint32_t> call;  // number of the call on this lane; payload and signature precede it
-  std::atomic<uint32_t> signature;  // of the call's arguments
+// What a rank says when it enters a call, in one number so that it can be read at any time.
+struct CallEntry {
+  uint32_t call;   // its number on this lane
+  uint32_t chain;  // of the signatures of all calls up to it
+};
+
+// A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them and
+// uses them in turn. Lines lie apart, because processors fetch lines in pairs.
+struct alignas(2 * kCacheLine) CallLine {
+  std::atomic<CallEntry> entry;  // the payload precedes it
   std::byte payload[56];
 };
-static_assert(sizeof(CallLine) == kCacheLine);
+static_assert(sizeof(CallLine) == 2 * kCacheLine && std::atomic<CallEntry>::is_always_lock_free);
+
+inline constexpr uint32_t kCallLines = 16;
 
 // How far a rank is: a count of ticks over all calls of the lane.
 struct alignas(kCacheLine) Progress {
   std::atomic<uint32_t> tick;
 };
 
-// What a call looked like, for error texts: written before each call line, read only on an error.
+// Not zero once the rank makes no more calls.
+struct alignas(kCacheLine) Departure {
+  std::atomic<uint32_t> left;
+};
+
+// What a call looked like, for error texts: written before each call line, of which each has its
+// record, and read only on an error.
 struct alignas(kCacheLine) CallRecord {
   uint64_t sequence;  // the communicator's count of calls
   uint64_t count;
@@ -94,9 +108,10 @@ struct WindowSizes {
 class Window {
  public:
   struct Rank {
-    CallLine* calls[2];
-    CallRecord* records[2];
+    CallLine* calls;      // kCallLines
+    CallRecord* records;  // kCallLines
     Progress* progress;
+    Departure* departure;
     std::byte* slots[2];
     std::byte* staging;
   };

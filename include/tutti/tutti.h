@@ -28,9 +28,11 @@
  *
  * Order and threads. All ranks of a communicator make the same collective calls in the same order,
  *   with matching arguments; a mismatch is detected and every rank gets an error with both
- *   signatures. One communicator is used from one thread at a time; different communicators may
- *   be used from different threads at once. tutti_comm_abort, and test/wait on a request, may be
- *   called from any thread at any time.
+ *   signatures: from that call, or from the next one that waits for others, because small calls in
+ *   which a rank only gives (a broadcast of its root, say) may end before any other rank has begun.
+ *   One communicator is used from one thread at a time; different communicators may be used from
+ *   different threads at once. tutti_comm_abort, and test/wait on a request, may be called from any
+ *   thread at any time.
  *
  * Forms. Each collective X has a blocking form tutti_X, a non-blocking form tutti_iX, which gives
  *   a request to be completed by tutti_request_wait (or _test until done), and a persistent form

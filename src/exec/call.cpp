@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 namespace tutti {
 namespace {
 
@@ -36,8 +38,13 @@ uint32_t signature_of(const Call& call) {
   if (call.collective == Collective::kReduceScatterv) {
     bits = mix_in(bits, call.layouts->send.counts);
   }
-  const auto signature = static_cast<uint32_t>(bits >> 32);
-  return signature == kLeft ? 1 : signature;
+  return static_cast<uint32_t>(bits >> 32);
+}
+
+// Multiplying by an odd number loses nothing; the rotation brings high bits to where the next
+// signature meets them.
+uint32_t chained(uint32_t chain, uint32_t signature) {
+  return std::rotl(chain * 0x9e3779b1u, 15) ^ signature;
 }
 
 CallRecord record_of(const Call& call, uint64_t sequence) {

@@ -37,10 +37,11 @@ struct Call {
 
 bool reduces(Collective collective);
 
-// 32 bits in which two calls that do not match differ (but for a chance of 2^-32). Never kLeft.
+// 32 bits in which two calls that do not match differ (but for a chance of 2^-32).
 uint32_t signature_of(const Call& call);
-// The signature of a rank that has destroyed its communicator.
-inline constexpr uint32_t kLeft = 0;
+// The chain of signatures of a lane's calls: two that are equal have equal calls up to there (but
+// for a chance of 2^-32).
+uint32_t chained(uint32_t chain, uint32_t signature);
 
 CallRecord record_of(const Call& call, uint64_t sequence);
 // "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4".

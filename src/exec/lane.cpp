@@ -26,19 +26,15 @@ Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> wi
       ranks_(ranks),
       transport_(transport),
       window_(std::move(window)),
+      shared_(window_ == nullptr ? std::span<const Window::Rank>() : window_->ranks()),
       endpoint_(std::move(endpoint)),
       entered_(static_cast<size_t>(ranks), 0),
       seen_(static_cast<size_t>(ranks), 0) {
-  for (size_t parity = 0; parity < 2; ++parity) {
-    std::vector<std::byte*>& bases = bases_[parity];
-    bases.assign(kPrivateSpaces, nullptr);
-    if (window_ == nullptr) continue;
-    for (const Window::Rank& peer : window_->ranks()) {
-      bases.push_back(peer.calls[parity]->payload);
-      bases.push_back(peer.slots[parity]);
-      bases.push_back(peer.staging);
-      bases.insert(bases.end(), 2, nullptr);  // of its buffers, which each call shows anew
-    }
+  bases_.assign(kPrivateSpaces, nullptr);
+  for (const Window::Rank& peer : shared_) {
+    bases_.insert(bases_.end(), 2, nullptr);  // line and slot: see bind()
+    bases_.push_back(peer.staging);
+    bases_.insert(bases_.end(), 2, nullptr);  // of its buffers, which each call shows anew
   }
 }
 
@@ -51,11 +47,10 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequ
   next_peer_ = 0;
   record_ = record_of(call, sequence);
   if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
+  begun_ = window_ == nullptr;
+  if (!begun_) close_gate();
   bind(call);
   if (part_->stages && status_.ok()) status_ = window_->reserve_staging();
-  // A schedule of messages alone does not enter the call; a peer that chose shared memory by
-  // mistake must see our signature all the same.
-  if (window_ != nullptr && !part_->enters) enter();
 }
 
 void Lane::bind(const Call& call) {
@@ -69,22 +64,30 @@ void Lane::bind(const Call& call) {
     scale_kernel(call.type)(scaled_.data(), send, call.binding->scalar.data(), count);
     send = scaled_.data();
   }
-  std::vector<std::byte*>& bases = bases_[call_ & 1];
-  bases[0] = send == nullptr ? nullptr : send + part_->offset;
-  bases[1] = recv == nullptr ? nullptr : recv + part_->offset;
-  bases[2] = reinterpret_cast<std::byte*>(scratch_.data());
+  bases_[0] = send == nullptr ? nullptr : send + part_->offset;
+  bases_[1] = recv == nullptr ? nullptr : recv + part_->offset;
+  bases_[2] = reinterpret_cast<std::byte*>(scratch_.data());
+  if (part_->uses_lines) place_lines();
   if (part_->slot_extent > 0) place_slots();
+}
+
+void Lane::place_lines() {
+  for (int peer = 0; peer < ranks_; ++peer) {
+    bases_[Ref::of(Space::kLine, 0, peer).base] = line_of(peer, call_).payload;
+  }
 }
 
 Advance Lane::advance() {
   if (!status_.ok()) return Advance::kFailed;
+  if (!begun_ && !pass_gate()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
   const std::vector<Step>& steps = part_->schedule.steps;
-  bool through = window_ == nullptr || part_->enters || all_entered();
+  bool through = window_ == nullptr || part_->enters || all_entered(call_);
   while (through && next_ < steps.size()) {
     through = run(steps[next_]);
     if (through) ++next_;
   }
-  if (through && sends_done() && (window_ == nullptr || all_entered()) && pulled_in_time()) {
+  const bool needs_nobody = window_ == nullptr || part_->runs_ahead;
+  if (through && sends_done() && (needs_nobody || all_entered(call_)) && pulled_in_time()) {
     finish();
     return Advance::kDone;
   }
@@ -129,18 +132,41 @@ void Lane::abandon() {
   finish();
 }
 
-// ---- time between ranks ------------------------------------------------------------------------
+// ---- the gate ----------------------------------------------------------------------------------
+
+void Lane::close_gate() {
+  chains_[call_ % kCallLines] = chained(chains_[(call_ - 1) % kCallLines], plan_->signature);
+  slot_uses_[call_ % kCallLines] = {};
+  gate_ = call_ - kMostAhead;
+}
+
+// Called until it returns true, which begins the call.
+bool Lane::pass_gate() {
+  if (!reached(synced_, gate_) && !all_entered(gate_)) {
+    // Having to wait, wait for more, lest each of the next calls has to as well.
+    if (waited_at_ != call_) gate_ = later(gate_, call_ - 1 - kMostAhead / 2);
+    waited_at_ = call_;
+    return false;
+  }
+  begun_ = true;
+  // A schedule of messages alone does not enter the call; a peer that chose shared memory by
+  // mistake must see our signature all the same.
+  if (!part_->enters) enter();
+  return true;
+}
+
+// ---- entries and ticks -------------------------------------------------------------------------
 
 void Lane::enter() {
-  const Window::Rank& mine = shared(rank_);
-  *mine.records[call_ & 1] = record_;
-  CallLine& line = *mine.calls[call_ & 1];
-  if (part_->schedule.shows_buffers)
-    std::memcpy(line.payload, bases_[call_ & 1].data(), 2 * sizeof(std::byte*));
-  line.signature.store(plan_->signature, std::memory_order_relaxed);
-  line.call.store(call_, std::memory_order_release);  // after payload, record and signature
+  record_at(rank_, call_) = record_;
+  CallLine& line = line_of(rank_, call_);
+  if (part_->schedule.shows_buffers) {
+    std::memcpy(line.payload, bases_.data(), 2 * sizeof(std::byte*));
+  }
+  // After payload and record.
+  line.entry.store({call_, chains_[call_ % kCallLines]}, std::memory_order_release);
   transport_.notify();
-  take_next_slot();
+  if (!part_->runs_ahead) take_next_slot();
 }
 
 void Lane::publish(uint32_t tick) {
@@ -160,65 +186,49 @@ bool Lane::arrived(const Step& step) {
 
 bool Lane::arrived(int peer, uint32_t tick) {
   if (peer == rank_) return true;
-  if (!entered(peer)) return false;
+  if (!entered(peer, call_)) return false;
   if (tick == 1) return true;
   uint32_t& seen = seen_[static_cast<size_t>(peer)];
   const uint32_t wanted = tick_base_ + tick;
-  if (static_cast<int32_t>(seen - wanted) >= 0) return true;
+  if (reached(seen, wanted)) return true;
   seen = shared(peer).progress->tick.load(std::memory_order_acquire);
-  return static_cast<int32_t>(seen - wanted) >= 0;
+  return reached(seen, wanted);
 }
 
-bool Lane::entered(int peer) {
+bool Lane::entered(int peer, uint32_t call) {
   uint32_t& entered = entered_[static_cast<size_t>(peer)];
-  if (entered == call_) return true;
-  const CallLine& line = *shared(peer).calls[call_ & 1];
-  if (line.call.load(std::memory_order_acquire) != call_) return false;
-  const uint32_t signature = line.signature.load(std::memory_order_relaxed);
-  if (signature != plan_->signature) return mismatched(peer, signature);
-  entered = call_;
-  if (part_->schedule.shows_buffers) find_buffers_of(peer);
+  if (reached(entered, call)) return true;
+  const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
+  if (!reached(entry.call, call)) return left_before(peer, call);
+  // Of a later call in the same line the chain tells nothing yet; a later look will.
+  if (entry.call == call && entry.chain != chains_[call % kCallLines]) {
+    return mismatched(peer, call);
+  }
+  entered = call;
+  if (call == call_ && part_->schedule.shows_buffers) find_buffers_of(peer);
   return true;
+}
+
+// Fails if the peer will never enter the call; else false, for not yet.
+bool Lane::left_before(int peer, uint32_t call) {
+  if (!has_left(peer)) return false;
+  // What it did before is to be seen now.
+  if (reached(line_of(peer, call).entry.load(std::memory_order_relaxed).call, call)) return false;
+  return fail({Code::kPeerFailed, name_of(peer) + " has destroyed its communicator"});
 }
 
 // Two addresses in the peer's process, send and recv, lie where a payload would.
 void Lane::find_buffers_of(int peer) {
-  std::byte** bases = &bases_[call_ & 1][Ref::of(Space::kPeerSend, 0, peer).base];
-  std::memcpy(bases, shared(peer).calls[call_ & 1]->payload, 2 * sizeof *bases);
+  std::byte** bases = &bases_[Ref::of(Space::kPeerSend, 0, peer).base];
+  std::memcpy(bases, line_of(peer, call_).payload, 2 * sizeof *bases);
 }
 
-bool Lane::all_entered() {
+bool Lane::all_entered(uint32_t call) {
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_ && !entered(peer)) return false;
+    if (peer != rank_ && !entered(peer, call)) return false;
   }
+  synced_ = call;
   return true;
-}
-
-bool Lane::mismatched(int peer, uint32_t signature) {
-  if (signature == kLeft) {
-    return fail({Code::kPeerFailed, name_of(peer) + " has destroyed its communicator"});
-  }
-  return fail(Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
-                             rank_, describe(record_), peer,
-                             describe(*shared(peer).records[call_ & 1])));
-}
-
-void Lane::leave() {
-  if (window_ == nullptr) return;
-  ++call_;
-  CallLine& line = *shared(rank_).calls[call_ & 1];
-  line.signature.store(kLeft, std::memory_order_relaxed);
-  line.call.store(call_, std::memory_order_release);
-  transport_.notify();
-}
-
-bool Lane::has_left(int peer) const {
-  if (window_ == nullptr) return false;
-  const Window::Rank& theirs = shared(peer);
-  return std::any_of(std::begin(theirs.calls), std::end(theirs.calls), [](const CallLine* line) {
-    return line->call.load(std::memory_order_acquire) != 0 &&
-           line->signature.load(std::memory_order_relaxed) == kLeft;
-  });
 }
 
 // A peer that has given the call up may have changed its buffers since. It stopped the communicator
@@ -230,40 +240,16 @@ bool Lane::pulled_in_time() {
   return fail({Code::kAborted, "the communicator was stopped during the call"});
 }
 
-// ---- errors ------------------------------------------------------------------------------------
+// ---- the end -----------------------------------------------------------------------------------
 
-bool Lane::fail(Status status) {
-  status_ = std::move(status);
-  return false;
+void Lane::leave() {
+  if (window_ == nullptr) return;
+  shared(rank_).departure->left.store(1, std::memory_order_release);
+  transport_.notify();
 }
 
-std::string Lane::name_of(int peer) const {
-  const PeerProcess& process = transport_.process(peer);
-  return fmt::format("rank {} (pid {} on {})", peer, process.pid, process.host);
-}
-
-std::string Lane::blocked_on() const {
-  if (part_ == nullptr) return "";
-  std::string text;
-  const auto add = [&text](const std::string& sentence) {
-    text += (text.empty() ? "" : "; ") + sentence;
-  };
-  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
-    const Window::Rank& theirs = shared(peer);
-    if (peer == rank_ || theirs.calls[call_ & 1]->call.load(std::memory_order_acquire) == call_) {
-      continue;
-    }
-    const uint32_t last = theirs.calls[(call_ - 1) & 1]->call.load(std::memory_order_acquire);
-    add(name_of(peer) + " has not entered the call; its last was " +
-        (last == 0 ? "none" : describe(*theirs.records[(call_ - 1) & 1])));
-  }
-  if (!text.empty() || next_ >= part_->schedule.steps.size()) return text;
-  const Step& step = part_->schedule.steps[next_];
-  const int peer = step.peer == kAllPeers ? next_peer_ : step.peer;
-  if (peer >= 0 && peer < ranks_ && peer != rank_) {
-    add(name_of(peer) + " entered the call but is late for: " + to_string(step, part_->schedule));
-  }
-  return text;
+bool Lane::has_left(int peer) const {
+  return window_ != nullptr && shared(peer).departure->left.load(std::memory_order_acquire) != 0;
 }
 
 }  // namespace tutti

@@ -6,6 +6,14 @@
 //
 // A lane belongs to one thread at a time (see exec/operation.hpp for who that is) and never waits:
 // advance() goes on until it would have to.
+//
+// Calls in a row. A call ends when all peers have entered it, unless this rank's part of it leaves
+// nothing behind that a peer needs but its entry and its slot (Plan::Part::runs_ahead), as that of
+// a broadcast's root: then it ends at once, and up to kMostAhead such calls may end before a peer
+// enters the first. A call begins (its gate opens) when all peers have finished the last call that
+// used the lines and the part of the slot that it will write. That is known of call n of a peer
+// from its entry into call n+1, which also tells, by the chain of signatures, whether all calls up
+// to there matched.
 #pragma once
 
 #include <deque>
@@ -25,6 +33,23 @@ struct alignas(kCacheLine) CacheLine {
 
 // Calls walk through the slots by their size: see Lane::place_slots.
 inline constexpr size_t kSlotWalks = 3;
+
+// How many calls a rank can be ahead of a peer.
+inline constexpr uint32_t kMostAhead = kCallLines - 1;
+
+// What a call writes of this rank's slot.
+struct SlotUse {
+  uint32_t call;
+  uint64_t begin;
+  uint64_t end;
+};
+
+// Whether one count, of calls or ticks, is at another or past it. Counts wrap around.
+inline bool reached(uint32_t count, uint32_t wanted) {
+  return static_cast<int32_t>(count - wanted) >= 0;
+}
+
+inline uint32_t later(uint32_t a, uint32_t b) { return reached(a, b) ? a : b; }
 
 enum class Advance { kDone, kBlocked, kFailed };
 
@@ -53,27 +78,33 @@ class Lane {
   [[nodiscard]] bool has_left(int peer) const;
 
  private:
-  [[nodiscard]] std::byte* address(const Ref& ref) const {
-    return bases_[call_ & 1][ref.base] + ref.offset;
-  }
+  [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
   [[nodiscard]] const Window::Rank& shared(int rank) const {
-    return window_->ranks()[static_cast<size_t>(rank)];
+    return shared_[static_cast<size_t>(rank)];
   }
   void bind(const Call& call);
+  void place_lines();
   void place_slots();
+  [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
   [[nodiscard]] uint64_t next_slot() const;
   [[nodiscard]] uint64_t slot_room() const;
   void take_next_slot();
   void finish();
   bool run(const Step& step);
 
+  void close_gate();
+  bool pass_gate();
   void enter();
   void publish(uint32_t tick);
   bool arrived(const Step& step);
   bool arrived(int peer, uint32_t tick);
-  bool entered(int peer);
-  bool all_entered();
-  bool mismatched(int peer, uint32_t signature);
+  bool entered(int peer, uint32_t call);
+  bool all_entered(uint32_t call);
+  bool left_before(int peer, uint32_t call);
+  bool mismatched(int peer, uint32_t call);
+  [[nodiscard]] uint32_t first_difference(int peer, uint32_t call) const;
+  [[nodiscard]] const CallRecord& own_record(uint32_t call) const;
+  [[nodiscard]] uint32_t last_call_of(int peer) const;
   void find_buffers_of(int peer);
   bool pull(const Step& step);
   bool pulled_in_time();
@@ -87,20 +118,33 @@ class Lane {
 
   bool fail(Status status);
   [[nodiscard]] std::string name_of(int peer) const;
+  [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
+    return shared(rank).calls[call % kCallLines];
+  }
+  [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
+    return shared(rank).records[call % kCallLines];
+  }
 
   const int rank_;
   const int ranks_;
   Transport& transport_;
   const std::unique_ptr<Window> window_;
+  const std::span<const Window::Rank> shared_;  // by rank
   const std::unique_ptr<Endpoint> endpoint_;
 
   uint32_t call_ = 0;                     // number of the call that runs or ran last on this lane
+  uint32_t chains_[kCallLines] = {};      // this rank's, by call
+  uint32_t synced_ = 0;                   // the last call that all peers are known to have entered
+  uint32_t gate_ = 0;                     // the call that all must have entered before this begins
+  uint32_t waited_at_ = 0;                // the last call that had to wait at its gate
+  bool begun_ = false;                    // the gate is open
   uint32_t tick_base_ = 0;                // ticks of all calls before it
   uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
-  std::vector<uint32_t> entered_;         // by peer: the last call in which its entry was seen
+  SlotUse slot_uses_[kCallLines] = {};    // by call
+  std::vector<uint32_t> entered_;         // by peer: the last call that it is known to have entered
   std::vector<uint32_t> seen_;            // by peer: the highest tick seen
-  std::vector<std::byte*> bases_[2];      // by Ref::base, for even and odd calls
+  std::vector<std::byte*> bases_;         // by Ref::base
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;

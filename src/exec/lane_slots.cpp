@@ -46,14 +46,29 @@ void Lane::place_slots() {
     slots_reserved_ = room;
   }
   const uint64_t at = next_slot();
-  std::vector<std::byte*>& bases = bases_[call_ & 1];
   for (int peer = 0; peer < ranks_; ++peer) {
-    const uint32_t base = Ref::of(Space::kSlot, 0, peer).base;
-    bases[base] = shared(peer).slots[call_ & 1] + at;
+    bases_[Ref::of(Space::kSlot, 0, peer).base] = shared(peer).slots[call_ & 1] + at;
+  }
+  if (part_->writes_slot) {
+    const uint64_t end = at + part_->slot_extent;
+    gate_ = later(gate_, last_use_of_slot(at, end) + 1);
+    slot_uses_[call_ % kCallLines] = {call_, at, end};
   }
   // The other copy follows at the same place, with the next call.
   const bool second = (call_ & 1) != 0;
   next_slots_[walk_of(part_->slot_extent)] = at + (second ? part_->slot_extent : 0);
+}
+
+// The last call that wrote there and that a peer may not have finished; else one that is long over.
+uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
+  const uint32_t oldest = later(synced_, call_ - kMostAhead);
+  uint32_t last = oldest - 1;
+  // Every other call used the same copy.
+  for (uint32_t call = call_ - 2; reached(call, oldest); call -= 2) {
+    const SlotUse& use = slot_uses_[call % kCallLines];
+    if (use.call == call && use.begin < end && begin < use.end) return call;
+  }
+  return last;
 }
 
 uint64_t Lane::slot_room() const {

@@ -2,6 +2,7 @@
 #include "exec/plan.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace tutti {
 namespace {
@@ -38,6 +39,13 @@ uint64_t slot_extent_of(const Problem& problem) {
   return lines * kCacheLine;
 }
 
+bool reads_lines(const Schedule& schedule, const Step& step) {
+  if (step.kind == StepKind::kCopy) return step.src.space() == Space::kLine;
+  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
+  return std::any_of(sources.begin(), sources.end(),
+                     [](const Ref& ref) { return ref.space() == Space::kLine; });
+}
+
 Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
   const Range range = part_of(whole.bytes(), lanes, lane);
   Problem problem = whole;
@@ -46,13 +54,20 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.schedule = build_schedule(algorithm, problem);
   part.offset = range.offset;
   part.slot_extent = slot_extent_of(problem);
+  bool light = part.schedule.ticks == 1;
   for (const Step& step : part.schedule.steps) {
     part.most_sources = std::max(part.most_sources, step.source_count);
     part.enters |= step.kind == StepKind::kPublish;
-    const bool writes = step.kind == StepKind::kCopy || step.kind == StepKind::kPull ||
-                        step.kind == StepKind::kReduce;
+    const bool works = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
+    const bool writes = works || step.kind == StepKind::kPull;
     part.stages |= writes && step.dst.space() == Space::kWindow;
+    part.writes_slot |= writes && step.dst.space() == Space::kSlot;
+    part.uses_lines |=
+        works && (step.dst.space() == Space::kLine || reads_lines(part.schedule, step));
+    const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
+    light &= works || waits || step.kind == StepKind::kPublish;
   }
+  part.runs_ahead = light && part.enters && !part.stages && !part.schedule.shows_buffers;
   return part;
 }
 

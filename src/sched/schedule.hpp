@@ -8,10 +8,11 @@
 // Time between ranks. Each rank counts what it makes known in one number per call, the tick.
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
 // has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
-// the call's signature and with the payload of Space::kLine, and the executor sees to it that every
-// rank has seen tick 1 of every other before the call ends. Hence, when call n starts, all ranks
-// have finished call n-2, and this decides what may be written without asking:
-//   kLine, kSlot: two copies alternate from call to call; write at once.
+// the call's signature and with the payload of Space::kLine. The executor begins a call only when
+// all ranks have finished the last one that used the same line or the same part of the slot, and
+// ends it only when all have entered it, where that matters (exec/lane.hpp). This decides what may
+// be written without asking:
+//   kLine, kSlot: calls take turns in several copies; write at once.
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //

@@ -20,12 +20,11 @@ std::vector<Part> parts_of(const Layout& layout) {
   for (int r = 0; r < layout.ranks(); ++r) {
     parts.push_back({layout.bell(r), r});
     for (int lane = 0; lane < layout.lanes(); ++lane) {
-      for (int which : {0, 1}) {
-        parts.push_back({layout.call(r, lane, which), r});
-        parts.push_back({layout.record(r, lane, which), r});
-        parts.push_back({layout.slot(r, lane, which), r});
-      }
+      parts.push_back({layout.calls(r, lane), r});
+      parts.push_back({layout.records(r, lane), r});
       parts.push_back({layout.progress(r, lane), r});
+      parts.push_back({layout.departure(r, lane), r});
+      for (int which : {0, 1}) parts.push_back({layout.slot(r, lane, which), r});
       parts.push_back({layout.staging(r, lane), r});
     }
     for (int channel = 0; channel < layout.channels(); ++channel) {
@@ -79,8 +78,8 @@ TEST_P(Layouts, WhatIsAlwaysUsedIsAPageOfLinesPerLane) {
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Span always = layout_.always(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
-      for (const Span& line :
-           {layout_.call(r, lane, 0), layout_.record(r, lane, 1), layout_.progress(r, lane)}) {
+      for (const Span& line : {layout_.calls(r, lane), layout_.records(r, lane),
+                               layout_.progress(r, lane), layout_.departure(r, lane)}) {
         EXPECT_GE(line.offset, always.offset);
         EXPECT_LE(line.end(), always.end());
       }

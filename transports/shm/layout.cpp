@@ -5,9 +5,12 @@ namespace tutti::shm {
 namespace {
 
 // Within a lane's page of lines.
-constexpr uint64_t kCallAt[2] = {0 * kApart, 1 * kApart};
-constexpr uint64_t kProgressAt = 2 * kApart;
-constexpr uint64_t kRecordAt[2] = {3 * kApart, 4 * kApart};
+constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
+constexpr uint64_t kProgressAt = kCallsBytes;
+constexpr uint64_t kDepartureAt = kProgressAt + kApart;
+constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
+constexpr uint64_t kRecordsBytes = kCallLines * sizeof(CallRecord);
+static_assert(kRecordsAt + kRecordsBytes <= kPageBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
 
@@ -46,16 +49,18 @@ uint64_t Layout::lane_part(int rank, int lane) const {
 
 Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * kPageBytes}; }
 
-Span Layout::call(int rank, int lane, int which) const {
-  return {lane_part(rank, lane) + kCallAt[which], sizeof(CallLine)};
-}
+Span Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
 
-Span Layout::record(int rank, int lane, int which) const {
-  return {lane_part(rank, lane) + kRecordAt[which], sizeof(CallRecord)};
+Span Layout::records(int rank, int lane) const {
+  return {lane_part(rank, lane) + kRecordsAt, kRecordsBytes};
 }
 
 Span Layout::progress(int rank, int lane) const {
   return {lane_part(rank, lane) + kProgressAt, sizeof(Progress)};
+}
+
+Span Layout::departure(int rank, int lane) const {
+  return {lane_part(rank, lane) + kDepartureAt, sizeof(Departure)};
 }
 
 Span Layout::slot(int rank, int lane, int which) const {

@@ -56,9 +56,10 @@ class Layout {
 
   // What of a rank's part is always used: the lines of all lanes.
   [[nodiscard]] Span always(int rank) const;
-  [[nodiscard]] Span call(int rank, int lane, int which) const;
-  [[nodiscard]] Span record(int rank, int lane, int which) const;
+  [[nodiscard]] Span calls(int rank, int lane) const;
+  [[nodiscard]] Span records(int rank, int lane) const;
   [[nodiscard]] Span progress(int rank, int lane) const;
+  [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
 

@@ -20,12 +20,13 @@ class ShmWindow final : public Window {
     const Region& region = attached.region;
     for (int r = 0; r < layout.ranks(); ++r) {
       Rank place{};
+      place.calls = region.at<CallLine>(layout.calls(r, lane));
+      place.records = region.at<CallRecord>(layout.records(r, lane));
       for (int which : {0, 1}) {
-        place.calls[which] = region.at<CallLine>(layout.call(r, lane, which));
-        place.records[which] = region.at<CallRecord>(layout.record(r, lane, which));
         place.slots[which] = region.at<std::byte>(layout.slot(r, lane, which));
       }
       place.progress = region.at<Progress>(layout.progress(r, lane));
+      place.departure = region.at<Departure>(layout.departure(r, lane));
       place.staging = region.at<std::byte>(layout.staging(r, lane));
       ranks_.push_back(place);
     }

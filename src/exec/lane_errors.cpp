@@ -1,0 +1,75 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a lane says of calls that fail.
+#include <fmt/format.h>
+
+#include "exec/lane.hpp"
+
+namespace tutti {
+
+bool Lane::fail(Status status) {
+  status_ = std::move(status);
+  return false;
+}
+
+std::string Lane::name_of(int peer) const {
+  const PeerProcess& process = transport_.process(peer);
+  return fmt::format("rank {} (pid {} on {})", peer, process.pid, process.host);
+}
+
+std::string Lane::blocked_on() const {
+  if (part_ == nullptr) return "";
+  std::string text;
+  const auto add = [&text](const std::string& sentence) {
+    text += (text.empty() ? "" : "; ") + sentence;
+  };
+  const uint32_t wanted = begun_ ? call_ : gate_;
+  const std::string call = begun_ ? "the call" : describe(record_at(rank_, wanted));
+  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
+    if (peer == rank_) continue;
+    const uint32_t last = last_call_of(peer);
+    if (reached(last, wanted)) continue;
+    add(fmt::format("{} has not entered {}; its last was {}", name_of(peer), call,
+                    last == 0 ? "none" : describe(record_at(peer, last))));
+  }
+  if (!text.empty() || next_ >= part_->schedule.steps.size()) return text;
+  const Step& step = part_->schedule.steps[next_];
+  const int peer = step.peer == kAllPeers ? next_peer_ : step.peer;
+  if (peer >= 0 && peer < ranks_ && peer != rank_) {
+    add(name_of(peer) + " entered the call but is late for: " + to_string(step, part_->schedule));
+  }
+  return text;
+}
+
+uint32_t Lane::last_call_of(int peer) const {
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < kCallLines; ++i) {
+    const CallEntry entry = line_of(peer, i).entry.load(std::memory_order_acquire);
+    if (entry.call != 0) last = later(entry.call, last);
+  }
+  return last;
+}
+
+bool Lane::mismatched(int peer, uint32_t call) {
+  const uint32_t first = first_difference(peer, call);
+  return fail(Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
+                             rank_, describe(own_record(first)), peer,
+                             describe(record_at(peer, first))));
+}
+
+// Which call differed: `call`, or one before it at which nobody looked. The record of such a one
+// may have been written over by now; then it is `call` that is shown.
+uint32_t Lane::first_difference(int peer, uint32_t call) const {
+  for (uint32_t earlier = synced_ + 1; !reached(earlier, call); ++earlier) {
+    const CallRecord& mine = own_record(earlier);
+    const CallRecord& theirs = record_at(peer, earlier);
+    if (mine.sequence == theirs.sequence && describe(mine) != describe(theirs)) return earlier;
+  }
+  return call;
+}
+
+const CallRecord& Lane::own_record(uint32_t call) const {
+  return call == call_ ? record_ : record_at(rank_, call);
+}
+
+}  // namespace tutti
