@@ -41,7 +41,8 @@ Call base_call(Collective collective, const void* send, void* recv, size_t count
   return call;
 }
 
-Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type, const Call& call) {
+Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
+                        const Call& call) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
   if (static_cast<unsigned>(type) >= kDataTypes) [[unlikely]] {
     return Status::format(Code::kInvalidArgument, "{}: type {} is none of tutti_type", function,
@@ -63,7 +64,7 @@ Status check_root(std::string_view function, tutti_comm_t comm, int root) {
                         ranks - 1);
 }
 
-Status bind(std::string_view function, tutti_op op, Call& call) {
+Status bind_any(std::string_view function, tutti_op op, Call& call) {
   Result<BoundOp> bound = bind_op(op, call.type);
   if (!bound.ok()) [[unlikely]]
     return bound.status().with_context(function);

@@ -83,9 +83,32 @@ struct BufferBlocks {
   Blocks recv = Blocks::kNone;
 };
 // Of the root, or of any other rank; the same where there is no root.
-BufferBlocks blocks_of(Collective collective, bool at_root);
+constexpr BufferBlocks blocks_of(Collective collective, bool at_root) {
+  const auto only_root = [at_root](Blocks blocks) { return at_root ? blocks : Blocks::kNone; };
+  switch (collective) {
+    case Collective::kAllreduce: return {Blocks::kOne, Blocks::kOne};
+    case Collective::kReduce: return {Blocks::kOne, only_root(Blocks::kOne)};
+    case Collective::kBroadcast: return {Blocks::kNone, Blocks::kOne};
+    case Collective::kAllgather:
+    case Collective::kAllgatherv: return {Blocks::kOne, Blocks::kPerRank};
+    case Collective::kReduceScatter:
+    case Collective::kReduceScatterv: return {Blocks::kPerRank, Blocks::kOne};
+    case Collective::kAlltoall:
+    case Collective::kAlltoallv: return {Blocks::kPerRank, Blocks::kPerRank};
+    case Collective::kGather:
+    case Collective::kGatherv: return {Blocks::kOne, only_root(Blocks::kPerRank)};
+    case Collective::kScatter:
+    case Collective::kScatterv: return {only_root(Blocks::kPerRank), Blocks::kOne};
+    case Collective::kBarrier: break;
+  }
+  return {};
+}
 // Whether both buffers can be one: then the smaller is this rank's block of the larger, or they are
 // equal.
-bool can_be_in_place(Collective collective, bool at_root);
+constexpr bool can_be_in_place(Collective collective, bool at_root) {
+  const BufferBlocks blocks = blocks_of(collective, at_root);
+  return blocks.send != Blocks::kNone && blocks.recv != Blocks::kNone &&
+         (blocks.send == Blocks::kOne || blocks.recv == Blocks::kOne);
+}
 
 }  // namespace tutti

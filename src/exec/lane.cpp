@@ -27,6 +27,7 @@ Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> wi
       transport_(transport),
       window_(std::move(window)),
       shared_(window_ == nullptr ? std::span<const Window::Rank>() : window_->ranks()),
+      slot_bytes_(window_ == nullptr ? 0 : window_->sizes().slot_bytes),
       endpoint_(std::move(endpoint)),
       entered_(static_cast<size_t>(ranks), 0),
       seen_(static_cast<size_t>(ranks), 0) {

@@ -130,6 +130,7 @@ class Lane {
   Transport& transport_;
   const std::unique_ptr<Window> window_;
   const std::span<const Window::Rank> shared_;  // by rank
+  const uint64_t slot_bytes_;
   const std::unique_ptr<Endpoint> endpoint_;
 
   uint32_t call_ = 0;                     // number of the call that runs or ran last on this lane

@@ -72,7 +72,7 @@ uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
 }
 
 uint64_t Lane::slot_room() const {
-  return std::min(kWalks[walk_of(part_->slot_extent)].room, window_->sizes().slot_bytes);
+  return std::min(kWalks[walk_of(part_->slot_extent)].room, slot_bytes_);
 }
 
 uint64_t Lane::next_slot() const {

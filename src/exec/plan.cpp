@@ -67,6 +67,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
     const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
     light &= works || waits || step.kind == StepKind::kPublish;
   }
+  // No algorithm uses both, on any rank.
+  if (part.uses_lines) part.slot_extent = 0;
   part.runs_ahead = light && part.enters && !part.stages && !part.schedule.shows_buffers;
   return part;
 }

@@ -12,7 +12,7 @@
 // all ranks have finished the last one that used the same line or the same part of the slot, and
 // ends it only when all have entered it, where that matters (exec/lane.hpp). This decides what may
 // be written without asking:
-//   kLine, kSlot: calls take turns in several copies; write at once.
+//   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other.
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //

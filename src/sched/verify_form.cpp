@@ -169,6 +169,21 @@ std::string step_text(std::span<const Schedule> schedules, int rank, size_t step
   return fmt::format("rank {} step {} ({})", rank, step, text);
 }
 
+namespace {
+
+// Also of steps that have no source or destination, for which space() says kSend.
+bool uses(std::span<const Schedule> schedules, Space space) {
+  return std::ranges::any_of(schedules, [space](const Schedule& schedule) {
+    const auto there = [space](const Ref& ref) { return ref.space() == space; };
+    return std::ranges::any_of(schedule.sources, there) ||
+           std::ranges::any_of(schedule.steps, [&](const Step& step) {
+             return there(step.dst) || there(step.src);
+           });
+  });
+}
+
+}  // namespace
+
 Status check_form(std::span<const Schedule> schedules, const Problems& problems) {
   for (int rank = 0; rank < problems.common().ranks; ++rank) {
     const uint32_t ticks = schedules[static_cast<size_t>(rank)].ticks;
@@ -177,6 +192,10 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
                             schedules[0].ticks, rank, ticks);
     }
     TUTTI_RETURN_IF_ERROR(Form(schedules, problems, rank).check());
+  }
+  if (uses(schedules, Space::kLine) && uses(schedules, Space::kSlot)) {
+    return {Code::kInternal,
+            "uses lines and slots, where a rank that sees only lines needs no slot"};
   }
   return {};
 }
