@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/topology.hpp"
+#include "exec/call.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/picture.hpp"
@@ -56,11 +57,11 @@ tutti::Collective collective_of(const std::string& name) {
                    fmt::join(names, ", ")));
 }
 
-uint32_t element_bytes_of(const std::string& name) {
+tutti::DataType type_of(const std::string& name) {
   std::string names;
   for (int i = 0; i < tutti::kDataTypes; ++i) {
     const auto type = static_cast<tutti::DataType>(i);
-    if (type_name(type) == name) return static_cast<uint32_t>(type_size(type));
+    if (type_name(type) == name) return type;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", type_name(type));
   }
   fail(fmt::format("there is no type '{}'; expected one of {}", name, names));
@@ -69,7 +70,10 @@ uint32_t element_bytes_of(const std::string& name) {
 Problem problem_of(const Options& options, const tutti::Environment& environment) {
   Problem problem;
   problem.collective = collective_of(options.collective);
-  problem.element_bytes = element_bytes_of(options.type);
+  const tutti::DataType type = type_of(options.type);
+  problem.element_bytes = static_cast<uint32_t>(type_size(type));
+  problem.rank_order =
+      tutti::reduces(problem.collective) && needs_rank_order(tutti::ReduceOp::kSum, type);
   const bool barrier = problem.collective == tutti::Collective::kBarrier;
   if (options.bytes % problem.element_bytes != 0 || (barrier && options.bytes != 0)) {
     fail(fmt::format("{} bytes are no whole number of elements of {}", options.bytes,

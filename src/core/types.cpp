@@ -49,6 +49,13 @@ bool op_supports(ReduceOp op, DataType type) {
   return !bitwise || is_integer(type);
 }
 
+bool needs_rank_order(ReduceOp op, DataType type) {
+  if (op == ReduceOp::kUser) return true;
+  const bool rounds = op == ReduceOp::kSum || op == ReduceOp::kProd || op == ReduceOp::kAvg ||
+                      op == ReduceOp::kPremulSum;
+  return rounds && !is_integer(type) && type_size(type) < sizeof(float);
+}
+
 std::string_view collective_name(Collective collective) {
   return kCollectiveNames[static_cast<size_t>(collective)];
 }

@@ -50,6 +50,9 @@ enum class ReduceOp : uint8_t {
 constexpr int kBuiltinReduceOps = 8;  // those that need no handle: sum ... bxor
 
 std::string_view op_name(ReduceOp op);
+// Whether ranks must be combined in one step in ascending order: a user's function need not
+// commute, and floats of 16 and 8 bits are accumulated in wider ones and rounded once.
+bool needs_rank_order(ReduceOp op, DataType type);
 // Bitwise operations exist for integers only.
 bool op_supports(ReduceOp op, DataType type);
 

@@ -27,6 +27,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
   if (key.layouts != nullptr) problem.layouts = *key.layouts;
   problem.in_place = key.in_place;
+  problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
   problem.limits = context.limits;
   return problem;
 }

@@ -163,6 +163,8 @@ struct Problem {
   // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send). Where there is a
   // root, only its buffers can, and it means nothing on the other ranks.
   bool in_place = false;
+  // Only a reduction in one step in rank order will do (needs_rank_order() in core/types.hpp).
+  bool rank_order = false;
   Limits limits;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }

@@ -105,6 +105,9 @@ Applies Selector::usable(const Algorithm& algorithm, const Problem& problem) con
   if (strict_ && !algorithm.rank_order) {
     return {false, "does not reduce in the order of the ranks (TUTTI_STRICT)"};
   }
+  if (problem.rank_order && !algorithm.rank_order) {
+    return {false, "does not reduce in the order of the ranks, which operation and type need"};
+  }
   return algorithm.applies(problem);
 }
 

@@ -59,6 +59,27 @@ INSTANTIATE_TEST_SUITE_P(RanksAndWorkers, FloatSums,
                                   std::get<1>(info.param) + "_workers";
                          });
 
+// Whatever algorithm is demanded: those that round on the way are not for narrow floats.
+TEST(Floats, NarrowSumsAreRoundedOnceWhateverIsDemanded) {
+  constexpr size_t kCount = 300;
+  for (const char* algorithm : {"ring", "circulant", "recursive_doubling", "tree"}) {
+    Ranks ranks;
+    ranks.count = 5;
+    ranks.before = [&](int) { setenv("CCL_ALLREDUCE", algorithm, 1); };
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      for (const tutti_type type : {TUTTI_FLOAT16, TUTTI_BFLOAT16, TUTTI_FLOAT8_E4M3}) {
+        const size_t size = format_of(type).size;
+        Bytes data(kCount * size);
+        tile(data.data(), rough_pattern(type, rank, 1), size, 0, kCount);
+        ASSERT_OK(tutti_allreduce(data.data(), data.data(), kCount, type, TUTTI_SUM, comm));
+        const Bytes expected = sum_in_rank_order(type, ranks.count, Op::kSum);
+        EXPECT_EQ(difference(data.data(), expected, size, 0, kCount), "")
+            << tutti_type_name(type) << " by " << algorithm;
+      }
+    });
+  }
+}
+
 TEST(Floats, ANotANumberWinsMinMaxAndSum) {
   run_ranks(3, [](int rank, tutti_comm_t comm) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -198,6 +198,19 @@ TEST(Selector, StrictModeReducesInRankOrderOnly) {
   }
 }
 
+TEST(Selector, KeepsTheOrderOfTheRanksWhereItMatters) {
+  const Selector selector = *selector_with({{"CCL_ALLREDUCE", "ring"}});
+  for (const Problem& shared : {problem_of(Collective::kAllreduce, 1 << 20),
+                                without_memory(problem_of(Collective::kAllreduce, 1 << 20))}) {
+    Problem problem = shared;
+    EXPECT_EQ(chosen(selector, problem), "ring");
+    problem.rank_order = true;
+    const Choice choice = selector.explain(problem);
+    EXPECT_TRUE(choice.algorithm->rank_order) << choice.algorithm->name;
+    EXPECT_NE(choice.note.find("which operation and type need"), std::string::npos) << choice.note;
+  }
+}
+
 TEST(Selector, EveryRankChoosesAlike) {
   const Selector selector = *selector_with({});
   for (const uint64_t bytes : {0UL, 8UL, 60UL, 3000UL, 30'000UL, 300'000UL, 3UL << 30}) {
