@@ -246,6 +246,7 @@ def different_sizes(kind):
             dist.scatter(mine, lists if rank == 0 else None)
         else:
             dist.all_to_all([torch.zeros_like(mine) for _ in range(size)], lists[:-1] + [mine])
+        dist.barrier()  # where a rank learns of it that only gave
     except RuntimeError as error:
         return str(error)
     return ""
