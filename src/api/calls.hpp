@@ -11,13 +11,34 @@ namespace tutti {
 
 Call base_call(Collective collective, const void* send, void* recv, size_t count, tutti_type type);
 
-// What can be wrong with a call besides its root and its operation. `function` is for error texts.
-inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
-                         const Call& call);
+// Of a call with any arguments; check_call() and bind() handle the usual ones inline, because small
+// calls are made of little else.
+Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
+                        const Call& call);
+Status bind_any(std::string_view function, tutti_op op, Call& call);
+
 // To be called before check_call(), which asks whether this rank is the root.
 Status check_root(std::string_view function, tutti_comm_t comm, int root);
+// What can be wrong with a call besides its root and its operation. `function` is for error texts.
+inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
+                         const Call& call) {
+  // So many elements of any type fit into an address space once per rank.
+  constexpr uint64_t kFew = INT32_MAX;
+  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && call.send != nullptr &&
+      call.recv != nullptr && call.count <= kFew) [[likely]] {
+    return {};
+  }
+  return check_thoroughly(function, comm, type, call);
+}
+
 // The operation of a reduction; the type has been checked.
-inline Status bind(std::string_view function, tutti_op op, Call& call);
+inline Status bind(std::string_view function, tutti_op op, Call& call) {
+  if (op >= TUTTI_SUM && op < TUTTI_BAND) [[likely]] {
+    call.op = static_cast<ReduceOp>(op);
+    return {};
+  }
+  return bind_any(function, op, call);
+}
 
 // The three forms.
 struct RunNow {
@@ -38,30 +59,5 @@ struct StartLater {
     return make_request(comm, std::move(operation), nullptr, persistent, request);
   }
 };
-
-// ---- the usual cases, inline because small calls are made of little else -----------------------
-
-Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
-                        const Call& call);
-Status bind_any(std::string_view function, tutti_op op, Call& call);
-
-inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
-                         const Call& call) {
-  // So many elements of any type fit into an address space once per rank.
-  constexpr uint64_t kFew = INT32_MAX;
-  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && call.send != nullptr &&
-      call.recv != nullptr && call.count <= kFew) [[likely]] {
-    return {};
-  }
-  return check_thoroughly(function, comm, type, call);
-}
-
-inline Status bind(std::string_view function, tutti_op op, Call& call) {
-  if (op >= TUTTI_SUM && op < TUTTI_BAND) [[likely]] {
-    call.op = static_cast<ReduceOp>(op);
-    return {};
-  }
-  return bind_any(function, op, call);
-}
 
 }  // namespace tutti

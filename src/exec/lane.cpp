@@ -137,7 +137,6 @@ void Lane::abandon() {
 
 void Lane::close_gate() {
   chains_[call_ % kCallLines] = chained(chains_[(call_ - 1) % kCallLines], plan_->signature);
-  slot_uses_[call_ % kCallLines] = {};
   gate_ = call_ - kMostAhead;
 }
 
@@ -145,8 +144,7 @@ void Lane::close_gate() {
 bool Lane::pass_gate() {
   if (!reached(synced_, gate_) && !all_entered(gate_)) {
     // Having to wait, wait for more, lest each of the next calls has to as well.
-    if (waited_at_ != call_) gate_ = later(gate_, call_ - 1 - kMostAhead / 2);
-    waited_at_ = call_;
+    gate_ = later(gate_, call_ - 1 - kMostAhead / 2);
     return false;
   }
   begun_ = true;

@@ -137,7 +137,6 @@ class Lane {
   uint32_t chains_[kCallLines] = {};      // this rank's, by call
   uint32_t synced_ = 0;                   // the last call that all peers are known to have entered
   uint32_t gate_ = 0;                     // the call that all must have entered before this begins
-  uint32_t waited_at_ = 0;                // the last call that had to wait at its gate
   bool begun_ = false;                    // the gate is open
   uint32_t tick_base_ = 0;                // ticks of all calls before it
   uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size

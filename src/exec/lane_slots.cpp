@@ -62,13 +62,12 @@ void Lane::place_slots() {
 // The last call that wrote there and that a peer may not have finished; else one that is long over.
 uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
   const uint32_t oldest = later(synced_, call_ - kMostAhead);
-  uint32_t last = oldest - 1;
   // Every other call used the same copy.
   for (uint32_t call = call_ - 2; reached(call, oldest); call -= 2) {
     const SlotUse& use = slot_uses_[call % kCallLines];
     if (use.call == call && use.begin < end && begin < use.end) return call;
   }
-  return last;
+  return oldest - 1;
 }
 
 uint64_t Lane::slot_room() const {

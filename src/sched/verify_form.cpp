@@ -159,19 +159,6 @@ class Form {
   size_t first_shared_ = SIZE_MAX;
 };
 
-}  // namespace
-
-std::string step_text(std::span<const Schedule> schedules, int rank, size_t step) {
-  const Schedule& schedule = schedules[static_cast<size_t>(rank)];
-  if (step >= schedule.steps.size()) return fmt::format("rank {} at its end", rank);
-  std::string text = to_string(schedule.steps[step], schedule);
-  if (text.size() > 160) text = text.substr(0, 150) + " ...";
-  return fmt::format("rank {} step {} ({})", rank, step, text);
-}
-
-namespace {
-
-// Also of steps that have no source or destination, for which space() says kSend.
 bool uses(std::span<const Schedule> schedules, Space space) {
   return std::ranges::any_of(schedules, [space](const Schedule& schedule) {
     const auto there = [space](const Ref& ref) { return ref.space() == space; };
@@ -183,6 +170,14 @@ bool uses(std::span<const Schedule> schedules, Space space) {
 }
 
 }  // namespace
+
+std::string step_text(std::span<const Schedule> schedules, int rank, size_t step) {
+  const Schedule& schedule = schedules[static_cast<size_t>(rank)];
+  if (step >= schedule.steps.size()) return fmt::format("rank {} at its end", rank);
+  std::string text = to_string(schedule.steps[step], schedule);
+  if (text.size() > 160) text = text.substr(0, 150) + " ...";
+  return fmt::format("rank {} step {} ({})", rank, step, text);
+}
 
 Status check_form(std::span<const Schedule> schedules, const Problems& problems) {
   for (int rank = 0; rank < problems.common().ranks; ++rank) {

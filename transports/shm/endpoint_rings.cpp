@@ -16,10 +16,6 @@ constexpr uint64_t kPieceBytes = 16 << 10;
 // Frames taken from one peer before others have their turn.
 constexpr int kFramesPerTurn = 64;
 
-}  // namespace
-
-namespace {
-
 bool is_done(const Transfer* wanted) { return wanted != nullptr && wanted->done; }
 
 }  // namespace
