@@ -346,7 +346,7 @@ void add_bench(CLI::App& app) {
   bench
       ->add_option("COLLECTIVE", o->collectives,
                    "allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, gather, "
-                   "scatter, barrier, sendrecv, or all")
+                   "scatter, these five with a v (allgatherv ...), barrier, sendrecv, or all")
       ->required()
       ->delimiter(',');
   bench
@@ -369,7 +369,8 @@ void add_bench(CLI::App& app) {
   bench->add_option("--plot", o->plot, "Write a plot of the medians to this SVG file");
   bench->footer(
       "A size is that of the buffer for allreduce, broadcast, reduce and sendrecv, and of one\n"
-      "rank's block for the others. algbw is the size (times the ranks, for blocks) over the "
+      "rank's block for the others; all blocks are equal. algbw is the size (times the ranks, for "
+      "blocks) over the "
       "time;\n"
       "busbw is that times 2(n-1)/n for allreduce, (n-1)/n for collectives on blocks, and 1 for "
       "the\n"

@@ -89,6 +89,7 @@ class Tuner {
   const double begin_s_ = now_s();
   tutti_comm_t control_ = nullptr;
   std::deque<Contestant> contestants_;  // their addresses stay
+  std::vector<size_t> counts_;
   std::vector<char> send_;
   std::vector<char> recv_;
 };
@@ -143,6 +144,7 @@ tutti::bench::Call Tuner::call_of(const Case& current) {
   return {.send = send_.data(),
           .recv = recv_.data(),
           .count = current.bytes / sizeof(float),
+          .counts = counts_.data(),
           .type = TUTTI_FLOAT32,
           .op = TUTTI_SUM,
           .root = 0,
@@ -153,6 +155,7 @@ tutti::bench::Call Tuner::call_of(const Case& current) {
 
 // Gives the time of one of them.
 Status Tuner::run_calls(const Case& current, size_t contestant, size_t calls, double& seconds) {
+  counts_.assign(static_cast<size_t>(job_.ranks), current.bytes / sizeof(float));
   tutti::bench::Call call = call_of(current);
   call.comm = contestants_[contestant].comm;
   TUTTI_RETURN_IF_ERROR(status_of(tutti_barrier(control_)));

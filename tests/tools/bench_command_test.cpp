@@ -48,13 +48,13 @@ TEST_F(BenchCommand, EveryTypeAndOperationGivesTheRightResult) {
 TEST_F(BenchCommand, EveryFormGivesTheRightResultApartAndInPlace) {
   for (const char* form : {"blocking", "nonblocking", "persistent"}) {
     for (const char* place : {"", " -q"}) {
-      const Json json = bench(
-          std::string(
-              "allreduce,reduce,broadcast,allgather,reduce_scatter,gather,scatter --buffers 2 "
-              "-y 4,100K --root 2 --form ") +
-              form + place,
-          3);
-      EXPECT_EQ(json["results"].size(), 14U) << form << place;
+      const Json json =
+          bench(std::string(
+                    "allreduce,reduce,broadcast,allgather,reduce_scatter,gather,scatter,allgatherv,"
+                    "reduce_scatterv,gatherv,scatterv --buffers 2 -y 4,100K --root 2 --form ") +
+                    form + place,
+                3);
+      EXPECT_EQ(json["results"].size(), 22U) << form << place;
     }
   }
 }
@@ -74,7 +74,7 @@ TEST_F(BenchCommand, FiguresAreOrderedAndComeFromEveryRank) {
 
 TEST_F(BenchCommand, AllMeasuresOrSkipsEveryCollectiveWithAReason) {
   const Json json = bench("all -y 64");
-  EXPECT_EQ(json["results"].size() + json["skipped"].size(), 10U);
+  EXPECT_EQ(json["results"].size() + json["skipped"].size(), 15U);
   for (const Json& skipped : json["skipped"]) EXPECT_NE(skipped["reason"], "");
 }
 

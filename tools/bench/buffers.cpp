@@ -13,7 +13,9 @@ constexpr size_t kAlignment = 4096;
 }  // namespace
 
 Buffers::Buffers(const Case& measured, const Setting& setting)
-    : case_(measured), setting_(setting) {
+    : case_(measured),
+      setting_(setting),
+      counts_(static_cast<size_t>(setting.ranks), measured.count) {
   for (size_t set = 0; set < setting.buffers; ++set) calls_.push_back(allocate_set());
 }
 
@@ -29,6 +31,7 @@ Call Buffers::allocate_set() {
   Call call{.send = nullptr,
             .recv = nullptr,
             .count = case_.count,
+            .counts = counts_.data(),
             .type = case_.type,
             .op = static_cast<tutti_op>(case_.op),
             .root = setting_.root,

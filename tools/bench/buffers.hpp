@@ -60,6 +60,7 @@ class Buffers {
 
   Case case_;
   Setting setting_;
+  std::vector<size_t> counts_;
   std::vector<Memory> memory_;
   std::vector<Call> calls_;
 };

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What tutti bench can time: one line of a table per collective, with its three forms, the shape of
-// its buffers, and how its bandwidth is counted.
+// its buffers, and how its bandwidth is counted. Those whose blocks may differ in size are called
+// with equal ones: it is the cost of not knowing so that is of interest.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -17,6 +18,7 @@ struct Call {
   const void* send;
   void* recv;  // broadcast: the buffer
   size_t count;
+  const size_t* counts;  // `count` for each rank
   tutti_type type;
   tutti_op op;
   int root;
