@@ -4,7 +4,9 @@
 // one core to another, and the time for all ranks to copy a buffer at once. No collective between
 // private buffers can beat either. Talks to versus.py as the contestants do (peers/server.h):
 //   handover ROUND_TRIPS   -> "ok SECONDS", one way; ranks 0 and 1 only, the others answer 0
-//   copy BYTES REPETITIONS -> "ok SECONDS SECONDS", with ordinary and with non-temporal stores
+//   copy BYTES REPETITIONS SETS -> "ok SECONDS SECONDS", with ordinary and with non-temporal
+//   stores,
+//                             walking through SETS pairs of buffers
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +30,7 @@
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kAlignment = std::size_t{2} << 20;  // as in server.c
+constexpr std::size_t kAlignment = std::size_t{2} << 20;  // as in buffers.c
 
 struct alignas(kLine) Flag {
   std::atomic<std::uint32_t> value;
@@ -99,39 +101,64 @@ void copy_non_temporal(void* to, const void* from, std::size_t bytes) {
 #endif
 }
 
-using Buffer = std::unique_ptr<char, decltype(&std::free)>;
+// Source and destination of copies, kept from one request to the next for pages that are present.
+class Area {
+ public:
+  char* get(std::size_t bytes, int fill) {
+    if (bytes > room_) {
+      memory_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, round_up(bytes))));
+      if (memory_ == nullptr) throw std::bad_alloc();
+      room_ = bytes;
+      std::memset(memory_.get(), fill, bytes);
+      asm volatile("" : : "r"(memory_.get()) : "memory");
+    }
+    return memory_.get();
+  }
 
-Buffer allocate(std::size_t bytes, int fill) {
-  Buffer buffer(static_cast<char*>(std::aligned_alloc(kAlignment, bytes)), &std::free);
-  if (buffer == nullptr) throw std::bad_alloc();
-  std::memset(buffer.get(), fill, bytes);
-  asm volatile("" : : "r"(buffer.get()) : "memory");
-  return buffer;
-}
+ private:
+  static std::size_t round_up(std::size_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
 
+  std::unique_ptr<char, decltype(&std::free)> memory_{nullptr, &std::free};
+  std::size_t room_ = 0;
+};
+
+struct Areas {
+  Area from;
+  Area to;
+};
+
+// `copy` takes the offset at which it reads and writes.
 template <typename Copy>
-double time_copies(Place& place, long repetitions, Copy copy) {
-  copy();
+double time_copies(Place& place, long repetitions, std::size_t sets, std::size_t stride,
+                   Copy copy) {
+  copy(0);
   meet(place);
+  std::size_t set = 0;
   const double begin = seconds_now();
   for (long i = 0; i < repetitions; ++i) {
-    copy();
+    copy(set * stride);
     asm volatile("" ::: "memory");  // the compiler must not drop a copy that the next one repeats
+    if (++set == sets) set = 0;
   }
   const double seconds = (seconds_now() - begin) / static_cast<double>(repetitions);
   meet(place);
   return seconds;
 }
 
-void answer_copy(Place& place, FILE* out, std::size_t bytes, long repetitions) {
-  const std::size_t lines = std::max<std::size_t>(1, (bytes + kLine - 1) / kLine);
-  const std::size_t room = (lines * kLine + kAlignment - 1) / kAlignment * kAlignment;
-  const Buffer from = allocate(room, 1);
-  const Buffer to = allocate(room, 2);
-  const double ordinary =
-      time_copies(place, repetitions, [&] { std::memcpy(to.get(), from.get(), bytes); });
-  const double streamed = time_copies(
-      place, repetitions, [&] { copy_non_temporal(to.get(), from.get(), lines * kLine); });
+void answer_copy(Place& place, Areas& areas, FILE* out, std::size_t bytes, long repetitions,
+                 std::size_t sets) {
+  const std::size_t whole = std::max<std::size_t>(1, (bytes + kLine - 1) / kLine) * kLine;
+  const std::size_t stride = whole + kLine;  // as in buffers.c
+  const char* const from = areas.from.get(stride * sets, 1);
+  char* const to = areas.to.get(stride * sets, 2);
+  const double ordinary = time_copies(place, repetitions, sets, stride, [&](std::size_t offset) {
+    std::memcpy(to + offset, from + offset, bytes);
+  });
+  const double streamed = time_copies(place, repetitions, sets, stride, [&](std::size_t offset) {
+    copy_non_temporal(to + offset, from + offset, whole);
+  });
   std::fprintf(out, "ok %.9f %.9f\n", ordinary, streamed);
 }
 
@@ -160,14 +187,16 @@ int main() {
   FILE* in = fdopen(fd, "r");
   FILE* out = fdopen(dup(fd), "w");
   if (in == nullptr || out == nullptr) return 1;
+  Areas areas;
   char line[128];
   std::size_t bytes = 0;
+  std::size_t sets = 0;
   long repetitions = 0;
   while (std::fgets(line, sizeof line, in) != nullptr && std::strcmp(line, "quit\n") != 0) {
     if (std::sscanf(line, "handover %ld", &repetitions) == 1)
       std::fprintf(out, "ok %.12f\n", hand_over(place, repetitions));
-    else if (std::sscanf(line, "copy %zu %ld", &bytes, &repetitions) == 2)
-      answer_copy(place, out, bytes, repetitions);
+    else if (std::sscanf(line, "copy %zu %ld %zu", &bytes, &repetitions, &sets) == 3)
+      answer_copy(place, areas, out, bytes, repetitions, sets);
     else
       std::fprintf(out, "error no such request\n");
     std::fflush(out);

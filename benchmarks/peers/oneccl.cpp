@@ -31,27 +31,37 @@ namespace {
 
 std::unique_ptr<ccl::communicator> comm;
 
-void start_call(enum collective collective, const float* send, float* recv, size_t count) {
-  const auto type = ccl::datatype::float32;
+// NULL, or what this library does not offer.
+const char* start_call(const operation& o) {
+  const auto type = o.type == TYPE_FLOAT32 ? ccl::datatype::float32 : ccl::datatype::bfloat16;
   const auto sum = ccl::reduction::sum;
-  switch (collective) {
-    case COLLECTIVE_ALLREDUCE: return ccl::allreduce(send, recv, count, type, sum, *comm).wait();
-    case COLLECTIVE_BROADCAST: return ccl::broadcast(recv, count, type, 0, *comm).wait();
-    case COLLECTIVE_REDUCE: return ccl::reduce(send, recv, count, type, sum, 0, *comm).wait();
-    case COLLECTIVE_ALLGATHER: return ccl::allgather(send, recv, count, type, *comm).wait();
+  const void* const send = o.send;
+  void* const recv = o.recv;
+  const size_t count = o.count;
+  switch (o.collective) {
+    case COLLECTIVE_ALLREDUCE: ccl::allreduce(send, recv, count, type, sum, *comm).wait(); break;
+    case COLLECTIVE_BROADCAST: ccl::broadcast(recv, count, type, 0, *comm).wait(); break;
+    case COLLECTIVE_REDUCE: ccl::reduce(send, recv, count, type, sum, 0, *comm).wait(); break;
+    case COLLECTIVE_ALLGATHER: ccl::allgather(send, recv, count, type, *comm).wait(); break;
     case COLLECTIVE_REDUCE_SCATTER:
-      return ccl::reduce_scatter(send, recv, count, type, sum, *comm).wait();
-    case COLLECTIVE_ALLTOALL: return ccl::alltoall(send, recv, count, type, *comm).wait();
-    case COLLECTIVE_BARRIER: return ccl::barrier(*comm).wait();
-    default: throw ccl::exception("no such collective");
+      ccl::reduce_scatter(send, recv, count, type, sum, *comm).wait();
+      break;
+    case COLLECTIVE_ALLTOALL:
+      if (o.in_place) return NOT_OFFERED "Tutti has no alltoall in place to compare with";
+      ccl::alltoall(send, recv, count, type, *comm).wait();
+      break;
+    case COLLECTIVE_GATHER: return NOT_OFFERED "oneCCL has no gather";
+    case COLLECTIVE_SCATTER: ccl::scatter(send, recv, count, type, 0, *comm).wait(); break;
+    case COLLECTIVE_BARRIER: ccl::barrier(*comm).wait(); break;
+    default: return "no such collective";
   }
+  return nullptr;
 }
 
-const char* call(enum collective collective, const float* send, float* recv, size_t count) {
+const char* call(const operation* o) {
   static std::string text;
   try {
-    start_call(collective, send, recv, count);
-    return nullptr;
+    return start_call(*o);
   } catch (const std::exception& e) {
     text = e.what();
     text = text.substr(0, text.find('\n'));

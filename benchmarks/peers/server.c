@@ -6,6 +6,7 @@
 #include "server.h"
 
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char* const kNames[COLLECTIVES] = {
-    "allreduce", "broadcast", "reduce", "allgather", "reduce_scatter", "alltoall", "barrier"};
-
-/* Large enough that buffers never share a cache line, and that transparent huge pages apply to all
- * contestants alike. */
-static const size_t kAlignment = (size_t)2 << 20;
+static const char* const kNames[COLLECTIVES] = {"allreduce", "broadcast",      "reduce",
+                                                "allgather", "reduce_scatter", "alltoall",
+                                                "gather",    "scatter",        "barrier"};
+static const char* const kTypeNames[TYPES] = {"float32", "bfloat16"};
 
 struct session {
   const struct contestant* contestant;
-  enum collective collective;
-  size_t count;
-  size_t recv_count;
-  float* send;
-  float* recv;
+  struct operation operation;
+  struct buffers buffers;
+  FILE* out;
 };
 
 static int rank_from_environment(void) {
@@ -76,139 +73,169 @@ int connect_to_driver(int rank, int ranks, const char* version) {
   return fd;
 }
 
-static double seconds_now(void) {
+static int64_t nanoseconds(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* What rank `rank` sends at position `index`: small integers, so that sums are exact. */
-static float sent_value(int rank, size_t index) { return (float)((size_t)rank + 1 + index % 13); }
-
-static float expected_value(const struct session* s, size_t index) {
-  const int ranks = s->contestant->ranks;
-  const size_t rank = (size_t)s->contestant->rank;
-  float sum = 0;
-  switch (s->collective) {
-    case COLLECTIVE_BROADCAST: return sent_value(0, index);
-    case COLLECTIVE_ALLGATHER: return sent_value((int)(index / s->count), index % s->count);
-    case COLLECTIVE_ALLTOALL:
-      return sent_value((int)(index / s->count), rank * s->count + index % s->count);
-    case COLLECTIVE_REDUCE_SCATTER: index += rank * s->count; break;
-    default: break;
-  }
-  for (int r = 0; r < ranks; ++r) sum += sent_value(r, index);
-  return sum;
+static const char* call_next(struct session* s) {
+  if (s->buffers.sets > 1) take_next_set(&s->buffers, &s->operation);
+  return s->contestant->call(&s->operation);
 }
 
-static void set_sizes(struct session* s, size_t* send_count) {
-  const size_t ranks = (size_t)s->contestant->ranks;
-  const enum collective c = s->collective;
-  *send_count = s->count;
-  s->recv_count = s->count;
-  if (c == COLLECTIVE_REDUCE_SCATTER || c == COLLECTIVE_ALLTOALL) *send_count *= ranks;
-  if (c == COLLECTIVE_ALLGATHER || c == COLLECTIVE_ALLTOALL) s->recv_count *= ranks;
-  if (c == COLLECTIVE_BARRIER) *send_count = s->recv_count = 0;
-}
-
-static const char* allocate(struct session* s) {
-  size_t send_count;
-  set_sizes(s, &send_count);
-  free(s->send);
-  free(s->recv);
-  s->send = s->recv = NULL;
-  if (posix_memalign((void**)&s->send, kAlignment, send_count * sizeof(float) + 64) != 0 ||
-      posix_memalign((void**)&s->recv, kAlignment, s->recv_count * sizeof(float) + 64) != 0)
-    return "out of memory";
-  for (size_t i = 0; i < send_count; ++i) s->send[i] = sent_value(s->contestant->rank, i);
-  return NULL;
+static const char* barrier(const struct session* s) {
+  const struct operation operation = {.collective = COLLECTIVE_BARRIER};
+  return s->contestant->call(&operation);
 }
 
 /* One call on fresh data, and a look at every element of the result. */
 static const char* check(struct session* s) {
-  static char text[160];
-  const struct contestant* c = s->contestant;
-  const int is_source = s->collective == COLLECTIVE_BROADCAST && c->rank == 0;
-  for (size_t i = 0; i < s->recv_count; ++i) s->recv[i] = is_source ? s->send[i] : -1.0f;
-  const char* error = c->call(s->collective, s->send, s->recv, s->count);
-  if (error != NULL) return error;
-  if (s->collective == COLLECTIVE_REDUCE && c->rank != 0) return NULL;
-  for (size_t i = 0; i < s->recv_count; ++i) {
-    const float expected = expected_value(s, i);
-    if (s->recv[i] == expected) continue;
-    snprintf(text, sizeof text, "wrong result: rank %d, index %zu, got %g, expected %g", c->rank, i,
-             (double)s->recv[i], (double)expected);
-    return text;
-  }
-  return NULL;
+  take_next_set(&s->buffers, &s->operation);
+  write_input(&s->buffers, &s->operation);
+  const char* error = s->contestant->call(&s->operation);
+  return error != NULL ? error : wrong_element(&s->buffers, &s->operation);
 }
 
-static const char* set_up(struct session* s, const char* name, size_t count) {
-  s->count = count;
-  for (int c = 0; c < COLLECTIVES; ++c) {
-    if (strcmp(kNames[c], name) != 0) continue;
-    s->collective = (enum collective)c;
-    const char* error = allocate(s);
-    return error != NULL ? error : check(s);
-  }
-  return "no such collective";
+static int find(const char* name, const char* const* names, int count) {
+  int i = 0;
+  while (i < count && strcmp(names[i], name) != 0) ++i;
+  return i;
 }
 
-/* Seconds for `calls` back-to-back calls, after `warm_up` calls and a barrier. */
-static const char* measure(struct session* s, long calls, long warm_up, double* seconds) {
-  const struct contestant* c = s->contestant;
+static const char* set_up(struct session* s, const char* arguments) {
+  char collective[32];
+  char type[32];
+  char placement[32];
+  size_t count;
+  size_t sets;
+  if (sscanf(arguments, "%31s %31s %zu %zu %31s", collective, type, &count, &sets, placement) != 5)
+    return "setup takes COLLECTIVE TYPE COUNT SETS PLACEMENT";
+  struct operation* o = &s->operation;
+  o->collective = (enum collective)find(collective, kNames, COLLECTIVES);
+  o->type = (enum type)find(type, kTypeNames, TYPES);
+  o->count = count;
+  o->in_place = strcmp(placement, "in-place") == 0;
+  if (o->collective == COLLECTIVES || o->type == TYPES || sets == 0)
+    return NOT_OFFERED "no such collective or type";
+  const char* error = set_up_buffers(&s->buffers, o, sets);
+  return error != NULL ? error : check(s);
+}
+
+static const char* warm_up(struct session* s, long calls) {
   const char* error = NULL;
-  for (long i = 0; i < warm_up && error == NULL; ++i)
-    error = c->call(s->collective, s->send, s->recv, s->count);
-  if (error == NULL) error = c->call(COLLECTIVE_BARRIER, NULL, NULL, 0);
-  const double begin = seconds_now();
-  for (long i = 0; i < calls && error == NULL; ++i)
-    error = c->call(s->collective, s->send, s->recv, s->count);
-  *seconds = seconds_now() - begin;
+  for (long i = 0; i < calls && error == NULL; ++i) error = call_next(s);
+  return error != NULL ? error : barrier(s);
+}
+
+/* Answers the seconds of `calls` back-to-back calls. */
+static const char* run(struct session* s, long calls) {
+  const char* error = NULL;
+  const int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+  for (long i = 0; i < calls && error == NULL; ++i) error = call_next(s);
+  const int64_t end = nanoseconds(CLOCK_MONOTONIC);
+  if (error == NULL) fprintf(s->out, "ok %.9f\n", 1e-9 * (double)(end - begin));
   return error;
 }
 
-static void answer(FILE* out, const char* error, const char* result) {
-  if (error != NULL)
-    fprintf(out, "error %s\n", error);
-  else
-    fprintf(out, "ok %s\n", result);
-  fflush(out);
+/* Uniform in 0..most nanoseconds; the same for a rank and call of every contestant. */
+static int64_t random_delay(uint64_t* state, int64_t most) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (int64_t)((*state >> 33) * (uint64_t)(most + 1) >> 31);
+}
+
+/* Answers begin and end of each of `calls` calls, in nanoseconds of the clock that all processes
+ * share. Before each the rank is busy for up to skew_us microseconds. */
+static const char* run_each(struct session* s, long calls, long skew_us, long seed) {
+  const char* error = NULL;
+  uint64_t state = (uint64_t)seed * 1000003u + (uint64_t)s->contestant->rank;
+  int64_t* times = malloc(sizeof *times * 2 * (size_t)calls);
+  if (times == NULL) return "out of memory";
+  for (long i = 0; i < calls && error == NULL; ++i) {
+    const int64_t start = nanoseconds(CLOCK_MONOTONIC) + random_delay(&state, skew_us * 1000);
+    do times[2 * i] = nanoseconds(CLOCK_MONOTONIC);
+    while (times[2 * i] < start && skew_us > 0);
+    error = call_next(s);
+    times[2 * i + 1] = nanoseconds(CLOCK_MONOTONIC);
+  }
+  if (error == NULL) {
+    fprintf(s->out, "ok");
+    for (long i = 0; i < 2 * calls; ++i) fprintf(s->out, " %lld", (long long)times[i]);
+    fprintf(s->out, "\n");
+  }
+  free(times);
+  return error;
+}
+
+/* In each call one rank comes `ms` milliseconds late: the root where the others wait for it, else
+ * the last. Answers the seconds the process computed in these calls and those that passed; the
+ * late rank answers zeros. */
+static const char* wait_for_late(struct session* s, long calls, long ms) {
+  const struct contestant* c = s->contestant;
+  const int from_root = s->operation.collective == COLLECTIVE_BROADCAST ||
+                        s->operation.collective == COLLECTIVE_SCATTER;
+  const int late = c->rank == (from_root ? 0 : c->ranks - 1);
+  const struct timespec delay = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+  const char* error = NULL;
+  int64_t computed = 0;
+  int64_t passed = 0;
+  for (long i = 0; i < calls && error == NULL; ++i) {
+    error = barrier(s);
+    if (late) nanosleep(&delay, NULL);
+    const int64_t begin = nanoseconds(CLOCK_MONOTONIC);
+    const int64_t used = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    if (error == NULL) error = call_next(s);
+    if (late) continue;
+    computed += nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - used;
+    passed += nanoseconds(CLOCK_MONOTONIC) - begin;
+  }
+  if (error == NULL)
+    fprintf(s->out, "ok %.9f %.9f\n", 1e-9 * (double)computed, 1e-9 * (double)passed);
+  return error;
+}
+
+/* NULL after an answer, or the error that is one. */
+static const char* handle(struct session* s, const char* line) {
+  long calls;
+  long warm;
+  long skew_us;
+  long seed;
+  const char* error;
+  if (strncmp(line, "setup ", 6) == 0 || strcmp(line, "check\n") == 0) {
+    error = *line == 's' ? set_up(s, line + 6) : check(s);
+    if (error == NULL) fprintf(s->out, "ok\n");
+    return error;
+  }
+  if (sscanf(line, "run %ld %ld", &calls, &warm) == 2) {
+    error = warm_up(s, warm);
+    return error != NULL ? error : run(s, calls);
+  }
+  if (sscanf(line, "each %ld %ld %ld %ld", &calls, &warm, &skew_us, &seed) == 4) {
+    error = warm_up(s, warm);
+    return error != NULL ? error : run_each(s, calls, skew_us, seed);
+  }
+  if (sscanf(line, "late %ld %ld", &calls, &warm) == 2) return wait_for_late(s, calls, warm);
+  return "no such request";
 }
 
 int serve(const struct contestant* contestant) {
   const int fd = connect_to_driver(contestant->rank, contestant->ranks, contestant->version);
   if (fd < 0) return 1;
-  FILE* in = fdopen(fd, "r");
-  FILE* out = fdopen(dup(fd), "w");
-  if (in == NULL || out == NULL) return 1;
-
   struct session session = {.contestant = contestant};
+  session.buffers.rank = contestant->rank;
+  session.buffers.ranks = contestant->ranks;
+  FILE* in = fdopen(fd, "r");
+  session.out = fdopen(dup(fd), "w");
+  if (in == NULL || session.out == NULL) return 1;
   char line[128];
-  char name[32];
-  char result[32];
-  size_t count;
-  long calls;
-  long warm_up;
-  double seconds;
-  while (fgets(line, sizeof line, in) != NULL) {
-    if (sscanf(line, "setup %31s %zu", name, &count) == 2) {
-      answer(out, set_up(&session, name, count), "");
-    } else if (sscanf(line, "run %ld %ld", &calls, &warm_up) == 2) {
-      const char* error = measure(&session, calls, warm_up, &seconds);
-      snprintf(result, sizeof result, "%.9f", seconds);
-      answer(out, error, result);
-    } else if (strcmp(line, "check\n") == 0) {
-      answer(out, check(&session), "");
-    } else if (strcmp(line, "quit\n") == 0) {
-      break;
-    } else {
-      answer(out, "no such request", "");
-    }
+  while (fgets(line, sizeof line, in) != NULL && strcmp(line, "quit\n") != 0) {
+    const char* error = handle(&session, line);
+    if (error != NULL) fprintf(session.out, "error %s\n", error);
+    fflush(session.out);
   }
-  free(session.send);
-  free(session.recv);
+  free(session.buffers.send);
+  free(session.buffers.recv);
   fclose(in);
-  fclose(out);
+  fclose(session.out);
   return 0;
 }

@@ -9,25 +9,30 @@
 
 static tutti_comm_t comm;
 
-static const char* call(enum collective collective, const float* send, float* recv, size_t count) {
+static const char* call(const struct operation* o) {
+  const tutti_type type = o->type == TYPE_FLOAT32 ? TUTTI_FLOAT32 : TUTTI_BFLOAT16;
+  const void* const send = o->send;
+  void* const recv = o->recv;
+  const size_t count = o->count;
   tutti_status status = TUTTI_ERR_UNSUPPORTED;
-  switch (collective) {
+  switch (o->collective) {
     case COLLECTIVE_ALLREDUCE:
-      status = tutti_allreduce(send, recv, count, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      status = tutti_allreduce(send, recv, count, type, TUTTI_SUM, comm);
       break;
-    case COLLECTIVE_BROADCAST: status = tutti_broadcast(recv, count, TUTTI_FLOAT32, 0, comm); break;
+    case COLLECTIVE_BROADCAST: status = tutti_broadcast(recv, count, type, 0, comm); break;
     case COLLECTIVE_REDUCE:
-      status = tutti_reduce(send, recv, count, TUTTI_FLOAT32, TUTTI_SUM, 0, comm);
+      status = tutti_reduce(send, recv, count, type, TUTTI_SUM, 0, comm);
       break;
-    case COLLECTIVE_ALLGATHER:
-      status = tutti_allgather(send, recv, count, TUTTI_FLOAT32, comm);
-      break;
+    case COLLECTIVE_ALLGATHER: status = tutti_allgather(send, recv, count, type, comm); break;
     case COLLECTIVE_REDUCE_SCATTER:
-      status = tutti_reduce_scatter(send, recv, count, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      status = tutti_reduce_scatter(send, recv, count, type, TUTTI_SUM, comm);
       break;
     case COLLECTIVE_ALLTOALL:
-      status = tutti_alltoall(send, recv, count, TUTTI_FLOAT32, comm);
+      if (o->in_place) return NOT_OFFERED "alltoall in place";
+      status = tutti_alltoall(send, recv, count, type, comm);
       break;
+    case COLLECTIVE_GATHER: status = tutti_gather(send, recv, count, type, 0, comm); break;
+    case COLLECTIVE_SCATTER: status = tutti_scatter(send, recv, count, type, 0, comm); break;
     case COLLECTIVE_BARRIER: status = tutti_barrier(comm); break;
     default: return "no such collective";
   }

@@ -2,6 +2,8 @@
 """Tests benchmarks/versus.py with contestants that are made up."""
 
 import argparse
+import contextlib
+import io
 import sys
 import tempfile
 import textwrap
@@ -12,35 +14,57 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import versus  # noqa: E402
-from peers import report  # noqa: E402
+from peers import match, plot, report, summary  # noqa: E402
 from peers.contestants import Contestant, Unavailable, Workshop, plain_environment  # noqa: E402
 from peers.session import Refused, Session  # noqa: E402
 
 FAKE = textwrap.dedent("""
     import os, socket, sys, time
     rank, ranks = os.environ["RANK"], os.environ["WORLD_SIZE"]
-    if sys.argv[1] == "refuses to start":
+    behaviour = sys.argv[1]
+    if behaviour == "refuses to start":
         sys.exit("no such device")
     stream = socket.socket(socket.AF_UNIX)
     stream.connect(os.environ["VERSUS_SOCKET"])
     stream.sendall(f"hello {rank} {ranks} {os.getpid()} Fake 1.0\\n".encode())
     for line in stream.makefile("r"):
-        if line == "quit\\n":
+        verb, *words = line.split()
+        answer = "ok"
+        if verb == "quit":
             break
-        if sys.argv[1] == "dies" and rank == "1":
+        if behaviour == "dies" and rank == "1":
             sys.exit("out of luck")
-        if sys.argv[1] == "lies" and rank == "1" and line.startswith("setup"):
-            stream.sendall(b"error wrong result: rank 1, index 7, got 3, expected 5\\n")
-        elif line.startswith("run"):
-            stream.sendall(f"ok {0.001 * (1 + int(rank)):.6f}\\n".encode())
-        else:
-            stream.sendall(b"ok\\n")
+        if verb == "setup" and behaviour == "lies" and rank == "1":
+            answer = "error wrong result: rank 1, index 7, got 3, expected 5"
+        if verb == "setup" and behaviour == "sums only" and words[0] != "allreduce":
+            answer = "error not offered: only sums"
+        if verb == "run":  # a millisecond per call, and one more on each further rank
+            answer = f"ok {0.001 * (1 + int(rank)) * int(words[0]):.6f}"
+        if verb == "each":  # rank 1 comes 4 us late; all calls end 6 us after it came
+            answer += "".join(f" {1000 * (100 * i + 4 * int(rank))} {1000 * (100 * i + 10)}"
+                              for i in range(int(words[0])))
+        if verb == "late":
+            answer = "ok 0.01 0.02" if rank == "0" else "ok 0 0"
+        if verb == "handover":
+            answer = "ok 0.000001"
+        if verb == "copy":
+            answer = "ok 0.000002 0.000003"
+        stream.sendall(answer.encode() + b"\\n")
 """)
 
 
-def entry(size, peer, us, rounds=None):
-    return {"peer": peer, "variant": "", "us": us,
-            "rounds_us": rounds or [us] * 5, "calls_per_round": 1}
+def entry(peer, us, rounds=None, variant="", **more):
+    return {"peer": peer, "variant": variant, "us": us,
+            "rounds_us": rounds or [us] * 5, "calls_per_round": 1, **more}
+
+
+def size(*contestants, floor=None, count=4):
+    return {"bytes": count, "buffer_sets": 1, "contestants": list(contestants),
+            "floor": floor and {"us": floor}}
+
+
+def job(*sizes, collective="allreduce"):
+    return {"collective": collective, "type": "float32", "sizes": list(sizes), "waits": []}
 
 
 class SizesTest(unittest.TestCase):
@@ -60,7 +84,7 @@ class SizesTest(unittest.TestCase):
 class VerdictTest(unittest.TestCase):
     def compare(self, ours, theirs):
         middle = sorted(ours)[len(ours) // 2], sorted(theirs)[len(theirs) // 2]
-        return report.compare(entry(4, "Tutti", middle[0], ours), entry(4, "x", middle[1], theirs))
+        return summary.compare(entry("Tutti", middle[0], ours), entry("x", middle[1], theirs))
 
     def test_win_and_loss_need_three_rounds_of_four(self):
         self.assertEqual(self.compare([1, 1, 1, 1, 9], [2, 2, 2, 2, 2]), (0.5, "win"))
@@ -68,17 +92,58 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(self.compare([1, 1, 1, 9, 9], [2, 2, 2, 2, 2])[1], "even")
 
     def test_peers_figure_is_that_of_its_fastest_variant(self):
-        size = {"bytes": 4, "floor": None,
-                "contestants": [entry(4, "a", 3), entry(4, "a", 1), entry(4, "b", 2)]}
-        self.assertEqual(report.best_peer(size)["us"], 1)
+        found = size(entry("a", 3), entry("a", 1, variant="tuned"), entry("b", 2))
+        self.assertEqual(summary.best_peer(found)["us"], 1)
 
     def test_losses_are_said(self):
-        results = {"collective": "allreduce", "ranks": 2, "sizes": [
-            {"bytes": 4, "floor": None, "contestants": [entry(4, "Tutti", 2), entry(4, "a", 1)]}]}
-        self.assertIn("SLOWER at: 4 B (a 2.00)", report.verdict(results))
+        self.assertIn("SLOWER at: 4 B (a 2.00)",
+                      report.verdict(job(size(entry("Tutti", 2), entry("a", 1)))))
+
+    def test_cell_is_good_against_the_best_peer_or_against_the_floor(self):
+        for ours, floor, good in ((9, None, True), (9.1, None, False), (11, 9.6, True),
+                                  (11, 9.5, False)):
+            cell = summary.cell(size(entry("Tutti", ours), entry("a", 10), floor=floor))
+            self.assertEqual(cell["good"], good, msg=f"{ours} of 10, floor {floor}")
+
+    def test_mean_over_all_cells_is_geometric_and_says_what_it_leaves_out(self):
+        jobs = [job(size(entry("Tutti", 1), entry("a", 4)), size(entry("a", 1))),
+                job(size(entry("Tutti", 1), entry("a", 1)))]
+        self.assertEqual(summary.of(jobs),
+                         {"cells": 2, "good": 1, "geometric_mean": 0.5, "missing": 1})
+        self.assertIn("1 of 2 cells", report.conclusion("All", jobs))
 
 
-class SessionTest(unittest.TestCase):
+class SinglesTest(unittest.TestCase):
+    def test_skewed_call_counts_from_the_last_arrival(self):
+        self.assertEqual(match.after_last_arrival([[(0, 9), (20, 31)], [(5, 8), (10, 30)]]), [4, 11])
+
+    def test_percentile_needs_enough_calls(self):
+        self.assertEqual(match.tails([1] * 99), {})
+        self.assertEqual(match.tails(range(100)), {"p99_us": 99})
+        self.assertEqual(match.tails(range(10000)), {"p99_us": 9900, "p999_us": 9990})
+
+
+class ScheduleTest(unittest.TestCase):
+    def test_time_is_shared_by_size_and_what_is_left_goes_on(self):
+        jobs = [match.Job("allreduce", "float32", (4, 16 << 20))]
+        schedule = match.Schedule(jobs, 2, minutes=1)
+        schedule.start_next()
+        self.assertAlmostEqual(schedule.limit, 20, delta=1)
+        schedule.end()
+        schedule.start_next()
+        self.assertAlmostEqual(schedule.limit, 60, delta=1)
+
+
+class OptionsTest(unittest.TestCase):
+    def test_lists_keep_the_order_of_what_is_known(self):
+        parse = versus.some_of(["a", "b", "c"])
+        self.assertEqual(parse("c,a"), ["a", "c"])
+        self.assertEqual(parse("all"), ["a", "b", "c"])
+        with self.assertRaisesRegex(argparse.ArgumentTypeError, "'x' is not one of a, b, c"):
+            parse("a,x")
+
+
+class FakesTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -86,10 +151,14 @@ class SessionTest(unittest.TestCase):
         self.program.write_text(FAKE)
         self.shop = Workshop(2, [], Path("."), Path(self.folder.name))
 
-    def start(self, behaviour):
+    def contestant(self, behaviour, peer="Fake"):
         command = [sys.executable, str(self.program), behaviour]
-        fake = Contestant("Fake", "", command, plain_environment(), "none", one_by_one=True)
-        session = Session(fake, self.shop)
+        return Contestant(peer, "", command, plain_environment(), "none", one_by_one=True)
+
+
+class SessionTest(FakesTest):
+    def start(self, behaviour):
+        session = Session(self.contestant(behaviour), self.shop)
         self.addCleanup(session.close)
         return session
 
@@ -99,7 +168,7 @@ class SessionTest(unittest.TestCase):
     def test_wrong_result_names_the_element_and_leaves_the_session_usable(self):
         session = self.start("lies")
         with self.assertRaisesRegex(Refused, "rank 1, index 7, got 3, expected 5"):
-            session.request("setup allreduce 16")
+            session.request("setup allreduce float32 16 1 separate")
         self.assertEqual(len(session.request("run 1 1")), 2)
 
     def test_dead_rank_is_reported_with_its_last_words(self):
@@ -110,6 +179,61 @@ class SessionTest(unittest.TestCase):
     def test_contestant_that_does_not_start_is_reported_with_its_last_words(self):
         with self.assertRaisesRegex(Unavailable, "no such device"):
             self.start("refuses to start")
+
+
+class MatchTest(FakesTest):
+    """A whole run, in which the contestants' figures are made up."""
+
+    def run_match(self, *options):
+        peers = {"tutti": "well", "openmpi": "sums only", "gloo": "lies"}
+        names = {"tutti": "Tutti", "openmpi": "Open MPI", "gloo": "Gloo"}
+        for name, behaviour in peers.items():
+            self.replace(match.PEERS, name, lambda shop, n=names[name], b=behaviour:
+                         [self.contestant(b, n)])
+        self.addCleanup(setattr, match, "floor", match.floor)
+        match.floor = lambda shop: self.contestant("well", "floor")
+        self.addCleanup(setattr, sys, "argv", sys.argv)
+        sys.argv = ["versus", "--peers", "openmpi,gloo", "--rounds", "3", "--batch-ms", "0.1",
+                    *options]
+        with contextlib.redirect_stdout(io.StringIO()) as printed, \
+                contextlib.redirect_stderr(io.StringIO()):
+            return versus.run(versus.arguments(), self.shop), printed.getvalue()
+
+    def replace(self, table, key, value):
+        self.addCleanup(table.__setitem__, key, table[key])
+        table[key] = value
+
+    def test_all_jobs_go_into_one_report(self):
+        results, printed = self.run_match("--collective", "allreduce,gather", "--sizes", "4,1M",
+                                          "--tails", "--minutes", "1")
+        self.assertEqual([j["collective"] for j in results["jobs"]], ["allreduce", "gather"])
+        first = results["jobs"][0]["sizes"][0]
+        self.assertEqual([c["us"] for c in first["contestants"]], [2000, 2000])
+        self.assertEqual(first["floor"]["us"], 2)
+        self.assertEqual(results["jobs"][0]["waits"][0]["cores"], 0.5)
+        self.assertEqual(results["summary"]["cells"], 2)
+        self.assertEqual(results["summary"]["missing"], 2)
+        written = report.markdown(results)
+        self.assertIn("- Open MPI at gather float32: not offered: only sums", written)
+        self.assertIn("- Gloo at allreduce float32, 4 B: wrong result: rank 1", written)
+        self.assertIn("| 4 B | 2000 | 2000 |", written)
+        self.assertIn("allreduce float32, microseconds per call", printed)
+        self.assertEqual(plot.svg(results).count("<g transform"), 2)
+
+    def test_not_offered_is_said_once_for_all_sizes(self):
+        results, _ = self.run_match("--collective", "gather", "--sizes", "4,16,64")
+        said = [f for f in results["failures"] if f["peer"] == "Open MPI"]
+        self.assertEqual(len(said), 1)
+
+    def test_skew_is_timed_from_the_last_arrival_and_said(self):
+        results, _ = self.run_match("--sizes", "4", "--skew", "50")
+        self.assertAlmostEqual(results["jobs"][0]["sizes"][0]["contestants"][0]["us"], 6)
+        self.assertIn("late by a random 0 to 50 µs", report.markdown(results))
+
+    def test_rotating_buffers_are_many_and_said(self):
+        results, _ = self.run_match("--sizes", "4K", "--buffers", "rotating")
+        self.assertGreater(results["jobs"][0]["sizes"][0]["buffer_sets"], 1)
+        self.assertIn("buffers in rotation over", report.markdown(results))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,340 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""The measuring of versus.py: all contestants in turns, size by size, within the time there is."""
+
+import random
+import re
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import summary, text
+from .contestants import PEERS, Unavailable, floor
+from .session import Refused, Session
+
+COLLECTIVES = ["allreduce", "broadcast", "reduce", "allgather", "reduce_scatter", "alltoall",
+               "gather", "scatter", "barrier"]
+ON_VECTORS = ("allreduce", "broadcast", "reduce")  # their size is that of the whole vector
+TYPES = {"float32": 4, "bfloat16": 2}
+MOST_CALLS = 20000
+MOST_EACH = 2000  # calls of one turn that are timed one by one
+LEAST_ROUNDS = 3
+WAITS, LATE_MS = 4, 5
+LINE = 64
+NOT_OFFERED = "not offered: "
+
+
+@dataclass(frozen=True)
+class Job:
+    collective: str
+    type: str
+    sizes: tuple
+
+    @property
+    def name(self):
+        return self.collective if self.collective == "barrier" else f"{self.collective} {self.type}"
+
+
+def blocks(collective, ranks):
+    return 1 if collective in ON_VECTORS else ranks
+
+
+def last_level_cache():
+    """Bytes, or 0 where the system does not tell."""
+    sizes = []
+    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
+        level = int((index / "level").read_text())
+        match = re.fullmatch(r"(\d+)([KMG])\s*", (index / "size").read_text())
+        if match:
+            sizes.append((level, int(match[1]) << {"K": 10, "M": 20, "G": 30}[match[2]]))
+    return max(sizes, default=(0, 0))[1]
+
+
+def available_memory():
+    return int(re.search(r"MemAvailable:\s*(\d+)", Path("/proc/meminfo").read_text())[1]) << 10
+
+
+class Schedule:
+    """How much time a size may take, and how much is left of all; large sizes cost more."""
+
+    def __init__(self, jobs, ranks, minutes):
+        self.weights = [1 + size * blocks(job.collective, ranks) / (16 << 20)
+                        for job in jobs for size in job.sizes]
+        self.done = 0
+        self.begin = time.monotonic()
+        self.seconds = minutes and minutes * 60
+        self.limit = None  # seconds of the size that is being measured
+
+    def start_next(self):
+        if self.seconds:
+            self.limit = self.left() * self.weights[self.done] / sum(self.weights[self.done:])
+
+    def end(self):
+        self.done += 1
+
+    def left(self):
+        """Seconds, or None before anything has been measured."""
+        passed = time.monotonic() - self.begin
+        if self.seconds:
+            return max(0.0, self.seconds - passed)
+        if not self.done:
+            return None
+        return passed * sum(self.weights[self.done:]) / sum(self.weights[:self.done])
+
+    def text(self):
+        left = self.left()
+        place = f"{self.done + 1} of {len(self.weights)}"
+        return place if left is None else f"{place}, about {text.minutes(left)} left"
+
+
+class Match:
+    """All sessions, and what was measured."""
+
+    def __init__(self, options, shop):
+        self.options, self.shop = options, shop
+        self.sessions = {}  # (peer, variant) -> Session
+        self.failures = []  # {"peer", "variant", "job", "bytes", "error"}
+        self.refused = set()  # who does not offer the present job
+        self.random = random.Random(options.seed)
+        self.entries = []  # description of every contestant that started
+        self.floor = None
+        self.over_rounds = summary.STATISTICS[options.statistic]
+        self.job = None
+        self.schedule = None
+        self.memory = available_memory()
+
+    def fail(self, key, error, size=None):
+        job = self.job.name if self.job else None
+        self.failures.append({"peer": key[0], "variant": key[1], "job": job, "bytes": size,
+                              "error": str(error)})
+        text.note(text.failure(self.failures[-1]))
+
+    def open(self):
+        for name in self.options.peers:
+            try:
+                entries = list(PEERS[name](self.shop))
+            except Unavailable as error:
+                self.fail((text.PEER_NAMES[name], ""), error)
+                continue
+            for entry in entries:
+                self.open_one(entry)
+        try:
+            self.floor = Session(floor(self.shop), self.shop)
+        except Unavailable as error:
+            self.fail(("floor", ""), error)
+
+    def open_one(self, entry):
+        key = (entry.peer, entry.variant)
+        text.progress(f"starting {text.contestant(*key)}")
+        try:
+            session = Session(entry, self.shop)
+        except Unavailable as error:
+            return self.fail(key, error)
+        self.sessions[key] = session
+        self.entries.append({"peer": entry.peer, "variant": entry.variant,
+                             "version": session.version, "settings": entry.settings})
+
+    def close(self):
+        for session in [*self.sessions.values(), self.floor]:
+            if session:
+                session.close()
+
+    def drop(self, key, error, size):
+        """A refusal concerns one size, or the whole job; anything else ends the contestant."""
+        if isinstance(error, Refused) and str(error).startswith(NOT_OFFERED):
+            self.refused.add(key)
+            return self.fail(key, error)
+        self.fail(key, error, size)
+        if not isinstance(error, Refused):
+            self.sessions.pop(key).close()
+
+    def ask(self, key, line, size):
+        try:
+            return self.sessions[key].request(line)
+        except Unavailable as error:
+            self.drop(key, error, size)
+            return None
+
+    def sets(self, size):
+        """Pairs of buffers that calls walk through."""
+        if self.options.buffers == "hot":
+            return 1
+        here = size * blocks(self.job.collective, self.shop.ranks) + LINE
+        return max(2, self.rotating_bytes() // (2 * here))
+
+    def rotating_bytes(self):
+        """Of one rank: twice the last-level cache by all ranks together, if memory allows."""
+        share = self.memory // 2 // (self.shop.ranks * (len(self.sessions) + 1))
+        wanted = 2 * last_level_cache() // self.shop.ranks or 1 << 30
+        return min(1 << 30, share, wanted)
+
+    def fits(self, size):
+        need = (2 * size * blocks(self.job.collective, self.shop.ranks) * self.sets(size)
+                * self.shop.ranks * len(self.sessions))
+        if need > 0.8 * self.memory:
+            self.fail(("all", ""), f"would need {need / (1 << 30):.0f} GiB of memory", size)
+        return need <= 0.8 * self.memory
+
+    def set_up(self, key, size):
+        count = size // TYPES[self.job.type]
+        placement = "in-place" if self.options.in_place else "separate"
+        return self.ask(key, f"setup {self.job.collective} {self.job.type} {count} "
+                        f"{self.sets(size)} {placement}", size)
+
+    def turn(self, key, calls, size):
+        """Microseconds per call: of the slowest rank, or with skew after the last one came."""
+        warm_up = min(max(2, calls // 10), calls)
+        if self.options.skew:
+            answers = self.each(key, calls, warm_up, size)
+            return answers and statistics.mean(after_last_arrival(answers))
+        answers = self.ask(key, f"run {calls} {warm_up}", size)
+        return answers and max(map(float, answers)) / calls * 1e6
+
+    def each(self, key, calls, warm_up, size):
+        """For each rank [(begin, end), ...] of its calls, in microseconds."""
+        seed = self.random.randrange(1 << 30)
+        answers = self.ask(key, f"each {min(calls, MOST_EACH)} {warm_up} {self.options.skew} "
+                           f"{seed}", size)
+        if answers is None:
+            return None
+        numbers = [[int(n) / 1e3 for n in answer.split()] for answer in answers]
+        return [list(zip(n[::2], n[1::2])) for n in numbers]
+
+    def batch_us(self):
+        """The aimed length of a turn: shorter where time is short, so that there are rounds."""
+        wanted = self.options.batch_ms * 1e3
+        if self.schedule and self.schedule.limit:
+            turns = (LEAST_ROUNDS + 2) * max(1, len(self.sessions) - len(self.refused))
+            wanted = min(wanted, max(1e3, 0.6e6 * self.schedule.limit / turns))
+        return wanted
+
+    def calls_per_turn(self, key, size):
+        """From two trials, the first of which only tells how long the second may be."""
+        calls, most = 2, MOST_EACH if self.options.skew else MOST_CALLS
+        for _ in range(2):
+            us = self.turn(key, calls, size)
+            if us is None:
+                return None
+            least = 3 if us < self.batch_us() else 1
+            calls = int(min(most, max(least, self.batch_us() / max(us, 1e-3))))
+        return calls
+
+    def measure(self, size):
+        """What one size of the present job gave; see summary.py."""
+        begin = time.monotonic()
+        calls, times, singles = {}, {}, {}
+        floors = {"handover": [], "ordinary": [], "streamed": []}
+        rounds = done = 0
+        if self.fits(size):
+            for key in [k for k in self.sessions if k not in self.refused]:
+                self.show(size, text.contestant(*key))
+                if self.set_up(key, size) is None:
+                    continue
+                if (n := self.calls_per_turn(key, size)) is not None:
+                    calls[key] = n
+            times = {key: [] for key in calls}
+            singles = {key: [] for key in calls}
+            rounds = self.options.rounds
+        before = time.monotonic()
+        while done < rounds and times:
+            self.show(size, f"round {done + 1} of {rounds}")
+            self.round(size, calls, times, singles, floors)
+            done += 1
+            if self.schedule and self.schedule.limit:
+                now = time.monotonic()  # as much again as setting up is kept for the last check
+                spare = self.schedule.limit - (now - begin) - (before - begin) / 2
+                per_round = (now - before) / done
+                rounds = min(rounds, max(LEAST_ROUNDS, done + int(spare / per_round)))
+        for key in list(times):
+            if self.ask(key, "check", size) is None:
+                del times[key]
+        return self.result(size, calls, times, singles, floors)
+
+    def round(self, size, calls, times, singles, floors):
+        order = list(times)
+        self.random.shuffle(order)
+        for key in order:
+            us = self.turn(key, calls[key], size)
+            if us is not None:
+                times[key].append(us)
+                if self.options.tails:
+                    answers = self.each(key, calls[key], 1, size)
+                    singles[key] += slowest_ranks(answers or [])
+            if us is None or key not in self.sessions:
+                del times[key]
+        self.measure_floor(size, floors)
+
+    def measure_floor(self, size, floors):
+        if not self.floor:
+            return
+        try:
+            answers = self.floor.request("handover 500")
+            floors["handover"].append(max(map(float, answers)) * 1e6)
+            many = self.job.collective in ("allgather", "alltoall")
+            moved = size * (self.shop.ranks if many else 1)
+            repetitions = max(2, min(2000, int(self.batch_us() * 2e3 / (moved + 1000))))
+            line = f"copy {moved} {repetitions} {self.sets(size)}"
+            answers = [a.split() for a in self.floor.request(line)]
+            floors["ordinary"].append(max(float(a[0]) for a in answers) * 1e6)
+            floors["streamed"].append(max(float(a[1]) for a in answers) * 1e6)
+        except Unavailable as error:
+            self.fail(("floor", ""), error, size)
+            self.floor.close()
+            self.floor = None
+
+    def result(self, size, calls, times, singles, floors):
+        result = {"bytes": size, "buffer_sets": self.sets(size), "contestants": [], "floor": None}
+        for key, values in times.items():
+            if values:
+                result["contestants"].append({
+                    "peer": key[0], "variant": key[1], "us": self.over_rounds(values),
+                    "rounds_us": values, "calls_per_round": calls[key],
+                    **tails(singles[key])})
+        if floors["handover"]:
+            handover, ordinary, streamed = map(self.over_rounds, floors.values())
+            result["floor"] = {"us": max(handover, min(ordinary, streamed)),
+                               "handover_us": handover, "copy_us": ordinary,
+                               "copy_streamed_us": streamed}
+        return result
+
+    def measure_waits(self, size):
+        """Cores each waiting rank kept busy while one rank was late; of every contestant."""
+        waits = []
+        for key in [k for k in self.sessions if k not in self.refused]:
+            self.show(size, f"waiting, {text.contestant(*key)}")
+            if self.set_up(key, size) is None:
+                continue
+            answers = self.ask(key, f"late {WAITS} {LATE_MS}", size)
+            if answers is not None:
+                used, passed = (sum(column) for column in
+                                zip(*(map(float, a.split()) for a in answers)))
+                waits.append({"peer": key[0], "variant": key[1],
+                              "cores": used / passed if passed else 0.0})
+        return waits
+
+    def start_job(self, job):
+        self.job = job
+        self.refused = set()
+
+    def show(self, size, what):
+        text.progress(f"{self.job.name}, {text.size(size)}: {what} ({self.schedule.text()})")
+
+
+def after_last_arrival(ranks):
+    """Microseconds from the last rank's arrival to the last one's end, call by call."""
+    return [max(end for _, end in call) - max(begin for begin, _ in call) for call in zip(*ranks)]
+
+
+def slowest_ranks(ranks):
+    """Microseconds that the slowest rank took, call by call."""
+    return [max(end - begin for begin, end in call) for call in zip(*ranks)]
+
+
+def tails(singles):
+    """Percentiles that enough calls were timed one by one for."""
+    ordered = sorted(singles)
+    found = {}
+    for name, least, share in (("p99_us", 100, 0.99), ("p999_us", 1000, 0.999)):
+        if len(ordered) >= least:
+            found[name] = ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return found
