@@ -9,9 +9,11 @@
 namespace tutti {
 namespace {
 
-double seconds(const Problem& q, const Machine& m) {
+double of_blocks(const Problem& q, const Machine& m) {
   return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
 }
+
+double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
 
 void build(const Problem& q, Builder& b) {
   if (q.rank != q.root) return send_block_to(q.root, q.send_block(0), b);

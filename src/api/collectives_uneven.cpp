@@ -70,6 +70,8 @@ class UnevenCall {
       return Status::format(Code::kInvalidArgument, "{}: {}_counts is NULL", function_, side.name);
     }
     const uint64_t most = static_cast<uint64_t>(PTRDIFF_MAX) / type_size(call_.type);
+    layout.counts.reserve(static_cast<size_t>(side.blocks));
+    layout.offsets.reserve(static_cast<size_t>(side.blocks));
     uint64_t next = 0;
     uint64_t elements = 0;
     for (int i = 0; i < side.blocks; ++i) {

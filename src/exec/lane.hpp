@@ -106,7 +106,10 @@ class Lane {
   [[nodiscard]] const CallRecord& own_record(uint32_t call) const;
   [[nodiscard]] uint32_t last_call_of(int peer) const;
   void find_buffers_of(int peer);
-  bool pull(const Step& step);
+  bool pull_from(int peer, std::byte* dst, const std::byte* src, uint64_t bytes);
+  void show(const Step& step);
+  [[nodiscard]] BlockHead head_at(const Ref& ref) const;
+  bool expect(const Step& step);
   bool pulled_in_time();
 
   void reduce(const Step& step);
@@ -117,6 +120,7 @@ class Lane {
   bool sends_done();
 
   bool fail(Status status);
+  bool fail_of_size(int peer, uint64_t expected, std::string_view sent);
   [[nodiscard]] std::string name_of(int peer) const;
   [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
     return shared(rank).calls[call % kCallLines];

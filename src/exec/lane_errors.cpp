@@ -12,6 +12,12 @@ bool Lane::fail(Status status) {
   return false;
 }
 
+bool Lane::fail_of_size(int peer, uint64_t expected, std::string_view sent) {
+  return fail(Status::format(Code::kMismatch,
+                             "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
+                             describe(record_), expected, peer, sent));
+}
+
 std::string Lane::name_of(int peer) const {
   const PeerProcess& process = transport_.process(peer);
   return fmt::format("rank {} (pid {} on {})", peer, process.pid, process.host);

@@ -49,7 +49,7 @@ void Lane::place_slots() {
   for (int peer = 0; peer < ranks_; ++peer) {
     bases_[Ref::of(Space::kSlot, 0, peer).base] = shared(peer).slots[call_ & 1] + at;
   }
-  if (part_->writes_slot) {
+  if (part_->slot_written > 0) {
     const uint64_t end = at + part_->slot_extent;
     gate_ = later(gate_, last_use_of_slot(at, end) + 1);
     slot_uses_[call_ % kCallLines] = {call_, at, end};
@@ -83,10 +83,10 @@ uint64_t Lane::next_slot() const {
 // that have read them: done while this call waits, it costs nothing, and shortens an allreduce of
 // 4 KiB by a fifth. Done when the slot is written, it makes that slower.
 void Lane::take_next_slot() {
-  const uint64_t extent = part_->slot_extent;
-  if (extent == 0 || extent > kMostTaken) return;
+  const uint64_t written = part_->slot_written;
+  if (written == 0 || written > kMostTaken) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
-  for (uint64_t at = 0; at < extent; at += kCacheLine) prefetch_to_write(slot + at);
+  for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
 }  // namespace tutti

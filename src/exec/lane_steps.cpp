@@ -55,15 +55,35 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
   }
 }
 
-bool Lane::pull(const Step& step) {
-  const auto from = reinterpret_cast<uint64_t>(address(step.src));
-  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
+// ---- what peers show ---------------------------------------------------------------------------
+
+// `src` is an address of the peer's process.
+bool Lane::pull_from(int peer, std::byte* dst, const std::byte* src, uint64_t bytes) {
+  Status status = window_->pull(peer, dst, reinterpret_cast<uint64_t>(src), bytes);
   if (status.ok()) return true;
   if (status.code() == Code::kPeerFailed) {
-    return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
+    return fail({Code::kPeerFailed, name_of(peer) + " has died"});
   }
   return fail(status.with_context(
-      fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
+      fmt::format("the buffer of {} cannot be read to its end", name_of(peer))));
+}
+
+void Lane::show(const Step& step) {
+  const BlockHead head{step.bytes, step.src.offset};
+  std::memcpy(address(step.dst), &head, sizeof head);
+}
+
+BlockHead Lane::head_at(const Ref& ref) const {
+  BlockHead head;
+  std::memcpy(&head, address(ref), sizeof head);
+  return head;
+}
+
+bool Lane::expect(const Step& step) {
+  const uint64_t given = head_at(step.src).bytes;
+  if (given == step.bytes) [[likely]]
+    return true;
+  return fail_of_size(step.peer, step.bytes, fmt::format("{} bytes", given));
 }
 
 // ---- messages ----------------------------------------------------------------------------------
@@ -89,10 +109,8 @@ bool Lane::receive(const Step& step) {
   const bool same_call = static_cast<uint32_t>(receive_.tag) == plan_->signature;
   // Where a rank knows its own sizes only, this is where they meet.
   if (same_call && (longer || receive_.bytes != step.bytes)) {
-    return fail(Status::format(Code::kMismatch,
-                               "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
-                               describe(record_), step.bytes, step.peer,
-                               longer ? "more" : fmt::format("{} bytes", receive_.bytes)));
+    return fail_of_size(step.peer, step.bytes,
+                        longer ? "more" : fmt::format("{} bytes", receive_.bytes));
   }
   if (!same_call) {
     return fail(Status::format(

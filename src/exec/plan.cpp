@@ -54,19 +54,25 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   Plan::Part part;
   part.schedule = build_schedule(algorithm, problem);
   part.offset = range.offset;
-  part.slot_extent = slot_extent_of(problem);
+  part.slot_extent =
+      part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
   bool light = part.schedule.ticks == 1;
   for (const Step& step : part.schedule.steps) {
     part.most_sources = std::max(part.most_sources, step.source_count);
     part.enters |= step.kind == StepKind::kPublish;
     const bool works = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
-    const bool writes = works || step.kind == StepKind::kPull;
+    const bool shows = step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
+    const bool pulls = step.kind == StepKind::kPull || step.kind == StepKind::kPullShown;
+    const bool writes = works || pulls || step.kind == StepKind::kShow;
     part.stages |= writes && step.dst.space() == Space::kWindow;
-    part.writes_slot |= writes && step.dst.space() == Space::kSlot;
+    if (writes && step.dst.space() == Space::kSlot) {
+      const uint64_t bytes = step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes;
+      part.slot_written = std::max(part.slot_written, step.dst.offset + bytes);
+    }
     part.uses_lines |=
         works && (step.dst.space() == Space::kLine || reads_lines(part.schedule, step));
     const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
-    light &= works || waits || step.kind == StepKind::kPublish;
+    light &= works || shows || waits || step.kind == StepKind::kPublish;
   }
   // No algorithm uses both, on any rank.
   if (part.uses_lines) part.slot_extent = 0;

@@ -21,10 +21,10 @@ struct Plan {
     Schedule schedule;
     uint64_t offset = 0;
     uint32_t most_sources = 0;
-    bool enters = false;       // publishes tick 1 itself
-    bool stages = false;       // writes this rank's window
-    bool uses_lines = false;   // reads or writes the payload of call lines
-    bool writes_slot = false;  // this rank's
+    bool enters = false;        // publishes tick 1 itself
+    bool stages = false;        // writes this rank's window
+    bool uses_lines = false;    // reads or writes the payload of call lines
+    uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
     // Peers read of this rank what it published with its entry at most, and it waits for at most
     // some of them: it may end before all have entered. See exec/lane.hpp.
     bool runs_ahead = false;

@@ -24,8 +24,8 @@ inline Range part_of(uint64_t total, int parts, int index) {
 }
 
 // Steps without effect are dropped: of zero bytes, a copy onto itself, a fence with nothing to wait
-// for. An empty message can have one: the other side may expect more, and must learn that it is
-// wrong.
+// for. An empty message or block to be shown can have one: the other side may expect more, and must
+// learn that it is wrong.
 class Builder {
  public:
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
@@ -33,6 +33,11 @@ class Builder {
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // From kPeerSend or kPeerRecv.
   void pull(Ref dst, Ref src, uint64_t bytes);
+  // The head of a block of the send buffer, and what its taker does with it: compares the length,
+  // and gets the bytes if they do not lie behind it.
+  void show(Ref head, Ref src, uint64_t bytes);
+  void expect(Ref head, uint64_t bytes);
+  void pull_shown(Ref dst, Ref head, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
   void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
               bool streams = false);
@@ -52,6 +57,7 @@ class Builder {
   void await_all(uint32_t tick) { await(kAllPeers, tick); }
   // Private memory on a cache line of its own; returns its place.
   Ref scratch(uint64_t bytes);
+  void use_of_slots(uint64_t bytes) { schedule_.slot_extent = bytes; }
   // The highest tick of any rank, if this rank's own publishes do not reach it.
   void ticks(uint32_t highest) { schedule_.ticks = std::max(schedule_.ticks, highest); }
 

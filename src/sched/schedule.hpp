@@ -21,6 +21,11 @@
 // buffers lie, instead of a payload (Schedule::shows_buffers). A rank pulls after await(peer, 1),
 // and nobody ends before those that pull from it have published that they are done.
 //
+// Heads. Where a rank knows the sizes of its own blocks only, a giver shows of each block a head in
+// its slot: how long it is and where in the send buffer. The taker expects a length; that the two
+// are equal is found out when they run. Where a block is short, it lies behind its head; else it
+// can be pulled from where the head says.
+//
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
 // buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
 // begins. A send only starts; its source must stay as it is until the next fence, which waits for
@@ -74,8 +79,11 @@ struct Ref {
 };
 
 enum class StepKind : uint8_t {
-  kCopy,     // dst <- src
-  kPull,     // dst <- src, which lies in a buffer of a peer
+  kCopy,       // dst <- src
+  kPull,       // dst <- src, which lies in a buffer of a peer
+  kShow,       // dst <- the head of the block src; may be of 0 bytes
+  kExpect,     // src is a head that peer shows: it must say `bytes`
+  kPullShown,  // dst <- the block in the send buffer of peer whose head is src
   kReduce,   // dst <- sources[0] op sources[1] op ..., elementwise in that order; dst may be one of
              // them
   kSend,     // start sending src to peer
@@ -86,6 +94,12 @@ enum class StepKind : uint8_t {
 };
 
 inline constexpr int kAllPeers = -1;
+
+// What a rank shows of a block that it gives to a peer. Lies on a multiple of its size.
+struct BlockHead {
+  uint64_t bytes;
+  uint64_t offset;  // in the send buffer
+};
 
 struct Step {
   StepKind kind;
@@ -107,6 +121,9 @@ struct Schedule {
   std::vector<Ref> sources;
   uint64_t scratch_bytes = 0;
   bool shows_buffers = false;  // the entry tells where the rank's buffers lie: it has no payload
+  // How much of the slots any rank may use, the same number on every rank; 0: as follows from the
+  // arguments of the call.
+  uint64_t slot_extent = 0;
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 

@@ -40,6 +40,9 @@ class Form {
         TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
         TUTTI_RETURN_IF_ERROR(check_overlap(step, step.src, false));
         return check_dst(step);
+      case StepKind::kShow: return check_show(step);
+      case StepKind::kExpect: return check_head(step.src);
+      case StepKind::kPullShown: return check_pull_shown(step);
       case StepKind::kReduce: return check_reduce(step);
       case StepKind::kSend:
         TUTTI_RETURN_IF_ERROR(check_peer(step));
@@ -56,14 +59,37 @@ class Form {
 
   Status check_pull(const Step& step) {
     if (!is_buffer_of_peer(step.src.space())) return fault("pulls what is no buffer of a peer");
+    return check_pull_from(step.src.peer());
+  }
+
+  Status check_pull_from(int peer) const {
     if (!problem_.limits.pulls) return fault("needs ranks that can read one another's buffers");
-    const int peer = step.src.peer();
     if (peer >= problem_.ranks) return fault("names a rank that there is not");
     if (peer == rank_) return fault("pulls from the rank itself");
     if (!schedules_[static_cast<size_t>(peer)].shows_buffers) {
       return fault(fmt::format("pulls from rank {}, which does not show its buffers", peer));
     }
     return {};
+  }
+
+  Status check_show(const Step& step) {
+    if (step.src.space() != Space::kSend) return fault("shows what is not in the send buffer");
+    if (step.bytes > 0) TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
+    TUTTI_RETURN_IF_ERROR(check_head(step.dst));
+    return step.dst.peer() == rank_ ? Status() : fault("writes what another rank owns");
+  }
+
+  Status check_head(const Ref& ref) {
+    if (ref.space() == Space::kSlot && ref.offset % sizeof(BlockHead) == 0) {
+      return check_ref(ref, sizeof(BlockHead));
+    }
+    return fault(fmt::format("has no place for a head at {}", to_string(ref)));
+  }
+
+  Status check_pull_shown(const Step& step) {
+    TUTTI_RETURN_IF_ERROR(check_head(step.src));
+    TUTTI_RETURN_IF_ERROR(check_pull_from(step.src.peer()));
+    return check_dst(step);
   }
 
   Status check_reduce(const Step& step) {
@@ -93,7 +119,9 @@ class Form {
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
       if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
     }
-    if (!inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
+    const bool beyond = ref.space() == Space::kSlot && schedule_.slot_extent > 0 &&
+                        ref.offset + bytes > schedule_.slot_extent;
+    if (beyond || !inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
       return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
     }
     return {};
@@ -185,6 +213,12 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
     if (ticks != schedules[0].ticks) {
       return Status::format(Code::kInternal, "rank 0 counts {} ticks, but rank {} counts {}",
                             schedules[0].ticks, rank, ticks);
+    }
+    const uint64_t extent = schedules[static_cast<size_t>(rank)].slot_extent;
+    if (extent != schedules[0].slot_extent) {
+      return Status::format(Code::kInternal,
+                            "rank 0 says that slots are used for {} B, but rank {} says {}",
+                            schedules[0].slot_extent, rank, extent);
     }
     TUTTI_RETURN_IF_ERROR(Form(schedules, problems, rank).check());
   }

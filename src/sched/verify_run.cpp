@@ -24,6 +24,14 @@ struct Message {
   bool received = false;
 };
 
+// A block's head, which a rank shows in a step for one peer to expect.
+struct Head {
+  int giver;
+  uint32_t step;
+  BlockHead block;
+  bool expected = false;
+};
+
 struct Published {
   uint32_t tick;
   size_t released;
@@ -65,6 +73,11 @@ class Execution {
   void enter_without_publish();
   Result<Outcome> execute(int rank, const Step& step);
   Status copy(int rank, const Step& step);
+  Status show(int rank, const Step& step);
+  Status expect(int rank, const Step& step);
+  Status pull_shown(int rank, const Step& step);
+  Result<Head*> head_of(int rank, const Step& step);
+  [[nodiscard]] Status all_heads_expected() const;
   Status reduce(int rank, const Step& step);
   Status send(int rank, const Step& step);
   Result<Outcome> recv(int rank, const Step& step);
@@ -88,6 +101,7 @@ class Execution {
   Values& values_;
   std::vector<Rank> ranks_;
   std::vector<Message> messages_;
+  std::vector<Head> heads_;
   std::vector<uint32_t> first_, last_;  // messages sent and not received, per pair
   std::vector<Run> runs_;
   std::vector<std::vector<Run>> source_runs_;
@@ -116,6 +130,7 @@ Status Execution::run() {
     if (!rank_of(r).ended) return deadlock(r);
   }
   for (int r = 0; r < problem_.ranks; ++r) TUTTI_RETURN_IF_ERROR(memories_.check_released(r));
+  TUTTI_RETURN_IF_ERROR(all_heads_expected());
   return problem_.collective == Collective::kBarrier ? all_have_entered() : Status();
 }
 
@@ -133,6 +148,9 @@ Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
     case StepKind::kPull: TUTTI_RETURN_IF_ERROR(copy(rank, step)); break;
+    case StepKind::kShow: TUTTI_RETURN_IF_ERROR(show(rank, step)); break;
+    case StepKind::kExpect: TUTTI_RETURN_IF_ERROR(expect(rank, step)); break;
+    case StepKind::kPullShown: TUTTI_RETURN_IF_ERROR(pull_shown(rank, step)); break;
     case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(reduce(rank, step)); break;
     case StepKind::kSend: TUTTI_RETURN_IF_ERROR(send(rank, step)); break;
     case StepKind::kRecv: return recv(rank, step);
@@ -148,6 +166,54 @@ Status Execution::copy(int rank, const Step& step) {
   runs_.clear();
   TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, step.bytes, false, runs_));
   return memories_.write(rank, at, step.dst, runs_);
+}
+
+// Head i is bytes i * sizeof(BlockHead) ... of the value that stands for all heads.
+Status Execution::show(int rank, const Step& step) {
+  const size_t at = rank_of(rank).at;
+  const Run run = {sizeof(BlockHead), heads_.size() * sizeof(BlockHead), values_.head()};
+  heads_.push_back({rank, static_cast<uint32_t>(at), {step.bytes, step.src.offset}});
+  return memories_.write(rank, at, step.dst, std::span(&run, 1));
+}
+
+// The head at step.src, which must tell of as many bytes as the step.
+Result<Head*> Execution::head_of(int rank, const Step& step) {
+  const size_t at = rank_of(rank).at;
+  runs_.clear();
+  TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, sizeof(BlockHead), false, runs_));
+  const Run& run = runs_.front();
+  if (runs_.size() > 1 || run.value != values_.head() || run.index % sizeof(BlockHead) != 0) {
+    return Status::format(Code::kInternal, "{} finds no head", step_text(schedules_, rank, at));
+  }
+  Head& head = heads_[run.index / sizeof(BlockHead)];
+  if (head.block.bytes == step.bytes) return &head;
+  return Status::format(Code::kInternal, "{} meets a block of another size: {}",
+                        step_text(schedules_, rank, at),
+                        step_text(schedules_, head.giver, head.step));
+}
+
+Status Execution::expect(int rank, const Step& step) {
+  const Result<Head*> head = head_of(rank, step);
+  if (head.ok()) (*head)->expected = true;
+  return head.status();
+}
+
+Status Execution::pull_shown(int rank, const Step& step) {
+  const Result<Head*> head = head_of(rank, step);
+  if (!head.ok()) return head.status();
+  const size_t at = rank_of(rank).at;
+  const Ref block = Ref::of(Space::kPeerSend, (*head)->block.offset, (*head)->giver);
+  runs_.clear();
+  TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, block, step.bytes, false, runs_));
+  return memories_.write(rank, at, step.dst, runs_);
+}
+
+// Where ranks disagree on a size, somebody must find out.
+Status Execution::all_heads_expected() const {
+  const auto missed = std::ranges::find(heads_, false, &Head::expected);
+  if (missed == heads_.end()) return {};
+  return Status::format(Code::kInternal, "{} is expected by nobody",
+                        step_text(schedules_, missed->giver, missed->step));
 }
 
 Status Execution::reduce(int rank, const Step& step) {

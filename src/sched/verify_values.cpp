@@ -17,7 +17,7 @@ uint64_t hash_of(std::span<const ValueId> sources, bool finishes) {
 
 }  // namespace
 
-Values::Values(int ranks) : ranks_(ranks), nodes_(static_cast<size_t>(ranks) + 1) {
+Values::Values(int ranks) : ranks_(ranks), nodes_(static_cast<size_t>(ranks) + 2) {
   for (int rank = 0; rank < ranks; ++rank) {
     nodes_[of_rank(rank)].ranks.set(static_cast<size_t>(rank));
   }
@@ -96,6 +96,7 @@ bool Values::in_rank_order(ValueId value) const {
 
 std::string Values::operand_text(ValueId value) const {
   if (value == kUndefined) return "undefined";
+  if (value == head()) return "a head";
   if (value <= static_cast<ValueId>(ranks_)) return fmt::format("s{}", value - 1);
   std::string text = nodes_[value].finished ? "finished (" : "(";
   for (const ValueId operand : operands(nodes_[value])) {

@@ -26,6 +26,9 @@ class Values {
   // Of one rank alone.
   static ValueId of_rank(int rank) { return static_cast<ValueId>(rank) + 1; }
 
+  // Of the head of a block: which one, stands beside it as the index of its first byte.
+  [[nodiscard]] ValueId head() const { return static_cast<ValueId>(ranks_) + 1; }
+
   // The reduction of the sources in that order by one step. An error says what is wrong with it,
   // as the end of a sentence that begins with the step.
   Result<ValueId> reduce(std::span<const ValueId> sources, bool finishes);
@@ -36,7 +39,7 @@ class Values {
   // Reduced by one step over all ranks in rank order.
   [[nodiscard]] bool in_rank_order(ValueId value) const;
 
-  // "rank 2", "(s0 s1 s2)", "finished ((s0 s1) s2)".
+  // "rank 2", "a head", "(s0 s1 s2)", "finished ((s0 s1) s2)".
   [[nodiscard]] std::string text(ValueId value) const;
 
  private:

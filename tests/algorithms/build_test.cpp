@@ -77,14 +77,17 @@ TEST(Algorithms, TicksBeginAtOneAndIncrease) {
 
 TEST(Algorithms, AllRanksAgreeOnTheHighestTick) {
   for_every_problem([](const Algorithm& algorithm, Problem problem) {
-    const uint32_t ticks = build_schedule(algorithm, problem).ticks;
+    const Schedule first = build_schedule(algorithm, problem);
+    const uint32_t ticks = first.ticks;
     uint32_t published = 1;
     for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
       const Schedule schedule = build_schedule(algorithm, problem);
       EXPECT_EQ(schedule.ticks, ticks) << name_of(algorithm, problem);
       for (const Step& step : schedule.steps) published = std::max(published, step.tick);
     }
-    EXPECT_EQ(published, ticks) << name_of(algorithm, problem);
+    // Where no rank knows all sizes, there may be a tick for longer blocks than these.
+    const bool shows = first.slot_extent > 0;
+    EXPECT_TRUE(shows ? published <= ticks : published == ticks) << name_of(algorithm, problem);
   });
 }
 

@@ -97,7 +97,11 @@ TEST(WithoutPulls, ResultsAreTheSame) {
   run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     for (const size_t elements : kCounts) {
-      on.allreduce(TUTTI_FLOAT32, Op::kSum, elements, {Form::kBlocking, false, false});
+      const Variant variant{Form::kBlocking, false, elements % 2 == 1};
+      on.allreduce(TUTTI_FLOAT32, Op::kSum, elements, variant);
+      on.alltoallv(TUTTI_FLOAT32, elements, variant);
+      on.gatherv(TUTTI_FLOAT32, elements, 1, variant);
+      on.scatterv(TUTTI_FLOAT32, elements, 2, variant);
     }
   });
 }

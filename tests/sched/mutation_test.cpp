@@ -22,7 +22,12 @@ using Random = std::mt19937_64;
 std::vector<Problem> small_problems(Collective collective, int ranks) {
   const uint64_t lines = 64 * static_cast<uint64_t>(ranks);
   std::vector<Problem> problems;
-  for (const Limits& limits : {Limits{}, Limits{512, 3 * lines + 256, lines + 64}}) {
+  const Limits shared{512, 3 * lines + 256, lines + 64};
+  Limits pulls = shared;
+  pulls.pulls = true;
+  for (const Limits& limits : {Limits{}, shared, pulls}) {
+    // Of these, an algorithm may pull or not.
+    if (limits.pulls && !is_uneven(collective)) continue;
     for (const uint64_t count : {5UL, 16UL * static_cast<uint64_t>(ranks) + 1, 300UL}) {
       Problem problem;
       problem.collective = collective;
@@ -64,8 +69,8 @@ void for_all_valid(
 }
 
 bool moves_data(const Step& step) {
-  return step.kind == StepKind::kCopy || step.kind == StepKind::kReduce ||
-         step.kind == StepKind::kSend || step.kind == StepKind::kRecv;
+  return step.kind != StepKind::kFence && step.kind != StepKind::kPublish &&
+         step.kind != StepKind::kAwait;
 }
 
 struct Chosen {
@@ -116,9 +121,14 @@ void spoil_data(Schedule& schedule, size_t at, const Problem& problem, Random& r
     case 2: step.bytes -= 4; return;
     case 3:
       if (step.kind == StepKind::kReduce) return spoil_sources(schedule, step, random);
-      (step.kind == StepKind::kRecv ? step.dst : step.src).offset += 4;
+      // Where a block begins that is not pulled makes no difference.
+      (step.kind == StepKind::kRecv || step.kind == StepKind::kShow ? step.dst : step.src).offset +=
+          4;
       return;
-    default: (step.kind == StepKind::kSend ? step.src : step.dst).offset += 4; return;
+    default:
+      (step.kind == StepKind::kSend || step.kind == StepKind::kExpect ? step.src : step.dst)
+          .offset += 4;
+      return;
   }
 }
 

@@ -131,6 +131,15 @@ bool RandomRun::execute(int r, const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
     case StepKind::kPull: std::copy_n(at(r, step.src), step.bytes, at(r, step.dst)); return true;
+    case StepKind::kShow:
+      at(r, step.dst)[0] = step.bytes;
+      at(r, step.dst)[1] = step.src.offset;
+      return true;
+    case StepKind::kExpect: return at(r, step.src)[0] == step.bytes;
+    case StepKind::kPullShown:
+      std::copy_n(at(step.peer, Ref::of(Space::kSend, at(r, step.src)[1])), step.bytes,
+                  at(r, step.dst));
+      return true;
     case StepKind::kReduce: reduce(r, step); return true;
     case StepKind::kSend: send(r, step); return true;
     case StepKind::kRecv: return recv(r, step);
@@ -194,8 +203,8 @@ uint64_t* RandomRun::at(int r, const Ref& ref) {
   }
   const size_t parity = rank_of(r).call % 2;
   const uint64_t own_block = static_cast<uint64_t>(r) * problem_.stride_bytes();
-  const bool blocks =
-      problem_.collective == Collective::kAllgather || problem_.collective == Collective::kGather;
+  const bool blocks = is_any(problem_.collective, {Collective::kAllgather, Collective::kAllgatherv,
+                                                   Collective::kGather, Collective::kGatherv});
   Rank& own = rank_of(r);
   switch (ref.space()) {
     case Space::kSend:
