@@ -1,37 +1,34 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// tutti tune: measures which algorithms are the fastest on this machine, and writes it where the
-// library looks for it. It forks the ranks itself; they are in tune_rank.cpp.
+// tutti tune: measures which algorithms are the fastest on this machine, and the figures of the
+// cost model, and writes them where the library looks for them. The ranks are in tune_job.cpp and
+// tune_rank.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/fd.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/bench/collectives.hpp"
 #include "tools/bench/contest.hpp"
-#include "tools/tune_rank.hpp"
+#include "tools/bench/fit.hpp"
+#include "tools/tune_job.hpp"
 
 namespace {
 
 using tutti::Tuning;
+
+// Fewer say too little about 16 figures.
+constexpr size_t kLeastCells = 40;
 
 struct Options {
   std::vector<int> ranks;
@@ -78,129 +75,93 @@ void complete(Options& options, int cores) {
   if (cores > 2) options.ranks.push_back(cores);
 }
 
-// ---- the ranks ---------------------------------------------------------------------------------
+// ---- what follows from it -----------------------------------------------------------------------
 
-struct Pipe {
-  tutti::Fd read;
-  tutti::Fd write;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) fail(fmt::format("cannot make a pipe: {}", strerror(errno)));
-  return {tutti::Fd(ends[0]), tutti::Fd(ends[1])};
+tutti::Problem problem_of(tutti::Collective collective, int ranks, uint64_t bytes,
+                          const tutti::Environment& environment) {
+  tutti::Problem problem;
+  problem.collective = collective;
+  problem.ranks = ranks;
+  problem.element_bytes = sizeof(float);
+  problem.count = problem.stride = bytes / sizeof(float);
+  problem.limits = tutti::limits_of(environment);
+  return problem;
 }
 
-// The variables that would decide instead of what is measured.
-void clear_environment() {
-  setenv("TUTTI_TUNING_FILE", "none", 1);
-  for (int i = 0; i < tutti::kCollectives; ++i) {
-    const std::string name(tutti::rule_variable(static_cast<tutti::Collective>(i)));
-    if (name.empty()) continue;
-    unsetenv(name.c_str());
-    for (const tutti::VariableAlias& alias : tutti::variable_aliases()) {
-      if (alias.name == name) unsetenv(std::string(alias.alias).c_str());
+std::vector<tutti_tune::Cell> cells_of(const std::vector<tutti_tune::Contest>& contests, int ranks,
+                                       int cores, const tutti::Environment& environment) {
+  std::vector<tutti_tune::Cell> cells;
+  for (const tutti_tune::Contest& contest : contests) {
+    tutti_tune::Cell& cell = cells.emplace_back();
+    cell.problem = problem_of(contest.collective, ranks, contest.bytes, environment);
+    cell.cores = cores;
+    for (size_t i = 0; i < contest.algorithms.size(); ++i) {
+      // The least is what other work on the machine has disturbed least.
+      cell.entries.push_back(
+          {contest.algorithms[i], *std::ranges::min_element(contest.seconds[i])});
     }
   }
+  return cells;
 }
 
-// Rank 0 makes the id and hands it to the others.
-bool exchange_id(tutti_tune::Job& job, Pipe& ids) {
-  if (job.rank != 0) {
-    ids.write.reset();
-    return read(ids.read.get(), &job.id, sizeof job.id) == sizeof job.id;
-  }
-  if (tutti_get_unique_id(&job.id) != TUTTI_OK) return false;
-  for (int other = 1; other < job.ranks; ++other) {
-    if (write(ids.write.get(), &job.id, sizeof job.id) != sizeof job.id) return false;
-  }
-  return true;
+// How many blocks the longer buffer of a call has.
+int blocks_of(tutti::Collective collective, int ranks) {
+  const auto* found = tutti::bench::find_collective(collective_name(collective));
+  using tutti::bench::Blocks;
+  return found->send == Blocks::kAll || found->recv == Blocks::kAll ? ranks : 1;
 }
 
-// The body of a rank, to its exit status. What rank 0 has found out goes through the pipe as the
-// text of a tuning file.
-int run_rank(tutti_tune::Job job, Pipe& ids, Pipe& result) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  result.read.reset();
-  clear_environment();
-  if (!exchange_id(job, ids)) {
-    if (job.rank == 0) fmt::print(stderr, "tutti tune: {}\n", tutti_last_error());
-    return 1;
+// The contests of a collective follow one another.
+std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest>& contests,
+                                           int ranks, int cores,
+                                           const tutti::Environment& environment) {
+  const auto selector = tutti::Selector::create(environment, tutti::machine_for(ranks, cores));
+  if (!selector.ok()) fail(std::string(selector.status().message()));
+  std::vector<tutti::TunedChoice> choices;
+  std::vector<tutti_tune::Winner> winners;
+  for (size_t i = 0; i < contests.size(); ++i) {
+    const tutti_tune::Contest& contest = contests[i];
+    winners.push_back({contest.bytes, contest.algorithms[tutti_tune::winner_of(contest.seconds)]});
+    if (i + 1 < contests.size() && contests[i + 1].collective == contest.collective) continue;
+    const tutti_tune::Field field{contest.collective, ranks, std::min(ranks, cores),
+                                  blocks_of(contest.collective, ranks)};
+    const auto ranges = ranges_of(field, winners, [&](uint64_t bytes) {
+      return selector->choose(problem_of(contest.collective, ranks, bytes, environment));
+    });
+    choices.insert(choices.end(), ranges.begin(), ranges.end());
+    winners.clear();
   }
-  const auto choices = measure(job);
-  if (!choices.ok()) {
-    fmt::print(stderr, "tutti tune: rank {}: {}\n", job.rank, choices.status().message());
-    return 1;
-  }
-  if (job.rank != 0) return 0;
-  const std::string text =
-      tutti::print_tuning({.key = tutti::this_machine(), .machine = {}, .choices = *choices});
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t written = write(result.write.get(), text.data() + at, text.size() - at);
-    if (written < 0) return 1;
-    at += static_cast<size_t>(written);
-  }
-  return 0;
+  return choices;
 }
 
-int run_rank_guarded(const tutti_tune::Job& job, Pipe& ids, Pipe& result) {
-  try {
-    return run_rank(job, ids, result);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "tutti tune: rank {}: {}\n", job.rank, error.what());
-    return 1;
+// The figures that fit, if choosing by them is better for calls that they were not fitted to.
+std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>& cells,
+                                             uint64_t second_level_bytes) {
+  if (cells.size() < kLeastCells) {
+    fmt::print("The figures of the cost model stay: {} kinds of call are too few for others.\n",
+               cells.size());
+    return std::nullopt;
   }
-}
-
-std::string read_all(int file) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t got = read(file, buffer.data(), buffer.size());
-    if (got > 0) text.append(buffer.data(), static_cast<size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) return text;
+  const auto before = tutti_tune::regret_of(cells, tutti::Machine());
+  const auto fits = tutti_tune::regret_of_fits(cells, second_level_bytes);
+  fmt::print(
+      "Choices of the cost model against the fastest that was measured:\n"
+      "  its default figures   {:.3f} x the time on average, {:.2f} x at worst\n"
+      "  figures fitted here   {:.3f} x the time on average, {:.2f} x at worst, where not fitted\n",
+      before.mean, before.worst, fits.mean, fits.worst);
+  if (fits.mean >= before.mean) {
+    fmt::print("The default figures stay.\n");
+    return std::nullopt;
   }
-}
-
-std::vector<tutti::TunedChoice> measure_with(int ranks, int cores, const Options& options) {
-  Pipe ids = make_pipe();
-  Pipe result = make_pipe();
-  tutti_tune::Job job{.rank = 0,
-                      .ranks = ranks,
-                      .cores = cores,
-                      .id = {},
-                      .collectives = options.collectives,
-                      .sizes = options.sizes,
-                      .seconds = options.seconds / static_cast<double>(options.ranks.size())};
-  std::fflush(nullptr);  // or every rank would print it again
-  std::vector<pid_t> started;
-  bool good = true;
-  for (job.rank = 0; good && job.rank < ranks; ++job.rank) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      const int status = run_rank_guarded(job, ids, result);
-      std::fflush(nullptr);
-      _exit(status);
-    }
-    good = pid > 0;
-    if (good) started.push_back(pid);
+  tutti::Machine machine = fit_machine(cells, second_level_bytes);
+  const tutti::Machine defaults;
+  fmt::print("\n{:<16} {:>10} {:>10}\n", "figure", "default", "here");
+  for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
+    fmt::print("{:<16} {:>10.3g} {:>10.3g}\n", figure.name, defaults.*figure.value,
+               machine.*figure.value);
   }
-  if (!good) {
-    for (const pid_t pid : started) kill(pid, SIGKILL);
-  }
-  ids.write.reset();
-  result.write.reset();
-  const std::string text = read_all(result.read.get());
-  for (const pid_t pid : started) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    good = good && status == 0;
-  }
-  if (!good) fail(fmt::format("{} ranks could not be started or have failed", ranks));
-  auto tuning = tutti::parse_tuning(text, "from rank 0");
-  if (!tuning.ok()) fail(std::string(tuning.status().message()));
-  return std::move(tuning->choices);
+  fmt::print("{:<16} {:>10} {:>10}\n", "cache_bytes", defaults.cache_bytes, machine.cache_bytes);
+  return machine;
 }
 
 // ---- the command -------------------------------------------------------------------------------
@@ -225,24 +186,38 @@ Tuning existing(const std::string& path, const tutti::MachineKey& key) {
 }
 
 void run_tune(Options& options) {
-  const auto environment = tutti::read_environment(tutti::process_environment());
+  tutti_tune::clear_environment();
+  auto environment = tutti::read_environment(tutti::process_environment());
   if (!environment.ok()) fail(std::string(environment.status().message()));
+  environment->strict = false;
   const int cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
   const std::string path = output_path(options, key);
   fmt::print("{}\n\n", to_string(key));
+  tutti_tune::Job job{.cores = cores, .collectives = options.collectives, .sizes = options.sizes};
+  job.seconds = options.seconds / static_cast<double>(options.ranks.size());
   std::vector<tutti::TunedChoice> choices;
+  std::vector<tutti_tune::Cell> cells;
   for (const int ranks : options.ranks) {
-    choices = tutti_tune::merge_choices(std::move(choices), measure_with(ranks, cores, options));
+    job.ranks = ranks;
+    const auto contests = tutti_tune::run_job(job);
+    if (!contests.ok()) fail(std::string(contests.status().message()));
+    choices = tutti_tune::merge_choices(std::move(choices),
+                                        choices_of(*contests, ranks, cores, *environment));
+    const auto more = cells_of(*contests, ranks, cores, *environment);
+    cells.insert(cells.end(), more.begin(), more.end());
     fmt::print("\n");
   }
+  const auto machine = fitted_machine(cells, key.l2_bytes);
+  fmt::print("\n");
   if (options.dry_run) {
     fmt::print("Not written (--dry-run): {}\n", path);
     return;
   }
   Tuning tuning = existing(path, key);
   tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
+  if (machine) tuning.machine = *machine;
   if (const tutti::Status status = write_tuning_file(path, tuning); !status.ok()) {
     fail(std::string(status.message()));
   }
@@ -262,11 +237,13 @@ void add_tune(CLI::App& app) {
   tune->add_option("-c,--collectives", o->collectives, "Only these, e.g. allreduce,broadcast")
       ->delimiter(',');
   tune->add_option("-y,--sizes", o->sizes,
-                   "Sizes of a block in bytes (default: 4 to 64M by factors of 8)")
+                   "Sizes of a block in bytes (default: 4 to 64M by factors of 8); all blocks of a "
+                   "call together get no longer than the longest")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES")
       ->delimiter(',');
-  tune->add_option("--seconds", o->seconds, "Time for everything, about")
+  tune->add_option("--seconds", o->seconds,
+                   "Time for measuring, about; what does not fit in is left out")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   tune->add_option("-o,--output", o->output,

@@ -8,11 +8,10 @@
 #include <chrono>
 #include <cstdio>
 #include <deque>
+#include <optional>
 
-#include "env/env.hpp"
-#include "select/selector.hpp"
+#include "algorithms/algorithm.hpp"
 #include "tools/bench/collectives.hpp"
-#include "tools/bench/contest.hpp"
 
 namespace tutti_tune {
 namespace {
@@ -24,9 +23,12 @@ using tutti::bench::Blocks;
 
 constexpr size_t kContestants = 6;
 constexpr double kHopeless = 4;  // times what the cost model predicts for the best
+constexpr double kBeaten = 2.5;  // times the best when they are first timed: no more rounds
 constexpr size_t kRounds = 5;
-constexpr size_t kFewRounds = 3;  // for calls that take long
+constexpr size_t kFewRounds = 3;  // if more would take more time than a case has
 constexpr double kMostCalls = 1000;
+constexpr double kFewCalls = 20;         // when first timed
+constexpr double kFirstSample_s = 1e-4;  // then, if it is short
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -54,14 +56,9 @@ struct Contestant {
   }
 };
 
-struct Times {
-  std::vector<std::string> names;
-  std::vector<std::vector<double>> seconds;  // of each name, in each round; over all ranks
-};
-
 class Tuner {
  public:
-  explicit Tuner(const Job& job) : job_(job) {}
+  explicit Tuner(const Job& job) : job_(job), cases_(cases_of(job)) {}
   Tuner(const Tuner&) = delete;
   Tuner& operator=(const Tuner&) = delete;
   ~Tuner() {
@@ -70,45 +67,66 @@ class Tuner {
   }
 
   Status open();
-  Result<std::vector<tutti::TunedChoice>> run();
+  Result<std::vector<Contest>> run();
 
  private:
   struct Case {
     const tutti::bench::Collective* collective;
     uint64_t bytes;
+    double weight;  // its part of the time, in no unit
   };
-  [[nodiscard]] std::vector<Case> cases() const;
-  [[nodiscard]] tutti::bench::Call call_of(const Case& current);
+  // A case under way: who competes, and the times so far.
+  struct Race {
+    std::vector<std::string> names;
+    std::vector<double> first;                 // of one call
+    std::vector<std::vector<double>> seconds;  // of each, in each round
+  };
+  static std::vector<Case> cases_of(const Job& job);
   Status run_calls(const Case& current, size_t contestant, size_t calls, double& seconds);
   Status slowest(std::vector<double>& seconds);
-  // The time is spent evenly on this case and the `later` ones.
-  Result<Times> compete(const Case& current, size_t later);
-  Result<std::vector<tutti::TunedChoice>> choices_of(const std::vector<Winner>& winners) const;
+  Result<double> seconds_left();
+  Status qualify(const Case& current, Race& race);
+  Status compete(const Case& current, double seconds, double left_s, Race& race);
+  Result<std::optional<Contest>> measure(size_t i);
 
   const Job& job_;
-  const double begin_s_ = now_s();
+  double begin_s_ = 0;  // of the measurements
   tutti_comm_t control_ = nullptr;
   std::deque<Contestant> contestants_;  // their addresses stay
+  std::vector<Case> cases_;
   std::vector<size_t> counts_;
   std::vector<char> send_;
   std::vector<char> recv_;
 };
 
-std::vector<Tuner::Case> Tuner::cases() const {
+uint64_t blocks_of(Blocks blocks, int ranks) {
+  return blocks == Blocks::kNone ? 0 : blocks == Blocks::kOne ? 1 : static_cast<uint64_t>(ranks);
+}
+
+// Long calls get more time, so that they can be made a few times, and come last: if time runs out
+// on a busy machine, they are what is missing.
+std::vector<Tuner::Case> Tuner::cases_of(const Job& job) {
+  constexpr double kBytesOfWeight1 = 4 << 20;
   std::vector<Case> all;
-  for (const std::string& name : job_.collectives) {
+  for (const std::string& name : job.collectives) {
     const auto* collective = tutti::bench::find_collective(name);
-    if (collective->send == Blocks::kNone && collective->recv == Blocks::kNone) {
-      all.push_back({collective, 0});
+    const uint64_t blocks =
+        std::max(blocks_of(collective->send, job.ranks), blocks_of(collective->recv, job.ranks));
+    if (blocks == 0) {
+      all.push_back({collective, 0, 1});
       continue;
     }
-    const bool blocks = collective->send == Blocks::kAll || collective->recv == Blocks::kAll;
-    for (const uint64_t bytes : job_.sizes) {
-      // Blocks for many ranks must not fill the memory.
-      if (blocks && bytes * static_cast<uint64_t>(job_.ranks) > 2 * job_.sizes.back()) continue;
-      all.push_back({collective, bytes});
+    uint64_t last = 0;
+    for (const uint64_t size : job.sizes) {
+      // All blocks together are no longer than the longest size.
+      const uint64_t bytes =
+          std::min(size, std::max(job.sizes.back() / blocks / 64 * 64, job.sizes.front()));
+      if (bytes == last) continue;
+      last = bytes;
+      all.push_back({collective, bytes, 1 + static_cast<double>(bytes * blocks) / kBytesOfWeight1});
     }
   }
+  std::ranges::stable_sort(all, {}, &Case::bytes);
   return all;
 }
 
@@ -127,37 +145,28 @@ Status Tuner::open() {
   }
   uint64_t send = 0;
   uint64_t recv = 0;
-  const std::vector<Case> all = cases();
-  for (const Case& current : all) {
-    const auto blocks = [&](Blocks b) {
-      return b == Blocks::kNone ? 0 : b == Blocks::kOne ? 1 : static_cast<uint64_t>(job_.ranks);
-    };
-    send = std::max(send, current.bytes * blocks(current.collective->send));
-    recv = std::max(recv, current.bytes * blocks(current.collective->recv));
+  for (const Case& current : cases_) {
+    send = std::max(send, current.bytes * blocks_of(current.collective->send, job_.ranks));
+    recv = std::max(recv, current.bytes * blocks_of(current.collective->recv, job_.ranks));
   }
   send_.resize(send);
   recv_.resize(recv);
   return {};
 }
 
-tutti::bench::Call Tuner::call_of(const Case& current) {
-  return {.send = send_.data(),
-          .recv = recv_.data(),
-          .count = current.bytes / sizeof(float),
-          .counts = counts_.data(),
-          .type = TUTTI_FLOAT32,
-          .op = TUTTI_SUM,
-          .root = 0,
-          .rank = job_.rank,
-          .ranks = job_.ranks,
-          .comm = nullptr};
-}
-
 // Gives the time of one of them.
 Status Tuner::run_calls(const Case& current, size_t contestant, size_t calls, double& seconds) {
   counts_.assign(static_cast<size_t>(job_.ranks), current.bytes / sizeof(float));
-  tutti::bench::Call call = call_of(current);
-  call.comm = contestants_[contestant].comm;
+  const tutti::bench::Call call{.send = send_.data(),
+                                .recv = recv_.data(),
+                                .count = counts_.front(),
+                                .counts = counts_.data(),
+                                .type = TUTTI_FLOAT32,
+                                .op = TUTTI_SUM,
+                                .root = 0,
+                                .rank = job_.rank,
+                                .ranks = job_.ranks,
+                                .comm = contestants_[contestant].comm};
   TUTTI_RETURN_IF_ERROR(status_of(tutti_barrier(control_)));
   const double begin = now_s();
   for (size_t i = 0; i < calls; ++i) {
@@ -173,34 +182,62 @@ Status Tuner::slowest(std::vector<double>& seconds) {
                                    TUTTI_MAX, control_));
 }
 
-Result<Times> Tuner::compete(const Case& current, size_t later) {
+// The same on every rank.
+Result<double> Tuner::seconds_left() {
+  std::vector<double> spent = {now_s() - begin_s_};
+  TUTTI_RETURN_IF_ERROR(slowest(spent));
+  return job_.seconds - spent.front();
+}
+
+// Finds out who competes, and about how long a call of each takes.
+Status Tuner::qualify(const Case& current, Race& race) {
   double ignored = 0;
   contestants_.front().hopeful.clear();
   TUTTI_RETURN_IF_ERROR(run_calls(current, 0, 1, ignored));
-  Times times{.names = contestants_.front().hopeful, .seconds = {}};
-  times.names.resize(std::min(times.names.size(), kContestants));
-  const size_t count = times.names.size();
-  if (count == 0) {
+  race.names = contestants_.front().hopeful;
+  race.names.resize(std::min(race.names.size(), kContestants));
+  if (race.names.empty()) {
     return Status::format(Code::kInternal, "no tuner was asked for the algorithm of {}",
                           current.collective->name);
   }
-  std::vector<double> one_call(count);
-  for (size_t i = 0; i < count; ++i) {
-    TUTTI_RETURN_IF_ERROR(run_calls(current, i, 1, ignored));  // makes the plan, warms up
-    TUTTI_RETURN_IF_ERROR(run_calls(current, i, 1, one_call[i]));
+  race.first.resize(race.names.size());
+  for (size_t i = 0; i < race.names.size(); ++i) {
+    // Makes the plan and warms up.
+    if (i > 0) TUTTI_RETURN_IF_ERROR(run_calls(current, i, 1, ignored));
+    TUTTI_RETURN_IF_ERROR(run_calls(current, i, 1, race.first[i]));
   }
-  one_call.push_back(now_s() - begin_s_);  // so that all ranks agree on what is left
-  TUTTI_RETURN_IF_ERROR(slowest(one_call));
-  const double left_s = std::max(0.0, job_.seconds - one_call.back());
-  one_call.pop_back();
-  const double sample_s =
-      left_s / static_cast<double>(later + 1) / static_cast<double>(count * kRounds);
-  const double slowest_call = *std::ranges::max_element(one_call);
-  const size_t rounds = slowest_call > sample_s ? kFewRounds : kRounds;
+  TUTTI_RETURN_IF_ERROR(slowest(race.first));
+  for (size_t i = 0; i < race.names.size(); ++i) {
+    const double calls = std::min(kFirstSample_s / std::max(race.first[i], 1e-9), kFewCalls);
+    if (calls < 2) continue;
+    TUTTI_RETURN_IF_ERROR(run_calls(current, i, static_cast<size_t>(calls), race.first[i]));
+  }
+  return slowest(race.first);
+}
+
+// In turn, so that all meet the same disturbances. Those that are beaten already run no more.
+// Where three rounds would take more than all the time left, the first look must do.
+Status Tuner::compete(const Case& current, double seconds, double left_s, Race& race) {
+  const size_t count = race.names.size();
+  const double least = *std::ranges::min_element(race.first);
+  std::vector<size_t> racing = {0};  // the cost model's choice in any case
+  double turn_s = race.first[0];
+  for (size_t i = 1; i < count; ++i) {
+    if (race.first[i] > kBeaten * least) continue;
+    racing.push_back(i);
+    turn_s += race.first[i];
+  }
+  if (kFewRounds * turn_s > left_s) {
+    for (const double first : race.first) race.seconds.push_back({first});
+    return {};
+  }
+  const auto fitting = static_cast<size_t>(std::max(0.0, seconds / turn_s));
+  const size_t rounds = fitting >= kRounds ? kRounds : kFewRounds;
+  const double sample_s = seconds / static_cast<double>(rounds * racing.size());
   std::vector<double> samples(count * rounds);
   for (size_t round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < count; ++i) {
-      const double calls = std::clamp(sample_s / std::max(one_call[i], 1e-9), 1.0, kMostCalls);
+    for (const size_t i : racing) {
+      const double calls = std::clamp(sample_s / std::max(race.first[i], 1e-9), 1.0, kMostCalls);
       TUTTI_RETURN_IF_ERROR(
           run_calls(current, i, static_cast<size_t>(calls), samples[i * rounds + round]));
     }
@@ -208,9 +245,40 @@ Result<Times> Tuner::compete(const Case& current, size_t later) {
   TUTTI_RETURN_IF_ERROR(slowest(samples));
   for (size_t i = 0; i < count; ++i) {
     const auto begin = samples.begin() + static_cast<ptrdiff_t>(i * rounds);
-    times.seconds.emplace_back(begin, begin + static_cast<ptrdiff_t>(rounds));
+    race.seconds.emplace_back(begin, begin + static_cast<ptrdiff_t>(rounds));
+    if (std::ranges::find(racing, i) == racing.end()) {
+      race.seconds.back().assign(rounds, race.first[i]);
+    }
   }
-  return times;
+  return {};
+}
+
+// Nothing if there is no time left.
+Result<std::optional<Contest>> Tuner::measure(size_t i) {
+  const Case& current = cases_[i];
+  double weight = 0;
+  for (size_t later = i; later < cases_.size(); ++later) weight += cases_[later].weight;
+  auto left = seconds_left();
+  if (!left.ok()) return left.status();
+  if (*left <= 0) return std::optional<Contest>();
+  const double mine = *left * current.weight / weight;
+  Race race;
+  TUTTI_RETURN_IF_ERROR(qualify(current, race));
+  auto still_left = seconds_left();
+  if (!still_left.ok()) return still_left.status();
+  TUTTI_RETURN_IF_ERROR(compete(current, mine - (*left - *still_left), *still_left, race));
+  Contest contest;
+  contest.bytes = current.bytes;
+  contest.seconds = std::move(race.seconds);
+  for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
+    if (collective_name(algorithm->collective) == current.collective->name) {
+      contest.collective = algorithm->collective;
+    }
+  }
+  for (const std::string& name : race.names) {
+    contest.algorithms.push_back(tutti::find_algorithm(contest.collective, name));
+  }
+  return std::optional(std::move(contest));
 }
 
 // One line on the terminal that is written again and again.
@@ -220,72 +288,50 @@ void show_progress(const std::string& text) {
   std::fflush(stderr);
 }
 
-void print_row(std::string_view collective, uint64_t bytes, const Times& times, size_t winner) {
-  const double best = median_of(times.seconds[winner]);
-  const double untuned = median_of(times.seconds.front());
-  fmt::print("{:<15} {:>9}  {:<20} {:>10.2f}  {:<20} {:>10.2f}  {:>6}\n", collective, bytes,
-             times.names[winner], best * 1e6, times.names.front(), untuned * 1e6,
+void print_row(const Contest& contest) {
+  const size_t winner = winner_of(contest.seconds);
+  const double best = median_of(contest.seconds[winner]);
+  const double untuned = median_of(contest.seconds.front());
+  fmt::print("{:<15} {:>9}  {:<20} {:>10.2f}  {:<20} {:>10.2f}  {:>6}\n",
+             collective_name(contest.collective), contest.bytes, contest.algorithms[winner]->name,
+             best * 1e6, contest.algorithms.front()->name, untuned * 1e6,
              winner == 0 ? "" : fmt::format("{:.2f} x", untuned / best));
   std::fflush(stdout);
 }
 
-Result<std::vector<tutti::TunedChoice>> Tuner::choices_of(
-    const std::vector<Winner>& winners) const {
-  auto environment = tutti::read_environment(tutti::process_environment());
-  if (!environment.ok()) return environment.status();
-  environment->strict = false;
-  const auto selector =
-      tutti::Selector::create(*environment, tutti::machine_for(job_.ranks, job_.cores));
-  if (!selector.ok()) return selector.status();
-  const Field field{winners.front().algorithm->collective, job_.ranks,
-                    std::min(job_.ranks, job_.cores)};
-  return ranges_of(field, winners, [&](uint64_t bytes) {
-    tutti::Problem problem;
-    problem.collective = field.collective;
-    problem.ranks = job_.ranks;
-    problem.element_bytes = sizeof(float);
-    problem.count = problem.stride = bytes / sizeof(float);
-    problem.limits = tutti::limits_of(*environment);
-    return selector->choose(problem);
-  });
-}
-
-Result<std::vector<tutti::TunedChoice>> Tuner::run() {
-  if (job_.rank == 0) {
+Result<std::vector<Contest>> Tuner::run() {
+  const bool speaks = job_.rank == 0;
+  if (speaks) {
     fmt::print("{} ranks on {} core{}\n{:<15} {:>9}  {:<20} {:>10}  {:<20} {:>10}  {:>6}\n",
                job_.ranks, job_.cores, job_.cores == 1 ? "" : "s", "collective", "bytes", "fastest",
                "us", "cost model", "us", "gain");
   }
-  std::vector<tutti::TunedChoice> choices;
-  std::vector<Winner> winners;
-  const std::vector<Case> all = cases();
-  for (size_t i = 0; i < all.size(); ++i) {
-    const Case& current = all[i];
-    const std::string name(current.collective->name);
-    if (job_.rank == 0) {
-      show_progress(fmt::format("{} of {}: {}, {} bytes", i + 1, all.size(), name, current.bytes));
+  begin_s_ = now_s();
+  std::vector<Contest> contests;
+  for (size_t i = 0; i < cases_.size(); ++i) {
+    const std::string name(cases_[i].collective->name);
+    if (speaks) {
+      show_progress(
+          fmt::format("{} of {}: {}, {} bytes", i + 1, cases_.size(), name, cases_[i].bytes));
     }
-    auto times = compete(current, all.size() - i - 1);
-    if (job_.rank == 0) show_progress("");
-    if (!times.ok()) return times.status().with_context(name);
-    const size_t winner = winner_of(times->seconds);
-    if (job_.rank == 0) print_row(name, current.bytes, *times, winner);
-    for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
-      if (collective_name(algorithm->collective) != name) continue;
-      if (algorithm->name == times->names[winner]) winners.push_back({current.bytes, algorithm});
-    }
-    if (i + 1 < all.size() && all[i + 1].collective == current.collective) continue;
-    auto ranges = choices_of(winners);
-    if (!ranges.ok()) return ranges.status();
-    choices.insert(choices.end(), ranges->begin(), ranges->end());
-    winners.clear();
+    auto contest = measure(i);
+    if (speaks) show_progress("");
+    if (!contest.ok()) return contest.status().with_context(name);
+    if (!contest->has_value()) continue;
+    if (speaks) print_row(**contest);
+    contests.push_back(**std::move(contest));
   }
-  return choices;
+  std::ranges::stable_sort(contests, {}, &Contest::collective);
+  if (speaks && contests.size() < cases_.size()) {
+    fmt::print("No time was left for {} of {} kinds of call: --seconds gives more.\n",
+               cases_.size() - contests.size(), cases_.size());
+  }
+  return contests;
 }
 
 }  // namespace
 
-Result<std::vector<tutti::TunedChoice>> measure(const Job& job) {
+Result<std::vector<Contest>> measure(const Job& job) {
   Tuner tuner(job);
   TUTTI_RETURN_IF_ERROR(tuner.open());
   return tuner.run();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/status.hpp"
-#include "select/tuning.hpp"
+#include "tools/bench/contest.hpp"
 
 namespace tutti_tune {
 
@@ -20,10 +20,10 @@ struct Job {
   tutti_unique_id id{};
   std::vector<std::string> collectives;
   std::vector<uint64_t> sizes;  // ascending
-  double seconds = 8;           // for everything, about
+  double seconds = 8;           // for everything; what does not fit in is left out
 };
 
-// The same choices on every rank. Rank 0 prints a table meanwhile.
-tutti::Result<std::vector<tutti::TunedChoice>> measure(const Job& job);
+// The same on every rank. Rank 0 prints a table meanwhile.
+tutti::Result<std::vector<Contest>> measure(const Job& job);
 
 }  // namespace tutti_tune

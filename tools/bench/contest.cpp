@@ -1,8 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/contest.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace tutti_tune {
 namespace {
@@ -52,6 +56,41 @@ size_t winner_of(const std::vector<std::vector<double>>& seconds) {
   return winner;
 }
 
+// A line for each algorithm: collective, bytes, its name, its times.
+std::string print_contests(const std::vector<Contest>& contests) {
+  std::string text;
+  for (const Contest& contest : contests) {
+    for (size_t i = 0; i < contest.algorithms.size(); ++i) {
+      text += fmt::format("{} {} {} {}\n", collective_name(contest.collective), contest.bytes,
+                          contest.algorithms[i]->name, fmt::join(contest.seconds[i], " "));
+    }
+  }
+  return text;
+}
+
+std::vector<Contest> parse_contests(const std::string& text) {
+  std::vector<Contest> contests;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string collective;
+    std::string name;
+    uint64_t bytes = 0;
+    words >> collective >> bytes >> name;
+    for (const Algorithm* algorithm : tutti::algorithms()) {
+      if (collective_name(algorithm->collective) != collective || algorithm->name != name) continue;
+      if (contests.empty() || contests.back().collective != algorithm->collective ||
+          contests.back().bytes != bytes) {
+        contests.push_back({algorithm->collective, bytes, {}, {}});
+      }
+      contests.back().algorithms.push_back(algorithm);
+      contests.back().seconds.emplace_back();
+      for (double seconds = 0; words >> seconds;) contests.back().seconds.back().push_back(seconds);
+    }
+  }
+  return contests;
+}
+
 std::vector<TunedChoice> ranges_of(const Field& field, const std::vector<Winner>& winners,
                                    const Predict& predict) {
   std::vector<TunedChoice> choices;
@@ -71,7 +110,9 @@ std::vector<TunedChoice> ranges_of(const Field& field, const std::vector<Winner>
     }
     choices.push_back(choice);
   }
-  if (!winners.empty() && winners.back().bytes >= kLargest) choices.back().highest = UINT64_MAX;
+  if (!winners.empty() && winners.back().bytes * static_cast<uint64_t>(field.blocks) >= kLargest) {
+    choices.back().highest = UINT64_MAX;
+  }
   return choices;
 }
 

@@ -1,0 +1,21 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti tune: starts the ranks that measure, and collects what they have found out.
+#pragma once
+
+#include <vector>
+
+#include "core/status.hpp"
+#include "tools/bench/contest.hpp"
+#include "tools/tune_rank.hpp"
+
+namespace tutti_tune {
+
+// Takes the variables out of the environment that would decide instead of what is measured.
+void clear_environment();
+
+// Forks job.ranks processes, each on a core of its own if there are enough; rank and id of the job
+// are set here. No thread may run yet.
+tutti::Result<std::vector<Contest>> run_job(Job job);
+
+}  // namespace tutti_tune
