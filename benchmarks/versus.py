@@ -20,7 +20,8 @@ from pathlib import Path
 
 from peers import plot, report, summary, text
 from peers.contestants import DEBIAN_PACKAGES, PEERS, ROOT, Workshop
-from peers.match import COLLECTIVES, TYPES, Job, Match, Schedule, last_level_cache
+from peers.match import Match
+from peers.plan import COLLECTIVES, TYPES, Job, Schedule, last_level_cache
 
 ELEMENT = 4  # sizes are multiples, so that they are whole elements of every type
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}

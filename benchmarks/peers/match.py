@@ -2,89 +2,20 @@
 """The measuring of versus.py: all contestants in turns, size by size, within the time there is."""
 
 import random
-import re
 import statistics
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from . import summary, text
 from .contestants import PEERS, Unavailable, floor
+from .plan import TYPES, available_memory, blocks, last_level_cache
 from .session import Refused, Session
 
-COLLECTIVES = ["allreduce", "broadcast", "reduce", "allgather", "reduce_scatter", "alltoall",
-               "gather", "scatter", "barrier"]
-ON_VECTORS = ("allreduce", "broadcast", "reduce")  # their size is that of the whole vector
-TYPES = {"float32": 4, "bfloat16": 2}
 MOST_CALLS = 20000
 MOST_EACH = 2000  # calls of one turn that are timed one by one
 LEAST_ROUNDS = 3
+FEW_CALLS = 3  # at least in a turn, unless one takes longer than a turn should
 WAITS, LATE_MS = 4, 5
 LINE = 64
-NOT_OFFERED = "not offered: "
-
-
-@dataclass(frozen=True)
-class Job:
-    collective: str
-    type: str
-    sizes: tuple
-
-    @property
-    def name(self):
-        return self.collective if self.collective == "barrier" else f"{self.collective} {self.type}"
-
-
-def blocks(collective, ranks):
-    return 1 if collective in ON_VECTORS else ranks
-
-
-def last_level_cache():
-    """Bytes, or 0 where the system does not tell."""
-    sizes = []
-    for index in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*"):
-        level = int((index / "level").read_text())
-        match = re.fullmatch(r"(\d+)([KMG])\s*", (index / "size").read_text())
-        if match:
-            sizes.append((level, int(match[1]) << {"K": 10, "M": 20, "G": 30}[match[2]]))
-    return max(sizes, default=(0, 0))[1]
-
-
-def available_memory():
-    return int(re.search(r"MemAvailable:\s*(\d+)", Path("/proc/meminfo").read_text())[1]) << 10
-
-
-class Schedule:
-    """How much time a size may take, and how much is left of all; large sizes cost more."""
-
-    def __init__(self, jobs, ranks, minutes):
-        self.weights = [1 + size * blocks(job.collective, ranks) / (16 << 20)
-                        for job in jobs for size in job.sizes]
-        self.done = 0
-        self.begin = time.monotonic()
-        self.seconds = minutes and minutes * 60
-        self.limit = None  # seconds of the size that is being measured
-
-    def start_next(self):
-        if self.seconds:
-            self.limit = self.left() * self.weights[self.done] / sum(self.weights[self.done:])
-
-    def end(self):
-        self.done += 1
-
-    def left(self):
-        """Seconds, or None before anything has been measured."""
-        passed = time.monotonic() - self.begin
-        if self.seconds:
-            return max(0.0, self.seconds - passed)
-        if not self.done:
-            return None
-        return passed * sum(self.weights[self.done:]) / sum(self.weights[:self.done])
-
-    def text(self):
-        left = self.left()
-        place = f"{self.done + 1} of {len(self.weights)}"
-        return place if left is None else f"{place}, about {text.minutes(left)} left"
 
 
 class Match:
@@ -102,12 +33,14 @@ class Match:
         self.job = None
         self.schedule = None
         self.memory = available_memory()
+        self.round_seed = 0  # of delays, the same for all
 
     def fail(self, key, error, size=None):
         job = self.job.name if self.job else None
         self.failures.append({"peer": key[0], "variant": key[1], "job": job, "bytes": size,
                               "error": str(error)})
-        text.note(text.failure(self.failures[-1]))
+        if not str(error).startswith(text.NOT_OFFERED):  # which the report says, and once
+            text.note(text.failure(self.failures[-1]))
 
     def open(self):
         for name in self.options.peers:
@@ -141,7 +74,7 @@ class Match:
 
     def drop(self, key, error, size):
         """A refusal concerns one size, or the whole job; anything else ends the contestant."""
-        if isinstance(error, Refused) and str(error).startswith(NOT_OFFERED):
+        if isinstance(error, Refused) and str(error).startswith(text.NOT_OFFERED):
             self.refused.add(key)
             return self.fail(key, error)
         self.fail(key, error, size)
@@ -186,15 +119,14 @@ class Match:
         warm_up = min(max(2, calls // 10), calls)
         if self.options.skew:
             answers = self.each(key, calls, warm_up, size)
-            return answers and statistics.mean(after_last_arrival(answers))
+            return answers and statistics.median(after_last_arrival(answers))
         answers = self.ask(key, f"run {calls} {warm_up}", size)
         return answers and max(map(float, answers)) / calls * 1e6
 
     def each(self, key, calls, warm_up, size):
         """For each rank [(begin, end), ...] of its calls, in microseconds."""
-        seed = self.random.randrange(1 << 30)
         answers = self.ask(key, f"each {min(calls, MOST_EACH)} {warm_up} {self.options.skew} "
-                           f"{seed}", size)
+                           f"{self.round_seed}", size)
         if answers is None:
             return None
         numbers = [[int(n) / 1e3 for n in answer.split()] for answer in answers]
@@ -203,48 +135,65 @@ class Match:
     def batch_us(self):
         """The aimed length of a turn: shorter where time is short, so that there are rounds."""
         wanted = self.options.batch_ms * 1e3
-        if self.schedule and self.schedule.limit:
+        if self.schedule.limit:
             turns = (LEAST_ROUNDS + 2) * max(1, len(self.sessions) - len(self.refused))
             wanted = min(wanted, max(1e3, 0.6e6 * self.schedule.limit / turns))
         return wanted
 
-    def calls_per_turn(self, key, size):
-        """From two trials, the first of which only tells how long the second may be."""
-        calls, most = 2, MOST_EACH if self.options.skew else MOST_CALLS
+    def trial(self, key, size):
+        """(calls per turn, microseconds) from a first call and, unless that takes as long as a whole
+        turn should, from a turn that it tells the length of; None if it failed."""
+        calls, most = 1, MOST_EACH if self.options.skew else MOST_CALLS
         for _ in range(2):
             us = self.turn(key, calls, size)
             if us is None:
                 return None
-            least = 3 if us < self.batch_us() else 1
-            calls = int(min(most, max(least, self.batch_us() / max(us, 1e-3))))
-        return calls
+            if self.is_long(us):
+                return 1, us
+            fitting = self.batch_us() / max(us + self.options.skew, 1e-3)
+            calls = int(min(most, max(FEW_CALLS, fitting)))
+        return calls, us
+
+    def is_long(self, us):
+        return us > self.options.batch_ms * 1e3
+
+    def enter(self, size):
+        """Calls per turn of who takes part in the rounds at a size, and the figures of who does not:
+        where time is short and calls are long, those who took over twice as long as the fastest
+        peer in their trial, whose figure that remains."""
+        trials = {}
+        for key in [k for k in self.sessions if k not in self.refused]:
+            self.show(size, text.contestant(*key))
+            if self.set_up(key, size) is not None and (found := self.trial(key, size)):
+                trials[key] = found
+        peers = [us for (peer, _), (_, us) in trials.items() if peer != summary.OURS]
+        calls, settled = {}, {}
+        for key, (n, us) in trials.items():
+            slow = self.is_long(us) and us > 2 * min(peers, default=us)
+            if slow and self.schedule.limit and key[0] != summary.OURS:
+                settled[key] = us
+            else:
+                calls[key] = n
+        return calls, settled
 
     def measure(self, size):
         """What one size of the present job gave; see summary.py."""
         begin = time.monotonic()
-        calls, times, singles = {}, {}, {}
         floors = {"handover": [], "ordinary": [], "streamed": []}
-        rounds = done = 0
-        if self.fits(size):
-            for key in [k for k in self.sessions if k not in self.refused]:
-                self.show(size, text.contestant(*key))
-                if self.set_up(key, size) is None:
-                    continue
-                if (n := self.calls_per_turn(key, size)) is not None:
-                    calls[key] = n
-            times = {key: [] for key in calls}
-            singles = {key: [] for key in calls}
-            rounds = self.options.rounds
+        calls, settled = self.enter(size) if self.fits(size) else ({}, {})
+        times, singles = {key: [] for key in calls}, {key: [] for key in calls}
+        rounds, done = self.options.rounds, 0
         before = time.monotonic()
         while done < rounds and times:
             self.show(size, f"round {done + 1} of {rounds}")
             self.round(size, calls, times, singles, floors)
             done += 1
-            if self.schedule and self.schedule.limit:
-                now = time.monotonic()  # as much again as setting up is kept for the last check
+            if self.schedule.limit:
+                now = time.monotonic()  # half as much as setting up took is kept for the last check
                 spare = self.schedule.limit - (now - begin) - (before - begin) / 2
                 per_round = (now - before) / done
                 rounds = min(rounds, max(LEAST_ROUNDS, done + int(spare / per_round)))
+        times.update({key: [us] for key, us in settled.items()})
         for key in list(times):
             if self.ask(key, "check", size) is None:
                 del times[key]
@@ -253,6 +202,7 @@ class Match:
     def round(self, size, calls, times, singles, floors):
         order = list(times)
         self.random.shuffle(order)
+        self.round_seed = self.random.randrange(1 << 30)
         for key in order:
             us = self.turn(key, calls[key], size)
             if us is not None:
@@ -288,8 +238,8 @@ class Match:
             if values:
                 result["contestants"].append({
                     "peer": key[0], "variant": key[1], "us": self.over_rounds(values),
-                    "rounds_us": values, "calls_per_round": calls[key],
-                    **tails(singles[key])})
+                    "rounds_us": values, "calls_per_round": calls.get(key, 1),
+                    **tails(singles.get(key, []))})
         if floors["handover"]:
             handover, ordinary, streamed = map(self.over_rounds, floors.values())
             result["floor"] = {"us": max(handover, min(ordinary, streamed)),

@@ -126,6 +126,18 @@ def job_markdown(job, peers):
     return parts
 
 
+def not_measured(failures):
+    """A line for each failure; what libraries do not offer in one line for each reason."""
+    lines, reasons = [], {}
+    for f in failures:
+        if f["error"].startswith(text.NOT_OFFERED):
+            reasons.setdefault((f["peer"], f["error"]), {})[f["job"]] = None
+        else:
+            lines.append(text.failure(f))
+    return lines + [f"{peer} at {', '.join(jobs)}: {error}"
+                    for (peer, error), jobs in reasons.items()]
+
+
 def markdown(results):
     peers = peers_of(results["contestants"])
     jobs = results["jobs"]
@@ -138,5 +150,5 @@ def markdown(results):
               "\n".join(f"- {text.contestant(e['peer'], e['variant'])}: {e['version']}; settings: "
                         f"`{e['settings']}`" for e in results["contestants"])]
     if results["failures"]:
-        parts += ["\nNot measured:\n", *(f"- {text.failure(f)}" for f in results["failures"])]
+        parts += ["\nNot measured:\n", *(f"- {line}" for line in not_measured(results["failures"]))]
     return "\n".join(parts) + "\n"
