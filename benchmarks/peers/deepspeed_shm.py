@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 MODULE = "deepspeed_shm_comm"
-UNIT = "deepspeed_allreduce_buffer"
+MEMORY = "deepspeed_allreduce_buffer"
 
 
 def build(sources, folder):
@@ -19,6 +19,7 @@ def build(sources, folder):
 
     comm = Path(sources) / "ops/csrc/cpu/comm"
     Path(folder).mkdir(exist_ok=True)
+    (Path(folder) / "lock").unlink(missing_ok=True)  # of a build that was interrupted
     cpp_extension.load(
         MODULE,
         [str(comm / "shm_interface.cpp"), str(comm / "shm.cpp")],
@@ -47,7 +48,7 @@ class DeepSpeed:
 def forget_names():
     """Its shared memory stays in the file system unless somebody removes it."""
     address, port = os.environ["MASTER_ADDR"], os.environ["MASTER_PORT"]
-    for path in Path("/dev/shm").glob(f"{UNIT}_{os.getuid()}_{address}_{port}_*"):
+    for path in Path("/dev/shm").glob(f"{MEMORY}_{os.getuid()}_{address}_{port}_*"):
         path.unlink(missing_ok=True)
 
 

@@ -7,7 +7,7 @@ import time
 
 from . import summary, text
 from .contestants import PEERS, Unavailable, floor
-from .plan import TYPES, available_memory, blocks, last_level_cache
+from .plan import TYPES, available_memory, blocks, buffer_blocks, last_level_cache
 from .session import Refused, Session
 
 MOST_CALLS = 20000
@@ -102,7 +102,7 @@ class Match:
         return min(1 << 30, share, wanted)
 
     def fits(self, size):
-        need = (2 * size * blocks(self.job.collective, self.shop.ranks) * self.sets(size)
+        need = (size * buffer_blocks(self.job.collective, self.shop.ranks) * self.sets(size)
                 * self.shop.ranks * len(self.sessions))
         if need > 0.8 * self.memory:
             self.fail(("all", ""), f"would need {need / (1 << 30):.0f} GiB of memory", size)

@@ -29,6 +29,13 @@ def blocks(collective, ranks):
     return 1 if collective in ON_VECTORS else ranks
 
 
+def buffer_blocks(collective, ranks):
+    """Blocks of send and receive buffers together, on average over the ranks."""
+    if collective == "alltoall":
+        return 2 * ranks
+    return 1 + ranks if collective in ("allgather", "reduce_scatter") else 2
+
+
 def last_level_cache():
     """Bytes, or 0 where the system does not tell."""
     sizes = []

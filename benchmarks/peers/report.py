@@ -126,6 +126,17 @@ def job_markdown(job, peers):
     return parts
 
 
+def overview(jobs, type_name):
+    """Tutti/best of all collectives with sizes, one row per size."""
+    jobs = [j for j in jobs if j["type"] == type_name and j["collective"] != "barrier"]
+    ratios = {j["collective"]: {s["bytes"]: c["ratio"] for s in j["sizes"] if (c := summary.cell(s))}
+              for j in jobs}
+    sizes = sorted({s["bytes"] for j in jobs for s in j["sizes"]})
+    rows = [[text.size(b), *(f"{r[b]:.2f}" if b in r else "–" for r in ratios.values())]
+            for b in sizes]
+    return f"\n{OURS}/best, {type_name}:\n\n" + markdown_table([["size", *ratios], *rows])
+
+
 def not_measured(failures):
     """A line for each failure; what libraries do not offer in one line for each reason."""
     lines, reasons = [], {}
@@ -144,6 +155,9 @@ def markdown(results):
     lines = [conclusion(job_name(j), [j]) for j in jobs] if len(jobs) > 1 else []
     parts = [f"## Tutti beside others, {results['ranks']} ranks\n", method(results) + "\n",
              "\n".join(f"- {line}" for line in [*lines, conclusion("All", jobs)])]
+    if len(jobs) > 1:
+        sized = [j["type"] for j in jobs if j["collective"] != "barrier"]
+        parts += [overview(jobs, name) for name in dict.fromkeys(sized)]
     for job in jobs:
         parts += job_markdown(job, peers)
     parts += ["\nContestants:\n",

@@ -4,6 +4,8 @@
 import argparse
 import contextlib
 import io
+import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -51,6 +53,22 @@ FAKE = textwrap.dedent("""
             answer = "ok 0.000002 0.000003"
         stream.sendall(answer.encode() + b"\\n")
 """)
+
+# One rank in C, whose every collective is a copy; above 9 elements it forgets the last.
+COPIER = """
+#include <string.h>
+#include "server.h"
+static const char* call(const struct operation* o) {
+  const size_t count = o->count > 9 ? o->count - 1 : o->count;
+  if (o->collective != COLLECTIVE_BARRIER && o->collective != COLLECTIVE_BROADCAST && !o->in_place)
+    memcpy(o->recv, o->send, count * type_size(o->type));
+  return NULL;
+}
+int main(void) {
+  const struct contestant contestant = {0, 1, "copier 1", call};
+  return serve(&contestant);
+}
+"""
 
 
 def entry(peer, us, rounds=None, variant="", **more):
@@ -181,6 +199,57 @@ class SessionTest(FakesTest):
             self.start("refuses to start")
 
 
+@unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
+class ServerTest(unittest.TestCase):
+    """server.c and buffers.c, under a library of one rank."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        source = Path(cls.folder.name) / "copier.c"
+        source.write_text(COPIER)
+        peers = BENCHMARKS / "peers"
+        subprocess.run(["cc", "-std=c99", f"-I{peers}", source, peers / "server.c",
+                        peers / "buffers.c", "-o", source.with_suffix("")], check=True)
+
+    def setUp(self):
+        program = str(Path(self.folder.name) / "copier")
+        copier = Contestant("copier", "", [program], plain_environment(), "none", one_by_one=True)
+        self.session = Session(copier, Workshop(1, [], Path("."), Path(self.folder.name)))
+        self.addCleanup(self.session.close)
+
+    def test_right_results_pass_of_every_collective_type_and_placement(self):
+        for collective in plan.COLLECTIVES:
+            for name in plan.TYPES:
+                for sets, placement in ((1, "separate"), (3, "separate"), (3, "in-place")):
+                    self.session.request(f"setup {collective} {name} 9 {sets} {placement}")
+                    self.session.request("run 5 2")
+                    self.session.request("check")
+
+    def test_wrong_element_is_found_in_every_collective_that_copies(self):
+        for collective in plan.COLLECTIVES:
+            if collective not in ("broadcast", "barrier"):
+                for name in plan.TYPES:
+                    with self.assertRaisesRegex(Refused, "index 9, got -?nan, expected 10"):
+                        self.session.request(f"setup {collective} {name} 10 2 separate")
+
+    def test_unknown_collective_is_not_offered(self):
+        with self.assertRaisesRegex(Refused, "^not offered: "):
+            self.session.request("setup allgossip float32 4 1 separate")
+
+    def test_each_call_has_begin_and_end_in_order(self):
+        self.session.request("setup allreduce float32 4 1 separate")
+        times = [int(t) for t in self.session.request("each 50 1 10 7")[0].split()]
+        self.assertEqual(len(times), 100)
+        self.assertEqual(times, sorted(times))
+
+    def test_late_rank_answers_zeros(self):
+        self.session.request("setup allreduce float32 4 1 separate")
+        used, passed = self.session.request("late 2 1")[0].split()
+        self.assertEqual((float(used), float(passed)), (0, 0))
+
+
 class MatchTest(FakesTest):
     """A whole run, in which the contestants' figures are made up."""
 
@@ -217,6 +286,7 @@ class MatchTest(FakesTest):
         self.assertIn("- Open MPI at gather float32: not offered: only sums", written)
         self.assertIn("- Gloo at allreduce float32, 4 B: wrong result: rank 1", written)
         self.assertIn("| 4 B | 2000 | 2000 |", written)
+        self.assertIn("| size | allreduce | gather |\n|---:|---:|---:|\n| 4 B | 1.00 | – |", written)
         self.assertIn("allreduce float32, microseconds per call", printed)
         self.assertEqual(plot.svg(results).count("<g transform"), 2)
 
