@@ -5,6 +5,7 @@
 // ranks on a host learn how far all others are.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 
 #include "algorithms/algorithm.hpp"
@@ -70,6 +71,20 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
   const double per_byte =
       q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;
+}
+
+// What one rank has to do for all others, and each of them for it. One after the other; but where
+// ranks share cores, calls that follow one another overlap, and what counts is the work of all
+// shared among the cores, or the root's, which then has its core to itself.
+inline double rooted_s(const Problem& q, double root, double each, const Machine& m) {
+  if (m.ranks_per_core <= 1) return root + each;
+  return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);
+}
+
+// What a root pulls while the others sleep: they do not delay it, be it with their turns or by not
+// running themselves, which makes the pulls of many dearer.
+inline double root_pull_s(double seconds, const Machine& m) {
+  return seconds / (m.ranks_per_core * m.ranks_per_core);
 }
 
 // What a root does from the windows when the others have done their part: they sleep, so it has its

@@ -11,8 +11,10 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
-         buffers_s(q, m) + q.ranks * m.step_s;
+  const double root = fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
+                      touch_s(q, all_blocks_bytes(q), m) + q.ranks * m.step_s;
+  const double each = stage_s(q.bytes(), m) + touch_s(q, q.bytes(), m);
+  return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -10,7 +10,8 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  return 2 * sync_s(q, m) + (q.ranks - 1) * pull_s(q, q.bytes(), m) + touch_s(q, 2 * q.bytes(), m);
+  return 2 * sync_s(q, m) + root_pull_s((q.ranks - 1) * pull_s(q, q.bytes(), m), m) +
+         touch_s(q, 2 * q.bytes(), m) / m.ranks_per_core;
 }
 
 void build(const Problem& q, Builder& b) {

@@ -10,7 +10,12 @@ namespace tutti {
 namespace {
 
 double of_blocks(const Problem& q, const Machine& m) {
-  return give_s(q, 1, m) + take_s(q, q.ranks - 1, m) + buffers_s(q, m) + 2 * q.ranks * m.step_s;
+  const double rest_s = buffers_s(q, m) + 2 * q.ranks * m.step_s;
+  if (!is_short(q, q.bytes()) && q.limits.pulls) {
+    return 2 * sync_s(q, m) + root_pull_s((q.ranks - 1) * pull_s(q, q.bytes(), m), m) +
+           rest_s / m.ranks_per_core;
+  }
+  return give_s(q, 1, m) + take_s(q, q.ranks - 1, m) + rest_s;
 }
 
 double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }

@@ -12,9 +12,10 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  const double work =
-      fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) + buffers_s(q, m);
-  return stage_s(q.bytes(), m) + sync_s(q, m) + root_s(q, work, m);
+  const double root = fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) +
+                      touch_s(q, q.bytes(), m);
+  const double each = stage_s(q.bytes(), m) + touch_s(q, q.bytes(), m);
+  return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
 void build(const Problem& q, Builder& b) {

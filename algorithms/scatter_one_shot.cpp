@@ -11,8 +11,10 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return stage_s(all_blocks_bytes(q) - q.bytes(), m) + sync_s(q, m) + fetch_s(q.bytes(), m) +
-         buffers_s(q, m);
+  const double root =
+      stage_s(all_blocks_bytes(q) - q.bytes(), m) + touch_s(q, all_blocks_bytes(q), m);
+  const double each = fetch_s(q.bytes(), m) + touch_s(q, q.bytes(), m);
+  return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -82,6 +82,10 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
        {&machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s, &machine.pull_memory_s}) {
     *cost *= share;
   }
+  // Of its peers, some share a rank's core: what they have written is in its cache already.
+  const double elsewhere = (ranks - share) / (ranks - 1);
+  machine.handover_s =
+      elsewhere * machine.handover_s + (1 - elsewhere) * share * alone.copy_cached_s;
   machine.line_s = machine.turn_s * share;
   machine.ranks_per_core = share;
   machine.message_s += machine.line_s;
