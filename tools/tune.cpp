@@ -29,6 +29,8 @@ using tutti::Tuning;
 
 // Fewer say too little about 16 figures.
 constexpr size_t kLeastCells = 40;
+// A smaller gain of fitted figures may be noise.
+constexpr double kClearlyBetter = 0.98;
 
 struct Options {
   std::vector<int> ranks;
@@ -134,7 +136,8 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
   return choices;
 }
 
-// The figures that fit, if choosing by them is better for calls that they were not fitted to.
+// The figures that fit, if choosing by them is clearly better for calls that they were not fitted
+// to.
 std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>& cells,
                                              uint64_t second_level_bytes) {
   if (cells.size() < kLeastCells) {
@@ -149,7 +152,7 @@ std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>
       "  its default figures   {:.3f} x the time on average, {:.2f} x at worst\n"
       "  figures fitted here   {:.3f} x the time on average, {:.2f} x at worst, where not fitted\n",
       before.mean, before.worst, fits.mean, fits.worst);
-  if (fits.mean >= before.mean) {
+  if (fits.mean > kClearlyBetter * before.mean) {
     fmt::print("The default figures stay.\n");
     return std::nullopt;
   }
