@@ -17,10 +17,24 @@ struct Side {
   int blocks;            // 0: this rank does not use the buffer
 };
 
+// A thread's last: calls in a row often have the same layouts, and need then no memory of their
+// own.
+struct Recent {
+  Layouts read;  // of the call in the making
+  std::shared_ptr<const Layouts> taken;
+};
+thread_local Recent recent;
+
 // A call in the making: arguments are read, checked and copied one buffer at a time.
 class UnevenCall {
  public:
-  UnevenCall(std::string_view function, tutti_comm_t comm) : function_(function), comm_(comm) {}
+  UnevenCall(std::string_view function, tutti_comm_t comm)
+      : function_(function), comm_(comm), layouts_(recent.read) {
+    for (Layout* layout : {&layouts_.send, &layouts_.recv}) {
+      layout->counts.clear();
+      layout->offsets.clear();
+    }
+  }
 
   Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
     call_ = base_call(collective, send, recv, 0, type);
@@ -59,7 +73,10 @@ class UnevenCall {
   [[nodiscard]] bool at_root() const { return call_.root == rank(); }
 
   Call take() {
-    call_.layouts = std::make_shared<const Layouts>(std::move(layouts_));
+    if (recent.taken == nullptr || *recent.taken != layouts_) {
+      recent.taken = std::make_shared<const Layouts>(layouts_);
+    }
+    call_.layouts = recent.taken;
     return std::move(call_);
   }
 
@@ -95,7 +112,7 @@ class UnevenCall {
   std::string_view function_;
   tutti_comm_t comm_;
   Call call_;
-  Layouts layouts_;
+  Layouts& layouts_;
 };
 
 template <typename Then>

@@ -56,7 +56,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.offset = range.offset;
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
-  bool light = part.schedule.ticks == 1;
+  // Where heads are shown, a later tick is of those alone that pull or are pulled from.
+  bool light = part.schedule.ticks == 1 || part.schedule.slot_extent > 0;
   for (const Step& step : part.schedule.steps) {
     part.most_sources = std::max(part.most_sources, step.source_count);
     part.enters |= step.kind == StepKind::kPublish;

@@ -97,6 +97,11 @@ std::vector<SmallCall> small_collectives() {
                        return tutti_broadcast(data, count, TUTTI_FLOAT32, 0, comm);
                      }});
   }
+  calls.push_back({"alltoallv of 8 B", [](tutti_comm_t comm) {
+                     static const size_t counts[] = {2, 2};
+                     return tutti_alltoallv(data, counts, nullptr, data + 128, counts, nullptr,
+                                            TUTTI_FLOAT32, comm);
+                   }});
   calls.push_back({"barrier", tutti_barrier});
   return calls;
 }

@@ -41,6 +41,33 @@ Call reduce(const std::vector<int32_t>& send, std::vector<int32_t>& recv, int ro
   return call;
 }
 
+// Rank r gives or gets `count` elements, more by r than rank 0.
+size_t share(size_t count, int rank) { return count + static_cast<size_t>(rank); }
+
+Layout shares(size_t count, int ranks) {
+  Layout layout;
+  uint64_t next = 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    layout.counts.push_back(share(count, rank));
+    layout.offsets.push_back(next);
+    next += layout.counts.back();
+  }
+  return layout;
+}
+
+// Without the buffers.
+Call dealing(Collective collective, const Communicator& on, size_t count, int root) {
+  const Layout one{{share(count, on.rank())}, {0}};
+  const Layout all = on.rank() == root ? shares(count, on.ranks()) : Layout();
+  Call call;
+  call.collective = collective;
+  call.type = kType;
+  call.root = root;
+  call.layouts = std::make_shared<const Layouts>(
+      collective == Collective::kGatherv ? Layouts{one, all} : Layouts{all, one});
+  return call;
+}
+
 Call barrier() { return {}; }
 
 void wait_for(const std::atomic<bool>& flag) {
@@ -56,6 +83,40 @@ std::vector<int32_t> values(int rank, int call, size_t count) {
   std::vector<int32_t> all(count);
   for (size_t i = 0; i < count; ++i) all[i] = value(rank, call, i);
   return all;
+}
+
+// Rank `root` gets what all give of values(), each its share, and looks whether that is right.
+void gather_shares(Communicator& on, int call, size_t count, int root) {
+  const auto send = values(on.rank(), call, share(count, on.rank()));
+  const Layout all = shares(count, on.ranks());
+  std::vector<int32_t> recv(all.offsets.back() + all.counts.back());
+  Call gather = dealing(Collective::kGatherv, on, count, root);
+  gather.send = send.data();
+  gather.recv = recv.data();
+  const Status status = on.executor().run(gather);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (int rank = 0; on.rank() == root && rank < on.ranks(); ++rank) {
+    const auto at = static_cast<size_t>(rank);
+    for (size_t i = 0; i < all.counts[at]; ++i) {
+      ASSERT_EQ(recv[all.offsets[at] + i], value(rank, call, i));
+    }
+  }
+}
+
+// The root deals out values(), every rank its share.
+void scatter_shares(Communicator& on, int call, size_t count, int root) {
+  const Layout all = shares(count, on.ranks());
+  const auto send = values(root, call, all.offsets.back() + all.counts.back());
+  const auto own = static_cast<size_t>(on.rank());
+  std::vector<int32_t> recv(all.counts[own]);
+  Call scatter = dealing(Collective::kScatterv, on, count, root);
+  scatter.send = send.data();
+  scatter.recv = recv.data();
+  const Status status = on.executor().run(scatter);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (size_t i = 0; i < recv.size(); ++i) {
+    ASSERT_EQ(recv[i], value(root, call, all.offsets[own] + i));
+  }
 }
 
 class RunAhead : public testing::TestWithParam<size_t> {};
@@ -97,6 +158,24 @@ TEST_P(RunAhead, OfThoseWhoGiveToReductionsReachesARootThatComesLate) {
   });
 }
 
+TEST_P(RunAhead, OfThoseWhoGiveSharesReachesThoseWhoComeLate) {
+  constexpr int kCalls = 8;
+  std::atomic<int> through = 0;
+  run_thread_ranks(3, [&](Communicator& communicator) {
+    while (communicator.rank() == 0 && through.load() != 2) std::this_thread::yield();
+    for (int call = 0; call < kCalls; ++call) gather_shares(communicator, call, GetParam(), 0);
+    through.fetch_add(1);
+    EXPECT_TRUE(communicator.executor().run(barrier()).ok());
+  });
+  std::atomic<bool> root_is_through = false;
+  run_thread_ranks(3, [&](Communicator& communicator) {
+    if (communicator.rank() != 1) wait_for(root_is_through);
+    for (int call = 0; call < kCalls; ++call) scatter_shares(communicator, call, GetParam(), 1);
+    if (communicator.rank() == 1) root_is_through = true;
+    EXPECT_TRUE(communicator.executor().run(barrier()).ok());
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Elements, RunAhead, testing::Values(1, 14, 15, 64));
 
 TEST(RunAhead, NeverWritesOverWhatAPeerHasYetToRead) {
@@ -110,10 +189,13 @@ TEST(RunAhead, NeverWritesOverWhatAPeerHasYetToRead) {
       constexpr size_t kCounts[] = {1, 14, 15, 50, 256, 257, 1250, 5000, 20000};
       const auto count = kCounts[same() % std::size(kCounts)];
       const int root = static_cast<int>(same() % kRanks);
-      const auto kind = same() % 8;
+      const auto kind = same() % 10;
       for (auto late = own() % 64 == 0 ? own() % 20 : 0; late > 0; --late) {
         std::this_thread::yield();
       }
+      if (kind == 8) gather_shares(communicator, call, count, root);
+      if (kind == 9) scatter_shares(communicator, call, count, root);
+      if (kind >= 8) continue;
       const auto send = values(rank, call, count);
       std::vector<int32_t> recv(count);
       if (kind < 4) {
