@@ -102,14 +102,10 @@ bool Lane::run(const Step& step) {
     case StepKind::kCopy:
       copy_bytes(address(step.dst), address(step.src), step.bytes, step.streams);
       return true;
-    case StepKind::kPull:
-      return pull_from(step.peer, address(step.dst), address(step.src), step.bytes);
+    case StepKind::kPull: return pull(step, address(step.src));
     case StepKind::kShow: show(step); return true;
     case StepKind::kExpect: return expect(step);
-    case StepKind::kPullShown: {
-      const std::byte* buffer = bases_[Ref::of(Space::kPeerSend, 0, step.peer).base];
-      return pull_from(step.peer, address(step.dst), buffer + head_at(step.src).offset, step.bytes);
-    }
+    case StepKind::kPullShown: return pull_shown(step);
     case StepKind::kReduce: reduce(step); return true;
     case StepKind::kPublish: publish(step.tick); return true;
     case StepKind::kAwait: return arrived(step);

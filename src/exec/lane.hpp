@@ -106,7 +106,8 @@ class Lane {
   [[nodiscard]] const CallRecord& own_record(uint32_t call) const;
   [[nodiscard]] uint32_t last_call_of(int peer) const;
   void find_buffers_of(int peer);
-  bool pull_from(int peer, std::byte* dst, const std::byte* src, uint64_t bytes);
+  bool pull(const Step& step, const std::byte* src);
+  bool pull_shown(const Step& step);
   void show(const Step& step);
   [[nodiscard]] BlockHead head_at(const Ref& ref) const;
   bool expect(const Step& step);

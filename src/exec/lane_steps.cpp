@@ -58,14 +58,20 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
 // ---- what peers show ---------------------------------------------------------------------------
 
 // `src` is an address of the peer's process.
-bool Lane::pull_from(int peer, std::byte* dst, const std::byte* src, uint64_t bytes) {
-  Status status = window_->pull(peer, dst, reinterpret_cast<uint64_t>(src), bytes);
+bool Lane::pull(const Step& step, const std::byte* src) {
+  const auto from = reinterpret_cast<uint64_t>(src);
+  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
   if (status.ok()) return true;
   if (status.code() == Code::kPeerFailed) {
-    return fail({Code::kPeerFailed, name_of(peer) + " has died"});
+    return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
   }
   return fail(status.with_context(
-      fmt::format("the buffer of {} cannot be read to its end", name_of(peer))));
+      fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
+}
+
+bool Lane::pull_shown(const Step& step) {
+  const std::byte* buffer = bases_[Ref::of(Space::kPeerSend, 0, step.peer).base];
+  return pull(step, buffer + head_at(step.src).offset);
 }
 
 void Lane::show(const Step& step) {
