@@ -19,7 +19,8 @@ void build(const Problem& q, Builder& b) {
   b.show_buffers();
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
-    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, 0, peer), q.bytes());
+    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, 0, peer), q.bytes(),
+           pulls_stream(q, all_blocks_bytes(q)));
   });
   b.publish(2);
   copy_own_block(q, b);

@@ -4,7 +4,8 @@
 // reduces them in rank order: one_shot and flat with single copies. In place, a piece is
 // reduced when all have read it; meanwhile the next one is read. Ranks
 // that can read one another's buffers. T = 2 sigma + pieces (p-1) pi + n(p-1) pull + n
-// gamma, where pi is the start of a pull.
+// gamma, where pi is the start of a pull. Where all see all buffers, T = 2 sigma + n(p-1) handover +
+// n gamma.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 
@@ -12,7 +13,8 @@ namespace tutti {
 namespace {
 
 int pieces_of(const Problem& q) {
-  return std::max(1, parts_of_at_most(q.bytes(), pulled_piece(q)));
+  const uint64_t longest = q.limits.views ? kPulledBytes : pulled_piece(q);
+  return std::max(1, parts_of_at_most(q.bytes(), longest));
 }
 
 double seconds(const Problem& q, const Machine& m) {
@@ -21,7 +23,34 @@ double seconds(const Problem& q, const Machine& m) {
          combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
+// Where all see all buffers. In place, a piece's result is put aside until all have read the piece,
+// while the next one is reduced.
+void reduce_where_it_lies(const Problem& q, Builder& b) {
+  const int pieces = pieces_of(q);
+  const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);
+  const Ref halves[] = {b.scratch(q.in_place ? longest : 0), b.scratch(q.in_place ? longest : 0)};
+  const bool stream = streams(q, q.bytes());
+  const auto finish = [&](int piece) {
+    const Range range = part_of(q.bytes(), pieces, piece);
+    b.await_all(static_cast<uint32_t>(piece) + 2);
+    b.copy(recv_at(range.offset), halves[piece % 2], range.bytes, stream);
+  };
+  b.show_buffers();
+  b.await_all(1);
+  for (int piece = 0; piece < pieces; ++piece) {
+    const Range range = part_of(q.bytes(), pieces, piece);
+    const Ref dst = q.in_place ? halves[piece % 2] : recv_at(range.offset);
+    b.reduce(dst, one_of_each_rank(q, send_at(range.offset), Space::kPeerSend, range.offset),
+             range.bytes, true, stream && !q.in_place);
+    b.publish(static_cast<uint32_t>(piece) + 2);
+    if (q.in_place && piece > 0) finish(piece - 1);
+  }
+  if (q.in_place) return finish(pieces - 1);
+  b.await_all(static_cast<uint32_t>(pieces) + 1);
+}
+
 void build(const Problem& q, Builder& b) {
+  if (q.limits.views) return reduce_where_it_lies(q, b);
   const int pieces = pieces_of(q);
   const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);
   // In place, a piece is pulled ahead of the one that is reduced. Otherwise the nearest peer's

@@ -20,7 +20,7 @@ void build(const Problem& q, Builder& b) {
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
     b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, block_at(q, q.rank), peer),
-           q.bytes());
+           q.bytes(), pulls_stream(q, all_blocks_bytes(q)));
   });
   b.publish(2);
   b.await_all(2);

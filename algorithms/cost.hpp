@@ -57,9 +57,16 @@ inline double buffers_s(const Problem& q, const Machine& m) {
   return touch_s(q, buffer_bytes(q), m);
 }
 
+// Reading a buffer of a peer where it lies, which other ranks read as well: memory gives it to the
+// first of them only.
+inline double view_s(uint64_t bytes, const Machine& m) {
+  return static_cast<double>(bytes) * m.handover_s;
+}
+
 // pi + n pull: from the send buffer of a peer, which nobody has written since the last call at
 // best.
 inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  if (q.limits.views) return view_s(bytes, m);
   const double per_byte = buffers_are_cached(q, m)            ? m.pull_cached_s
                           : q.bytes() < q.limits.stream_bytes ? m.pull_shared_s
                                                               : m.pull_memory_s;
@@ -68,6 +75,7 @@ inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
 
 // The same for what the peer has just written.
 inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  if (q.limits.views) return view_s(bytes, m);
   const double per_byte =
       q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;

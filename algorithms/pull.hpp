@@ -22,12 +22,23 @@ void for_each_peer(const Problem& q, Visit visit) {
   for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
 }
 
+// Whether what is pulled, or made of it, goes to the receive buffer past the caches: that pays
+// where pulls are plain copies.
+inline bool pulls_stream(const Problem& q, uint64_t bytes) {
+  return q.limits.views && streams(q, bytes);
+}
+
 // dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece. Unless dst is
-// where the own data is, the nearest peer's lands there.
+// where the own data is, or is streamed to, the nearest peer's lands there. Where all see all
+// buffers, straight from there.
 inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
                               uint64_t bytes, bool streams) {
+  if (q.limits.views) {
+    const auto sources = one_of_each_rank(q, send_at(offset), Space::kPeerSend, offset);
+    return b.reduce(dst, sources, bytes, true, streams);
+  }
   const uint64_t piece = std::min(pulled_piece(q), whole_lines(bytes));
-  const int nearest = q.in_place ? q.rank : rank_after(q, 1);
+  const int nearest = q.in_place || streams ? q.rank : rank_after(q, 1);
   std::vector<Ref> sources(static_cast<size_t>(q.ranks));
   for_each_peer(q, [&](int peer) {
     if (peer != nearest) sources[static_cast<size_t>(peer)] = b.scratch(piece);

@@ -274,7 +274,7 @@ void run_bench(Options& options) {
     fail(fmt::format("--root is {}, expected 0 to {}", plan.root, session.ranks - 1));
   }
   const Heading heading{session.ranks, options.form, plan.in_place, plan.check,
-                        plan.buffers,  plan.skew_us, plan.root};
+                        plan.buffers,  plan.shared,  plan.skew_us,  plan.root};
   if (session.rank == 0) fmt::print("{}", heading_text(heading));
   const Results results = measure_all(cases, session, plan);
   if (session.rank != 0) return;
@@ -316,6 +316,8 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
   bench->add_option("--seconds", o->plan.seconds, "Time per size")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  bench->add_flag("--shared", o->plan.shared,
+                  "Buffers of tutti_alloc, which peers on the host read where they lie");
   bench->add_flag("-q,--in-place", o->plan.in_place, "Send and receive in the same buffer");
   bench->add_option("--root", o->plan.root, "Root of broadcast, reduce, gather and scatter")
       ->check(CLI::NonNegativeNumber)

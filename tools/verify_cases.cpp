@@ -32,6 +32,8 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       {512, 4 * line_each, 2 * line_each, 0},
       // What users get.
       {32 << 10, 1 << 20, 256 << 10, 8 << 20, true},
+      // The same where all see all buffers.
+      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
 }
 

@@ -123,6 +123,16 @@ class Window {
   virtual Status reserve_staging() { return {}; }
   // The same for the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
+  // Whether an address of the process of `rank` (this one included) is in memory that it got from
+  // Transport::allocate_shared(). All ranks come to the same answer; and if it is yes for some
+  // address of each of them, all can view() all of these.
+  [[nodiscard]] virtual bool is_shared(int /*rank*/, uint64_t /*address*/) const { return false; }
+  // Where this process reads what lies at such an address of a peer; null if it is not shared, or
+  // if this rank has never called allocate_shared().
+  [[nodiscard]] virtual const std::byte* view(int /*rank*/, uint64_t /*address*/,
+                                              uint64_t /*bytes*/) const {
+    return nullptr;
+  }
   // Copies from an address of the process of `rank`; only if Transport::can_pull().
   virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   virtual ~Window() = default;
@@ -156,6 +166,13 @@ class Transport {
   virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
   // Whether ranks can read one another's memory: the same on all.
   [[nodiscard]] virtual bool can_pull() const { return false; }
+  // Memory for buffers of this rank which its peers can view: zeroed, present, aligned to huge
+  // pages (2 MiB) from one of them on, and to pages below. Null if there is none to be had. It goes
+  // with the transport. One thread at a time.
+  virtual void* allocate_shared(uint64_t /*bytes*/) { return nullptr; }
+  // Whether there can ever be any, on all ranks alike.
+  [[nodiscard]] virtual bool can_view() const { return false; }
+  virtual void free_shared(void* /*memory*/) {}
   // Null if the ranks share no memory.
   virtual SharedState* shared_state() = 0;
 

@@ -12,7 +12,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_alloc", "comm"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(memory, "tutti_alloc", "memory"));
     *memory = nullptr;
-    const Result<void*> given = comm->memory.allocate(bytes);
+    const Result<void*> given = comm->memory.allocate(bytes, comm->inside->transport());
     if (!given.ok()) return given.status().with_context("tutti_alloc");
     *memory = *given;
     return {};
@@ -22,7 +22,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
 tutti_status tutti_free(tutti_comm_t comm, void* memory) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_free", "comm"));
-    return comm->memory.free(memory).with_context("tutti_free");
+    return comm->memory.free(memory, comm->inside->transport()).with_context("tutti_free");
   });
 }
 

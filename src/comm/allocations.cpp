@@ -15,6 +15,8 @@ namespace tutti {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+// Shorter messages never pull.
+constexpr size_t kLeastShared = size_t{16} << 10;
 constexpr size_t kMost = PTRDIFF_MAX - 2 * kHugePage;
 
 Status no_memory(size_t bytes) {
@@ -22,11 +24,6 @@ Status no_memory(size_t bytes) {
 }
 
 size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-void release(void* memory, size_t mapped) {
-  if (mapped == 0) return std::free(memory);
-  munmap(memory, mapped);
-}
 
 // Pages for all of it now: a lack of memory is an error here and not a death later.
 bool populate(void* memory, size_t bytes) {
@@ -65,35 +62,56 @@ Result<void*> take_from_heap(size_t bytes) {
 
 }  // namespace
 
-Allocations::~Allocations() {
-  for (const auto& [memory, mapped] : sizes_) release(memory, mapped);
+// Of the transport's memory there is nothing to do: it is gone with the transport.
+void Allocations::release(void* memory, const Origin& origin) {
+  if (origin.source == Source::kHeap) std::free(memory);
+  if (origin.source == Source::kPages) munmap(memory, origin.mapped);
 }
 
-Result<void*> Allocations::allocate(size_t bytes) {
+Allocations::~Allocations() {
+  for (const auto& [memory, origin] : origins_) release(memory, origin);
+}
+
+Result<void*> Allocations::obtain(size_t bytes, Transport& transport, Origin& origin) {
+  if (bytes >= kLeastShared) {
+    origin = {Source::kTransport, 0};
+    if (void* const shared = transport.allocate_shared(bytes)) return shared;
+  }
+  if (bytes < kHugePage) {
+    origin = {Source::kHeap, 0};
+    return take_from_heap(bytes);
+  }
+  origin = {Source::kPages, rounded_up(bytes, kHugePage)};
+  return map(origin.mapped);
+}
+
+Result<void*> Allocations::allocate(size_t bytes, Transport& transport) {
   if (bytes == 0) return static_cast<void*>(nullptr);
   if (bytes > kMost) return no_memory(bytes);
-  const size_t mapped = bytes < kHugePage ? 0 : rounded_up(bytes, kHugePage);
-  const Result<void*> memory = mapped == 0 ? take_from_heap(bytes) : map(mapped);
+  Origin origin{};
+  const Result<void*> memory = obtain(bytes, transport, origin);
   if (!memory.ok()) return memory;
   try {
-    sizes_.emplace(*memory, mapped);
+    origins_.emplace(*memory, origin);
   } catch (const std::bad_alloc&) {
-    release(*memory, mapped);
+    if (origin.source == Source::kTransport) transport.free_shared(*memory);
+    release(*memory, origin);
     return no_memory(bytes);
   }
   return memory;
 }
 
-Status Allocations::free(void* memory) {
+Status Allocations::free(void* memory, Transport& transport) {
   if (memory == nullptr) return {};
-  const auto found = sizes_.find(memory);
-  if (found == sizes_.end()) {
+  const auto found = origins_.find(memory);
+  if (found == origins_.end()) {
     return Status::format(Code::kInvalidArgument,
                           "{} is not memory that this communicator has given and not yet got back",
                           memory);
   }
+  if (found->second.source == Source::kTransport) transport.free_shared(memory);
   release(memory, found->second);
-  sizes_.erase(found);
+  origins_.erase(found);
   return {};
 }
 

@@ -122,6 +122,7 @@ Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cor
   settings.ranks = ranks_;
   settings.limits = limits_of(environment);
   settings.limits.pulls = transport_->can_pull();
+  settings.can_view = transport_->can_view();
   settings.caller_patience = patience_for(local_ranks, cores);
   settings.worker_patience = patience_for(local_ranks * (1 + workers.size()), cores);
   if (environment.spin_count >= 0) {

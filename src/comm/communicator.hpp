@@ -43,6 +43,7 @@ class Communicator {
   [[nodiscard]] Executor& executor() { return *executor_; }
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
+  [[nodiscard]] Transport& transport() { return *transport_; }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
 
   // Collective. Null for a negative color.

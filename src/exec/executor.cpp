@@ -132,6 +132,7 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
                       .ranks = settings_.ranks,
                       .lanes = static_cast<int>(lanes_.size()),
                       .limits = settings_.limits,
+                      .can_view = settings_.can_view,
                       .choose = &choose_});
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();

@@ -19,6 +19,7 @@ struct ExecutorSettings {
   int rank = 0;
   int ranks = 1;
   Limits limits;
+  bool can_view = false;
   Patience caller_patience;  // of a thread inside a call
   Patience worker_patience;  // of a worker, which may share its core with the application
 };

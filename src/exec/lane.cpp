@@ -57,8 +57,6 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequ
 void Lane::bind(const Call& call) {
   auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
   auto* recv = static_cast<std::byte*>(call.recv);
-  const size_t scratch_lines = (part_->schedule.scratch_bytes + kCacheLine - 1) / kCacheLine;
-  if (scratch_.size() < scratch_lines) scratch_.resize(scratch_lines);
   if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
     const uint64_t count = elements_sent(call, ranks_);
     scaled_.resize(count * plan_->element_bytes);
@@ -67,9 +65,15 @@ void Lane::bind(const Call& call) {
   }
   bases_[0] = send == nullptr ? nullptr : send + part_->offset;
   bases_[1] = recv == nullptr ? nullptr : recv + part_->offset;
-  bases_[2] = reinterpret_cast<std::byte*>(scratch_.data());
+  place_scratch();
   if (part_->uses_lines) place_lines();
   if (part_->slot_extent > 0) place_slots();
+}
+
+void Lane::place_scratch() {
+  const size_t lines = (part_->schedule.scratch_bytes + kCacheLine - 1) / kCacheLine;
+  if (scratch_.size() < lines) scratch_.resize(lines);
+  bases_[2] = reinterpret_cast<std::byte*>(scratch_.data());
 }
 
 void Lane::place_lines() {
@@ -81,10 +85,9 @@ void Lane::place_lines() {
 Advance Lane::advance() {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !pass_gate()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
-  const std::vector<Step>& steps = part_->schedule.steps;
   bool through = window_ == nullptr || part_->enters || all_entered(call_);
-  while (through && next_ < steps.size()) {
-    through = run(steps[next_]);
+  while (through && next_ < part_->schedule.steps.size()) {
+    through = run(part_->schedule.steps[next_]);
     if (through) ++next_;
   }
   const bool needs_nobody = window_ == nullptr || part_->runs_ahead;
@@ -99,10 +102,12 @@ Advance Lane::advance() {
 // Returns whether the step is complete; if not, it is run again later.
 bool Lane::run(const Step& step) {
   switch (step.kind) {
+    case StepKind::kPull:
+      if (!part_->views) return pull(step, address(step.src));
+      [[fallthrough]];
     case StepKind::kCopy:
       copy_bytes(address(step.dst), address(step.src), step.bytes, step.streams);
       return true;
-    case StepKind::kPull: return pull(step, address(step.src));
     case StepKind::kShow: show(step); return true;
     case StepKind::kExpect: return expect(step);
     case StepKind::kPullShown: return pull_shown(step);
@@ -183,7 +188,34 @@ bool Lane::arrived(const Step& step) {
     if (!arrived(next_peer_, step.tick)) return false;
   }
   next_peer_ = 0;
+  if (part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
   return true;
+}
+
+// All ranks come to the same answer, for they ask the same of the same addresses.
+bool Lane::sees_all_buffers() const {
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const size_t first = rank == rank_ ? 0 : Ref::of(Space::kPeerSend, 0, rank).base;
+    for (const size_t base : {first, first + 1}) {
+      if (!window_->is_shared(rank, reinterpret_cast<uint64_t>(bases_[base]))) return false;
+    }
+  }
+  return true;
+}
+
+// The entry, which both schedules begin with, is done.
+void Lane::go_on_viewing() {
+  part_ = part_->viewing.get();
+  next_ = 0;
+  place_scratch();
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer == rank_) continue;
+    const size_t first = Ref::of(Space::kPeerSend, 0, peer).base;
+    for (const size_t base : {first, first + 1}) {
+      const auto theirs = reinterpret_cast<uint64_t>(bases_[base]);
+      bases_[base] = const_cast<std::byte*>(window_->view(peer, theirs, 0));
+    }
+  }
 }
 
 bool Lane::arrived(int peer, uint32_t tick) {

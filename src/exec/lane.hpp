@@ -83,6 +83,7 @@ class Lane {
     return shared_[static_cast<size_t>(rank)];
   }
   void bind(const Call& call);
+  void place_scratch();
   void place_lines();
   void place_slots();
   [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
@@ -111,6 +112,8 @@ class Lane {
   void show(const Step& step);
   [[nodiscard]] BlockHead head_at(const Ref& ref) const;
   bool expect(const Step& step);
+  [[nodiscard]] bool sees_all_buffers() const;
+  void go_on_viewing();
   bool pulled_in_time();
 
   void reduce(const Step& step);

@@ -56,6 +56,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.offset = range.offset;
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
+  part.views = problem.limits.views;
   // Where heads are shown, a later tick is of those alone that pull or are pulled from.
   bool light = part.schedule.ticks == 1 || part.schedule.slot_extent > 0;
   for (const Step& step : part.schedule.steps) {
@@ -79,6 +80,35 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   if (part.uses_lines) part.slot_extent = 0;
   part.runs_ahead = light && part.enters && !part.stages && !part.schedule.shows_buffers;
   return part;
+}
+
+// Whether all that a rank does before it knows of everybody's entry is to enter: nothing is lost
+// then if it goes on with something else.
+bool only_enters_first(const Schedule& schedule) {
+  const std::vector<Step>& steps = schedule.steps;
+  return steps.size() > 2 && steps[0].kind == StepKind::kPublish && steps[0].tick == 1 &&
+         steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
+}
+
+// The same on every rank, as schedules of collectives without a root have the same form on all.
+void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
+                       const PlanContext& context) {
+  if (!context.can_view || key.root >= 0 || is_uneven(key.collective)) return;
+  Problem viewed = problem;
+  viewed.limits.pulls = true;
+  viewed.limits.views = true;
+  const Algorithm* algorithm = (*context.choose)(viewed, key.type);
+  if (algorithm == nullptr) return;
+  const auto lanes = static_cast<int>(plan.parts.size());
+  for (int lane = 0; lane < lanes; ++lane) {
+    Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
+    if (!only_enters_first(part.schedule)) continue;
+    Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
+    if (!viewing.schedule.shows_buffers) continue;
+    part.schedule.shows_buffers = true;
+    part.most_sources = std::max(part.most_sources, viewing.most_sources);
+    part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
+  }
 }
 
 }  // namespace
@@ -129,7 +159,10 @@ PlanKey plan_key(const Call& call, int rank) {
 
 size_t Plan::steps() const {
   size_t steps = 0;
-  for (const Part& part : parts) steps += part.schedule.steps.size();
+  for (const Part& part : parts) {
+    steps += part.schedule.steps.size();
+    if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
+  }
   return steps;
 }
 
@@ -149,6 +182,7 @@ std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
   for (int lane = 0; lane < lanes; ++lane) {
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }
+  add_viewing_parts(*plan, key, problem, context);
   return plan;
 }
 

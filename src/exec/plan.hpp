@@ -22,6 +22,7 @@ struct Plan {
     uint64_t offset = 0;
     uint32_t most_sources = 0;
     bool enters = false;        // publishes tick 1 itself
+    bool views = false;         // reads buffers of peers where they lie (Limits::views)
     bool stages = false;        // writes this rank's window
     bool uses_lines = false;    // reads or writes the payload of call lines
     uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
@@ -31,6 +32,9 @@ struct Plan {
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
     // if it uses none.
     uint64_t slot_extent = 0;
+    // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
+    // memory that all of them see (Limits::views). Null: nothing.
+    std::shared_ptr<const Part> viewing;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
@@ -52,6 +56,7 @@ struct PlanContext {
   int ranks = 1;
   int lanes = 1;
   Limits limits;
+  bool can_view = false;  // Transport::can_view()
   const Choose* choose = nullptr;
 };
 

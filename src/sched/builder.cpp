@@ -22,9 +22,10 @@ void Builder::copy(Ref dst, Ref src, uint64_t bytes, bool streams) {
   schedule_.steps.push_back(step);
 }
 
-void Builder::pull(Ref dst, Ref src, uint64_t bytes) {
+void Builder::pull(Ref dst, Ref src, uint64_t bytes, bool streams) {
   if (bytes == 0) return;
   Step step = step_of(StepKind::kPull, bytes);
+  step.streams = streams;
   step.peer = src.peer();
   step.dst = dst;
   step.src = src;

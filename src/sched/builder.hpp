@@ -32,7 +32,7 @@ class Builder {
 
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // From kPeerSend or kPeerRecv.
-  void pull(Ref dst, Ref src, uint64_t bytes);
+  void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // The head of a block of the send buffer, and what its taker does with it: compares the length,
   // and gets the bytes if they do not lie behind it.
   void show(Ref head, Ref src, uint64_t bytes);

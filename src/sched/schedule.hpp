@@ -17,9 +17,10 @@
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
 // Pulls. Where Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
-// kPeerSend and kPeerRecv, in kPull steps only. For this the entry of every rank shows where its
-// buffers lie, instead of a payload (Schedule::shows_buffers). A rank pulls after await(peer, 1),
-// and nobody ends before those that pull from it have published that they are done.
+// kPeerSend and kPeerRecv, in kPull steps only, or where Limits::views holds in kReduce steps too.
+// For this the entry of every rank shows where its buffers lie, instead of a payload
+// (Schedule::shows_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
+// pull from it have published that they are done.
 //
 // Heads. Where a rank knows the sizes of its own blocks only, a giver shows of each block a head in
 // its slot: how long it is and where in the send buffer. The taker expects a length; that the two
@@ -47,8 +48,8 @@ enum class Space : uint8_t {
   kLine,      // payload of the call line, kLineBytes
   kSlot,      // small staging, Limits::slot_bytes
   kWindow,    // large staging, Limits::window_bytes
-  kPeerSend,  // kSend of a peer; only pulled from
-  kPeerRecv,  // kRecv of a peer; only pulled from
+  kPeerSend,  // kSend of a peer; only read
+  kPeerRecv,  // kRecv of a peer; only read
 };
 
 inline constexpr uint32_t kPrivateSpaces = 3;  // of a rank itself
@@ -105,7 +106,8 @@ struct Step {
   StepKind kind;
   // kReduce: this completes the reduction of these elements over all ranks (where avg divides).
   bool finishes = false;
-  // kCopy, kReduce: dst is the caller's buffer and nobody reads it soon: non-temporal stores pay.
+  // kCopy, kPull, kReduce: dst is the caller's buffer and nobody reads it soon: non-temporal stores
+  // pay.
   bool streams = false;
   int32_t peer = 0;
   uint32_t tick = 0;
@@ -134,6 +136,7 @@ struct Limits {
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
   bool pulls = false;  // ranks can read one another's buffers; only if they share memory
+  bool views = false;  // and pulls are plain copies, because all see all of these buffers
 };
 
 // A contiguous part of something, in bytes.

@@ -59,7 +59,15 @@ class Form {
 
   Status check_pull(const Step& step) {
     if (!is_buffer_of_peer(step.src.space())) return fault("pulls what is no buffer of a peer");
-    return check_pull_from(step.src.peer());
+    return {};
+  }
+
+  Status check_buffer_of_peer(const Ref& ref) const {
+    const StepKind kind = schedule_.steps[at_].kind;
+    if (kind != StepKind::kPull && !(kind == StepKind::kReduce && problem_.limits.views)) {
+      return fault("touches a buffer of a peer other than by pulling");
+    }
+    return check_pull_from(ref.peer());
   }
 
   Status check_pull_from(int peer) const {
@@ -111,9 +119,7 @@ class Form {
 
   Status check_ref(const Ref& ref, uint64_t bytes) {
     if (bytes == 0) return fault("has no bytes");
-    if (is_buffer_of_peer(ref.space()) && schedule_.steps[at_].kind != StepKind::kPull) {
-      return fault("touches a buffer of a peer other than by pulling");
-    }
+    if (is_buffer_of_peer(ref.space())) TUTTI_RETURN_IF_ERROR(check_buffer_of_peer(ref));
     if (is_shared(ref.space())) {
       first_shared_ = std::min(first_shared_, at_);
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");

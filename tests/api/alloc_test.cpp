@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/ranks.hpp"
+#include "support/collectives.hpp"
 
 namespace tutti_test {
 namespace {
@@ -36,6 +36,62 @@ TEST(AllocatedMemory, IsABufferLikeAnyOther) {
     ASSERT_OK(tutti_allreduce(data, data, kCount, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_EQ(std::count(data, data + kCount, 3.0f), static_cast<ptrdiff_t>(kCount));
     // Not freed: it goes with the communicator, which a leak checker sees.
+  });
+}
+
+// Peers read it where it lies, in sizes at which they would not do so with other memory; but only
+// if the buffers of all are such. In lanes of several workers, too.
+void exchange(Collectives& on, size_t count, const Variant& variant) {
+  on.allreduce(TUTTI_FLOAT32, Op::kSum, count, variant);
+  on.allreduce(TUTTI_BFLOAT16, Op::kAvg, count, variant);
+  on.allreduce(TUTTI_FLOAT64, Op::kPremul, count, variant);
+  on.reduce_scatter(TUTTI_INT32, Op::kMax, count, variant);
+  on.allgather(TUTTI_FLOAT64, count, variant);
+  if (!variant.in_place) on.alltoall(TUTTI_INT16, count, variant);
+  on.broadcast(TUTTI_INT64, count, on.ranks() - 1, {variant.form, false, variant.skewed});
+  on.reduce(TUTTI_FLOAT32, Op::kSum, count, 0, variant);
+  on.gather(TUTTI_INT8, count, 0, variant);
+  on.scatter(TUTTI_INT32, count, on.ranks() - 1, variant);
+  on.allgatherv(TUTTI_FLOAT32, count, variant);
+  on.reduce_scatterv(TUTTI_FLOAT32, Op::kSum, count, variant);
+  if (!variant.in_place) on.alltoallv(TUTTI_FLOAT32, count, variant);
+}
+
+class GivenMemory : public testing::TestWithParam<int> {};
+
+TEST_P(GivenMemory, OfAllOrSomeRanksGivesTheReference) {
+  Ranks ranks;
+  ranks.count = GetParam();
+  ranks.before = [](int /*rank*/) {
+    setenv("CCL_WORKER_COUNT", "2", 1);
+    setenv("TUTTI_STREAM_BYTES", "1000000", 1);
+  };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    for (const bool by_all : {true, false}) {
+      on.use_given_memory(by_all || rank > 0);
+      for (const Form form : kForms) {
+        for (const bool in_place : {false, true}) {
+          for (const size_t count : {20'001UL, 300'000UL}) exchange(on, count, {form, in_place});
+        }
+        on.allreduce(TUTTI_FLOAT32, Op::kSum, 300'000, {form, rank == 0});
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, GivenMemory, testing::Values(2, 3, 4));
+
+TEST(AllocatedMemory, IsZeroedAgainWhenItIsGivenAgain) {
+  run_ranks(1, [](int /*rank*/, tutti_comm_t comm) {
+    for (int turn = 0; turn < 3; ++turn) {
+      void* memory = nullptr;
+      ASSERT_OK(tutti_alloc(comm, kHugePage, &memory));
+      auto* const begin = static_cast<unsigned char*>(memory);
+      EXPECT_EQ(std::count(begin, begin + kHugePage, 0), static_cast<ptrdiff_t>(kHugePage));
+      std::fill_n(begin, kHugePage, static_cast<unsigned char>(255));
+      ASSERT_OK(tutti_free(comm, memory));
+    }
   });
 }
 

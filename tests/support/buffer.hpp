@@ -3,21 +3,38 @@
 // Memory with guards on both sides, at an address of any alignment.
 #pragma once
 
+#include <tutti/tutti.h>
+
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <new>
 
 namespace tutti_test {
 
 class GuardedBuffer {
  public:
-  // data() is `skew` bytes past an address that is aligned to 64.
-  GuardedBuffer(size_t bytes, size_t skew)
-      : bytes_(bytes), memory_(new(std::align_val_t{64}) std::byte[bytes + skew + 2 * kGuard]) {
-    data_ = memory_.get() + kGuard + skew;
+  // data() is `skew` bytes past an address that is aligned to 64. The memory is tutti_alloc's, if
+  // `giver` is not null.
+  GuardedBuffer(size_t bytes, size_t skew, tutti_comm_t giver = nullptr)
+      : bytes_(bytes), giver_(giver) {
+    const size_t all = bytes + skew + 2 * kGuard;
+    if (giver == nullptr) {
+      memory_ = operator new(all, std::align_val_t{64});
+    } else if (tutti_alloc(giver, all, &memory_) != TUTTI_OK) {
+      throw std::bad_alloc();
+    }
+    data_ = static_cast<std::byte*>(memory_) + kGuard + skew;
     std::fill(data_ - kGuard, data_, kMark);
     std::fill(data_ + bytes_, data_ + bytes_ + kGuard, kMark);
+  }
+  GuardedBuffer(const GuardedBuffer&) = delete;
+  GuardedBuffer& operator=(const GuardedBuffer&) = delete;
+  ~GuardedBuffer() {
+    if (giver_ == nullptr) {
+      operator delete(memory_, std::align_val_t{64});
+    } else {
+      tutti_free(giver_, memory_);
+    }
   }
   [[nodiscard]] std::byte* data() const { return data_; }
   // Whether nothing was written outside.
@@ -30,11 +47,9 @@ class GuardedBuffer {
  private:
   static constexpr size_t kGuard = 64;
   static constexpr std::byte kMark{0xA5};
-  struct Free {
-    void operator()(std::byte* memory) const { operator delete[](memory, std::align_val_t{64}); }
-  };
   size_t bytes_;
-  std::unique_ptr<std::byte[], Free> memory_;
+  tutti_comm_t giver_;
+  void* memory_ = nullptr;
   std::byte* data_;
 };
 

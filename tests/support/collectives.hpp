@@ -73,6 +73,9 @@ class Collectives {
   // the group's other calls and ends it. Of forms, persistent requests take no part in groups.
   void in_group(std::function<void()> rest) { rest_ = std::move(rest); }
 
+  // Buffers of the next calls are of tutti_alloc, or not. May differ from rank to rank.
+  void use_given_memory(bool use) { giver_ = use ? comm_ : nullptr; }
+
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
 
@@ -106,6 +109,7 @@ class Collectives {
   int rank_;
   int ranks_ = 0;
   tutti_comm_t comm_;
+  tutti_comm_t giver_ = nullptr;  // of memory
   uint64_t round_ = 0;  // counts calls, the same on every rank; chooses the data and how to wait
   int reported_ = 0;
   std::string title_;           // of the call, for failures

@@ -18,7 +18,7 @@ namespace {
 class Shm : public testing::Test {
  protected:
   void SetUp() override {
-    auto region = Region::create(layout_.total_bytes());
+    auto region = Region::create(layout_.total_bytes(), layout_.total_with_arenas());
     ASSERT_TRUE(region.ok()) << region.status().message();
     region_.emplace(*std::move(region));
     notifier_.sleepers = region_->at<Sleepers>(layout_.sleepers());
@@ -180,7 +180,7 @@ TEST_F(Shm, NobodyCanShrinkTheMemory) {
 
 TEST_F(Shm, ARegionOfAnotherSizeIsRefused) {
   Fd copy(dup(region_->file()));
-  auto other = Region::map(std::move(copy), layout_.total_bytes() - 4096);
+  auto other = Region::map(std::move(copy), layout_.total_bytes() - 4096, layout_.total_bytes());
   EXPECT_EQ(other.status().code(), Code::kInternal);
 }
 

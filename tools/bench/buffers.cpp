@@ -22,8 +22,14 @@ Buffers::Buffers(const Case& measured, const Setting& setting)
 void* Buffers::allocate(size_t count) {
   const size_t bytes = std::max<size_t>(1, count * tutti_type_size(case_.type));
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  memory_.emplace_back(std::aligned_alloc(kAlignment, rounded));
-  if (memory_.back() == nullptr) throw std::bad_alloc();
+  void* memory = nullptr;
+  if (setting_.shared) {
+    tutti_alloc(setting_.comm, rounded, &memory);
+  } else {
+    memory = std::aligned_alloc(kAlignment, rounded);
+  }
+  if (memory == nullptr) throw std::bad_alloc();
+  memory_.emplace_back(memory, Free{setting_.shared ? setting_.comm : nullptr});
   return memory_.back().get();
 }
 

@@ -34,6 +34,7 @@ struct Setting {
   int root;
   bool in_place;
   size_t buffers;  // sets that calls use in turn
+  bool shared;     // of tutti_alloc, which peers can read
 };
 
 class Buffers {
@@ -48,7 +49,11 @@ class Buffers {
 
  private:
   struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+    tutti_comm_t comm = nullptr;  // that gave it; null: the heap did
+    void operator()(void* memory) const {
+      if (comm == nullptr) return std::free(memory);
+      tutti_free(comm, memory);
+    }
   };
   using Memory = std::unique_ptr<void, Free>;
 

@@ -50,6 +50,7 @@ std::string heading_text(const Heading& h) {
                                  h.in_place ? "in place" : "separate buffers",
                                  h.check ? "checked" : "not checked");
   if (h.buffers > 1) text += fmt::format(", {} sets of buffers in turn", h.buffers);
+  if (h.shared) text += ", in memory that peers can read";
   if (h.skew_us > 0) text += fmt::format(", ranks late by up to {} us", h.skew_us);
   return text +
          "\n# times in us: min is the fastest rank's, the others the slowest rank's; "
@@ -85,10 +86,15 @@ std::string to_csv(const std::vector<Measurement>& measurements) {
 
 std::string to_json(const Heading& heading, const std::vector<Measurement>& measurements,
                     const std::vector<SkippedCase>& skipped) {
-  Json json = {
-      {"version", tutti_version_string()}, {"ranks", heading.ranks},   {"form", heading.form},
-      {"in_place", heading.in_place},      {"checked", heading.check}, {"buffers", heading.buffers},
-      {"skew_us", heading.skew_us},        {"root", heading.root}};
+  Json json = {{"version", tutti_version_string()},
+               {"ranks", heading.ranks},
+               {"form", heading.form},
+               {"in_place", heading.in_place},
+               {"checked", heading.check},
+               {"buffers", heading.buffers},
+               {"shared", heading.shared},
+               {"skew_us", heading.skew_us},
+               {"root", heading.root}};
   json["results"] = Json::array();
   for (const Measurement& m : measurements) json["results"].push_back(to_json(m));
   json["skipped"] = Json::array();

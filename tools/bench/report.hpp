@@ -18,6 +18,7 @@ struct Heading {
   bool in_place;
   bool check;
   size_t buffers;
+  bool shared;
   double skew_us;
   int root;
 };

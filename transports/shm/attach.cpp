@@ -125,7 +125,7 @@ Result<Maker> make(const Layout& layout, Card& card) {
   if (!nonce.ok()) return nonce.status();
   card.name = *name;
   card.nonce = *nonce;
-  auto region = Region::create(layout.total_bytes());
+  auto region = Region::create(layout.total_bytes(), layout.total_with_arenas());
   if (!region.ok()) return region.status();
   TUTTI_RETURN_IF_ERROR(region->reserve(layout.common()));
   auto* header = region->at<Header>({0, sizeof(Header)});
@@ -278,7 +278,7 @@ Result<Fd> take_over(const Fd& socket, std::vector<PeerProcess>& processes, std:
 }
 
 Result<Region> enter(Fd file, const Layout& layout, const Card& maker) {
-  auto region = Region::map(std::move(file), layout.total_bytes());
+  auto region = Region::map(std::move(file), layout.total_bytes(), layout.total_with_arenas());
   if (!region.ok()) return region.status();
   const auto* header = region->at<Header>({0, sizeof(Header)});
   if (header->total_bytes != layout.total_bytes() ||

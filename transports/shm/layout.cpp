@@ -21,7 +21,8 @@ Layout::Layout(int ranks, int lanes, WindowSizes sizes)
   state_ = round_up(sizeof(Header), kApart);
   sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
-  doors_ = bells_ + ranks_ * kApart;
+  signs_ = bells_ + ranks_ * kApart;
+  doors_ = signs_ + ranks_ * kApart;
   door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
   ranks_begin_ = round_up(doors_ + (lanes_ + 1) * ranks_ * door_bytes_, kPageBytes);
 
@@ -34,6 +35,10 @@ Layout::Layout(int ranks, int lanes, WindowSizes sizes)
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
+
+Span Layout::arena_sign(int rank) const {
+  return {signs_ + unsigned_of(rank) * kApart, sizeof(ArenaSign)};
+}
 
 Span Layout::door(int channel, int rank) const {
   return {doors_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * door_bytes_, door_bytes_};
@@ -77,6 +82,11 @@ Span Layout::ring(int channel, int from, int to) const {
   const uint64_t index =
       (unsigned_of(channel) * ranks_ + unsigned_of(from)) * ranks_ + unsigned_of(to);
   return {rings_ + index * kRingBytes, kRingBytes};
+}
+
+Span Layout::arena(int rank) const {
+  constexpr uint64_t kHugePage = uint64_t{2} << 20;
+  return {round_up(total_, kHugePage) + unsigned_of(rank) * kArenaBytes, kArenaBytes};
 }
 
 }  // namespace tutti::shm

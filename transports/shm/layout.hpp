@@ -5,6 +5,7 @@
 //   ranks    per rank: per lane a page of lines                 allocated at the start by the rank
 //            then per lane two slots, then per lane its staging allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
+//   arenas   per rank, not mapped with the rest: arena.hpp     allocated by the rank when used
 // The file is sparse: what is never used takes address space only.
 //
 // Lines that different ranks write lie at least 128 bytes apart, because processors fetch lines in
@@ -31,6 +32,12 @@ struct Header {
   uint64_t total_bytes;
 };
 
+// Where the arena of a rank begins in its process; 0: it has none yet.
+struct alignas(kCacheLine) ArenaSign {
+  std::atomic<uint64_t> base;
+};
+inline constexpr uint64_t kArenaBytes = uint64_t{64} << 30;
+
 struct Span {
   uint64_t offset = 0;
   uint64_t bytes = 0;
@@ -51,6 +58,7 @@ class Layout {
   [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
   [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
   [[nodiscard]] Span bell(int rank) const;
+  [[nodiscard]] Span arena_sign(int rank) const;
   // The bits of those that have opened a ring to `rank` on `channel`.
   [[nodiscard]] Span door(int channel, int rank) const;
 
@@ -65,6 +73,10 @@ class Layout {
 
   [[nodiscard]] Span ring(int channel, int from, int to) const;
 
+  // Behind total_bytes(), if the file is as long as that.
+  [[nodiscard]] Span arena(int rank) const;
+  [[nodiscard]] uint64_t total_with_arenas() const { return arena(ranks()).offset; }
+
  private:
   [[nodiscard]] uint64_t rank_part(int rank) const;
   [[nodiscard]] uint64_t lane_part(int rank, int lane) const;
@@ -75,6 +87,7 @@ class Layout {
   uint64_t state_ = 0;
   uint64_t sleepers_ = 0;
   uint64_t bells_ = 0;
+  uint64_t signs_ = 0;
   uint64_t doors_ = 0;
   uint64_t door_bytes_ = 0;
   uint64_t ranks_begin_ = 0;

@@ -3,29 +3,42 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 
 namespace tutti::shm {
 
-Result<Region> Region::create(uint64_t bytes) {
+namespace {
+
+// Asking for more than the limit on the size of files would kill the process.
+bool may_have_file_of(uint64_t bytes) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+}  // namespace
+
+Result<Region> Region::create(uint64_t bytes, uint64_t whole) {
   Fd file(memfd_create("tutti", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.open()) return Status::system(errno, "making an anonymous file (memfd_create)");
-  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+  const bool all = may_have_file_of(whole) && ftruncate(file.get(), static_cast<off_t>(whole)) == 0;
+  if (!all && ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
     return Status::system(errno, fmt::format("sizing shared memory to {} bytes", bytes));
   }
   // A peer that could shrink it would turn our next access into a SIGBUS.
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return Status::system(errno, "sealing shared memory");
   }
-  return map(std::move(file), bytes);
+  return map(std::move(file), bytes, whole);
 }
 
-Result<Region> Region::map(Fd file, uint64_t bytes) {
+Result<Region> Region::map(Fd file, uint64_t bytes, uint64_t whole) {
   struct stat info {};
   if (fstat(file.get(), &info) != 0) return Status::system(errno, "looking at shared memory");
-  if (static_cast<uint64_t>(info.st_size) != bytes) {
+  const auto size = static_cast<uint64_t>(info.st_size);
+  if (size != bytes && size != whole) {
     return Status::format(Code::kInternal, "shared memory has {} bytes, {} were expected",
                           info.st_size, bytes);
   }
@@ -34,13 +47,14 @@ Result<Region> Region::map(Fd file, uint64_t bytes) {
   if (base == MAP_FAILED) {
     return Status::system(errno, fmt::format("mapping {} bytes of shared memory", bytes));
   }
-  return Region(std::move(file), static_cast<std::byte*>(base), bytes);
+  return Region(std::move(file), static_cast<std::byte*>(base), bytes, size == whole);
 }
 
 Region::Region(Region&& other) noexcept
     : file_(std::move(other.file_)),
       base_(std::exchange(other.base_, nullptr)),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      whole_(other.whole_) {}
 
 Region::~Region() {
   if (base_ != nullptr) munmap(base_, bytes_);
@@ -57,6 +71,11 @@ Status Region::reserve(Span part) const {
   if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS) return {};
   const int error = errno == ENOSPC ? ENOMEM : errno;
   return Status::system(error, fmt::format("getting {} bytes of shared memory", part.bytes));
+}
+
+void Region::release(Span part) const {
+  fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(part.offset), static_cast<off_t>(part.bytes));
 }
 
 }  // namespace tutti::shm

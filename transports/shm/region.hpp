@@ -15,10 +15,11 @@ namespace tutti::shm {
 
 class Region {
  public:
-  // A new one, all zero, whose size nobody can change.
-  static Result<Region> create(uint64_t bytes);
+  // A new one, all zero, whose size nobody can change. Its file goes on to `whole` bytes if this
+  // process may make such long files; what is beyond `bytes` is not mapped.
+  static Result<Region> create(uint64_t bytes, uint64_t whole);
   // The one behind a descriptor that another process made with create().
-  static Result<Region> map(Fd file, uint64_t bytes);
+  static Result<Region> map(Fd file, uint64_t bytes, uint64_t whole);
 
   Region(Region&& other) noexcept;
   Region& operator=(Region&& other) = delete;
@@ -29,6 +30,11 @@ class Region {
   // enough to repeat, but it is a system call.
   [[nodiscard]] Status reserve(Span part) const;
 
+  // Gives memory back; the part reads as zeros from then on.
+  void release(Span part) const;
+
+  // Whether the file goes on beyond what is mapped.
+  [[nodiscard]] bool is_whole() const { return whole_; }
   [[nodiscard]] int file() const { return file_.get(); }
   template <typename T>
   [[nodiscard]] T* at(Span part) const {
@@ -36,12 +42,13 @@ class Region {
   }
 
  private:
-  Region(Fd file, std::byte* base, uint64_t bytes)
-      : file_(std::move(file)), base_(base), bytes_(bytes) {}
+  Region(Fd file, std::byte* base, uint64_t bytes, bool whole)
+      : file_(std::move(file)), base_(base), bytes_(bytes), whole_(whole) {}
 
   Fd file_;
   std::byte* base_;
   uint64_t bytes_;
+  bool whole_;
 };
 
 }  // namespace tutti::shm

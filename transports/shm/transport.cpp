@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The shared-memory transport: ranks on one host, one region, no files.
+#include "transports/shm/arena.hpp"
 #include "transports/shm/attach.hpp"
 #include "transports/shm/endpoint.hpp"
 #include "transports/shm/pull.hpp"
@@ -11,9 +12,11 @@ namespace {
 
 class ShmWindow final : public Window {
  public:
-  ShmWindow(const Attached& attached, const Layout& layout, int lane, int rank)
+  ShmWindow(const Attached& attached, const Layout& layout, const Arenas& arenas, int lane,
+            int rank)
       : region_(attached.region),
         processes_(attached.processes),
+        arenas_(arenas),
         sizes_(layout.sizes()),
         own_slots_{layout.slot(rank, lane, 0), layout.slot(rank, lane, 1)},
         own_staging_(layout.staging(rank, lane)) {
@@ -44,6 +47,12 @@ class ShmWindow final : public Window {
     }
     return {};
   }
+  [[nodiscard]] bool is_shared(int rank, uint64_t address) const override {
+    return arenas_.holds(rank, address);
+  }
+  [[nodiscard]] const std::byte* view(int rank, uint64_t address, uint64_t bytes) const override {
+    return arenas_.view(rank, address, bytes);
+  }
   Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) override {
     return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
   }
@@ -51,6 +60,7 @@ class ShmWindow final : public Window {
  private:
   const Region& region_;
   const std::vector<PeerProcess>& processes_;
+  const Arenas& arenas_;
   const WindowSizes sizes_;
   const Span own_slots_[2];
   const Span own_staging_;
@@ -65,6 +75,7 @@ class ShmTransport final : public Transport {
         can_pull_(can_pull),
         layout_(layout),
         attached_(std::move(attached)),
+        arenas_(region(), layout_, rank),
         opened_(static_cast<size_t>(layout.channels())) {
     notifier_.sleepers = region().at<Sleepers>(layout.sleepers());
     notifier_.needs_fence = !register_membarrier();
@@ -93,10 +104,14 @@ class ShmTransport final : public Transport {
       return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane,
                             layout_.lanes());
     }
-    return std::unique_ptr<Window>(std::make_unique<ShmWindow>(attached_, layout_, lane, rank_));
+    return std::unique_ptr<Window>(
+        std::make_unique<ShmWindow>(attached_, layout_, arenas_, lane, rank_));
   }
 
   [[nodiscard]] bool can_pull() const override { return can_pull_; }
+  [[nodiscard]] bool can_view() const override { return region().is_whole(); }
+  void* allocate_shared(uint64_t bytes) override { return arenas_.take(bytes); }
+  void free_shared(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
   Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
   Sleepers* sleepers() override { return notifier_.sleepers; }
@@ -113,6 +128,7 @@ class ShmTransport final : public Transport {
   const bool can_pull_;
   const Layout layout_;
   Attached attached_;
+  Arenas arenas_;
   Notifier notifier_;
   std::vector<bool> opened_;  // channels
 };

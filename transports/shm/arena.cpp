@@ -1,0 +1,129 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/arena.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace tutti::shm {
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+// Into the page tables as well; the memory is there already.
+void populate([[maybe_unused]] void* memory, [[maybe_unused]] uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(memory, bytes, MADV_POPULATE_WRITE);
+#endif
+}
+
+uint64_t bytes_of_all(const Layout& layout) {
+  return static_cast<uint64_t>(layout.ranks()) * kArenaBytes;
+}
+
+}  // namespace
+
+Arenas::Arenas(const Region& region, const Layout& layout, int rank)
+    : region_(region), layout_(layout), rank_(rank) {}
+
+Arenas::~Arenas() {
+  if (own_ != nullptr) munmap(own_, kArenaBytes);
+  std::byte* const all = all_.load(std::memory_order_relaxed);
+  if (all != nullptr) munmap(all, bytes_of_all(layout_));
+}
+
+ArenaSign& Arenas::sign(int rank) const { return *region_.at<ArenaSign>(layout_.arena_sign(rank)); }
+
+// ---- the own arena -----------------------------------------------------------------------------
+
+// The sign goes up once this rank can read all others: who looks at the signs of all ranks knows
+// that all of them can.
+bool Arenas::open() {
+  if (own_ == nullptr && !map_own()) return false;
+  if (all_.load(std::memory_order_relaxed) == nullptr && !map_all()) return false;
+  sign(rank_).base.store(reinterpret_cast<uint64_t>(own_), std::memory_order_release);
+  return true;
+}
+
+// All of it, from the address of a huge page on: what is taken never moves.
+bool Arenas::map_own() {
+  const uint64_t reserved = kArenaBytes + kHugePage;
+  void* const room =
+      mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return false;
+  auto* const begin = static_cast<std::byte*>(room);
+  const auto address = reinterpret_cast<uint64_t>(room);
+  const uint64_t before = round_up(address, kHugePage) - address;
+  void* const own = mmap(begin + before, kArenaBytes, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED, region_.file(),
+                         static_cast<off_t>(layout_.arena(rank_).offset));
+  if (own == MAP_FAILED) {
+    munmap(room, reserved);
+    return false;
+  }
+  if (before > 0) munmap(begin, before);
+  if (before < kHugePage) munmap(begin + before + kArenaBytes, kHugePage - before);
+  own_ = static_cast<std::byte*>(own);
+  madvise(own_, kArenaBytes, MADV_HUGEPAGE);  // a wish
+  return true;
+}
+
+bool Arenas::map_all() {
+  const uint64_t bytes = bytes_of_all(layout_);
+  void* const all = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, region_.file(),
+                         static_cast<off_t>(layout_.arena(0).offset));
+  if (all == MAP_FAILED) return false;
+  madvise(all, bytes, MADV_HUGEPAGE);
+  madvise(all, bytes, MADV_DONTDUMP);
+  all_.store(static_cast<std::byte*>(all), std::memory_order_release);
+  return true;
+}
+
+uint64_t Arenas::first_gap(uint64_t bytes, uint64_t alignment) const {
+  uint64_t begin = 0;
+  for (const auto& [offset, length] : taken_) {
+    if (begin + bytes <= offset) break;
+    begin = std::max(begin, round_up(offset + length, alignment));
+  }
+  return begin;
+}
+
+void* Arenas::take(uint64_t bytes) {
+  if (bytes == 0 || bytes > kArenaBytes || !region_.is_whole() || !open()) return nullptr;
+  const uint64_t alignment = bytes < kHugePage ? kPageBytes : kHugePage;
+  const uint64_t length = round_up(bytes, alignment);
+  const uint64_t offset = first_gap(length, alignment);
+  if (offset > kArenaBytes - length) return nullptr;
+  const Span place{layout_.arena(rank_).offset + offset, length};
+  if (!region_.reserve(place).ok()) {
+    region_.release(place);
+    return nullptr;
+  }
+  taken_.emplace(offset, length);
+  populate(own_ + offset, length);
+  return own_ + offset;
+}
+
+void Arenas::give_back(void* memory) {
+  const auto offset = static_cast<uint64_t>(static_cast<std::byte*>(memory) - own_);
+  const auto found = taken_.find(offset);
+  region_.release({layout_.arena(rank_).offset + offset, found->second});
+  taken_.erase(found);
+}
+
+// ---- all arenas --------------------------------------------------------------------------------
+
+bool Arenas::holds(int rank, uint64_t address) const {
+  const uint64_t base = sign(rank).base.load(std::memory_order_acquire);
+  return base != 0 && address >= base && address - base < kArenaBytes;
+}
+
+const std::byte* Arenas::view(int rank, uint64_t address, uint64_t bytes) const {
+  const std::byte* const all = all_.load(std::memory_order_acquire);
+  if (all == nullptr || !holds(rank, address)) return nullptr;
+  const uint64_t offset = address - sign(rank).base.load(std::memory_order_acquire);
+  if (bytes > kArenaBytes - offset) return nullptr;
+  return all + static_cast<uint64_t>(rank) * kArenaBytes + offset;
+}
+
+}  // namespace tutti::shm

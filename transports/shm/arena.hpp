@@ -1,0 +1,51 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Arenas: memory for the caller's buffers that peers read where it lies. Every rank has one, behind
+// all else in the region's file, which is sparse: an arena costs address space from its first use
+// on, and memory as far as it is used. A rank shows where its arena begins in its own process, so
+// the address of a buffer tells by itself whether, and where, the buffer lies in its rank's arena.
+#pragma once
+
+#include <atomic>
+#include <map>
+
+#include "transports/shm/layout.hpp"
+#include "transports/shm/region.hpp"
+
+namespace tutti::shm {
+
+// As one rank sees them. take() and give_back() by one thread at a time, the rest by any.
+class Arenas {
+ public:
+  Arenas(const Region& region, const Layout& layout, int rank);
+  Arenas(const Arenas&) = delete;
+  Arenas& operator=(const Arenas&) = delete;
+  ~Arenas();
+
+  // Memory of the own arena: zeroed, present, aligned to huge pages from one of them on and to
+  // pages below; null if the arena cannot have so much.
+  void* take(uint64_t bytes);
+  void give_back(void* memory);
+
+  // Whether an address of the process of `rank` lies in its arena, and `rank` can read all arenas.
+  [[nodiscard]] bool holds(int rank, uint64_t address) const;
+  // Where `bytes` at an address of the process of `rank` are to be read here; null if they do not
+  // lie in its arena, or if this rank has not taken anything from its own.
+  [[nodiscard]] const std::byte* view(int rank, uint64_t address, uint64_t bytes) const;
+
+ private:
+  [[nodiscard]] bool open();
+  [[nodiscard]] bool map_own();
+  [[nodiscard]] bool map_all();
+  [[nodiscard]] uint64_t first_gap(uint64_t bytes, uint64_t alignment) const;
+  [[nodiscard]] ArenaSign& sign(int rank) const;
+
+  const Region& region_;
+  const Layout& layout_;
+  const int rank_;
+  std::byte* own_ = nullptr;               // to be written
+  std::atomic<std::byte*> all_ = nullptr;  // to be read, in rank order
+  std::map<uint64_t, uint64_t> taken_;     // bytes by offset
+};
+
+}  // namespace tutti::shm
