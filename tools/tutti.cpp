@@ -5,10 +5,35 @@
 #include <tutti/tutti.h>
 
 #include <CLI/CLI.hpp>
+#include <string_view>
+#include <vector>
 
 #define TUTTI_COMMAND(name) void add_##name(CLI::App& app);
 #include "tools/commands.inc"
 #undef TUTTI_COMMAND
+
+namespace {
+
+// "tutti run -n 2 -- program": what follows our options is the program in any case, but CLI11 2.1
+// gives it to the wrong command behind a "--".
+std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv) {
+  std::vector<char*> words(argv, argv + argc);
+  if (words.size() < 2 || std::string_view(words[1]) != "run") return words;
+  const CLI::App* run = app.get_subcommand("run");
+  for (size_t i = 2; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--") {
+      words.erase(words.begin() + static_cast<ptrdiff_t>(i));
+      break;
+    }
+    if (!word.starts_with('-')) break;  // the program
+    const CLI::Option* option = run->get_option_no_throw(std::string(word));
+    if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // its value
+  }
+  return words;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"Tutti: collective communication between the processes of a job"};
@@ -18,6 +43,7 @@ int main(int argc, char** argv) {
 #define TUTTI_COMMAND(name) add_##name(app);
 #include "tools/commands.inc"
 #undef TUTTI_COMMAND
-  CLI11_PARSE(app, argc, argv);
+  std::vector<char*> words = without_separator(app, argc, argv);
+  CLI11_PARSE(app, static_cast<int>(words.size()), words.data());
   return 0;
 }

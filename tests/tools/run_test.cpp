@@ -41,6 +41,13 @@ TEST(Run, GivesEachRankItsPlace) {
             (Lines{"0 3 0 3 127.0.0.1", "1 3 1 3 127.0.0.1", "2 3 2 3 127.0.0.1"}));
 }
 
+TEST(Run, TakesTheProgramBehindTwoDashesAsWell) {
+  EXPECT_EQ(sorted_lines(run_tutti("run -n 2 --label -- echo one").output),
+            (Lines{"[0] one", "[1] one"}));
+  EXPECT_EQ(run_tutti("run -n 1 -- echo -- two").output, "-- two\n");
+  EXPECT_EQ(run_tutti("run -n 1 echo -- three").output, "-- three\n");
+}
+
 TEST(Run, GivesAllRanksOneJobAndOnePortAndEachRunItsOwn) {
   const auto job = [] {
     return sorted_lines(
