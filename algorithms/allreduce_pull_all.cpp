@@ -4,8 +4,8 @@
 // reduces them in rank order: one_shot and flat with single copies. In place, a piece is
 // reduced when all have read it; meanwhile the next one is read. Ranks
 // that can read one another's buffers. T = 2 sigma + pieces (p-1) pi + n(p-1) pull + n
-// gamma, where pi is the start of a pull. Where all see all buffers, T = 2 sigma + n(p-1) handover +
-// n gamma.
+// gamma, where pi is the start of a pull. Where all see all buffers, T = 2 sigma + n(p-1) handover
+// + n gamma.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 

@@ -238,13 +238,12 @@ TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
 /* ---- memory -------------------------------------------------------------------------------- */
 
 /* Memory of this process for use as any buffer: zeroed, present (no page faults later), and aligned
- * to 2 MiB from that size on, to 64 bytes below; NULL for 0 bytes. Where it can, and from 16 KiB on,
- * it is memory that the peers on this host read where it lies. Then calls on `comm` copy less: an
- * allreduce of large buffers that are all such memory, on all ranks, takes about half the time, an
- * exchange of one from which peers read gains too; mixed with other memory all is right, only not as
- * fast. A process that forks shares it with its child. It does not wait for the peers. On this and
- * later releases to gain from it, every rank calls it with the same `bytes`, in the same order among
- * the calls on `comm`. */
+ * to 2 MiB from that size on, to 64 bytes below; NULL for 0 bytes. From 16 KiB on it is memory that
+ * the peers on this host read where it lies, if the system allows that. Collectives on `comm` then
+ * copy less, most of all large allreduces whose buffers are such memory on all ranks; mixed with
+ * other memory it works as well, only not as fast. A forked child shares it with its parent. So
+ * that later releases can do more, every rank calls it with the same `bytes`, in the same order
+ * among the calls on `comm`; it does not wait for them. */
 TUTTI_API tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory);
 /* Gives it back; tutti_comm_destroy does so with what is left. Memory that is not from `comm`, or
  * is freed already, is an error. NULL is accepted. */
