@@ -3,18 +3,16 @@
 
 #include <sys/mman.h>
 
-#include <cerrno>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "core/pages.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
 // Shorter messages never pull.
 constexpr size_t kLeastShared = size_t{16} << 10;
 constexpr size_t kMost = PTRDIFF_MAX - 2 * kHugePage;
@@ -23,38 +21,17 @@ Status no_memory(size_t bytes) {
   return Status::format(Code::kOutOfMemory, "there is no memory for {} bytes", bytes);
 }
 
-size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-// Pages for all of it now: a lack of memory is an error here and not a death later.
-bool populate(void* memory, size_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;
-#endif
-  std::memset(memory, 0, bytes);
-  return true;
-}
-
 Result<void*> map(size_t bytes) {
-  // More than needed, to cut an aligned piece out of it.
-  const size_t taken = bytes + kHugePage;
-  void* const all =
-      mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) return no_memory(bytes);
-  auto* const begin = static_cast<std::byte*>(all);
-  const auto address = reinterpret_cast<uintptr_t>(all);
-  const size_t before = rounded_up(address, kHugePage) - address;
-  if (before > 0) munmap(begin, before);
-  if (before < kHugePage) munmap(begin + before + bytes, kHugePage - before);
-  void* const memory = begin + before;
+  std::byte* const memory = map_aligned(bytes, PROT_READ | PROT_WRITE);
+  if (memory == nullptr) return no_memory(bytes);
   madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; small pages do too
-  if (populate(memory, bytes)) return memory;
+  if (populate(memory, bytes)) return static_cast<void*>(memory);
   munmap(memory, bytes);
   return no_memory(bytes);
 }
 
 Result<void*> take_from_heap(size_t bytes) {
-  void* const memory = std::aligned_alloc(kCacheLine, rounded_up(bytes, kCacheLine));
+  void* const memory = std::aligned_alloc(kCacheLine, round_up(bytes, kCacheLine));
   if (memory == nullptr) return no_memory(bytes);
   std::memset(memory, 0, bytes);
   return memory;
@@ -81,7 +58,7 @@ Result<void*> Allocations::obtain(size_t bytes, Transport& transport, Origin& or
     origin = {Source::kHeap, 0};
     return take_from_heap(bytes);
   }
-  origin = {Source::kPages, rounded_up(bytes, kHugePage)};
+  origin = {Source::kPages, round_up(bytes, kHugePage)};
   return map(origin.mapped);
 }
 

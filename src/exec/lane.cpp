@@ -193,11 +193,10 @@ bool Lane::arrived(const Step& step) {
 }
 
 // All ranks come to the same answer, for they ask the same of the same addresses.
-bool Lane::sees_all_buffers() const {
+bool Lane::sees_all_buffers() {
   for (int rank = 0; rank < ranks_; ++rank) {
-    const size_t first = rank == rank_ ? 0 : Ref::of(Space::kPeerSend, 0, rank).base;
-    for (const size_t base : {first, first + 1}) {
-      if (!window_->is_shared(rank, reinterpret_cast<uint64_t>(bases_[base]))) return false;
+    for (const std::byte* buffer : buffers_of(rank)) {
+      if (!window_->is_shared(rank, reinterpret_cast<uint64_t>(buffer))) return false;
     }
   }
   return true;
@@ -210,10 +209,9 @@ void Lane::go_on_viewing() {
   place_scratch();
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer == rank_) continue;
-    const size_t first = Ref::of(Space::kPeerSend, 0, peer).base;
-    for (const size_t base : {first, first + 1}) {
-      const auto theirs = reinterpret_cast<uint64_t>(bases_[base]);
-      bases_[base] = const_cast<std::byte*>(window_->view(peer, theirs, 0));
+    for (std::byte*& buffer : buffers_of(peer)) {
+      const auto theirs = reinterpret_cast<uint64_t>(buffer);
+      buffer = const_cast<std::byte*>(window_->view(peer, theirs, 0));
     }
   }
 }
@@ -251,10 +249,16 @@ bool Lane::left_before(int peer, uint32_t call) {
   return fail({Code::kPeerFailed, name_of(peer) + " has destroyed its communicator"});
 }
 
-// Two addresses in the peer's process, send and recv, lie where a payload would.
+std::span<std::byte*, 2> Lane::buffers_of(int rank) {
+  const uint32_t first =
+      rank == rank_ ? Ref::of(Space::kSend, 0).base : Ref::of(Space::kPeerSend, 0, rank).base;
+  return std::span<std::byte*, 2>(&bases_[first], 2);
+}
+
+// Two addresses in the peer's process lie where a payload would.
 void Lane::find_buffers_of(int peer) {
-  std::byte** bases = &bases_[Ref::of(Space::kPeerSend, 0, peer).base];
-  std::memcpy(bases, line_of(peer, call_).payload, 2 * sizeof *bases);
+  const auto buffers = buffers_of(peer);
+  std::memcpy(buffers.data(), line_of(peer, call_).payload, buffers.size_bytes());
 }
 
 bool Lane::all_entered(uint32_t call) {

@@ -18,6 +18,7 @@
 
 #include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "exec/call.hpp"
@@ -106,13 +107,15 @@ class Lane {
   [[nodiscard]] uint32_t first_difference(int peer, uint32_t call) const;
   [[nodiscard]] const CallRecord& own_record(uint32_t call) const;
   [[nodiscard]] uint32_t last_call_of(int peer) const;
+  // Two bases, send and recv.
+  [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
   void find_buffers_of(int peer);
   bool pull(const Step& step, const std::byte* src);
   bool pull_shown(const Step& step);
   void show(const Step& step);
   [[nodiscard]] BlockHead head_at(const Ref& ref) const;
   bool expect(const Step& step);
-  [[nodiscard]] bool sees_all_buffers() const;
+  [[nodiscard]] bool sees_all_buffers();
   void go_on_viewing();
   bool pulled_in_time();
 

@@ -74,8 +74,7 @@ bool Lane::pull(const Step& step, const std::byte* src) {
 }
 
 bool Lane::pull_shown(const Step& step) {
-  const std::byte* buffer = bases_[Ref::of(Space::kPeerSend, 0, step.peer).base];
-  return pull(step, buffer + head_at(step.src).offset);
+  return pull(step, buffers_of(step.peer)[0] + head_at(step.src).offset);
 }
 
 void Lane::show(const Step& step) {

@@ -90,10 +90,14 @@ bool only_enters_first(const Schedule& schedule) {
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// The same on every rank, as schedules of collectives without a root have the same form on all.
+// Nothing is chosen for plans that could not go over, as those of small calls: a tuner is not asked
+// twice. The same on every rank, as schedules of collectives without a root have the same form on
+// all.
 void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
                        const PlanContext& context) {
   if (!context.can_view || key.root >= 0 || is_uneven(key.collective)) return;
+  const auto can_go_over = [](const Plan::Part& part) { return only_enters_first(part.schedule); };
+  if (std::none_of(plan.parts.begin(), plan.parts.end(), can_go_over)) return;
   Problem viewed = problem;
   viewed.limits.pulls = true;
   viewed.limits.views = true;
@@ -102,7 +106,7 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    if (!only_enters_first(part.schedule)) continue;
+    if (!can_go_over(part)) continue;
     Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
     part.schedule.shows_buffers = true;

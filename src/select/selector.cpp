@@ -184,6 +184,7 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }
   if (advice_.tuner.choose != nullptr && ask_tuner(problem, type, decision)) return decision;
+  // Measured with buffers that each rank alone can see.
   if (const Rule* rule = rule_for(advice_.rules, problem);
       rule != nullptr && !problem.limits.views) {
     const std::string origin = "tuning file " + advice_.rules_path;

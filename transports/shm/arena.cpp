@@ -5,17 +5,10 @@
 
 #include <algorithm>
 
+#include "core/pages.hpp"
+
 namespace tutti::shm {
 namespace {
-
-constexpr uint64_t kHugePage = uint64_t{2} << 20;
-
-// Into the page tables as well; the memory is there already.
-void populate([[maybe_unused]] void* memory, [[maybe_unused]] uint64_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  madvise(memory, bytes, MADV_POPULATE_WRITE);
-#endif
-}
 
 uint64_t bytes_of_all(const Layout& layout) {
   return static_cast<uint64_t>(layout.ranks()) * kArenaBytes;
@@ -45,25 +38,17 @@ bool Arenas::open() {
   return true;
 }
 
-// All of it, from the address of a huge page on: what is taken never moves.
+// All of it: what is taken never moves.
 bool Arenas::map_own() {
-  const uint64_t reserved = kArenaBytes + kHugePage;
-  void* const room =
-      mmap(nullptr, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return false;
-  auto* const begin = static_cast<std::byte*>(room);
-  const auto address = reinterpret_cast<uint64_t>(room);
-  const uint64_t before = round_up(address, kHugePage) - address;
-  void* const own = mmap(begin + before, kArenaBytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_NORESERVE | MAP_FIXED, region_.file(),
-                         static_cast<off_t>(layout_.arena(rank_).offset));
-  if (own == MAP_FAILED) {
-    munmap(room, reserved);
+  std::byte* const room = map_aligned(kArenaBytes, PROT_NONE);
+  if (room == nullptr) return false;
+  const auto offset = static_cast<off_t>(layout_.arena(rank_).offset);
+  if (mmap(room, kArenaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
+           region_.file(), offset) == MAP_FAILED) {
+    munmap(room, kArenaBytes);
     return false;
   }
-  if (before > 0) munmap(begin, before);
-  if (before < kHugePage) munmap(begin + before + kArenaBytes, kHugePage - before);
-  own_ = static_cast<std::byte*>(own);
+  own_ = room;
   madvise(own_, kArenaBytes, MADV_HUGEPAGE);  // a wish
   return true;
 }
@@ -95,12 +80,11 @@ void* Arenas::take(uint64_t bytes) {
   const uint64_t offset = first_gap(length, alignment);
   if (offset > kArenaBytes - length) return nullptr;
   const Span place{layout_.arena(rank_).offset + offset, length};
-  if (!region_.reserve(place).ok()) {
+  if (!region_.reserve(place).ok() || !populate(own_ + offset, length)) {
     region_.release(place);
     return nullptr;
   }
   taken_.emplace(offset, length);
-  populate(own_ + offset, length);
   return own_ + offset;
 }
 
@@ -113,15 +97,17 @@ void Arenas::give_back(void* memory) {
 
 // ---- all arenas --------------------------------------------------------------------------------
 
+uint64_t Arenas::base_of(int rank) const { return sign(rank).base.load(std::memory_order_acquire); }
+
 bool Arenas::holds(int rank, uint64_t address) const {
-  const uint64_t base = sign(rank).base.load(std::memory_order_acquire);
+  const uint64_t base = base_of(rank);
   return base != 0 && address >= base && address - base < kArenaBytes;
 }
 
 const std::byte* Arenas::view(int rank, uint64_t address, uint64_t bytes) const {
   const std::byte* const all = all_.load(std::memory_order_acquire);
   if (all == nullptr || !holds(rank, address)) return nullptr;
-  const uint64_t offset = address - sign(rank).base.load(std::memory_order_acquire);
+  const uint64_t offset = address - base_of(rank);
   if (bytes > kArenaBytes - offset) return nullptr;
   return all + static_cast<uint64_t>(rank) * kArenaBytes + offset;
 }

@@ -39,6 +39,7 @@ class Arenas {
   [[nodiscard]] bool map_all();
   [[nodiscard]] uint64_t first_gap(uint64_t bytes, uint64_t alignment) const;
   [[nodiscard]] ArenaSign& sign(int rank) const;
+  [[nodiscard]] uint64_t base_of(int rank) const;  // 0: it has no arena yet
 
   const Region& region_;
   const Layout& layout_;

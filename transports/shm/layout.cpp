@@ -85,7 +85,6 @@ Span Layout::ring(int channel, int from, int to) const {
 }
 
 Span Layout::arena(int rank) const {
-  constexpr uint64_t kHugePage = uint64_t{2} << 20;
   return {round_up(total_, kHugePage) + unsigned_of(rank) * kArenaBytes, kArenaBytes};
 }
 

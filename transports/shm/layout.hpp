@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "core/pages.hpp"
 #include "transports/shm/ring.hpp"
 #include "transports/transport.hpp"
 
@@ -21,10 +22,6 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kApart = 2 * kCacheLine;
-
-constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 // At offset 0; written by the maker before it hands the region over, then read only.
 struct Header {

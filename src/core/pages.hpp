@@ -1,0 +1,25 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Memory in whole pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tutti {
+
+inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// `bytes` of anonymous memory of this process with such a protection (PROT_...), from the address
+// of a huge page on; whole pages, to be given back with munmap. Null: there are none.
+std::byte* map_aligned(uint64_t bytes, int protection);
+
+// Gets pages for all of a mapping now, in memory and in the page tables: a lack of memory is an
+// error here, and not a death or a delay later. False: there is not so much.
+bool populate(std::byte* memory, uint64_t bytes);
+
+}  // namespace tutti
