@@ -6,9 +6,11 @@
 // and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "algorithms/composition.hpp"
 #include "sched/builder.hpp"
 #include "sched/schedule.hpp"
 
@@ -34,6 +36,9 @@ struct Machine {
   double reduce_s = 1 / 60e9;       // per byte of source, gamma, cached
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
   double ranks_per_core = 1;        // if ranks outnumber the cores; contained in the times above
+  // Where ranks are on several hosts, messages above are those between hosts, and this is the
+  // machine as the ranks of one host see it.
+  std::shared_ptr<const Machine> host;
 };
 
 // Whether it can be used, and if not why ("needs shared memory", "at most 56 bytes").
@@ -50,7 +55,9 @@ struct Algorithm {
   bool rank_order;
   Applies (*applies)(const Problem&);
   double (*seconds)(const Problem&, const Machine&);
+  // Either a schedule or a composition.
   void (*build)(const Problem&, Builder&);
+  Composition (*compose)(const Problem&) = nullptr;
 };
 
 // Declared here, hence visible to the registry from the file that defines it.

@@ -18,7 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 // After it this rank has the result of the block of the next rank.
 void reduce_around(const Problem& q, Builder& b) {
-  const Ref arrived = b.scratch(std::min(q.bytes(), kSegmentBytes));
+  Places places(b, std::min(q.bytes(), kSegmentBytes));
   for_each_segment(part_of(q.bytes(), q.ranks, q.rank), [&](Range segment) {
     b.send(rank_after(q, 1), send_at(segment.offset), segment.bytes);
   });
@@ -26,6 +26,7 @@ void reduce_around(const Problem& q, Builder& b) {
     const bool last = step == q.ranks - 1;
     for_each_segment(part_of(q.bytes(), q.ranks, rank_after(q, -step)), [&](Range segment) {
       const Ref sum = recv_at(segment.offset);
+      const Ref arrived = places.next();
       b.recv(rank_after(q, -1), arrived, segment.bytes);
       b.reduce(sum, {arrived, send_at(segment.offset)}, segment.bytes, last);
       if (!last) b.send(rank_after(q, 1), sum, segment.bytes);

@@ -11,6 +11,23 @@ namespace tutti {
 // enough that it is still in the cache when it is combined.
 inline constexpr uint64_t kSegmentBytes = 128 << 10;
 
+// How many segments that are combined have a place to arrive in: the next ones come while one is
+// worked on.
+inline constexpr int kPlaces = 4;
+
+// Where segments arrive, in turns.
+class Places {
+ public:
+  Places(Builder& b, uint64_t most)
+      : bytes_(whole_lines(most)), first_(b.scratch(bytes_ * kPlaces)) {}
+  Ref next() { return first_.plus(bytes_ * static_cast<uint64_t>(count_++ % kPlaces)); }
+
+ private:
+  const uint64_t bytes_;
+  const Ref first_;
+  int count_ = 0;
+};
+
 // Calls `visit(segment)` for each segment of the range, in order.
 template <typename Visit>
 void for_each_segment(Range range, Visit visit) {

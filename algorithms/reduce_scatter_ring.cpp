@@ -19,7 +19,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const uint64_t most = std::min(q.bytes(), kSegmentBytes);
-  const Ref arrived = b.scratch(most);
+  Places places(b, most);
   // A place for every step's sum, so that no step waits for an earlier one's message.
   const Ref sums = b.scratch(whole_lines(most) * static_cast<uint64_t>(q.ranks - 2));
   for_each_segment({0, q.bytes()}, [&](Range segment) {
@@ -29,6 +29,7 @@ void build(const Problem& q, Builder& b) {
     for (int step = 1; step < q.ranks; ++step) {
       const bool last = step == q.ranks - 1;
       b.send(rank_after(q, 1), sum, segment.bytes);
+      const Ref arrived = places.next();
       b.recv(rank_after(q, -1), arrived, segment.bytes);
       sum = last ? recv_at(segment.offset)
                  : sums.plus(whole_lines(most) * static_cast<uint64_t>(step - 1));

@@ -11,3 +11,9 @@ install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# What users source, under both names that oneCCL has, and the same as a modulefile.
+configure_file(env/vars.sh vars.sh @ONLY)
+configure_file(env/modulefile modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env)
+install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env RENAME setvars.sh)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION modulefiles RENAME tutti)

@@ -24,6 +24,7 @@ using Integer = int64_t;  // decimal; the table gives its range
 using Boolean = bool;     // 0/1, on/off, yes/no, true/false
 using Bytes = uint64_t;   // decimal with an optional suffix k, m, g (powers of 1024), or "max"
 enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };
+enum class KvsMode : uint8_t { kPmi, kMpi };
 
 struct Environment {
 #define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \

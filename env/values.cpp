@@ -43,6 +43,7 @@ bool parse_bytes(std::string_view text, Bytes& value) {
 // The words of an enumeration, in the order of its values.
 constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "trace"};
 constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
+constexpr std::string_view kKvsModes[] = {"pmi", "mpi"};
 
 template <typename Enum>
 bool parse_word(std::string_view text, std::span<const std::string_view> words, Enum& value) {
@@ -111,6 +112,9 @@ bool parse_value(std::string_view text, const NoBounds&, LogLevel& value) {
 bool parse_value(std::string_view text, const NoBounds&, Launcher& value) {
   return parse_word(text, kLaunchers, value);
 }
+bool parse_value(std::string_view text, const NoBounds&, KvsMode& value) {
+  return parse_word(text, kKvsModes, value);
+}
 
 bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
   auto list = parse_core_list(lower_case(text));
@@ -133,6 +137,7 @@ std::string print_value(const Text& value) { return value; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
 std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
 std::string print_value(Launcher value) { return print_word(kLaunchers, value); }
+std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
 
 std::string expected_value(const Bounds<Integer>& bounds, Integer) {
@@ -148,6 +153,7 @@ std::string expected_value(const NoBounds&, Boolean) {
 }
 std::string expected_value(const NoBounds&, LogLevel) { return expected_word(kLogLevels); }
 std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLaunchers); }
+std::string expected_value(const NoBounds&, KvsMode) { return expected_word(kKvsModes); }
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";
 }

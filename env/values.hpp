@@ -44,6 +44,7 @@ bool parse_value(std::string_view text, const NoBounds& bounds, Text& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Boolean& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, LogLevel& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Launcher& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, KvsMode& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
 
 // The value as it could be given.
@@ -53,6 +54,7 @@ std::string print_value(const Text& value);
 std::string print_value(Boolean value);
 std::string print_value(LogLevel value);
 std::string print_value(Launcher value);
+std::string print_value(KvsMode value);
 std::string print_value(const CoreList& value);
 
 // What would have been legal, after "expected ". The value only selects the overload.
@@ -62,6 +64,7 @@ std::string expected_value(const NoBounds& bounds, const Text&);
 std::string expected_value(const NoBounds& bounds, Boolean);
 std::string expected_value(const NoBounds& bounds, LogLevel);
 std::string expected_value(const NoBounds& bounds, Launcher);
+std::string expected_value(const NoBounds& bounds, KvsMode);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
 
 std::string lower_case(std::string_view text);

@@ -34,6 +34,7 @@ struct Options {
   int rank = 0;
   int root = 0;
   int cores = 0;
+  int hosts = 1;
   std::string algorithm;
   bool no_shm = false;
   std::string svg;
@@ -89,8 +90,20 @@ Problem problem_of(const Options& options, const tutti::Environment& environment
   problem.ranks = options.ranks;
   problem.root = options.root;
   problem.count = problem.stride = options.bytes / problem.element_bytes;
-  if (!options.no_shm) problem.limits = tutti::limits_of(environment);
+  if (!options.no_shm && options.hosts == 1) problem.limits = tutti::limits_of(environment);
   return problem;
+}
+
+// As many neighboring ranks on each as can be.
+tutti::Hosts hosts_of(const Options& options) {
+  if (options.hosts > options.ranks) {
+    fail(fmt::format("--hosts {}: there are {} ranks only", options.hosts, options.ranks));
+  }
+  std::vector<int> marks;
+  for (int64_t rank = 0; rank < options.ranks; ++rank) {
+    marks.push_back(static_cast<int>(rank * options.hosts / options.ranks));
+  }
+  return tutti::Hosts::of(marks);
 }
 
 tutti::Choice choose(const Options& options, const tutti::Selector& selector,
@@ -148,6 +161,31 @@ void print_steps(const Schedule& schedule, int rank) {
   if (steps == 0) fmt::print("        nothing to do\n");
 }
 
+std::string text_of(const tutti::Phase& phase, uint32_t element_bytes) {
+  const bool on_host = phase.scope == tutti::Scope::kHost;
+  std::string text =
+      fmt::format("{:<7} {}", on_host ? "host" : "column", collective_name(phase.collective));
+  const tutti::BufferBlocks blocks = blocks_of(phase.collective, true);
+  if (phase.count > 0) text += fmt::format(" of {} B:", phase.count * element_bytes);
+  if (blocks.send != tutti::Blocks::kNone) text += fmt::format(" {} ->", to_string(phase.send));
+  if (blocks.recv != tutti::Blocks::kNone) text += fmt::format(" {}", to_string(phase.recv));
+  if (phase.root >= 0) text += fmt::format(", root {}", phase.root);
+  if (phase.after > 0) {
+    text += fmt::format(", after {} {} of the {}", phase.after,
+                        phase.after == 1 ? "phase" : "phases", on_host ? "column" : "host");
+  }
+  return text;
+}
+
+// Of a composition, instead of steps.
+std::vector<std::string> phases_of(const tutti::Algorithm& algorithm, const Problem& problem) {
+  std::vector<std::string> texts;
+  for (const tutti::Phase& phase : algorithm.compose(problem).phases) {
+    texts.push_back(text_of(phase, problem.element_bytes));
+  }
+  return texts;
+}
+
 // That the ranks share.
 int cores_of(const Options& options) {
   if (options.cores > 0) return options.cores;
@@ -163,7 +201,8 @@ std::string headline(const Options& options, const Problem& problem) {
                          ? " per block"
                          : "",
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
-         (problem.ranks <= cores_of(options)
+         (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
+         (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
               : fmt::format(" that share {} core{}", cores_of(options),
                             cores_of(options) == 1 ? "" : "s"));
@@ -179,7 +218,14 @@ void print_text(const Options& options, const Problem& problem, const tutti::Cho
         candidate.applies ? fmt::format("{:.2f} us", candidate.seconds * 1e6) : "-";
     fmt::print("{:<20} {:>13}  {}\n", candidate.algorithm->name, time, why(candidate, choice));
   }
-  print_steps(build_schedule(*choice.algorithm, problem), problem.rank);
+  if (choice.algorithm->compose == nullptr) {
+    return print_steps(build_schedule(*choice.algorithm, problem), problem.rank);
+  }
+  fmt::print("\nPhases of rank {}, those within the host and those along its column side by side\n",
+             problem.rank);
+  for (const std::string& phase : phases_of(*choice.algorithm, problem)) {
+    fmt::print("        {}\n", phase);
+  }
 }
 
 void print_json(const Options& options, const Problem& problem, const tutti::Choice& choice) {
@@ -191,22 +237,26 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
     if (candidate.applies) entry["seconds"] = candidate.seconds;
     candidates.push_back(std::move(entry));
   }
-  const Schedule schedule = build_schedule(*choice.algorithm, problem);
+  const bool composed = choice.algorithm->compose != nullptr;
+  const Schedule schedule = composed ? Schedule() : build_schedule(*choice.algorithm, problem);
   Json steps = Json::array();
   for (const tutti::Step& step : schedule.steps) steps.push_back(to_string(step, schedule));
-  const Json report = {{"collective", options.collective},
-                       {"ranks", problem.ranks},
-                       {"rank", problem.rank},
-                       {"root", problem.root},
-                       {"type", options.type},
-                       {"bytes", problem.bytes()},
-                       {"algorithm", choice.algorithm->name},
-                       {"origin", choice.origin},
-                       {"note", choice.note},
-                       {"candidates", std::move(candidates)},
-                       {"scratch_bytes", schedule.scratch_bytes},
-                       {"ticks", schedule.ticks},
-                       {"steps", std::move(steps)}};
+  const Json report = {
+      {"collective", options.collective},
+      {"ranks", problem.ranks},
+      {"hosts", options.hosts},
+      {"rank", problem.rank},
+      {"root", problem.root},
+      {"type", options.type},
+      {"bytes", problem.bytes()},
+      {"algorithm", choice.algorithm->name},
+      {"origin", choice.origin},
+      {"note", choice.note},
+      {"candidates", std::move(candidates)},
+      {"scratch_bytes", schedule.scratch_bytes},
+      {"ticks", schedule.ticks},
+      {"steps", std::move(steps)},
+      {"phases", composed ? phases_of(*choice.algorithm, problem) : std::vector<std::string>()}};
   fmt::print("{}\n", report.dump(2));
 }
 
@@ -215,6 +265,7 @@ void write_picture(const Options& options, Problem problem, const tutti::Algorit
     fail(fmt::format("--svg: a picture of {} ranks is not legible; at most {}", problem.ranks,
                      kMaxPicturedRanks));
   }
+  if (algorithm.compose != nullptr) fail("--svg: a composition has no steps of its own to draw");
   std::vector<Schedule> schedules;
   for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
     schedules.push_back(build_schedule(algorithm, problem));
@@ -237,10 +288,16 @@ void run_explain(const Options& options) {
     advice.rules_path = (*tuning)->path;
     alone = (*tuning)->tuning.machine;
   }
-  const auto selector = tutti::Selector::create(
-      *environment, tutti::machine_for(options.ranks, cores_of(options), alone), std::move(advice));
+  const tutti::Hosts hosts = hosts_of(options);
+  const bool spans = hosts.count() > 1;
+  const tutti::Machine machine = spans
+                                     ? tutti::machine_across(hosts, alone)
+                                     : tutti::machine_for(options.ranks, cores_of(options), alone);
+  const auto selector =
+      tutti::Selector::create(*environment, machine, spans ? tutti::Advice() : std::move(advice));
   if (!selector.ok()) fail(std::string(selector.status().message()));
-  const Problem problem = problem_of(options, *environment);
+  Problem problem = problem_of(options, *environment);
+  if (spans) problem.hosts = &hosts;
   const tutti::Choice choice = choose(options, *selector, problem);
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
   if (options.json) {
@@ -268,6 +325,8 @@ void add_explain(CLI::App& app) {
       ->add_option("--root", options->root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cores", options->cores, "That the ranks share (default: this machine's)")
+      ->check(CLI::Range(1, 1 << 20));
+  command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("-a,--algorithm", options->algorithm, "This one instead of the choice");
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");

@@ -170,6 +170,7 @@ std::vector<std::vector<Problem>> verify_cases(Collective collective, int ranks)
 }
 
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
+  if (algorithm.compose != nullptr) return prove_composition(algorithm, ranks, tally);
   std::vector<tutti::Schedule> schedules(static_cast<size_t>(ranks));
   for (const std::vector<Problem>& problems : verify_cases(algorithm.collective, ranks)) {
     Problem problem = problems.front();

@@ -27,3 +27,5 @@ struct ProofTally {
 
 // Adds to the tally; gives up after the first failure.
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
+// The same for one that is a composition.
+void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);

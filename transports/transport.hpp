@@ -35,7 +35,8 @@ struct Transfer {
   uint64_t bytes = 0;  // received
   int source = -1;     // of a receive
   Tag tag = 0;         // of the message received
-  void* internal = nullptr;  // the endpoint's
+  void* internal = nullptr;           // the endpoint's
+  class Endpoint* carrier = nullptr;  // which of several joined ones has it; theirs
 };
 
 // Carries messages between this rank and all others (itself included). Used by one thread at a
@@ -56,6 +57,14 @@ class Endpoint {
   // may then never complete: for use when the communicator is broken or a receive is given up.
   virtual void cancel(Transfer& transfer) = 0;
   [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
+  // Tells the peers that no more transfers begin here; none is under way. Theirs that wait for this
+  // rank then end with an error, after all that it sent.
+  virtual void leave() {}
+  // Whether `peer` has said so, and all that it sent is here.
+  [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
+  // Whether what arrives rings this rank's bell. Where not, a thread that waits for it polls again
+  // every fraction of a millisecond.
+  [[nodiscard]] virtual bool rings() const { return true; }
 };
 
 // ---- shared windows ----------------------------------------------------------------------------
@@ -149,8 +158,9 @@ struct alignas(kCacheLine) SharedState {
 };
 
 struct PeerProcess {
-  int pid = 0;     // in this process's pid namespace; 0 if it cannot be seen from here
-  int pidfd = -1;  // readable when the process has ended; owned by the transport; -1 if none
+  int pid = 0;      // in this process's pid namespace; 0 if it cannot be seen from here
+  int pidfd = -1;   // readable when the process has ended; owned by the transport; -1 if none
+  int own_pid = 0;  // what it calls itself: for texts
   std::string host;
 };
 
@@ -187,18 +197,29 @@ class Transport {
 };
 
 struct TransportConfig {
-  int lanes = 1;  // windows and collective endpoints: channels 0 ... lanes-1; channel `lanes` is
-                  // for the user's messages
+  int lanes = 1;                 // windows
+  int channels = 2;              // endpoints
   WindowSizes sizes;             // agreed on by all ranks beforehand, as is:
   bool pulls = true;             // whether to find out if ranks can read one another's memory
   int64_t deadline_ms = kNever;  // for connecting
   std::string label;             // of the communicator, for errors
+  // Of networks: the provider to use, and interfaces, best first, separated by commas; empty: the
+  // best there are.
+  std::string provider = {};
+  std::string interfaces = {};
+};
+
+enum class Reach {
+  kHost,     // ranks on one host that have proved that they share it
+  kNetwork,  // any ranks
 };
 
 struct TransportKind {
   std::string_view name;
   std::string_view summary;
-  // Whether this process can use it at all; why not otherwise.
+  Reach reach;
+  // Whether this process can use it at all; why not otherwise. May take a while: ask where it
+  // counts.
   Status (*available)();
   // Collective over exchange.
   Result<std::unique_ptr<Transport>> (*connect)(Exchange& exchange, const TransportConfig& config);

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <system_error>
 
-#include "bootstrap/wire.hpp"
+#include "bootstrap/line.hpp"
+#include "bootstrap/session.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -18,134 +20,196 @@ namespace {
 
 // The service knows better why something is late, so a member waits a little longer than it.
 constexpr int64_t kGraceMs = 2000;
+// One attempt to connect over TCP, and then for the service to show that it knows the secret:
+// enough for some lost packets, or until a busy service gets to it.
+constexpr int64_t kConnectMs = 3000;
+constexpr int64_t kProofMs = 10000;
 
 class Member final : public Exchange {
  public:
   Member(const UniqueId& id, Fd socket, int rank, int ranks, int64_t deadline_ms)
       : id_(id),
         socket_(std::move(socket)),
+        session_(Session::Side::kMember, id.name, id.secret),
         rank_(rank),
         ranks_(ranks),
-        deadline_ms_(deadline_ms) {}
+        deadline_ms_(deadline_ms),
+        proof_by_ms_(std::min(patience(), now_ms() + kProofMs)) {}
   ~Member() override {
     // The service tells a rank that leaves from one that died by this; no answer, no wait.
-    std::vector<std::byte> out;
-    put_frame(out, FrameKind::kLeave, {});
-    (void)::send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL);
+    if (!socket_.open() || !session_.established()) return;
+    session_.put(FrameKind::kLeave, {});
+    (void)::send(socket_.get(), session_.out().data(), session_.out().size(), MSG_NOSIGNAL);
   }
   Member(const Member&) = delete;
 
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int ranks() const override { return ranks_; }
 
-  Status arrive() {
-    Hello hello{kHelloMagic, kProtocol, id_.secret, rank_, ranks_, getpid(), -1};
-    if (deadline_ms_ != kNever) {
-      hello.timeout_ms =
-          static_cast<int32_t>(std::clamp<int64_t>(deadline_ms_ - now_ms(), 0, INT32_MAX));
-    }
-    std::vector<std::byte> out;
-    put_frame(out, FrameKind::kHello, {bytes_of(hello)});
-    TUTTI_RETURN_IF_ERROR(send(out));
-    Frame frame{};
-    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kAdmitted, frame));
-    admitted_ = true;
-    return receive(FrameKind::kWelcome, frame);
-  }
-  // The service ended just when this rank knocked.
-  [[nodiscard]] bool unheard() const { return ended_ && !admitted_; }
+  Status arrive();
+  // The service ended just when this rank knocked, has not got to it, or serves another meeting.
+  [[nodiscard]] bool unheard() const { return unheard_; }
 
-  Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine) override {
-    if (mine.size() > kMaxGatherBytes) {
-      return Status::format(Code::kInternal, "{} bytes were given to an exchange, at most {} fit",
-                            mine.size(), kMaxGatherBytes);
-    }
-    std::vector<std::byte> out;
-    put_frame(out, FrameKind::kGather, {mine});
-    TUTTI_RETURN_IF_ERROR(send(out));
-    std::vector<std::vector<std::byte>> all;
-    for (int r = 0; r < ranks_; ++r) {
-      Frame frame{};
-      TUTTI_RETURN_IF_ERROR(receive(FrameKind::kPart, frame));
-      int32_t from = -1;
-      if (frame.body.size() >= sizeof from) std::memcpy(&from, frame.body.data(), sizeof from);
-      if (from != r)
-        return Status(Code::kInternal, "the service sent the parts of an exchange out of order");
-      all.emplace_back(frame.body.begin() + sizeof from, frame.body.end());
-    }
-    return all;
-  }
+  Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine) override;
+  Result<std::unique_ptr<Control>> stay() override;
 
  private:
-  Status send(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (sent > 0) {
-        bytes = bytes.subspan(static_cast<size_t>(sent));
-      } else if (errno == EPIPE || errno == ECONNRESET) {
-        return {};  // the service's last frame says why
-      } else if (errno != EAGAIN && errno != EINTR) {
-        return Status::system(errno, "writing to the service at which ranks meet");
-      } else if (!wait_for(socket_.get(), POLLOUT, patience())) {
-        return silent();
-      }
-    }
-    return {};
-  }
-
-  // The next frame, which must be of this kind, or the error that came instead.
-  Status receive(FrameKind kind, Frame& frame) {
-    FrameReader::Got got;
-    while ((got = in_.next(frame)) == FrameReader::Got::kMore) {
-      std::byte buffer[16 << 10];
-      const ssize_t read = recv(socket_.get(), buffer, sizeof buffer, 0);
-      if (read > 0) {
-        in_.append({buffer, static_cast<size_t>(read)});
-      } else if (read == 0 || errno == ECONNRESET) {
-        ended_ = true;
-        return Status::format(Code::kPeerFailed,
-                              "the service at which the ranks meet ended: the process that ran it "
-                              "is gone (id {})",
-                              id_.describe());
-      } else if (errno != EAGAIN && errno != EINTR) {
-        return Status::system(errno, "reading from the service at which ranks meet");
-      } else if (!wait_for(socket_.get(), POLLIN, patience())) {
-        return silent();
-      }
-    }
-    if (got == FrameReader::Got::kFrame && frame.kind == kind) return {};
-    if (got == FrameReader::Got::kFrame && frame.kind == FrameKind::kError) return error_in(frame);
-    return {Code::kInternal, "the service at which ranks meet answered with nonsense"};
-  }
-
-  static Status error_in(const Frame& frame) {
-    int32_t code = 0;
-    if (frame.body.size() < sizeof code) return {Code::kInternal, "an error without a text"};
-    std::memcpy(&code, frame.body.data(), sizeof code);
-    const bool known = code > TUTTI_OK && code <= TUTTI_ERR_INTERNAL;
-    return {known ? static_cast<Code>(code) : Code::kInternal,
-            std::string(reinterpret_cast<const char*>(frame.body.data()) + sizeof code,
-                        frame.body.size() - sizeof code)};
-  }
-
+  Status prove();
+  Status send();
+  Status receive(FrameKind kind, Frame& frame);
+  Status more();
+  [[nodiscard]] Status refused() const;
   [[nodiscard]] int64_t patience() const {
     return deadline_ms_ > kNever - kGraceMs ? kNever : deadline_ms_ + kGraceMs;
-  }
-  [[nodiscard]] Status silent() const {
-    return Status::format(Code::kTimeout,
-                          "the service at which the ranks meet does not answer (id {})",
-                          id_.describe());
   }
 
   const UniqueId id_;
   Fd socket_;
-  FrameReader in_;
+  Session session_;
   const int rank_;
   const int ranks_;
   const int64_t deadline_ms_;
-  bool admitted_ = false;
-  bool ended_ = false;
+  const int64_t proof_by_ms_;
+  bool unheard_ = true;  // until admitted
 };
+
+Status Member::arrive() {
+  TUTTI_RETURN_IF_ERROR(prove());
+  Hello hello{rank_, ranks_, getpid(), -1, host_field(host_name())};
+  if (deadline_ms_ != kNever) {
+    hello.timeout_ms =
+        static_cast<int32_t>(std::clamp<int64_t>(deadline_ms_ - now_ms(), 0, INT32_MAX));
+  }
+  session_.put(FrameKind::kHello, {bytes_of(hello)});
+  TUTTI_RETURN_IF_ERROR(send());
+  Frame frame{};
+  TUTTI_RETURN_IF_ERROR(receive(FrameKind::kAdmitted, frame));
+  unheard_ = false;
+  return receive(FrameKind::kWelcome, frame);
+}
+
+Status Member::prove() {
+  Frame frame{};
+  for (;;) {
+    TUTTI_RETURN_IF_ERROR(send());
+    if (session_.established()) return {};
+    TUTTI_RETURN_IF_ERROR(more());
+    // The service says nothing before the hello, so there is no frame to lose.
+    if (session_.next(frame) == Session::Got::kRefused) {
+      unheard_ = session_.refusal() == Refusal::kElsewhere;
+      return refused();
+    }
+  }
+}
+
+Result<std::vector<std::vector<std::byte>>> Member::allgather(std::span<const std::byte> mine) {
+  if (mine.size() > kMaxGatherBytes) {
+    return Status::format(Code::kInternal, "{} bytes were given to an exchange, at most {} fit",
+                          mine.size(), kMaxGatherBytes);
+  }
+  session_.put(FrameKind::kGather, {mine});
+  TUTTI_RETURN_IF_ERROR(send());
+  std::vector<std::vector<std::byte>> all;
+  for (int r = 0; r < ranks_; ++r) {
+    Frame frame{};
+    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kPart, frame));
+    int32_t from = -1;
+    if (!take(frame.body, from) || from != r) {
+      return Status(Code::kInternal, "the service sent the parts of an exchange out of order");
+    }
+    all.emplace_back(frame.body.begin(), frame.body.end());
+  }
+  return all;
+}
+
+Result<std::unique_ptr<Control>> Member::stay() {
+  session_.put(FrameKind::kStay, {});
+  TUTTI_RETURN_IF_ERROR(send());
+  Frame frame{};
+  TUTTI_RETURN_IF_ERROR(receive(FrameKind::kStayed, frame));
+  Keeper keeper;
+  if (frame.body.size() != sizeof keeper || !take(frame.body, keeper)) {
+    return Status(Code::kInternal, "the service does not say whose process it is");
+  }
+  return make_line(std::move(socket_), std::move(session_), keeper);
+}
+
+Status Member::send() {
+  std::vector<std::byte>& out = session_.out();
+  while (!out.empty()) {
+    const ssize_t sent = ::send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      out.erase(out.begin(), out.begin() + sent);
+    } else if (errno == EPIPE || errno == ECONNRESET) {
+      out.clear();  // the service's last frame says why
+    } else if (errno != EAGAIN && errno != EINTR) {
+      return Status::system(errno, "writing to the service at which ranks meet");
+    } else if (!wait_for(socket_.get(), POLLOUT, patience())) {
+      return {Code::kTimeout, "the service at which ranks meet takes nothing"};
+    }
+  }
+  return {};
+}
+
+// The next frame, which must be of this kind, or the error that came instead.
+Status Member::receive(FrameKind kind, Frame& frame) {
+  Session::Got got;
+  while ((got = session_.next(frame)) == Session::Got::kMore) TUTTI_RETURN_IF_ERROR(more());
+  if (got == Session::Got::kFrame && frame.kind == kind) return {};
+  // Whatever it is, the service has spoken to this rank.
+  unheard_ = false;
+  if (got == Session::Got::kFrame && frame.kind == FrameKind::kError) return failure_in(frame.body);
+  return {Code::kInternal, "the service at which ranks meet answered with nonsense"};
+}
+
+// Reads what the next frame lacks and no more, so that what comes after the last one that is
+// expected here stays in the socket.
+Status Member::more() {
+  const int64_t until_ms = session_.established() ? patience() : proof_by_ms_;
+  std::byte buffer[16 << 10];
+  for (;;) {
+    const ssize_t got = recv(socket_.get(), buffer, std::min(sizeof buffer, session_.wants()), 0);
+    if (got > 0) {
+      session_.append({buffer, static_cast<size_t>(got)});
+      return {};
+    }
+    if (got == 0 || errno == ECONNRESET) {
+      return Status::format(Code::kPeerFailed,
+                            "the service at which the ranks meet ended: the process that ran it "
+                            "is gone (id {})",
+                            id_.describe());
+    }
+    if (errno != EAGAIN && errno != EINTR) {
+      return Status::system(errno, "reading from the service at which ranks meet");
+    }
+    if (!wait_for(socket_.get(), POLLIN, until_ms)) {
+      return Status::format(Code::kTimeout,
+                            "the service at which the ranks meet does not answer (id {})",
+                            id_.describe());
+    }
+  }
+}
+
+Status Member::refused() const {
+  switch (session_.refusal()) {
+    case Refusal::kSecret:
+      return {Code::kInvalidArgument,
+              "the secret is wrong: this id belongs to another communicator"};
+    case Refusal::kElsewhere:
+      return Status::format(Code::kTimeout,
+                            "the service that listens there serves another meeting (id {})",
+                            id_.describe());
+    case Refusal::kProtocol:
+      return Status::format(Code::kUnsupported,
+                            "the service at which ranks meet does not speak protocol {}, that of "
+                            "Tutti {}: all ranks need the same version",
+                            kProtocol, tutti_version_string());
+    case Refusal::kNone:
+    case Refusal::kNonsense: break;
+  }
+  return Status::format(Code::kInternal, "what listens there is no service of Tutti (id {})",
+                        id_.describe());
+}
 
 class Alone final : public Exchange {
  public:
@@ -156,16 +220,29 @@ class Alone final : public Exchange {
   }
 };
 
+// A connection to a service of this host and user.
+int connect_here(const UniqueId& id, Fd& socket) {
+  const int error = connect_abstract(socket_name(id.name), SocketType::kStream, socket);
+  if (error != 0) return error;
+  const auto identity = peer_identity(socket.get());
+  if (identity.ok() && identity->uid == geteuid()) return 0;
+  socket.reset();  // whoever guessed the name of another's meeting
+  return EACCES;
+}
+
 // Retries while nobody listens, ever more seldom.
-Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms) {
-  const std::string name = socket_name(id.name);
+Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
   const int64_t start = now_ms();
   Fd socket;
   for (long pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50L)) {
-    const int error = connect_abstract(name, SocketType::kStream, socket);
+    int error = way == Way::kAny ? connect_here(id, socket) : ECONNREFUSED;
     if (error == 0) return socket;
-    if (error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
-      return Status::system(error, "connecting to the meeting place @" + name);
+    if (error != ECONNREFUSED && error != EAGAIN && error != EINTR && error != EACCES) {
+      return Status::system(error, "connecting to the meeting place @" + socket_name(id.name));
+    }
+    if (id.address.known()) {
+      error = connect_tcp(id.address, std::min(deadline_ms, now_ms() + kConnectMs), socket);
+      if (error == 0) return socket;
     }
     const int64_t now = now_ms();
     if (now >= deadline_ms) {
@@ -173,8 +250,9 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms) {
           Code::kTimeout,
           "nobody answers at the meeting place of the id ({}) within {:.1f} s: its "
           "process has ended, the communicator was already made and left, the id "
-          "is of another job, or rank 0 has not started",
-          id.describe(), static_cast<double>(now - start) / 1000);
+          "is of another job, or rank 0 has not started; the last attempt: {}",
+          id.describe(), static_cast<double>(now - start) / 1000,
+          std::generic_category().message(error));
     }
     const timespec pause{0, std::min<int64_t>(pause_ms, deadline_ms - now) * 1'000'000};
     nanosleep(&pause, nullptr);
@@ -184,19 +262,22 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms) {
 }  // namespace
 }  // namespace bootstrap
 
-Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks,
-                                       int64_t deadline_ms) {
+Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, int64_t deadline_ms,
+                                       Way way) {
   for (;;) {
-    auto socket = bootstrap::connect_service(id, deadline_ms);
+    auto socket = bootstrap::connect_service(id, deadline_ms, way);
     if (!socket.ok()) return socket.status();
+    const bool by_network = remote_address(socket->get()).known();
     auto member =
         std::make_unique<bootstrap::Member>(id, *std::move(socket), rank, ranks, deadline_ms);
     const Status arrived = member->arrive();
     if (arrived.ok()) return std::unique_ptr<Exchange>(std::move(member));
     // A derived id may come again: one program after another under one launcher. Ranks of the
-    // program before that are slow to leave keep its service up for a moment.
-    const bool earlier_life = arrived.code() == Code::kInvalidUsage || member->unheard();
-    if (id.maker_pid != 0 || !earlier_life || now_ms() >= deadline_ms) return arrived;
+    // program before that are slow to leave keep its service up for a moment. Over TCP a service
+    // may have had to make room, or another one may still listen.
+    const bool earlier_life = arrived.code() == Code::kInvalidUsage && id.maker_pid == 0;
+    const bool again = earlier_life || (member->unheard() && (id.maker_pid == 0 || by_network));
+    if (!again || now_ms() >= deadline_ms) return arrived;
     const timespec pause{0, 10'000'000};
     nanosleep(&pause, nullptr);
   }

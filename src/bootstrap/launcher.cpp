@@ -4,163 +4,170 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <charconv>
-#include <optional>
 
-#include "bootstrap/ancestor.hpp"
+#include "bootstrap/couriers/courier.hpp"
 #include "bootstrap/join.hpp"
+#include "bootstrap/launchers/launchers.hpp"
 #include "bootstrap/service.hpp"
+#include "core/log.hpp"
 #include "env/values.hpp"
 
 namespace tutti {
 namespace {
 
-// The variables by which a launcher tells a process its place.
-struct Names {
-  const char* launcher;
-  const char* rank;
-  const char* ranks;
-  const char* local_rank;
-  const char* local_ranks;
-};
-constexpr Names kTuttiRun = {"tutti run", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-constexpr Names kTorchrun = {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
-constexpr Names kOpenMpi = {"Open MPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-                            "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"};
-constexpr Names kMpich = {"MPICH's mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
-                          "MPI_LOCALNRANKS"};
-constexpr Names kByHand = {"the environment", "RANK", "WORLD_SIZE", "LOCAL_RANK",
-                           "LOCAL_WORLD_SIZE"};
-constexpr Names kCclLocal = {"CCL_PROCESS_LAUNCHER=none", "CCL_LOCAL_RANK", "CCL_LOCAL_SIZE",
-                             "CCL_LOCAL_RANK", "CCL_LOCAL_SIZE"};
+using launchers::KnownLauncher;
+using launchers::read_number;
 
-// A rank and the number of them; nullopt if neither is set.
-struct Place {
-  int rank;
-  int ranks;
-};
+constexpr int kLastPort = 65535;
+constexpr const char* kDefaultMasterPort = "29500";  // of PyTorch
+constexpr const char* kPortVariable = "CCL_KVS_IP_PORT";
 
-Result<int> read_number(const char* name, const std::string& text, int lowest) {
-  int value = 0;
-  const char* end = text.data() + text.size();
-  const auto [parsed, error] = std::from_chars(text.data(), end, value);
-  if (error == std::errc() && parsed == end && value >= lowest && !text.empty()) return value;
-  return Status::format(Code::kInvalidArgument,
-                        "{} is \"{}\": expected a whole number, at least {}", name, text, lowest);
+std::vector<KnownLauncher> known_launchers() {
+  return {
+#define TUTTI_LAUNCHER(name) launchers::name(),
+#include "bootstrap/launchers.inc"
+#undef TUTTI_LAUNCHER
+  };
 }
 
-Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_name,
-                                        const char* ranks_name) {
-  const auto rank_text = getter(rank_name);
-  const auto ranks_text = getter(ranks_name);
-  if (!rank_text && !ranks_text) return std::optional<Place>();
-  if (!rank_text || !ranks_text) {
+// Whose variables are set; the one that CCL_PROCESS_LAUNCHER names before the others.
+std::optional<KnownLauncher> find_launcher(const Getter& getter) {
+  Launcher wanted = Launcher::kAuto;
+  (void)parse_value(getter("CCL_PROCESS_LAUNCHER").value_or(""), NoBounds{}, wanted);
+  std::optional<KnownLauncher> found;
+  for (const KnownLauncher& launcher : known_launchers()) {
+    const bool is_wanted = wanted != Launcher::kAuto && launcher.word == wanted;
+    if ((found && !is_wanted) || !launcher.present(getter)) continue;
+    found = launcher;
+    if (is_wanted) break;
+  }
+  return found;
+}
+
+Result<int> read_port(const char* name, const std::string& text) {
+  auto port = read_number(name, text, 1);
+  if (!port.ok() || *port <= kLastPort) return port;
+  return Status::format(Code::kInvalidArgument, "{} is \"{}\": expected a port, 1 to {}", name,
+                        text, kLastPort);
+}
+
+// Where rank 0 serves: CCL_KVS_IP_PORT ("10.1.2.3_4000" as in oneCCL, "10.1.2.3:4000", or a port
+// alone), else MASTER_ADDR and the port after MASTER_PORT, which is taken by the program's own
+// store. What neither says stays as the launcher's file set it.
+Status read_address(const Getter& getter, Route& route) {
+  const std::string given = getter(kPortVariable).value_or("");
+  const size_t cut = given.find_last_of("_:");
+  if (cut == 0) {
     return Status::format(Code::kInvalidArgument,
-                          "{} is \"{}\" but {} is not set: expected both, as a launcher sets them, "
-                          "or neither",
-                          rank_text ? rank_name : ranks_name, rank_text ? *rank_text : *ranks_text,
-                          rank_text ? ranks_name : rank_name);
+                          "{} is \"{}\": expected a port, or an address before it", kPortVariable,
+                          given);
   }
-  auto rank = read_number(rank_name, *rank_text, 0);
-  if (!rank.ok()) return rank.status();
-  auto ranks = read_number(ranks_name, *ranks_text, 1);
-  if (!ranks.ok()) return ranks.status();
-  if (*rank >= *ranks) {
-    return Status::format(Code::kInvalidArgument,
-                          "{} is \"{}\" and {} is \"{}\": expected a rank from 0 to {}", rank_name,
-                          *rank_text, ranks_name, *ranks_text, *ranks - 1);
+  if (cut != std::string::npos) {
+    route.host = given.substr(0, cut);
+  } else if (const auto master = getter("MASTER_ADDR"); master && !master->empty()) {
+    route.host = *master;
+    route.port = 0;
   }
-  return std::optional<Place>({*rank, *ranks});
+  if (route.host.empty()) return {};
+  if (!given.empty()) {
+    auto port = read_port(kPortVariable, cut == std::string::npos ? given : given.substr(cut + 1));
+    if (!port.ok()) return port.status();
+    route.port = *port;
+  } else if (route.port == 0) {
+    auto port = read_port("MASTER_PORT", getter("MASTER_PORT").value_or(kDefaultMasterPort));
+    if (!port.ok()) return port.status();
+    route.port = *port < kLastPort ? *port + 1 : *port - 1;
+  }
+  route.kind = Route::Kind::kAddress;
+  const std::string ipv6 = getter("CCL_KVS_PREFER_IPV6").value_or("");
+  (void)parse_value(ipv6, NoBounds{}, route.prefer_ipv6);
+  return {};
 }
 
-bool placed_by_ccl(const Getter& getter) {
-  return lower_case(getter("CCL_PROCESS_LAUNCHER").value_or("")) == "none";
+// For a job on several hosts: what the user asked for, else the launcher's own way.
+Status choose_route(const Getter& getter, Route& route) {
+  const std::string file = getter("TUTTI_MEETING_FILE").value_or("");
+  if (!file.empty()) {
+    route.kind = Route::Kind::kFile;
+    route.file = file;
+    return {};
+  }
+  const std::string address = getter(kPortVariable).value_or("");
+  if (address.find_last_of("_:") != std::string::npos) return read_address(getter, route);
+  KvsMode mode = KvsMode::kPmi;
+  (void)parse_value(getter("CCL_KVS_MODE").value_or("pmi"), NoBounds{}, mode);
+  if (mode == KvsMode::kMpi) {
+    route.kind = Route::Kind::kMpi;
+    return {};
+  }
+  if (route.kind != Route::Kind::kNone && route.kind != Route::Kind::kAddress) return {};
+  return read_address(getter, route);
 }
 
-// The place by one launcher's variables; the local ones may be missing altogether: one host.
-Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key) {
-  auto global = read_place(getter, names.rank, names.ranks);
-  if (!global.ok()) return global.status().with_context(names.launcher);
-  if (!*global) {
-    return Status::format(Code::kInvalidArgument, "{}: neither {} nor {} is set", names.launcher,
-                          names.rank, names.ranks);
-  }
-  const bool by_ccl = placed_by_ccl(getter);
-  const Names& local_names = by_ccl ? kCclLocal : names;
-  auto local = read_place(getter, local_names.local_rank, local_names.local_ranks);
-  if (!local.ok()) return local.status().with_context(local_names.launcher);
-  const Place all = **global;
-  const Place here = local->value_or(all);
-  if (here.ranks > all.ranks) {
-    return Status::format(Code::kInvalidArgument,
-                          "{} is \"{}\" and {} is \"{}\": expected at most as "
-                          "many processes on this host as in all",
-                          local_names.local_ranks, here.ranks, names.ranks, all.ranks);
-  }
-  if (here.ranks < all.ranks) {
-    return Status::format(Code::kUnsupported,
-                          "{} is \"{}\" and {} is \"{}\": this release joins the processes of one "
-                          "host only",
-                          local_names.local_ranks, here.ranks, names.ranks, all.ranks);
-  }
-  return JobPlace{all.rank, all.ranks, here.rank, here.ranks, std::move(key), names.launcher};
+std::string next_key(const JobPlace& place) {
+  static std::atomic<int> made{0};
+  return fmt::format("{} user {} communicator {}", place.key, geteuid(), made.fetch_add(1));
 }
 
-std::string value_or_none(const Getter& getter, const char* name) {
-  return getter(name).value_or("none");
+// The id of the next communicator of a job on several hosts, whose service runs in rank 0 by then.
+Result<UniqueId> spread_id(const JobPlace& place, int64_t deadline_ms) {
+  std::string text;
+  if (place.rank == 0) {
+    auto made = make_unique_id();
+    if (!made.ok()) return made.status();
+    TUTTI_RETURN_IF_ERROR(start_service(*made, deadline_ms));
+    text = couriers::text_of(encode(*made));
+  }
+  auto shared = couriers::share(place, text, deadline_ms);
+  if (!shared.ok()) return shared.status();
+  auto bytes = couriers::id_of(*shared);
+  if (!bytes.ok()) return bytes.status();
+  return decode(*bytes);
 }
 
-std::string master(const Getter& getter) {
-  return value_or_none(getter, "MASTER_ADDR") + ":" + value_or_none(getter, "MASTER_PORT");
+Result<UniqueId> derived_id(const JobPlace& place, int64_t deadline_ms) {
+  UniqueId id = id_for_job(place);
+  if (place.route.kind == Route::Kind::kAddress) {
+    auto address = resolve_host(place.route.host, static_cast<uint16_t>(place.route.port),
+                                place.route.prefer_ipv6);
+    if (!address.ok()) return address.status();
+    id.address = *address;
+  }
+  if (place.rank == 0) TUTTI_RETURN_IF_ERROR(start_service(id, deadline_ms));
+  return id;
+}
+
+Result<UniqueId> meeting_of(const JobPlace& place, int64_t deadline_ms) {
+  switch (place.route.kind) {
+    case Route::Kind::kOneHost:
+    case Route::Kind::kAddress: return derived_id(place, deadline_ms);
+    default: return spread_id(place, deadline_ms);
+  }
 }
 
 }  // namespace
 
 Result<JobPlace> detect_job(const Getter& getter) {
-  if (const auto job = getter("TUTTI_JOB")) return place_by(getter, kTuttiRun, "tutti " + *job);
-  if (const auto run = getter("TORCHELASTIC_RUN_ID")) {
-    // A restarted job is another one: ranks of its earlier life may still be about.
-    return place_by(getter, kTorchrun,
-                    "torchrun " + *run + " " + master(getter) + " " +
-                        value_or_none(getter, "TORCHELASTIC_RESTART_COUNT"));
-  }
-  if (getter(kOpenMpi.rank) || getter(kOpenMpi.ranks)) {
-    auto job = getter("PMIX_NAMESPACE");
-    if (!job) job = getter("OMPI_MCA_ess_base_jobid");
-    return place_by(getter, kOpenMpi, "openmpi " + job.value_or(launching_process(kOpenMpi.rank)));
-  }
-  if (getter(kMpich.rank) || getter(kMpich.ranks)) {
-    // PMI could tell the job's name, but over a wire that belongs to the MPI library of a program
-    // that uses one. On one host all ranks descend from one process.
-    return place_by(getter, kMpich, "mpich " + launching_process(kMpich.rank));
-  }
-  if (getter(kByHand.rank) || getter(kByHand.ranks)) {
-    return place_by(getter, kByHand, "by hand " + master(getter));
-  }
-  if (placed_by_ccl(getter) && (getter(kCclLocal.rank) || getter(kCclLocal.ranks))) {
-    return place_by(getter, kCclLocal, "ccl " + master(getter));
-  }
-  return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher)};
+  const auto launcher = find_launcher(getter);
+  if (!launcher) return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher), {}};
+  auto place = launcher->place(getter);
+  if (!place.ok() || place->route.kind == Route::Kind::kOneHost) return place;
+  TUTTI_RETURN_IF_ERROR(choose_route(getter, place->route).with_context(place->launcher));
+  return place;
 }
 
-UniqueId id_for_job(const JobPlace& place) {
-  static std::atomic<int> made{0};
-  return derive_unique_id(
-      fmt::format("{} user {} communicator {}", place.key, geteuid(), made.fetch_add(1)));
-}
+UniqueId id_for_job(const JobPlace& place) { return derive_unique_id(next_key(place)); }
 
 Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms) {
   if (place.ranks == 1) return exchange_alone();
-  const UniqueId id = id_for_job(place);
   const std::string context =
       fmt::format("rank {} of {} by {}", place.rank, place.ranks, place.launcher);
-  if (place.rank == 0) {
-    if (Status started = start_service(id, deadline_ms); !started.ok()) {
-      return started.with_context(context);
-    }
-  }
-  auto exchange = join(id, place.rank, place.ranks, deadline_ms);
+  auto id = meeting_of(place, deadline_ms);
+  if (!id.ok()) return id.status().with_context(context);
+  log::info("{}: meeting by an id {}", context, id->describe());
+  auto exchange = join(*id, place.rank, place.ranks, deadline_ms);
   if (!exchange.ok()) return exchange.status().with_context(context);
+  couriers::met(place);
   return exchange;
 }
 

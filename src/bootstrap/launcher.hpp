@@ -1,14 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which process of which job this is, as the launcher's variables tell it. In order of authority:
-//   tutti run   TUTTI_JOB, RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE
-//   torchrun    TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT, MASTER_ADDR, MASTER_PORT, and the
-//               same four
-//   Open MPI    OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE, PMIX_NAMESPACE
-//   MPICH       PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
-//   by hand     RANK, WORLD_SIZE, perhaps the local two, MASTER_ADDR, MASTER_PORT
-//   nobody      a job of one
-// With CCL_PROCESS_LAUNCHER=none, CCL_LOCAL_RANK and CCL_LOCAL_SIZE give the local place.
+// Which process of which job this is, as the launcher's variables tell it, and how the processes of
+// a job meet. launchers/ has a file for each launcher, launchers.inc their order of authority.
+// CCL_PROCESS_LAUNCHER puts one of them before the others; with CCL_PROCESS_LAUNCHER=none,
+// CCL_LOCAL_RANK and CCL_LOCAL_SIZE give the local place.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +21,31 @@ namespace tutti {
 // JobPlace::launcher of a process that nobody launched.
 inline constexpr std::string_view kNoLauncher = "no launcher";
 
+// A process manager that speaks PMI, as its variables describe it.
+struct PmiAccess {
+  int fd = -1;      // PMI_FD: the connection, which an MPI library of the program shares
+  std::string job;  // PMI_JOBID; not empty: the manager speaks PMI-2
+};
+
+// How the ranks of a job on several hosts learn where to meet.
+struct Route {
+  enum class Kind {
+    kOneHost,  // they need not: all derive the name of an abstract socket from the job's key
+    kAddress,  // rank 0 serves at an address that all know
+    kFile,     // rank 0 writes the id to a file that all see
+    kMpi,      // the program's own MPI broadcasts the id
+    kPmi,      // through the key-value space of the process manager
+    kPmix,
+    kNone,  // no way is known
+  };
+  Kind kind = Kind::kOneHost;
+  std::string host;  // of kAddress
+  int port = 0;
+  bool prefer_ipv6 = false;
+  std::string file;  // of kFile
+  PmiAccess pmi;     // of kPmi
+};
+
 struct JobPlace {
   int rank = 0;
   int ranks = 1;
@@ -33,17 +53,19 @@ struct JobPlace {
   int local_ranks = 1;
   std::string key;       // the same on all ranks of this life of the job and on no other's
   std::string launcher;  // for texts
+  Route route = {};
 };
 
 // What is set by half or contradicts itself is an error that names the variable, its value and what
 // was expected.
 Result<JobPlace> detect_job(const Getter& getter);
 
-// The id of the next communicator that this process makes of its whole job: the first call of each
-// rank gives the same id, the second another.
+// The id of the next communicator that this process makes of its whole job on one host: the first
+// call of each rank gives the same id, the second another.
 UniqueId id_for_job(const JobPlace& place);
 
-// Meets the other processes of the job, at a service that rank 0 starts.
+// Meets the other processes of the job, at a service that rank 0 starts. Communicators of the whole
+// job are made in the same order by all of its processes.
 Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms);
 
 }  // namespace tutti

@@ -1,9 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The service at which the ranks of a communicator to be meet: a thread in the process that made
-// the id. It lets in processes of the same user that know the secret, tells everybody what is wrong
-// with the set of ranks that arrived, and then gathers bytes from all for all, any number of times.
-// Each member brings its own deadline; the earliest counts.
+// the id, or in that of rank 0. It listens at an abstract socket, for processes of the same user
+// and host, and at the address of the id, if it has one, for whoever knows the secret. It tells
+// everybody what is wrong with the set of ranks that arrived, then gathers bytes from all for all,
+// any number of times, and then, if all want it, keeps them in touch (Exchange::stay).
+// Each member brings its own deadline for the meeting; the earliest counts.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +15,9 @@
 namespace tutti {
 
 // Starts the service of `id`, which ends by itself when all members have left or have been told
-// why the meeting failed. If another process still serves the same name (a derived id of an
-// earlier life of the job), waits for it to end until the deadline.
+// why the meeting failed. If another one still serves the same name (a derived id of an earlier
+// life of the job) or listens at the same address (the communicator before), waits for it to end
+// until the deadline.
 Status start_service(const UniqueId& id, int64_t deadline_ms);
 
 }  // namespace tutti

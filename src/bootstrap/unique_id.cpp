@@ -1,55 +1,64 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/unique_id.hpp"
 
+#include <sodium.h>
 #include <unistd.h>
 
 #include <cstring>
+
+#include "bootstrap/place.hpp"
 
 namespace tutti {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'U', 'T', 'T', 'I', '-', 'I', 'D'};
-constexpr uint16_t kFormat = 1;
+constexpr uint16_t kFormat = 2;
 
 struct Encoded {
   char magic[8];
   uint16_t format;
-  uint16_t kind;
+  uint16_t family;   // of the address
   uint32_t version;  // of the library that made it
   Random128 name;
   Random128 secret;
   int32_t maker_pid;
   char maker_host[48];
-  unsigned char address[20];  // family, port and address of kinds to come; zero
-  uint64_t checksum;          // of all before
+  uint16_t port;
+  std::array<std::byte, 16> host;
+  uint16_t unused;    // zero
+  uint64_t checksum;  // of all before
 };
 static_assert(sizeof(Encoded) == sizeof(tutti_unique_id));
 
 // FNV-1a, 64 bits: tells damage and garbage, not malice.
-uint64_t hash(std::span<const std::byte> bytes, uint64_t seed = 0xcbf29ce484222325ull) {
-  for (const std::byte byte : bytes) seed = (seed ^ static_cast<uint64_t>(byte)) * 0x100000001b3ull;
-  return seed;
-}
-
 uint64_t checksum_of(const Encoded& encoded) {
-  return hash(std::as_bytes(std::span(&encoded, 1)).first(offsetof(Encoded, checksum)));
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (const std::byte byte :
+       std::as_bytes(std::span(&encoded, 1)).first(offsetof(Encoded, checksum))) {
+    hash = (hash ^ static_cast<uint64_t>(byte)) * 0x100000001b3ull;
+  }
+  return hash;
 }
 
-Random128 hash_128(std::string_view purpose, std::string_view key) {
+// The purpose and its closing zero keep names and secrets of one key apart.
+Random128 hash_128(const char* purpose, std::string_view key) {
   Random128 bits;
-  for (size_t half = 0; half < 2; ++half) {
-    uint64_t value = hash(std::as_bytes(std::span(purpose)), 0xcbf29ce484222325ull + half);
-    value = hash(std::as_bytes(std::span(key)), value);
-    std::memcpy(bits.data() + half * sizeof value, &value, sizeof value);
-  }
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, nullptr, 0, bits.size());
+  crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(purpose),
+                            std::strlen(purpose) + 1);
+  crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(key.data()), key.size());
+  crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(bits.data()), bits.size());
   return bits;
 }
 
 }  // namespace
 
 std::string UniqueId::describe() const {
-  if (maker_pid == 0) return "derived from the job's key";
-  return fmt::format("made by pid {} on host {}", maker_pid, maker_host);
+  const std::string maker = maker_pid == 0
+                                ? "derived from the job's key"
+                                : fmt::format("made by pid {} on host {}", maker_pid, maker_host);
+  return address.known() ? fmt::format("{}, at {}", maker, address.text()) : maker;
 }
 
 Result<UniqueId> make_unique_id() {
@@ -57,23 +66,32 @@ Result<UniqueId> make_unique_id() {
   if (!name.ok()) return name.status();
   auto secret = random_128();
   if (!secret.ok()) return secret.status();
-  return UniqueId{MeetingKind::kAbstractSocket, *name, *secret, getpid(), host_name()};
+  UniqueId id{*name, *secret, getpid(), host_name(), {}, {}};
+  TUTTI_RETURN_IF_ERROR(bootstrap::find_place(id));
+  return id;
 }
 
-UniqueId derive_unique_id(std::string_view key) {
-  return {MeetingKind::kAbstractSocket, hash_128("name", key), hash_128("secret", key), 0, ""};
+UniqueId derive_unique_id(std::string_view key, const NetAddress& address) {
+  return {hash_128("tutti meeting name", key),
+          hash_128("tutti meeting secret", key),
+          0,
+          "",
+          address,
+          {}};
 }
 
 tutti_unique_id encode(const UniqueId& id) {
   Encoded encoded{};
   std::memcpy(encoded.magic, kMagic, sizeof kMagic);
   encoded.format = kFormat;
-  encoded.kind = static_cast<uint16_t>(id.kind);
+  encoded.family = static_cast<uint16_t>(id.address.family);
   encoded.version = TUTTI_VERSION;
   encoded.name = id.name;
   encoded.secret = id.secret;
   encoded.maker_pid = id.maker_pid;
   id.maker_host.copy(encoded.maker_host, sizeof encoded.maker_host - 1);
+  encoded.port = id.address.port;
+  encoded.host = id.address.host;
   encoded.checksum = checksum_of(encoded);
   tutti_unique_id bytes;
   std::memcpy(bytes.bytes, &encoded, sizeof encoded);
@@ -98,13 +116,20 @@ Result<UniqueId> decode(const tutti_unique_id& bytes) {
     return Status(Code::kInvalidArgument,
                   "the Tutti id is damaged: its checksum is wrong; pass all of its 128 bytes");
   }
-  if (encoded.kind != static_cast<uint16_t>(MeetingKind::kAbstractSocket)) {
+  using Family = NetAddress::Family;
+  const auto family = static_cast<Family>(encoded.family);
+  if (family != Family::kNone && family != Family::kIpv4 && family != Family::kIpv6) {
     return Status::format(Code::kUnsupported,
-                          "the id names a meeting place of kind {}, unknown here", encoded.kind);
+                          "the id names an address of family {}, expected 4 (IPv4), 6 (IPv6) or 0",
+                          encoded.family);
   }
   return UniqueId{
-      MeetingKind::kAbstractSocket, encoded.name, encoded.secret, encoded.maker_pid,
-      std::string(encoded.maker_host, strnlen(encoded.maker_host, sizeof encoded.maker_host))};
+      encoded.name,
+      encoded.secret,
+      encoded.maker_pid,
+      std::string(encoded.maker_host, strnlen(encoded.maker_host, sizeof encoded.maker_host)),
+      {family, encoded.port, encoded.host},
+      {}};
 }
 
 }  // namespace tutti

@@ -7,33 +7,41 @@
 #include <tutti/tutti.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
+#include "core/network.hpp"
 #include "core/socket.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
 
-// Where the service listens. The bytes of an id have room for an address, for kinds to come.
-enum class MeetingKind : uint16_t { kAbstractSocket = 1 };
-
 struct UniqueId {
-  MeetingKind kind = MeetingKind::kAbstractSocket;
-  Random128 name{};  // of the socket
-  Random128 secret{};
-  int maker_pid = 0;  // for texts; 0 if the id was derived from a job's key
+  Random128 name{};    // of the abstract socket, and of the meeting to those who come over TCP
+  Random128 secret{};  // shown to nobody: each side proves to the other that it knows it
+  int maker_pid = 0;   // for texts; 0 if the id was derived from a job's key
   std::string maker_host;
+  NetAddress address;  // where ranks of other hosts find the service; not known: nowhere
+  // In the process that made the id: the socket that keeps the port until the service starts.
+  std::shared_ptr<Fd> listener;
 
-  // E.g. "made by pid 12 on host a".
+  // E.g. "made by pid 12 on host a, at 10.1.2.3:4711".
   [[nodiscard]] std::string describe() const;
 };
 
-// A fresh one, made by this process.
+// A fresh one, made by this process, to start the service of. Its address belongs to the interface
+// that CCL_KVS_IFACE and CCL_KVS_PREFER_IPV6 choose (core/interfaces.hpp); where there is none but
+// the loopback, ranks of this host alone can use the id.
 Result<UniqueId> make_unique_id();
 // The one that all who know `key` derive; for ranks whom a launcher has told apart but not joined.
-// Not secret: that only processes of the same user meet there is seen to by the service.
-UniqueId derive_unique_id(std::string_view key);
+// As secret as the key. Without an address, for ranks of one host: that only processes of the same
+// user meet there is seen to by the service.
+// With one (its port is not 0), rank 0 serves there: start_service() listens at this address, or,
+// if it is none of this host's or 127.*.*.* other than 127.0.0.1 (the own name in many a hosts
+// file), at the same port of the interface chosen as above. Ids of several communicators may share
+// an address: a service listens only until its ranks have met, and the next waits for that.
+UniqueId derive_unique_id(std::string_view key, const NetAddress& address = {});
 
 tutti_unique_id encode(const UniqueId& id);
 // Refuses bytes that no tutti_get_unique_id made.

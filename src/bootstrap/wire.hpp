@@ -1,10 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What members and the service say to each other: frames of a 32-bit length, a kind and a body.
-//   member -> service   kHello  kGather(bytes)  kLeave
-//   service -> member   kWelcome when all ranks are there; per gather one kPart(rank, bytes) of
-//   each
-//                       rank in order; kError(code, text) at any time, the last frame then.
+// What members and the service say to each other once both have proved that they know the secret
+// (session.hpp):
+//   member -> service   kHello  kGather(bytes)  kStay  kFail(code, text)
+//                       kTell(rank, bytes)  kLeave
+//   service -> member   kAdmitted, kWelcome when all ranks are there; per gather one
+//                       kPart(rank, bytes) of each rank in rank order; kStayed(Keeper) when all
+//                       stay, then kFailed(rank, code, text), kLeft(rank) and kTold(rank,
+//                       bytes) as it happens;
+//                       kGoodbye to who left; kError(code, text) before kStayed, the last frame
+//                       then
 #pragma once
 
 #include <cstddef>
@@ -15,83 +20,84 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/socket.hpp"
+#include "core/status.hpp"
 
 namespace tutti::bootstrap {
 
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
-inline constexpr uint32_t kHelloMagic = 0x49545554;  // "TUTI"
-inline constexpr uint32_t kProtocol = 1;
+inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
+inline constexpr uint32_t kProtocol = 2;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
-  kWelcome = 2,
-  kGather = 3,
-  kPart = 4,
-  kError = 5,
-  kLeave = 6,
-  kAdmitted = 7,
+  kAdmitted,
+  kWelcome,
+  kGather,
+  kPart,
+  kError,
+  kStay,
+  kStayed,
+  kFail,
+  kFailed,
+  kLeave,
+  kLeft,
+  kGoodbye,
+  kTell,
+  kTold,
 };
 
+// A name of a host in a frame: closed by a zero.
+using HostField = std::array<char, 64>;
+
 struct Hello {
-  uint32_t magic;
-  uint32_t protocol;
-  Random128 secret;
   int32_t rank;
   int32_t ranks;
   int32_t pid;         // as the member sees itself
   int32_t timeout_ms;  // how long it will wait from now; -1: for ever
+  HostField host;
+};
+
+// The process in which the service runs.
+struct Keeper {
+  int32_t rank;  // -1: it is none of the ranks
+  int32_t pid;
+  HostField host;
 };
 
 struct Frame {
   FrameKind kind;
-  std::span<const std::byte> body;  // valid until the buffer is next used
+  std::span<const std::byte> body;  // valid until the session is next used
 };
 
-// Bytes received so far, cut into frames.
-class FrameReader {
- public:
-  enum class Got { kFrame, kMore, kGarbage };
-
-  void append(std::span<const std::byte> bytes) {
-    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
-    begin_ = 0;
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
-  }
-  Got next(Frame& frame) {
-    const size_t have = buffer_.size() - begin_;
-    uint32_t length;
-    if (have < sizeof length) return Got::kMore;
-    std::memcpy(&length, buffer_.data() + begin_, sizeof length);
-    if (length == 0 || length > kMaxFrameBytes) return Got::kGarbage;
-    if (have < sizeof length + length) return Got::kMore;
-    const std::byte* start = buffer_.data() + begin_ + sizeof length;
-    frame = {static_cast<FrameKind>(*start), {start + 1, length - 1}};
-    begin_ += sizeof length + length;
-    return Got::kFrame;
-  }
-
- private:
-  std::vector<std::byte> buffer_;
-  size_t begin_ = 0;
-};
-
-// Appends a frame whose body is the parts one after the other.
-inline void put_frame(std::vector<std::byte>& out, FrameKind kind,
-                      std::initializer_list<std::span<const std::byte>> parts) {
-  uint32_t length = 1;
-  for (const auto& part : parts) length += static_cast<uint32_t>(part.size());
-  const auto head = std::as_bytes(std::span(&length, 1));
-  out.insert(out.end(), head.begin(), head.end());
-  out.push_back(static_cast<std::byte>(kind));
-  for (const auto& part : parts) out.insert(out.end(), part.begin(), part.end());
-}
-
+// A T at the begin of a body, and what follows it; false if the body is too short.
 template <typename T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
+bool take(std::span<const std::byte>& body, T& value) {
+  if (body.size() < sizeof value) return false;
+  std::memcpy(&value, body.data(), sizeof value);
+  body = body.subspan(sizeof value);
+  return true;
 }
+
+inline std::string text_in(std::span<const std::byte> body) {
+  return {reinterpret_cast<const char*>(body.data()), body.size()};
+}
+
+inline HostField host_field(const std::string& name) {
+  HostField field{};
+  put_text(field, name);
+  return field;
+}
+
+// A failure as it travels: its code, then its text.
+std::vector<std::byte> failure_bytes(const Status& cause);
+Status failure_in(std::span<const std::byte> body);
+
+// What is said of whoever was at the other end of a connection that broke with this error of the
+// system, 0 if it was closed: " has died", or that it cannot be reached.
+std::string line_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }
 

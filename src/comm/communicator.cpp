@@ -13,7 +13,6 @@
 #include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
-#include "select/selector.hpp"
 
 namespace tutti {
 namespace {
@@ -91,8 +90,8 @@ Status Communicator::connect(Exchange& exchange) {
   runtime_->introduce(rank_);
   Result<Agreement> agreed = agree(exchange, environment, config_.strict);
   if (!agreed.ok()) return agreed.status();
-  const auto local_ranks = static_cast<int>(agreed->local_ranks.size());
-  Result<WorkerPool*> workers = runtime_->workers(agreed->local_rank, local_ranks);
+  const auto local_ranks = static_cast<int>(agreed->hosts.neighbors(rank_).size());
+  Result<WorkerPool*> workers = runtime_->workers(agreed->hosts.place(rank_), local_ranks);
   if (!workers.ok()) return workers.status();
 
   Result<std::optional<FoundTuning>> tuning = share_tuning(exchange, *runtime_);
@@ -101,92 +100,110 @@ Status Communicator::connect(Exchange& exchange) {
   const int64_t limit = config_.init_timeout_ms;
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
+      .channels = (*workers)->size() + 1,
       .sizes = {.slot_bytes = environment.slot_bytes, .window_bytes = environment.window_bytes},
       .pulls = environment.pull,
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
-      .label = config_.name};
-  Result<std::unique_ptr<Transport>> transport =
-      transport_kinds().front()->connect(exchange, transport_config);
-  if (!transport.ok()) return transport.status();
-  transport_ = std::move(*transport);
-  health_ = std::make_unique<Health>(rank_, *transport_);
-  TUTTI_RETURN_IF_ERROR(make_executor(**workers, local_ranks, agreed->cores, *tuning));
-  return watch_peers();
+      .label = config_.name,
+      .provider = environment.ofi_provider,
+      .interfaces = environment.ofi_interfaces};
+  Result<Connection> connection =
+      tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
+  if (!connection.ok()) return connection.status();
+  connection_ = *std::move(connection);
+  health_ = std::make_unique<Health>(rank_, *connection_.transport);
+  const ChoiceSettings choice{.environment = environment,
+                              .strict = config_.strict,
+                              .tuner = config_.tuner,
+                              .tuning = *tuning,
+                              .local_ranks = local_ranks,
+                              .cores = agreed->cores};
+  TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
+  return watch_peers(exchange);
 }
 
-Status Communicator::make_executor(WorkerPool& workers, int local_ranks, int cores,
-                                   const std::optional<FoundTuning>& tuning) {
-  const Environment& environment = runtime_->environment();
+Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& choice) {
+  Result<std::unique_ptr<Lanes>> lanes =
+      Lanes::create(connection_, rank_, ranks_, workers.size(), choice);
+  if (!lanes.ok()) return lanes.status();
+  lanes_ = *std::move(lanes);
   ExecutorSettings settings;
   settings.rank = rank_;
   settings.ranks = ranks_;
-  settings.limits = limits_of(environment);
-  settings.limits.pulls = transport_->can_pull();
-  settings.can_view = transport_->can_view();
-  settings.caller_patience = patience_for(local_ranks, cores);
-  settings.worker_patience = patience_for(local_ranks * (1 + workers.size()), cores);
-  if (environment.spin_count >= 0) {
-    settings.caller_patience.spins = static_cast<uint32_t>(environment.spin_count);
-    settings.worker_patience.spins = static_cast<uint32_t>(environment.spin_count);
+  lanes_->describe(settings);
+  settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
+  settings.caller_patience = patience_for(choice.local_ranks, choice.cores);
+  settings.worker_patience = patience_for(choice.local_ranks * (1 + workers.size()), choice.cores);
+  if (settings.polls) {
+    settings.caller_patience = polling(settings.caller_patience);
+    settings.worker_patience = polling(settings.worker_patience);
   }
-  std::vector<std::unique_ptr<Lane>> lanes;
-  for (int i = 0; i < workers.size(); ++i) {
-    Result<std::unique_ptr<Window>> window = transport_->open_window(i);
-    if (!window.ok()) return window.status();
-    Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(i);
-    if (!endpoint.ok()) return endpoint.status();
-    lanes.push_back(std::make_unique<Lane>(rank_, ranks_, *transport_, std::move(*window),
-                                           std::move(*endpoint)));
+  if (const int64_t spins = choice.environment.spin_count; spins >= 0) {
+    settings.caller_patience.spins = static_cast<uint32_t>(spins);
+    settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
-  Result<std::unique_ptr<Endpoint>> endpoint = transport_->open_endpoint(workers.size());
+  Transport& transport = *connection_.transport;
+  Result<std::unique_ptr<Endpoint>> endpoint = transport.open_endpoint(workers.size());
   if (!endpoint.ok()) return endpoint.status();
-  Environment selecting = environment;
-  selecting.strict = config_.strict;
-  Advice advice;
-  advice.tuner = config_.tuner;
-  if (tuning) {
-    advice.rules = tuning->tuning.rules_for(local_ranks, cores);
-    advice.rules_path = tuning->path;
-  }
-  const Machine alone = tuning ? tuning->tuning.machine : Machine();
-  Result<Selector> selector =
-      Selector::create(selecting, machine_for(local_ranks, cores, alone), std::move(advice));
-  if (!selector.ok()) return selector.status();
-  const auto choose = [selector = *std::move(selector)](const Problem& problem, DataType type) {
-    return selector.choose(problem, type);
-  };
-  executor_ = std::make_unique<Executor>(settings, std::move(lanes), choose, *transport_, *health_,
-                                         workers);
+  executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
+                                         *health_, workers);
   executor_->set_timeout(config_.timeout_ms);
   messages_ =
-      std::make_unique<Messages>(rank_, *transport_, std::move(*endpoint), *health_, *executor_,
+      std::make_unique<Messages>(rank_, transport, std::move(*endpoint), *health_, *executor_,
                                  workers, settings.caller_patience, settings.worker_patience);
   return {};
 }
 
 // ---- failures ----------------------------------------------------------------------------------
 
-Status Communicator::watch_peers() {
+// Those of this host by their processes, those of others by the line to them.
+Status Communicator::watch_peers(Exchange& exchange) {
   std::vector<Monitor::Peer> peers;
   for (int peer = 0; peer < ranks_; ++peer) {
-    const PeerProcess& process = transport_->process(peer);
+    const PeerProcess& process = connection_.transport->process(peer);
     // Ranks may be threads of one process.
-    if (peer == rank_ || process.pid == getpid()) continue;
+    if (peer == rank_ || !is_here(peer) || process.pid == getpid()) continue;
     peers.push_back({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
   }
-  if (peers.empty()) return {};
-  Result<Monitor::Token> token =
-      runtime_->monitor().watch(std::move(peers), [this](int peer) { peer_died(peer); });
+  if (connection_.joined != nullptr) {
+    Result<std::unique_ptr<Control>> control = exchange.stay();
+    if (!control.ok()) return control.status();
+    if (*control == nullptr) {
+      return {Code::kUnsupported,
+              "the ranks are on several hosts, but met in a way that does not reach beyond one"};
+    }
+    control_ = *std::move(control);
+    health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
+  }
+  if (peers.empty() && control_ == nullptr) return {};
+  Monitor::Line line{-1, nullptr};
+  if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
+  Result<Monitor::Token> token = runtime_->monitor().watch(
+      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line));
   if (!token.ok()) return token.status();
   watch_ = *token;
   return {};
 }
 
+bool Communicator::is_here(int peer) const {
+  if (connection_.joined == nullptr) return true;
+  const Hosts& hosts = connection_.joined->hosts();
+  return hosts.host(peer) == hosts.host(rank_);
+}
+
 void Communicator::peer_died(int peer) {
   if (executor_->has_left(peer)) return;
-  const PeerProcess& process = transport_->process(peer);
+  const PeerProcess& process = connection_.transport->process(peer);
   health_->fail(Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has died", peer,
                                process.pid, process.host));
+}
+
+// In the monitor's thread.
+void Communicator::hear() {
+  for (const ControlNews& news : control_->read()) {
+    if (news.kind == ControlNews::Kind::kFailed) health_->learn(news.cause);
+    if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
+  }
 }
 
 void Communicator::abort(std::string_view reason) {
@@ -208,7 +225,11 @@ Status Communicator::close() {
     (void)messages_->drain();
   }
   const Status cause = health_->cause();
-  if (cause.ok()) executor_->leave();
+  if (cause.ok()) {
+    messages_->leave();
+    executor_->leave();
+  }
+  if (control_ != nullptr) control_->leave();
   if (watch_ != 0) runtime_->monitor().remove(watch_);
   // That a peer ended when nobody needed it any more is no news.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};

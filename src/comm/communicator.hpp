@@ -4,15 +4,14 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
+#include "comm/lanes.hpp"
 #include "comm/messages.hpp"
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
 #include "exec/executor.hpp"
 #include "exec/health.hpp"
-#include "select/tuning_file.hpp"
 
 namespace tutti {
 
@@ -43,7 +42,7 @@ class Communicator {
   [[nodiscard]] Executor& executor() { return *executor_; }
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
-  [[nodiscard]] Transport& transport() { return *transport_; }
+  [[nodiscard]] Transport& transport() { return *connection_.transport; }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
 
   // Collective. Null for a negative color.
@@ -56,18 +55,21 @@ class Communicator {
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
   Status connect(Exchange& exchange);
-  Status make_executor(WorkerPool& workers, int local_ranks, int cores,
-                       const std::optional<FoundTuning>& tuning);
-  Status watch_peers();
+  Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
+  Status watch_peers(Exchange& exchange);
+  [[nodiscard]] bool is_here(int peer) const;
   void peer_died(int peer);
+  void hear();
 
   const std::shared_ptr<Runtime> runtime_;
   const int rank_;
   const int ranks_;
   const CommunicatorConfig config_;
   // In order of dependence: each uses those before it.
-  std::unique_ptr<Transport> transport_;
+  Connection connection_;
+  std::unique_ptr<Control> control_;  // if the ranks are on several hosts
   std::unique_ptr<Health> health_;
+  std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;
   Monitor::Token watch_ = 0;

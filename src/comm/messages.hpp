@@ -61,6 +61,8 @@ class Messages : public Driven {
   Status wait(Message& message, int64_t timeout_ms);
   void help() { drive(0); }
   Status drain();
+  // Tells the peers that no more messages come or are taken. Nothing is under way.
+  void leave();
 
   bool drive(int worker) override;
   [[nodiscard]] bool idle(int worker) const override;

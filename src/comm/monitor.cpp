@@ -16,10 +16,14 @@ namespace {
 
 constexpr int kLookEveryMs = 50;  // after peers that have no pidfd
 
+bool is_readable(int fd) {
+  pollfd poll_for{.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&poll_for, 1, 0) == 1;
+}
+
 bool has_ended(const Monitor::Peer& peer) {
   if (peer.pidfd < 0) return peer.pid > 0 && kill(peer.pid, 0) != 0 && errno == ESRCH;
-  pollfd poll_for{.fd = peer.pidfd, .events = POLLIN, .revents = 0};
-  return poll(&poll_for, 1, 0) == 1;
+  return is_readable(peer.pidfd);
 }
 
 }  // namespace
@@ -52,7 +56,8 @@ void Monitor::wake() const {
   }
 }
 
-Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died) {
+Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died,
+                                      Line line) {
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
@@ -62,8 +67,14 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
       return Status::system(errno, "watching peer processes: epoll_ctl");
     }
   }
+  if (line.fd >= 0) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = line.fd}};
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.fd, &event) != 0) {
+      return Status::system(errno, "listening to ranks on other hosts: epoll_ctl");
+    }
+  }
   const Token token = next_token_++;
-  watches_[token] = {std::move(peers), std::move(died)};
+  watches_[token] = {std::move(peers), std::move(died), std::move(line)};
   wake();  // it may have to look after peers without a pidfd from now on
   return token;
 }
@@ -75,6 +86,8 @@ void Monitor::remove(Token token) {
   for (const Peer& peer : found->second.peers) {
     if (peer.pidfd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, peer.pidfd, nullptr);
   }
+  const int line = found->second.line.fd;
+  if (line >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, line, nullptr);
   watches_.erase(found);
 }
 
@@ -98,6 +111,15 @@ void Monitor::run() {
       if (read(wake_, &count, sizeof count) < 0) continue;
     }
     report_deaths();
+    listen();
+  }
+}
+
+void Monitor::listen() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [token, watch] : watches_) {
+    if (watch.line.fd < 0 || !is_readable(watch.line.fd)) continue;
+    watch.line.readable();
   }
 }
 

@@ -29,8 +29,15 @@ class Monitor {
     int pid = 0;
     int rank = 0;
   };
-  // Calls died(rank), once for each peer that ends, in the monitor's thread, until removed.
-  Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died);
+  // What tells of others by being readable; no descriptor: none.
+  struct Line {
+    int fd;  // stays the caller's
+    std::function<void()> readable;
+  };
+  // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
+  // monitor's thread, until removed.
+  Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
+                      Line line = {-1, nullptr});
   // Afterwards died() is not running and will not run.
   void remove(Token token);
 
@@ -38,12 +45,14 @@ class Monitor {
   struct Watch {
     std::vector<Peer> peers;
     std::function<void(int)> died;
+    Line line;
   };
   Status start();
   void wake() const;
   void run();
   [[nodiscard]] int look_after_ms();
   void report_deaths();
+  void listen();
 
   std::mutex mutex_;
   std::map<Token, Watch> watches_;  // guarded by mutex_

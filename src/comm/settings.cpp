@@ -1,11 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "comm/settings.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <fstream>
 
 #include "core/topology.hpp"
 
@@ -35,6 +37,7 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
       {"TUTTI_SHM_PULL", environment.pull ? 1u : 0u},
       {"TUTTI_STREAM_BYTES", environment.stream_bytes},
+      {"CCL_ATL_TRANSPORT (as a hash)", hash_of(environment.atl_transport)},
       {"CCL_ALLREDUCE (as a hash)", hash_of(environment.allreduce)},
       {"CCL_BROADCAST (as a hash)", hash_of(environment.broadcast)},
       {"CCL_ALLGATHER (as a hash)", hash_of(environment.allgather)},
@@ -60,48 +63,69 @@ std::vector<int> to_list(const cpu_set_t& cores) {
   return list;
 }
 
-struct Entry {
-  std::vector<uint64_t> values;
+// What a rank says of where it is.
+struct Whereabouts {
+  uint64_t host;  // a mark
   cpu_set_t cores;
 };
 
-std::vector<std::byte> pack(const std::vector<Named>& settings, const cpu_set_t& cores) {
-  std::vector<std::byte> bytes(settings.size() * sizeof(uint64_t) + sizeof cores);
+struct Entry {
+  std::vector<uint64_t> values;
+  Whereabouts place;
+};
+
+std::vector<std::byte> pack(const std::vector<Named>& settings, const Whereabouts& place) {
+  std::vector<std::byte> bytes(settings.size() * sizeof(uint64_t) + sizeof place);
   std::byte* next = bytes.data();
   for (const Named& setting : settings) {
     std::memcpy(next, &setting.value, sizeof setting.value);
     next += sizeof setting.value;
   }
-  std::memcpy(next, &cores, sizeof cores);
+  std::memcpy(next, &place, sizeof place);
   return bytes;
 }
 
 Result<Entry> unpack(const std::vector<std::byte>& bytes, size_t settings, int rank) {
-  Entry entry{.values = std::vector<uint64_t>(settings), .cores = {}};
-  if (bytes.size() != settings * sizeof(uint64_t) + sizeof entry.cores) {
+  Entry entry{.values = std::vector<uint64_t>(settings), .place = {}};
+  if (bytes.size() != settings * sizeof(uint64_t) + sizeof entry.place) {
     return Status::format(Code::kMismatch,
                           "rank {} runs a version of Tutti that names its settings differently",
                           rank);
   }
   std::memcpy(entry.values.data(), bytes.data(), settings * sizeof(uint64_t));
-  std::memcpy(&entry.cores, bytes.data() + settings * sizeof(uint64_t), sizeof entry.cores);
+  std::memcpy(&entry.place, bytes.data() + settings * sizeof(uint64_t), sizeof entry.place);
   return entry;
+}
+
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
 }
 
 }  // namespace
 
+uint64_t host_mark(const Environment& environment) {
+  struct stat network {};
+  (void)stat("/proc/self/ns/net", &network);
+  return hash_of(
+      fmt::format("{} {} {} {}", boot_id(), network.st_dev, network.st_ino, environment.host_id));
+}
+
 Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict) {
   const std::vector<Named> settings = shared_settings(environment, strict);
-  cpu_set_t mine;
-  CPU_ZERO(&mine);
+  Whereabouts mine{};
+  mine.host = host_mark(environment);
+  CPU_ZERO(&mine.cores);
   for (const int core : usable_cores()) {
-    if (core < CPU_SETSIZE) CPU_SET(core, &mine);
+    if (core < CPU_SETSIZE) CPU_SET(core, &mine.cores);
   }
   auto all = exchange.allgather(pack(settings, mine));
   if (!all.ok()) return all.status();
 
   cpu_set_t cores;
   CPU_ZERO(&cores);
+  std::vector<uint64_t> marks;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
     Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], settings.size(), rank);
     if (!entry.ok()) return entry.status();
@@ -111,12 +135,11 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
           Code::kMismatch, "{} differs between ranks: {} on rank {}, {} on rank {}",
           settings[i].variable, settings[i].value, exchange.rank(), entry->values[i], rank);
     }
-    CPU_OR(&cores, &cores, &entry->cores);
+    marks.push_back(entry->place.host);
+    if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);
   }
   Agreement agreement;
-  agreement.local_ranks.resize(static_cast<size_t>(exchange.ranks()));
-  std::iota(agreement.local_ranks.begin(), agreement.local_ranks.end(), 0);
-  agreement.local_rank = exchange.rank();
+  agreement.hosts = Hosts::of(marks);
   agreement.cores = parallel_threads(to_list(cores), cpu_quota());
   return agreement;
 }

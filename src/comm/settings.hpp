@@ -4,18 +4,21 @@
 // use, from which each works out how long waiting threads spin.
 #pragma once
 
-#include <vector>
-
 #include "core/exchange.hpp"
+#include "core/hosts.hpp"
 #include "env/env.hpp"
 
 namespace tutti {
 
 struct Agreement {
-  std::vector<int> local_ranks;  // those of this host, ascending; all of them in this release
-  int local_rank = 0;            // index of this rank among them
-  int cores = 1;                 // that the ranks of this host may use together
+  // As the ranks' marks have it; that those of a host really share memory is yet to be seen.
+  Hosts hosts;
+  int cores = 1;  // that the ranks of this host may use together
 };
+
+// What processes that can share memory have in common: the running system, the network namespace,
+// and TUTTI_HOST_ID.
+uint64_t host_mark(const Environment& environment);
 
 // Collective. An error names the variable that differs, and both values.
 Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict);

@@ -5,12 +5,46 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
+
+// What a rank learns of the others after the meeting.
+struct ControlNews {
+  enum class Kind { kFailed, kLeft, kTold };
+  Kind kind = Kind::kFailed;
+  int rank = 0;                 // who reported the failure, or died, or left, or told something
+  Status cause;                 // of a failure
+  std::vector<std::byte> note;  // that was told
+};
+
+inline constexpr size_t kMaxNoteBytes = 256;
+
+// The line to the other ranks that stays open after the meeting, for ranks that do not see one
+// another's processes. A rank whose line breaks before it left has died, and all others are told.
+// Any thread.
+class Control {
+ public:
+  // Hangs up.
+  virtual ~Control() = default;
+  // Readable when there is news.
+  [[nodiscard]] virtual int fd() const = 0;
+  // What came since; does not block. When the line itself is broken, the last piece of news says
+  // why, and no more will come.
+  virtual std::vector<ControlNews> read() = 0;
+  // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
+  // Does not block.
+  virtual void tell(int rank, std::span<const std::byte> note) = 0;
+  // Tells all others; neither blocks.
+  virtual void fail(const Status& cause) = 0;
+  virtual void leave() = 0;
+};
 
 class Exchange {
  public:
@@ -21,6 +55,31 @@ class Exchange {
   // naming the missing ranks when they do not arrive before the deadline set at its creation.
   virtual Result<std::vector<std::vector<std::byte>>> allgather(
       std::span<const std::byte> mine) = 0;
+  // Collective, and the last call on it: all ranks have come so far, and stay in touch. Null for an
+  // exchange that cannot.
+  virtual Result<std::unique_ptr<Control>> stay() { return std::unique_ptr<Control>(); }
 };
+
+// What every rank gave, each the bytes of one T.
+template <typename T, typename Parts>
+Result<std::vector<T>> values_in(const Parts& parts) {
+  std::vector<T> values(parts.size());
+  for (size_t rank = 0; rank < values.size(); ++rank) {
+    if (parts[rank].size() != sizeof(T)) {
+      return Status::format(Code::kInternal, "rank {} sent {} bytes where {} were expected", rank,
+                            parts[rank].size(), sizeof(T));
+    }
+    std::memcpy(&values[rank], parts[rank].data(), sizeof(T));
+  }
+  return values;
+}
+
+// Collective: every rank's value, in rank order.
+template <typename T>
+Result<std::vector<T>> gather_values(Exchange& exchange, const T& mine) {
+  auto all = exchange.allgather(bytes_of(mine));
+  if (!all.ok()) return all.status();
+  return values_in<T>(*all);
+}
 
 }  // namespace tutti

@@ -16,9 +16,15 @@ namespace {
 
 // The first sleep is short, lest a wake was lost; later ones are longer, up to the time within
 // which an abort or a death must be noticed.
-constexpr int64_t kFirstSleepMs = 1;
-constexpr int64_t kLongestSleepMs = 10;
+constexpr int64_t kFirstSleepUs = 1000;
+constexpr int64_t kLongestSleepUs = 10'000;
+// Where nobody wakes the sleeper: long enough to leave the core to others, short beside what the
+// wait has taken by then.
+constexpr int64_t kFirstPollUs = 20;
+constexpr int64_t kLongestPollUs = 1000;
+constexpr uint32_t kPollsPerDoubling = 64;
 constexpr uint32_t kUncontendedSpins = 4000;
+constexpr uint32_t kContendedYields = 400;
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
@@ -29,8 +35,14 @@ Patience patience_for(int threads, int cores) {
   // Yields are the whole patience when a core must be shared: each lets a peer run, and costs about
   // what a switch of processes costs, 0.2 to 1 us.
   patience.spins = threads > cores ? 0 : kUncontendedSpins;
-  patience.yields = threads > cores ? 400 : 20;
+  patience.yields = threads > cores ? kContendedYields : 20;
   patience.wake_needs_fence = !register_membarrier();
+  return patience;
+}
+
+Patience polling(Patience patience) {
+  patience.spins = 0;
+  patience.yields = kContendedYields;
   return patience;
 }
 
@@ -95,9 +107,12 @@ uint32_t before_sleep(const Waiter& waiter) {
 }
 
 void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t round) {
-  int64_t ms = std::min(kFirstSleepMs << std::min(round, 8u), kLongestSleepMs);
-  if (deadline_ms != kNever) ms = std::clamp<int64_t>(deadline_ms - now_ms(), 0, ms);
-  const timespec limit{0, static_cast<long>(ms * 1000000)};
+  const int64_t first = waiter.polls ? kFirstPollUs : kFirstSleepUs;
+  const int64_t longest = waiter.polls ? kLongestPollUs : kLongestSleepUs;
+  const uint32_t doublings = std::min(waiter.polls ? round / kPollsPerDoubling : round, 8u);
+  int64_t us = std::min(first << doublings, longest);
+  if (deadline_ms != kNever) us = std::clamp<int64_t>((deadline_ms - now_ms()) * 1000, 0, us);
+  const timespec limit{0, static_cast<long>(us * 1000)};
   syscall(SYS_futex, &waiter.bell->rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
 }
 

@@ -44,6 +44,11 @@ struct Patience {
 // down): no spinning when they are more than the cores.
 Patience patience_for(int threads, int cores);
 
+// The same where a look at what is waited for may cost a system call (Waiter::polls): a yield
+// between any two, which loses nothing on an idle core, and on one that is shared, as by hosts that
+// do not know of one another, lets those run that are waited for.
+Patience polling(Patience patience);
+
 // Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
@@ -58,9 +63,16 @@ struct Waiter {
   // The same from the beginning of the wait; counted only once spinning has not sufficed, so that a
   // short wait reads no clock.
   int64_t timeout_ms = kNever;
+  // Some of what is waited for rings no bell, as what comes over a network: sleeps are short.
+  bool polls = false;
 };
 
 enum class WaitEnd { kReady, kStopped, kDeadline };
+
+// Says that something moved that this thread waits for, though it is not all there yet: a wait that
+// polls begins its patience anew.
+inline thread_local uint32_t moves_of_this_thread = 0;
+inline void note_move() { ++moves_of_this_thread; }
 
 namespace wait_detail {
 void relax();
@@ -83,11 +95,17 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
     if (ready()) return WaitEnd::kReady;
   }
   const int64_t deadline_ms = wait_detail::deadline_of(waiter);
+  uint32_t moves = moves_of_this_thread;
   for (uint32_t round = 0;; ++round) {
     WaitEnd end{};
     const bool over = wait_detail::slow_round(waiter, deadline_ms, round, end);
     if (ready()) return WaitEnd::kReady;
     if (over) return end;
+    if (waiter.polls && moves != moves_of_this_thread) {
+      moves = moves_of_this_thread;
+      round = UINT32_MAX;  // 0 in the next turn
+      continue;
+    }
     if (round < waiter.patience->yields || waiter.bell == nullptr) continue;
     const uint32_t rings = wait_detail::before_sleep(waiter);
     const bool done = ready();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tutti {
 namespace {
@@ -13,20 +14,26 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
+// How long a call waits before it asks ranks of other hosts where they are.
+constexpr int64_t kAskAfterMs = 1000;
+
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;
 
 }  // namespace
 
-Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
+Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : settings_(settings),
       choose_(std::move(choose)),
       transport_(transport),
       health_(health),
-      workers_(workers) {
-  for (std::unique_ptr<Lane>& lane : lanes) {
-    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(lane)));
+      workers_(workers),
+      journal_(settings.hosts == nullptr
+                   ? nullptr
+                   : std::make_unique<Journal>(settings.rank, settings.tell)) {
+  for (std::unique_ptr<LaneGroup>& group : lanes) {
+    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group)));
   }
 }
 
@@ -46,19 +53,56 @@ Status Executor::run(const Call& call) {
 }
 
 Status Executor::run_here(const Call& call, const Plan& plan) {
-  Lane& lane = lanes_.front()->lane();
-  lane.start(plan, 0, call, ++sequence_);
+  LaneGroup& lane = lanes_.front()->lanes();
+  ++sequence_;
+  if (journal_ != nullptr && !enter(call, plan)) [[unlikely]]
+    return why_stopped(call, sequence_);
+  lane.start(plan, 0, call, sequence_);
   Advance advance = lane.advance();
   if (advance == Advance::kDone) return {};
   WaitEnd end = WaitEnd::kReady;
   if (advance == Advance::kBlocked) {
-    end = wait_until(waiter(settings_.caller_patience), [&] {
+    end = wait_here(lane, [&] {
       advance = lane.advance();
       return advance != Advance::kBlocked;
     });
   }
   if (advance == Advance::kDone) return {};
   return give_up(lane, call, sequence_, advance, end);
+}
+
+// False if it turns out that another rank's call of that number does not match.
+bool Executor::enter(const Call& call, const Plan& plan) {
+  const Status status = journal_->enter(record_of(call, sequence_), plan.signature);
+  if (!status.ok()) health_.fail(status);
+  return status.ok();
+}
+
+template <typename Ready>
+WaitEnd Executor::wait_here(const LaneGroup& lanes, const Ready& ready) {
+  Waiter waiter = this->waiter(settings_.caller_patience);
+  if (journal_ == nullptr || waiter.timeout_ms <= kAskAfterMs) return wait_until(waiter, ready);
+  const int64_t timeout_ms = std::exchange(waiter.timeout_ms, kAskAfterMs);
+  const WaitEnd end = wait_until(waiter, ready);
+  if (end != WaitEnd::kDeadline) return end;
+  ask(lanes, sequence_);
+  waiter.timeout_ms = timeout_ms == kNever ? kNever : timeout_ms - kAskAfterMs;
+  return wait_until(waiter, ready);
+}
+
+void Executor::ask(const LaneGroup& lanes, uint64_t sequence) {
+  lanes.for_each_awaited([&](int rank) { journal_->ask(rank, sequence); });
+}
+
+// When its time has come.
+void Executor::ask_once(Operation& operation, const LaneGroup& lanes) {
+  if (now_ms() < operation.ask_ms_) return;
+  operation.ask_ms_ = kNever;
+  ask(lanes, operation.sequence_);
+}
+
+void Executor::heard(int peer, std::span<const std::byte> note) {
+  if (const Status status = journal_->heard(peer, note); !status.ok()) health_.fail(status);
 }
 
 Status Executor::run_queued(const Call& call) {
@@ -72,9 +116,14 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.reset();
   operation.plan_ = plan_for(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
-  operation.sequence_ = ++sequence_;
+  ++sequence_;
+  if (journal_ != nullptr && !enter(operation.call_, *operation.plan_)) {
+    return why_stopped(operation.call_, sequence_);
+  }
+  operation.sequence_ = sequence_;
   const int64_t timeout = timeout_ms();
   operation.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
+  operation.ask_ms_ = journal_ == nullptr ? kNever : now_ms() + kAskAfterMs;
   const size_t parts = operation.plan_->parts.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
@@ -118,7 +167,17 @@ Status Executor::drain() {
   return Status::format(Code::kTimeout, "{} operations are still outstanding", outstanding_.load());
 }
 
-void Executor::leave() { lanes_.front()->lane().leave(); }
+bool Executor::has_left(int peer) {
+  const Hosts* hosts = settings_.hosts;
+  const LaneGroup& lanes = lanes_.front()->lanes();
+  if (hosts == nullptr) return lanes.has_left(peer);
+  if (hosts->host(peer) != hosts->host(settings_.rank)) return false;
+  return lanes.has_left(hosts->place(peer));
+}
+
+void Executor::leave() {
+  for (const auto& queue : lanes_) queue->lanes().leave();
+}
 
 // ---- plans -------------------------------------------------------------------------------------
 
@@ -133,7 +192,9 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
                       .lanes = static_cast<int>(lanes_.size()),
                       .limits = settings_.limits,
                       .can_view = settings_.can_view,
-                      .choose = &choose_});
+                      .choose = &choose_,
+                      .hosts = settings_.hosts,
+                      .scopes = settings_.scopes});
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();
   }
@@ -148,16 +209,19 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
 
 // ---- ends --------------------------------------------------------------------------------------
 
-Status Executor::give_up(Lane& lane, const Call& call, uint64_t sequence, Advance advance,
+Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                          WaitEnd end) {
   if (advance == Advance::kFailed) {
-    health_.fail(lane.status());
+    health_.fail(lanes.status());
   } else if (end == WaitEnd::kDeadline) {
+    std::string whom = lanes.blocked_on();
+    if (journal_ != nullptr) {
+      lanes.for_each_awaited([&](int rank) { whom += journal_->answer_of(rank, sequence); });
+    }
     health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
-                                timeout_ms(), describe(record_of(call, sequence)),
-                                lane.blocked_on()));
+                                timeout_ms(), describe(record_of(call, sequence)), whom));
   }
-  lane.abandon();
+  lanes.abandon();
   return why_stopped(call, sequence);
 }
 
@@ -203,7 +267,8 @@ Waiter Executor::waiter(const Patience& patience) const {
   Waiter waiter{.bell = transport_.bell(settings_.rank),
                 .sleepers = transport_.sleepers(),
                 .patience = &patience,
-                .timeout_ms = timeout_ms()};
+                .timeout_ms = timeout_ms(),
+                .polls = settings_.polls};
   health_.attach(waiter);
   return waiter;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/health.hpp"
+#include "exec/journal.hpp"
 #include "exec/operation.hpp"
 #include "exec/worker.hpp"
 
@@ -20,6 +21,11 @@ struct ExecutorSettings {
   int ranks = 1;
   Limits limits;
   bool can_view = false;
+  bool polls = false;  // see Waiter
+  // If they are on several hosts: where, and among whom its phases run.
+  const Hosts* hosts = nullptr;
+  Journal::Tell tell;  // by way of all hosts
+  std::array<const PlanContext*, kScopes> scopes{};
   Patience caller_patience;  // of a thread inside a call
   Patience worker_patience;  // of a worker, which may share its core with the application
 };
@@ -27,7 +33,7 @@ struct ExecutorSettings {
 class Executor : public Driven {
  public:
   // All references outlive it.
-  Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<Lane>> lanes,
+  Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
            Choose choose, Transport& transport, Health& health, WorkerPool& workers);
   ~Executor() override;
 
@@ -47,7 +53,10 @@ class Executor : public Driven {
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
   // Tells the peers that no further calls come.
   void leave();
-  [[nodiscard]] bool has_left(int peer) { return lanes_.front()->lane().has_left(peer); }
+  // Whether a peer on this host has made its last call; of one elsewhere that is never known here.
+  [[nodiscard]] bool has_left(int peer);
+  // What a rank has told this one (ExecutorSettings::tell); the monitor's thread.
+  void heard(int peer, std::span<const std::byte> note);
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_.load(); }
   // Whether any worker thread has been started in this process.
@@ -60,9 +69,15 @@ class Executor : public Driven {
  private:
   friend class LaneQueue;
   Status run_here(const Call& call, const Plan& plan);
+  bool enter(const Call& call, const Plan& plan);
+  template <typename Ready>
+  WaitEnd wait_here(const LaneGroup& lanes, const Ready& ready);
+  void ask(const LaneGroup& lanes, uint64_t sequence);
+  void ask_once(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
   // How a call that did not succeed ends: breaks the communicator and words the error.
-  Status give_up(Lane& lane, const Call& call, uint64_t sequence, Advance advance, WaitEnd end);
+  Status give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
+                 WaitEnd end);
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);
   // Null if no algorithm applies.
@@ -75,6 +90,7 @@ class Executor : public Driven {
   Transport& transport_;
   Health& health_;
   WorkerPool& workers_;
+  std::unique_ptr<Journal> journal_;  // if ranks are on several hosts
   std::vector<std::unique_ptr<LaneQueue>> lanes_;
   std::atomic<int64_t> timeout_ms_{kNever};
   std::atomic<size_t> outstanding_{0};  // operations queued and not ended

@@ -21,9 +21,17 @@ Status Health::cause() const {
 }
 
 void Health::fail(const Status& cause) {
+  // What a rank of this host shared before is what counts, here and elsewhere.
+  if (stop_for(cause) && tell_) tell_(this->cause());
+}
+
+void Health::learn(const Status& cause) { (void)stop_for(cause); }
+
+// Returns whether this was the first cause that this rank has.
+bool Health::stop_for(const Status& cause) {
   {
     const std::lock_guard lock(mutex_);
-    if (!cause_.ok()) return;
+    if (!cause_.ok()) return false;
     share(cause);
     if (shared_ == nullptr || shared_->cause_rank == static_cast<uint32_t>(rank_)) cause_ = cause;
   }
@@ -31,6 +39,7 @@ void Health::fail(const Status& cause) {
   // Unconditionally: a sleeper must not miss this one.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   transport_.notify();
+  return true;
 }
 
 void Health::share(const Status& cause) {

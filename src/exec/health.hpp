@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 
 #include "core/status.hpp"
@@ -27,6 +28,10 @@ class Health {
   // Breaks the communicator for all its ranks, unless it is broken already, and wakes whoever
   // waits.
   void fail(const Status& cause);
+  // The same for a cause that ranks on other hosts know of already.
+  void learn(const Status& cause);
+  // How ranks on other hosts are told; called once at most. Set before any other thread comes.
+  void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
   // What every wait on this communicator has to look at.
   void attach(Waiter& waiter) const {
@@ -35,12 +40,14 @@ class Health {
   }
 
  private:
+  bool stop_for(const Status& cause);
   void share(const Status& cause);
 
   const int rank_;
   Transport& transport_;
   SharedState* const shared_;
   std::atomic<uint32_t> stop_{0};
+  std::function<void(const Status&)> tell_;
   mutable std::mutex mutex_;
   Status cause_;  // guarded by mutex_
 };

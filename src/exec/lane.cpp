@@ -21,9 +21,10 @@ uint64_t elements_sent(const Call& call, int ranks) {
 }  // namespace
 
 Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
-           std::unique_ptr<Endpoint> endpoint)
+           std::unique_ptr<Endpoint> endpoint, std::vector<int> names)
     : rank_(rank),
       ranks_(ranks),
+      names_(std::move(names)),
       transport_(transport),
       window_(std::move(window)),
       shared_(window_ == nullptr ? std::span<const Window::Rank>() : window_->ranks()),
@@ -39,14 +40,15 @@ Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> wi
   }
 }
 
-void Lane::start(const Plan& plan, size_t index, const Call& call, uint64_t sequence) {
+void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRecord& record) {
   plan_ = &plan;
   part_ = &plan.parts[index];
   arguments_ = &call;
   ++call_;
   next_ = 0;
   next_peer_ = 0;
-  record_ = record_of(call, sequence);
+  next_receive_ = 0;
+  record_ = record;
   if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
   begun_ = window_ == nullptr;
   if (!begun_) close_gate();
@@ -95,7 +97,7 @@ Advance Lane::advance() {
     finish();
     return Advance::kDone;
   }
-  if (!sends_.empty()) endpoint_->poll();
+  if (!sends_.empty()) poll();
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
 
@@ -132,12 +134,14 @@ void Lane::finish() {
 
 void Lane::abandon() {
   if (part_ == nullptr) return;
-  for (Transfer& transfer : sends_) {
-    if (!transfer.done) endpoint_->cancel(transfer);
+  for (Sent& sent : sends_) {
+    if (!sent.transfer.done) endpoint_->cancel(sent.transfer);
   }
   sends_.clear();
-  if (receiving_ && !receive_.done) endpoint_->cancel(receive_);
-  receiving_ = false;
+  for (Transfer& receive : receives_) {
+    if (!receive.done) endpoint_->cancel(receive);
+  }
+  receives_.clear();
   finish();
 }
 
@@ -281,6 +285,7 @@ bool Lane::pulled_in_time() {
 // ---- the end -----------------------------------------------------------------------------------
 
 void Lane::leave() {
+  endpoint_->leave();
   if (window_ == nullptr) return;
   shared(rank_).departure->left.store(1, std::memory_order_release);
   transport_.notify();

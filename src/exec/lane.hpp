@@ -56,12 +56,14 @@ enum class Advance { kDone, kBlocked, kFailed };
 
 class Lane {
  public:
-  // `window` may be null: then ranks share no memory. `transport` outlives the lane.
+  // `window` may be null: then ranks share no memory. `transport` outlives the lane. If it joins
+  // only some ranks of the communicator, `names` are their numbers there, for texts.
   Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
-       std::unique_ptr<Endpoint> endpoint);
+       std::unique_ptr<Endpoint> endpoint, std::vector<int> names = {});
 
   // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
-  void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence);
+  // The record is what texts and peers call it by.
+  void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record);
   // Runs until done, blocked on a peer, or failed (then see status()).
   Advance advance();
   // The error of the last advance() that returned kFailed.
@@ -73,6 +75,8 @@ class Lane {
   // "rank 2 (pid 77 on h) has not entered the call; its last was broadcast #2 (...)": whom the lane
   // is waiting for. For error texts.
   [[nodiscard]] std::string blocked_on() const;
+  // Whose message the lane is waiting for, by its number in the communicator; -1: none.
+  [[nodiscard]] int waits_for() const;
   // Tells peers that this rank makes no further calls. Not while a schedule runs.
   void leave();
   // Whether `peer` has said so.
@@ -124,10 +128,18 @@ class Lane {
 
   void send(const Step& step);
   bool receive(const Step& step);
+  void post_receives();
+  bool came_before_leaving(int peer);
+  void poll() {
+    if (endpoint_->poll()) note_move();
+  }
   bool sends_done();
 
   bool fail(Status status);
   bool fail_of_size(int peer, uint64_t expected, std::string_view sent);
+  [[nodiscard]] int number_of(int rank) const {
+    return names_.empty() ? rank : names_[static_cast<size_t>(rank)];
+  }
   [[nodiscard]] std::string name_of(int peer) const;
   [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
     return shared(rank).calls[call % kCallLines];
@@ -138,6 +150,7 @@ class Lane {
 
   const int rank_;
   const int ranks_;
+  const std::vector<int> names_;  // empty: as they are
   Transport& transport_;
   const std::unique_ptr<Window> window_;
   const std::span<const Window::Rank> shared_;  // by rank
@@ -162,11 +175,15 @@ class Lane {
   const Plan::Part* part_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
-  size_t next_ = 0;    // step
-  int next_peer_ = 0;  // of an await(all) that is under way
-  bool receiving_ = false;
-  Transfer receive_;
-  std::deque<Transfer> sends_;
+  size_t next_ = 0;                // step
+  int next_peer_ = 0;              // of an await(all) that is under way
+  size_t next_receive_ = 0;        // of part_->receives: the next to be posted
+  std::deque<Transfer> receives_;  // posted, in the order of their steps
+  struct Sent {
+    int peer = -1;
+    Transfer transfer;
+  };
+  std::deque<Sent> sends_;
   std::vector<const void*> sources_;
   std::vector<CacheLine> scratch_;
   std::vector<std::byte> scaled_;       // pre-multiplied send buffer

@@ -14,13 +14,14 @@ bool Lane::fail(Status status) {
 
 bool Lane::fail_of_size(int peer, uint64_t expected, std::string_view sent) {
   return fail(Status::format(Code::kMismatch,
-                             "rank {} in {} expects {} bytes of rank {}, which sends {}", rank_,
-                             describe(record_), expected, peer, sent));
+                             "rank {} in {} expects {} bytes of rank {}, which sends {}",
+                             number_of(rank_), describe(record_), expected, number_of(peer), sent));
 }
 
 std::string Lane::name_of(int peer) const {
   const PeerProcess& process = transport_.process(peer);
-  return fmt::format("rank {} (pid {} on {})", peer, process.pid, process.host);
+  const int pid = process.pid != 0 ? process.pid : process.own_pid;
+  return fmt::format("rank {} (pid {} on {})", number_of(peer), pid, process.host);
 }
 
 std::string Lane::blocked_on() const {
@@ -42,9 +43,18 @@ std::string Lane::blocked_on() const {
   const Step& step = part_->schedule.steps[next_];
   const int peer = step.peer == kAllPeers ? next_peer_ : step.peer;
   if (peer >= 0 && peer < ranks_ && peer != rank_) {
-    add(name_of(peer) + " entered the call but is late for: " + to_string(step, part_->schedule));
+    const std::string_view entered = window_ != nullptr ? " entered the call but" : "";
+    const std::string what = names_.empty() ? to_string(step, part_->schedule) : "its part of it";
+    add(fmt::format("{}{} is late for: {}", name_of(peer), entered, what));
   }
   return text;
+}
+
+int Lane::waits_for() const {
+  if (part_ == nullptr) return -1;
+  // Receives are not posted past any other step that can block, so that is what comes next.
+  if (!receives_.empty()) return number_of(part_->schedule.steps[next_].peer);
+  return sends_.empty() ? -1 : number_of(sends_.front().peer);
 }
 
 uint32_t Lane::last_call_of(int peer) const {
@@ -59,7 +69,7 @@ uint32_t Lane::last_call_of(int peer) const {
 bool Lane::mismatched(int peer, uint32_t call) {
   const uint32_t first = first_difference(peer, call);
   return fail(Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
-                             rank_, describe(own_record(first)), peer,
+                             number_of(rank_), describe(own_record(first)), number_of(peer),
                              describe(record_at(peer, first))));
 }
 

@@ -18,6 +18,9 @@ constexpr size_t kAccumulatorBytes = 16 << 10;
 Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
 constexpr Tag kCallMask = ~Tag{0} << 32;
 
+// Posted at once by a lane.
+constexpr size_t kMostReceives = 8;
+
 }  // namespace
 
 // ---- arithmetic --------------------------------------------------------------------------------
@@ -98,43 +101,62 @@ bool Lane::expect(const Step& step) {
 // ---- messages ----------------------------------------------------------------------------------
 
 void Lane::send(const Step& step) {
-  Transfer& transfer = sends_.emplace_back();
+  Sent& sent = sends_.emplace_back();
+  sent.peer = step.peer;
   endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
-                  transfer);
+                  sent.transfer);
+}
+
+// Of the step that comes next, at least, and of later ones whose memory is free already.
+void Lane::post_receives() {
+  const std::vector<ReceiveStep>& all = part_->receives;
+  for (; next_receive_ < all.size() && receives_.size() < kMostReceives; ++next_receive_) {
+    if (all[next_receive_].from > next_) return;
+    const Step& step = part_->schedule.steps[all[next_receive_].step];
+    endpoint_->recv(step.peer, tag_of(call_, 0), kCallMask, address(step.dst), step.bytes,
+                    receives_.emplace_back());
+  }
 }
 
 bool Lane::receive(const Step& step) {
-  if (!receiving_) {
-    receive_ = {};
-    receiving_ = true;
-    endpoint_->recv(step.peer, tag_of(call_, 0), kCallMask, address(step.dst), step.bytes,
-                    receive_);
+  post_receives();
+  Transfer& receive = receives_.front();
+  if (!receive.done) poll();
+  if (!receive.done && (!endpoint_->has_left(step.peer) || !came_before_leaving(step.peer))) {
+    return false;
   }
-  if (!receive_.done) endpoint_->poll();
-  if (!receive_.done) return false;
-  receiving_ = false;
-  const bool longer = receive_.status.code() == Code::kTruncated;
-  if (!receive_.status.ok() && !longer) return fail(receive_.status);
-  const bool same_call = static_cast<uint32_t>(receive_.tag) == plan_->signature;
+  const bool longer = receive.status.code() == Code::kTruncated;
+  if (!receive.status.ok() && !longer) return fail(receive.status);
+  const bool same_call = static_cast<uint32_t>(receive.tag) == plan_->signature;
   // Where a rank knows its own sizes only, this is where they meet.
-  if (same_call && (longer || receive_.bytes != step.bytes)) {
+  if (same_call && (longer || receive.bytes != step.bytes)) {
     return fail_of_size(step.peer, step.bytes,
-                        longer ? "more" : fmt::format("{} bytes", receive_.bytes));
+                        longer ? "more" : fmt::format("{} bytes", receive.bytes));
   }
   if (!same_call) {
     return fail(Status::format(
         Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
-        rank_, describe(record_), step.peer));
+        number_of(rank_), describe(record_), number_of(step.peer)));
   }
+  receives_.pop_front();
   return true;
+}
+
+// What a peer that has left has sent is here; false, and a failure, if what is waited for is not.
+bool Lane::came_before_leaving(int peer) {
+  while (endpoint_->poll()) {
+  }
+  if (receives_.front().done) return true;
+  return fail({Code::kPeerFailed, name_of(peer) + " has destroyed its communicator"});
 }
 
 bool Lane::sends_done() {
   if (sends_.empty()) return true;
-  endpoint_->poll();
+  poll();
   while (!sends_.empty()) {
-    if (!sends_.front().done) return false;
-    if (!sends_.front().status.ok()) return fail(sends_.front().status);
+    const Transfer& oldest = sends_.front().transfer;
+    if (!oldest.done) return false;
+    if (!oldest.status.ok()) return fail(oldest.status);
     sends_.pop_front();
   }
   return true;

@@ -31,16 +31,19 @@ bool LaneQueue::step(size_t index) {
   Operation* const operation = front();
   if (operation == nullptr) return false;
   if (!started_) {
-    lane_->start(*operation->plan_, index, operation->call_, operation->sequence_);
+    lanes_->start(*operation->plan_, index, operation->call_, operation->sequence_);
     started_ = true;
   }
   Status status;
-  const Advance advance = lane_->advance();
+  const Advance advance = lanes_->advance();
   if (advance != Advance::kDone) {
     const bool stopped = executor_.health_.stopped();
     const bool late = operation->deadline_ms_ != kNever && now_ms() >= operation->deadline_ms_;
-    if (advance == Advance::kBlocked && !stopped && !late) return false;
-    status = executor_.give_up(*lane_, operation->call_, operation->sequence_, advance,
+    if (advance == Advance::kBlocked && !stopped && !late) {
+      if (operation->ask_ms_ != kNever && index == 0) executor_.ask_once(*operation, *lanes_);
+      return false;
+    }
+    status = executor_.give_up(*lanes_, operation->call_, operation->sequence_, advance,
                                stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
   }
   started_ = false;

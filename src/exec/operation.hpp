@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "exec/completion.hpp"
-#include "exec/lane.hpp"
+#include "exec/lane_group.hpp"
 
 namespace tutti {
 
@@ -33,31 +33,32 @@ class Operation : public Completion {
   std::shared_ptr<const Plan> plan_;
   uint64_t sequence_ = 0;
   int64_t deadline_ms_ = kNever;
+  int64_t ask_ms_ = kNever;  // when to ask those it waits for; of the first lane's driver
   std::atomic<size_t> parts_left_{0};
   std::mutex mutex_;
   Status first_error_;  // guarded by mutex_
 };
 
-// One lane and the operations that wait for it.
+// The lanes of one worker and the operations that wait for them.
 class LaneQueue {
  public:
-  LaneQueue(Executor& executor, std::unique_ptr<Lane> lane)
-      : executor_(executor), lane_(std::move(lane)) {}
+  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes)
+      : executor_(executor), lanes_(std::move(lanes)) {}
 
   void push(Operation& operation);
   // Runs the front of the queue as far as it goes, unless somebody else does; returns whether an
   // operation's part ended here.
   bool drive(size_t index);
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
-  // For who knows that the queue is empty: nobody else then touches the lane.
-  [[nodiscard]] Lane& lane() { return *lane_; }
+  // For who knows that the queue is empty: nobody else then touches the lanes.
+  [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
 
  private:
   bool step(size_t index);
   Operation* front();
 
   Executor& executor_;
-  const std::unique_ptr<Lane> lane_;
+  const std::unique_ptr<LaneGroup> lanes_;
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
   bool started_ = false;  // of the front; the driver's own

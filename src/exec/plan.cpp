@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 
 namespace tutti {
 namespace {
@@ -29,6 +30,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.in_place = key.in_place;
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
   problem.limits = context.limits;
+  problem.hosts = context.hosts;
   return problem;
 }
 
@@ -53,6 +55,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   problem.count = range.bytes / whole.element_bytes;
   Plan::Part part;
   part.schedule = build_schedule(algorithm, problem);
+  part.receives = receives_of(part.schedule, problem.in_place);
   part.offset = range.offset;
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
@@ -80,6 +83,95 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   if (part.uses_lines) part.slot_extent = 0;
   part.runs_ahead = light && part.enters && !part.stages && !part.schedule.shows_buffers;
   return part;
+}
+
+// The operation of a phase that reduces: the caller's, but that scaling comes first and the
+// division of an average last.
+ReduceOp op_of(const Phase& phase, ReduceOp whole) {
+  if (whole == ReduceOp::kAvg) return phase.finishes ? whole : ReduceOp::kSum;
+  if (whole == ReduceOp::kPremulSum) return phase.begins ? whole : ReduceOp::kSum;
+  return whole;
+}
+
+// Where buffers would lie, for finding out which coincide.
+void* stand_in(const Ref& ref) {
+  return reinterpret_cast<void*>((uint64_t{ref.base} + 1) << 56 | ref.offset);
+}
+
+class PhasePlanner {
+ public:
+  PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
+      : context_(context), call_(call), signature_(signature) {}
+
+  // Null if for some phase there is no algorithm.
+  std::shared_ptr<const ComposedPlan> plan(const Composition& composition) {
+    auto composed = std::make_shared<ComposedPlan>();
+    composed->scratch_bytes = composition.scratch_bytes;
+    for (const Phase& phase : composition.phases) {
+      Call call = call_of(phase);
+      std::shared_ptr<const Plan> plan = plan_of(phase, call);
+      if (plan == nullptr) return nullptr;
+      call.send = nullptr;
+      call.recv = nullptr;
+      composed->phases.push_back(
+          {phase.scope, phase.after, phase.send, phase.recv, std::move(call), std::move(plan)});
+    }
+    return composed;
+  }
+
+ private:
+  [[nodiscard]] Call call_of(const Phase& phase) const {
+    Call call;
+    call.collective = phase.collective;
+    call.type = call_.type;
+    if (reduces(phase.collective)) call.op = op_of(phase, call_.op);
+    call.root = phase.root;
+    call.count = phase.count;
+    call.send = stand_in(phase.send);
+    call.recv = stand_in(phase.recv);
+    if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
+    return call;
+  }
+
+  // Phases that are alike share one.
+  std::shared_ptr<const Plan> plan_of(const Phase& phase, const Call& call) {
+    const PlanContext& context = *context_.scopes[static_cast<size_t>(phase.scope)];
+    const PlanKey key = plan_key(call, context.rank);
+    for (const auto& [scope, known_key, known] : known_) {
+      if (scope == phase.scope && known_key == key) return known;
+    }
+    std::shared_ptr<Plan> plan = make_plan(call, key, context);
+    if (plan == nullptr) return nullptr;
+    plan->signature = chained(signature_, plan->signature);
+    plan->divisor = static_cast<uint32_t>(context_.ranks);
+    known_.emplace_back(phase.scope, key, plan);
+    return plan;
+  }
+
+  const PlanContext& context_;
+  const Call& call_;
+  const uint32_t signature_;
+  std::vector<std::tuple<Scope, PlanKey, std::shared_ptr<const Plan>>> known_;
+};
+
+// Returns whether there are algorithms for all phases.
+bool add_composed_parts(Plan& plan, const Call& call, const Problem& whole,
+                        const PlanContext& context) {
+  const BufferBlocks blocks = blocks_of(whole.collective, true);
+  const bool divides = blocks.send != Blocks::kPerRank && blocks.recv != Blocks::kPerRank;
+  const int lanes = divides ? lanes_for(whole.bytes(), context.lanes) : 1;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Range range = part_of(whole.bytes(), lanes, lane);
+    Problem problem = whole;
+    problem.count = range.bytes / whole.element_bytes;
+    Plan::Part part;
+    part.offset = range.offset;
+    part.composed =
+        PhasePlanner(context, call, plan.signature).plan(plan.algorithm->compose(problem));
+    if (part.composed == nullptr) return false;
+    plan.parts.push_back(std::move(part));
+  }
+  return true;
 }
 
 // Whether all that a rank does before it knows of everybody's entry is to enter: nothing is lost
@@ -166,12 +258,13 @@ size_t Plan::steps() const {
   for (const Part& part : parts) {
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
+    if (part.composed == nullptr) continue;
+    for (const ComposedPlan::Phase& phase : part.composed->phases) steps += 1 + phase.plan->steps();
   }
   return steps;
 }
 
-std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
-                                      const PlanContext& context) {
+std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context) {
   auto plan = std::make_shared<Plan>();
   const Problem problem = problem_for(key, context);
   plan->algorithm = (*context.choose)(problem, key.type);
@@ -183,6 +276,9 @@ std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
     plan->kernel = reduce_kernel(key.op, key.type);
   }
   const int lanes = is_uneven(key.collective) ? 1 : lanes_for(problem.bytes(), context.lanes);
+  if (plan->algorithm->compose != nullptr) {
+    return add_composed_parts(*plan, call, problem, context) ? plan : nullptr;
+  }
   for (int lane = 0; lane < lanes; ++lane) {
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }

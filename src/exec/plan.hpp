@@ -4,21 +4,26 @@
 // once per kind and kept by the communicator's cache.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
 #include "exec/call.hpp"
+#include "exec/receives.hpp"
 #include "kernels/reduce_host.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
 
+struct ComposedPlan;
+
 struct Plan {
   // What one lane does: its schedule, for the part of each block that begins `offset` bytes in.
   struct Part {
     Schedule schedule;
+    std::vector<ReceiveStep> receives;
     uint64_t offset = 0;
     uint32_t most_sources = 0;
     bool enters = false;        // publishes tick 1 itself
@@ -35,6 +40,8 @@ struct Plan {
     // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
     // memory that all of them see (Limits::views). Null: nothing.
     std::shared_ptr<const Part> viewing;
+    // Instead of the schedule, for ranks on several hosts.
+    std::shared_ptr<const ComposedPlan> composed;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
@@ -45,6 +52,20 @@ struct Plan {
 
   // What it holds, for the bound on the cache.
   [[nodiscard]] size_t steps() const;
+};
+
+// What a composition amounts to on this rank.
+struct ComposedPlan {
+  struct Phase {
+    Scope scope = Scope::kHost;
+    uint32_t after = 0;
+    Ref send;
+    Ref recv;
+    Call call;  // without buffers
+    std::shared_ptr<const Plan> plan;
+  };
+  std::vector<Phase> phases;
+  uint64_t scratch_bytes = 0;
 };
 
 // The algorithm for a call on elements of that type, the same on all ranks; null if none applies.
@@ -58,6 +79,10 @@ struct PlanContext {
   Limits limits;
   bool can_view = false;  // Transport::can_view()
   const Choose* choose = nullptr;
+  // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
+  // for a scope that this rank is not in.
+  const Hosts* hosts = nullptr;
+  std::array<const PlanContext*, kScopes> scopes{};
 };
 
 // Calls with equal keys share a plan.
@@ -82,7 +107,6 @@ struct PlanKeyHash {
 
 PlanKey plan_key(const Call& call, int rank);
 // Null if no algorithm applies.
-std::shared_ptr<const Plan> make_plan(const Call& call, const PlanKey& key,
-                                      const PlanContext& context);
+std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context);
 
 }  // namespace tutti

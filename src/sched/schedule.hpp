@@ -37,6 +37,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hosts.hpp"
 #include "core/types.hpp"
 
 namespace tutti {
@@ -186,6 +187,9 @@ struct Problem {
   // Only a reduction in one step in rank order will do (needs_rank_order() in core/types.hpp).
   bool rank_order = false;
   Limits limits;
+  // If the ranks are on several hosts: where. They then share no memory (Limits::slot_bytes is 0);
+  // a composition's phases within a host do.
+  const Hosts* hosts = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }

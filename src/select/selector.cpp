@@ -92,6 +92,22 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
   return machine;
 }
 
+Environment without_rules(Environment environment) {
+  for (const RuleVariable& variable : kRuleVariables) environment.*variable.text = {};
+  return environment;
+}
+
+// Messages are then what counts. The ranks of a host share its way to the others.
+Machine machine_across(const Hosts& hosts, const Machine& host) {
+  constexpr double kMessage = 20e-6;      // TCP on an idle local network
+  constexpr double kPerByte = 1 / 1.2e9;  // 10 Gbit/s
+  Machine machine = host;
+  machine.message_s = kMessage;
+  machine.message_byte_s = kPerByte * hosts.most_on_a_host();
+  machine.host = std::make_shared<Machine>(host);
+  return machine;
+}
+
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
                                   Advice advice) {
   Selector selector(machine, environment.strict, std::move(advice));

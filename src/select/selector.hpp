@@ -24,6 +24,13 @@ Limits limits_of(const Environment& environment);
 // The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
 Machine machine_for(int ranks, int cores, const Machine& alone = {});
 
+// The environment without what it says of algorithms: for the phases of a composition, of which the
+// variables do not speak.
+Environment without_rules(Environment environment);
+
+// The machine as ranks on several hosts see it; `host` is it as those of one host do.
+Machine machine_across(const Hosts& hosts, const Machine& host);
+
 // The variable that decides about a collective ("CCL_ALLREDUCE"); empty: none.
 std::string_view rule_variable(Collective collective);
 

@@ -19,11 +19,16 @@ struct Choice {
   std::string algorithm;
 };
 
-const std::vector<Choice> kChoices = {
+// Compositions need several hosts: hosts_test.cpp.
+std::vector<Choice> choices() {
+  std::vector<Choice> all = {
 #define TUTTI_ALGORITHM(collective, name) {#collective, #name},
 #include "algorithms/registry.inc"
 #undef TUTTI_ALGORITHM
-};
+  };
+  std::erase_if(all, [](const Choice& choice) { return choice.algorithm == "hierarchical"; });
+  return all;
+}
 
 constexpr size_t kCounts[] = {0, 1, 3, 12, 14, 63, 500, 4099, 16385, 100003};
 constexpr tutti_type kTypesHere[] = {TUTTI_UINT8, TUTTI_INT32, TUTTI_BFLOAT16, TUTTI_FLOAT64};
@@ -56,6 +61,10 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
   }
 }
 
+// Sanitizers look at the memory that is touched, which more ranks touch in the same ways.
+const std::vector<int> kRankCounts =
+    kSanitized ? std::vector{2, 3, 5} : std::vector{1, 2, 3, 4, 5, 8};
+
 class Algorithm : public testing::TestWithParam<Choice> {};
 
 TEST_P(Algorithm, GivesTheReference) {
@@ -63,7 +72,7 @@ TEST_P(Algorithm, GivesTheReference) {
   std::string variable = "CCL_" + choice.collective;
   std::transform(variable.begin(), variable.end(), variable.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  for (const int count : {1, 2, 3, 4, 5, 8}) {
+  for (const int count : kRankCounts) {
     Ranks ranks;
     ranks.count = count;
     ranks.before = [&](int) { setenv(variable.c_str(), choice.algorithm.c_str(), 1); };
@@ -106,7 +115,7 @@ TEST(WithoutPulls, ResultsAreTheSame) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(kChoices), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(choices()), [](const auto& info) {
   return info.param.collective + "_" + info.param.algorithm;
 });
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <vector>
 
 #include "support/collectives.hpp"
 
@@ -49,6 +50,10 @@ template <typename Body>
 void for_types(const Body& body) {
   for (int type = 0; type < kTypes; ++type) body(static_cast<tutti_type>(type));
 }
+
+// Sanitizers look at the memory that is touched, which more ranks touch in the same ways.
+const std::vector<int> kRankCounts =
+    kSanitized ? std::vector{1, 2, 3, 5} : std::vector{1, 2, 3, 4, 5, 8};
 
 class Conformance : public testing::TestWithParam<int> {
  protected:
@@ -183,7 +188,7 @@ TEST_P(Conformance, SendAndRecvMoveEveryElement) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Conformance, testing::Values(1, 2, 3, 4, 5, 8),
+INSTANTIATE_TEST_SUITE_P(Ranks, Conformance, testing::ValuesIn(kRankCounts),
                          [](const auto& info) { return std::to_string(info.param); });
 
 TEST(Barrier, LetsNobodyPassBeforeAllHaveCome) {

@@ -140,11 +140,143 @@ TEST(Launcher, WhatIsNoRankOrSizeIsAnError) {
             std::string::npos);
 }
 
-TEST(Launcher, SeveralHostsAreNotOfThisRelease) {
-  auto place = detect(with(with(torchrun(), "WORLD_SIZE", "8"), "RANK", "5"));
-  EXPECT_EQ(place.status().code(), Code::kUnsupported);
-  EXPECT_NE(tutti_test::error_of(place).find("LOCAL_WORLD_SIZE is \"4\" and WORLD_SIZE is \"8\""),
+// ---- several hosts ------------------------------------------------------------------------------
+
+Route route_of(const Variables& variables) {
+  auto place = detect(variables);
+  EXPECT_TRUE(place.ok()) << place.status().message();
+  return place.ok() ? place->route : Route{};
+}
+
+// torchrun's on two hosts of four processes each.
+Variables two_hosts() { return with(with(torchrun(), "WORLD_SIZE", "8"), "RANK", "5"); }
+
+Variables slurm() {
+  return {{"SLURM_PROCID", "3"},
+          {"SLURM_STEP_NUM_TASKS", "5"},
+          {"SLURM_LOCALID", "1"},
+          {"SLURM_NODEID", "1"},
+          {"SLURM_STEP_TASKS_PER_NODE", "2(x2),1"},
+          {"SLURM_STEP_NODELIST", "node[07-09]"},
+          {"SLURM_JOB_ID", "12"},
+          {"SLURM_STEP_ID", "0"}};
+}
+
+TEST(Launcher, RanksOfOneHostNeedNoWayToMeet) {
+  EXPECT_EQ(route_of(torchrun()).kind, Route::Kind::kOneHost);
+  EXPECT_EQ(route_of(with(torchrun(), "TUTTI_MEETING_FILE", "/tmp/x")).kind, Route::Kind::kOneHost);
+  EXPECT_EQ(route_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}}).kind,
+            Route::Kind::kOneHost);
+}
+
+TEST(Launcher, RankZeroServesAtThePortAfterTheMasters) {
+  const Route route = route_of(two_hosts());
+  EXPECT_EQ(route.kind, Route::Kind::kAddress);
+  EXPECT_EQ(route.host, "h");
+  EXPECT_EQ(route.port, 29501);
+  EXPECT_EQ(route_of(with(two_hosts(), "MASTER_PORT", "65535")).port, 65534);
+  // An address of the network by hand may mean several hosts.
+  EXPECT_EQ(route_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "10.0.0.1"}}).kind,
+            Route::Kind::kAddress);
+}
+
+TEST(Launcher, TheUserMayGiveTheAddressOrThePort) {
+  EXPECT_EQ(route_of(with(two_hosts(), "CCL_KVS_IP_PORT", "4000")).port, 4000);
+  EXPECT_EQ(route_of(with(two_hosts(), "CCL_KVS_IP_PORT", "4000")).host, "h");
+  for (const char* address : {"10.1.2.3_4000", "10.1.2.3:4000"}) {
+    const Route route = route_of(with(slurm(), "CCL_KVS_IP_PORT", address));
+    EXPECT_EQ(route.kind, Route::Kind::kAddress);
+    EXPECT_EQ(route.host, "10.1.2.3");
+    EXPECT_EQ(route.port, 4000);
+  }
+  for (const char* bad : {"0", "65536", "10.1.2.3_", "10.1.2.3:port", "_", "x"}) {
+    EXPECT_NE(complaint(with(two_hosts(), "CCL_KVS_IP_PORT", bad)).find("CCL_KVS_IP_PORT is"),
+              std::string::npos)
+        << bad;
+  }
+  EXPECT_NE(complaint(with(two_hosts(), "MASTER_PORT", "x")).find("MASTER_PORT is \"x\""),
             std::string::npos);
+}
+
+TEST(Launcher, AFileOrMpiIsUsedWhereTheUserSaysSo) {
+  const Route file = route_of(with(two_hosts(), "TUTTI_MEETING_FILE", "/net/x"));
+  EXPECT_EQ(file.kind, Route::Kind::kFile);
+  EXPECT_EQ(file.file, "/net/x");
+  EXPECT_EQ(route_of(with(two_hosts(), "CCL_KVS_MODE", "MPI")).kind, Route::Kind::kMpi);
+  EXPECT_EQ(route_of(with(two_hosts(), "CCL_KVS_MODE", "pmi")).kind, Route::Kind::kAddress);
+}
+
+TEST(Launcher, HydraOverSeveralHostsIsAskedOverPmi) {
+  const Variables hydra = {{"PMI_RANK", "1"},
+                           {"PMI_SIZE", "2"},
+                           {"MPI_LOCALRANKID", "0"},
+                           {"MPI_LOCALNRANKS", "1"},
+                           {"PMI_FD", "9"}};
+  const Route route = route_of(hydra);
+  EXPECT_EQ(route.kind, Route::Kind::kPmi);
+  EXPECT_EQ(route.pmi.fd, 9);
+  EXPECT_EQ(route.pmi.job, "");
+  EXPECT_NE(complaint(with(hydra, "PMI_FD", "x")).find("PMI_FD is \"x\""), std::string::npos);
+  EXPECT_NE(complaint({{"PMI_PORT", "h:1"}, {"PMI_ID", "0"}}).find("-pmi-port"), std::string::npos);
+}
+
+TEST(Launcher, OpenMpiOverSeveralHostsIsAskedOverPmix) {
+  EXPECT_EQ(route_of({{"OMPI_COMM_WORLD_RANK", "0"},
+                      {"OMPI_COMM_WORLD_SIZE", "2"},
+                      {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"},
+                      {"PMIX_NAMESPACE", "77"}})
+                .kind,
+            Route::Kind::kPmix);
+}
+
+TEST(Launcher, SlurmIsUnderstood) {
+  expect_place(slurm(), {3, 5, 1, 2, "", "Slurm's srun"});
+  Variables last = with(with(slurm(), "SLURM_NODEID", "2"), "SLURM_PROCID", "4");
+  expect_place(with(last, "SLURM_LOCALID", "0"), {4, 5, 0, 1, "", "Slurm's srun"});
+  // What runs in a batch script itself belongs to no step.
+  expect_place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, {0, 1, 0, 1, "", "no launcher"});
+  expect_place({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}},
+               {0, 1, 0, 1, "", "no launcher"});
+  for (const char* bad : {"x", "2(x1)", "2(y2)", "0", "2(x"}) {
+    EXPECT_NE(complaint(with(slurm(), "SLURM_STEP_TASKS_PER_NODE", bad)).find(bad),
+              std::string::npos)
+        << bad;
+  }
+}
+
+TEST(Launcher, SlurmOverSeveralHostsIsAskedByWhatItServes) {
+  const Route pmi =
+      route_of(with(with(with(with(slurm(), "PMI_FD", "9"), "PMI_JOBID", "12.0"), "PMI_RANK", "3"),
+                    "PMI_SIZE", "5"));
+  EXPECT_EQ(pmi.kind, Route::Kind::kPmi);
+  EXPECT_EQ(pmi.pmi.job, "12.0");
+  EXPECT_EQ(route_of(with(slurm(), "PMIX_NAMESPACE", "slurm.pmix.12.0")).kind, Route::Kind::kPmix);
+}
+
+TEST(Launcher, SlurmWithoutPmiMeetsAtItsFirstNode) {
+  const std::map<std::string, std::string> first_hosts = {
+      {"node[07-09]", "node07"}, {"a,b", "a"},       {"one", "one"},
+      {"a[1,5]-ib,b", "a1-ib"},  {"n[3-4],m", "n3"}, {"x,n[1-2]", "x"}};
+  for (const auto& [list, host] : first_hosts) {
+    const Route route = route_of(with(slurm(), "SLURM_STEP_NODELIST", list));
+    EXPECT_EQ(route.kind, Route::Kind::kAddress);
+    EXPECT_EQ(route.host, host);
+    EXPECT_GE(route.port, 20000);
+    EXPECT_LT(route.port, 30000);
+  }
+  EXPECT_NE(route_of(slurm()).port, route_of(with(slurm(), "SLURM_STEP_ID", "1")).port);
+  EXPECT_EQ(route_of(with(slurm(), "CCL_KVS_IP_PORT", "4000")).port, 4000);
+  // The user's own address goes before it.
+  EXPECT_EQ(route_of(with(slurm(), "MASTER_ADDR", "10.0.0.1")).host, "10.0.0.1");
+}
+
+TEST(Launcher, TheUserMayPutOneLauncherBeforeAnother) {
+  Variables both = torchrun();
+  both.insert({{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}});
+  expect_place(both, {1, 4, 1, 4, "", "torchrun"});
+  expect_place(with(both, "CCL_PROCESS_LAUNCHER", "hydra"), {0, 1, 0, 1, "", "MPICH's mpirun"});
+  expect_place(with(torchrun(), "CCL_PROCESS_LAUNCHER", "hydra"), {1, 4, 1, 4, "", "torchrun"});
 }
 
 TEST(Launcher, MoreProcessesOnTheHostThanInAllAreAnError) {

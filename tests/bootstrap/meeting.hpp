@@ -3,13 +3,19 @@
 // Ids for tests in forked processes: all derive the same one, process 0 serves it.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "bootstrap/join.hpp"
 #include "bootstrap/service.hpp"
+#include "core/log.hpp"
+#include "core/network.hpp"
 #include "core/wait.hpp"
 
 namespace tutti_test {
@@ -25,15 +31,39 @@ inline tutti::UniqueId test_id() {
 }
 
 inline tutti::Result<std::unique_ptr<tutti::Exchange>> meet(const tutti::UniqueId& id, int rank,
-                                                            int ranks,
-                                                            int64_t timeout_ms = kLongMs) {
+                                                            int ranks, int64_t timeout_ms = kLongMs,
+                                                            tutti::Way way = tutti::Way::kAny) {
+  tutti::log::set_level(tutti::LogLevel::kError);  // what is refused, is so on purpose
   if (rank == 0) {
     if (tutti::Status started = tutti::start_service(id, tutti::now_ms() + kLongMs);
         !started.ok()) {
       return started;
     }
   }
-  return tutti::join(id, rank, ranks, tutti::now_ms() + timeout_ms);
+  return tutti::join(id, rank, ranks, tutti::now_ms() + timeout_ms, way);
+}
+
+// An address of this host that nobody listens at just now.
+inline tutti::NetAddress free_address(const std::string& host) {
+  tutti::Fd socket;
+  const tutti::NetAddress any = tutti::parse_address(host, 0);
+  return tutti::listen_tcp(any, 1, socket) == 0 ? tutti::local_address(socket.get())
+                                                : tutti::NetAddress();
+}
+
+inline std::vector<std::byte> bytes(const std::string& text) {
+  const auto view = std::as_bytes(std::span(text));
+  return {view.begin(), view.end()};
+}
+
+inline testing::AssertionResult says(std::string_view text, std::string_view part) {
+  if (text.find(part) != std::string_view::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
+}
+
+// Waits politely until the processes of the test have brought `flag` to `value`.
+inline void await(const std::atomic<int>& flag, int value) {
+  while (flag.load() < value) usleep(1000);
 }
 
 // The text of an error, "" for success.

@@ -17,30 +17,17 @@
 namespace tutti {
 namespace {
 
-using testing::AssertionResult;
+using tutti_test::await;
+using tutti_test::bytes;
 using tutti_test::error_of;
 using tutti_test::kill_myself;
 using tutti_test::kLimit;
 using tutti_test::kLongMs;
 using tutti_test::meet;
 using tutti_test::run_processes;
+using tutti_test::says;
 using tutti_test::Shared;
 using tutti_test::test_id;
-
-AssertionResult says(const std::string& text, const std::string& part) {
-  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
-}
-
-std::vector<std::byte> bytes(const std::string& text) {
-  const auto view = std::as_bytes(std::span(text));
-  return {view.begin(), view.end()};
-}
-
-// Spins politely until another process of the test has come to `value`.
-void await(const std::atomic<int>& flag, int value) {
-  while (flag.load() < value) usleep(1000);
-}
 
 TEST(Service, GivesEveryRankTheBytesOfAllInRankOrder) {
   const UniqueId id = test_id();
@@ -91,7 +78,7 @@ TEST(Service, NamesBothProcessesOfARankThatArrivedTwice) {
     const int rank = process == 0 ? 0 : 1;
     auto exchange = meet(id, rank, 3);
     EXPECT_EQ(exchange.status().code(), Code::kInvalidArgument);
-    EXPECT_TRUE(says(error_of(exchange), "rank 1 arrived twice (pids "));
+    EXPECT_TRUE(says(error_of(exchange), "rank 1 arrived twice: pid "));
     if (rank == 1) {
       EXPECT_TRUE(says(error_of(exchange), std::to_string(getpid())));
     }

@@ -20,6 +20,17 @@ TEST(UniqueId, SurvivesBeingTurnedIntoBytes) {
   EXPECT_EQ(read->describe(), made->describe());
 }
 
+TEST(UniqueId, CarriesAnAddressOfEitherFamily) {
+  for (const char* host : {"10.1.2.3", "fd00::17"}) {
+    const UniqueId id = derive_unique_id("key", parse_address(host, 4711));
+    auto read = decode(encode(id));
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->address, id.address);
+    EXPECT_NE(read->describe().find(id.address.text()), std::string::npos);
+    EXPECT_EQ(read->name, derive_unique_id("key").name);
+  }
+}
+
 TEST(UniqueId, NoTwoAreAlike) {
   auto one = make_unique_id();
   auto two = make_unique_id();

@@ -11,6 +11,8 @@ namespace {
 
 constexpr Patience kSleepAtOnce{.spins = 0, .yields = 0, .wake_needs_fence = false};
 
+constexpr Patience kYieldsFirst{.spins = 0, .yields = 10, .wake_needs_fence = false};
+
 int64_t cpu_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -26,6 +28,36 @@ TEST(Wait, TheConditionWinsOverStopAndDeadline) {
   const Waiter waiter{.patience = &kSleepAtOnce, .stop = &stop, .deadline_ms = 0};
   int looks = 0;
   EXPECT_EQ(wait_until(waiter, [&] { return ++looks == 2; }), WaitEnd::kReady);
+}
+
+// A long message is under way for as long as it takes; sleeping between its pieces would make it
+// longer.
+TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
+  Bell bell{};
+  const auto looks_before_sleep = [&bell](bool moves) {
+    const Waiter waiter{.bell = &bell, .patience = &kYieldsFirst, .polls = true};
+    int looks = 0;
+    EXPECT_EQ(wait_until(waiter,
+                         [&] {
+                           if (moves) note_move();
+                           return ++looks == 1000 || bell.sleepers.load() > 0;
+                         }),
+              WaitEnd::kReady);
+    return looks;
+  };
+  EXPECT_EQ(looks_before_sleep(true), 1000);
+  EXPECT_LT(looks_before_sleep(false), 20);
+}
+
+// Nor does that put off the end.
+TEST(Wait, EndsAtTheDeadlineThoughSomethingMoves) {
+  const Waiter waiter{.patience = &kYieldsFirst, .deadline_ms = now_ms() + 5, .polls = true};
+  EXPECT_EQ(wait_until(waiter,
+                       [] {
+                         note_move();
+                         return false;
+                       }),
+            WaitEnd::kDeadline);
 }
 
 TEST(Wait, EndsWhenStopped) {

@@ -108,7 +108,6 @@ TEST(VariableNames, NoneThatOneCclDocumentsIsUnknown) {
                            "CCL_WORKER_COUNT",
                            "CCL_WORKER_AFFINITY",
                            "CCL_WORKER_MEM_AFFINITY",
-                           "CCL_ATL_TRANSPORT",
                            "CCL_ATL_SHM",
                            "CCL_ATL_HMEM",
                            "CCL_ATL_MPI_FP16",

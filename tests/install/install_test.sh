@@ -2,7 +2,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #
 # install_test.sh BUILD: installs the build to a folder of its own, and uses it from there as a
-# stranger would: with find_package, with pkg-config, and by looking at what it exports.
+# stranger would: with find_package, with pkg-config, and by looking at what it exports,
+# and through the scripts that users source.
 set -euo pipefail
 build=$1
 here=$(dirname "$(readlink -f "$0")")
@@ -38,3 +39,5 @@ cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
 "$prefix/by_pkg_config"
 
 "$prefix/root/bin/tutti" --version | grep -q '^tutti [0-9]' || fail 'the tutti command does not run'
+
+"$here/env_test.sh" "$prefix/root"

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "env/fake_environment.hpp"
 
 namespace tutti {
@@ -118,6 +120,58 @@ TEST(Selector, FindsAnAlgorithmForEveryProblem) {
               << collective_name(collective);
         }
       }
+    }
+  }
+}
+
+// One rank on each of `ranks` hosts.
+Result<Selector> selector_across(int ranks) {
+  std::vector<int> marks(static_cast<size_t>(ranks));
+  std::iota(marks.begin(), marks.end(), 0);
+  return Selector::create(Environment(), machine_across(Hosts::of(marks), Machine()));
+}
+
+// What was measured with 4 and 8 hosts: 3 messages at once are faster than 2 rounds, 7 slower
+// than 3.
+TEST(Selector, PacksShortBlocksForManyHostsTogether) {
+  const auto choose = [](int ranks, uint64_t bytes) {
+    return std::string(chosen(*selector_across(ranks),
+                              without_memory(problem_of(Collective::kAlltoall, bytes, ranks))));
+  };
+  for (const int ranks : {2, 3, 4}) EXPECT_EQ(choose(ranks, 8), "pairwise") << ranks;
+  for (const int ranks : {8, 13, 64}) {
+    EXPECT_EQ(choose(ranks, 8), "bruck") << ranks;
+    EXPECT_EQ(choose(ranks, 512), "bruck") << ranks;
+    EXPECT_EQ(choose(ranks, 64 << 10), "pairwise") << ranks;
+  }
+}
+
+TEST(Selector, PassesLongMessagesBetweenHostsInBlocks) {
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+    const auto choose = [&](int ranks, uint64_t bytes) {
+      return std::string(
+          chosen(*selector_across(ranks), without_memory(problem_of(collective, bytes, ranks))));
+    };
+    EXPECT_EQ(choose(2, 16 << 20), "tree");
+    for (const int ranks : {3, 4, 13, 64}) {
+      EXPECT_EQ(choose(ranks, 1024), "tree") << ranks;
+      EXPECT_EQ(choose(ranks, 1 << 20), "circulant") << ranks;
+      EXPECT_EQ(choose(ranks, 64 << 20), "circulant") << ranks;
+    }
+  }
+}
+
+// The ranks of a host share its way to the others, which one of them alone has to itself.
+TEST(Selector, SendsLongMessagesToEachHostOnce) {
+  std::vector<int> marks(16);
+  for (size_t rank = 0; rank < marks.size(); ++rank) marks[rank] = static_cast<int>(rank) / 4;
+  const Hosts hosts = Hosts::of(marks);
+  const Selector selector = *Selector::create(Environment(), machine_across(hosts, Machine()));
+  for (const Collective collective : {Collective::kBroadcast, Collective::kReduce}) {
+    for (const uint64_t bytes : {64U << 10, 1U << 20, 64U << 20}) {
+      Problem problem = without_memory(problem_of(collective, bytes, 16));
+      problem.hosts = &hosts;
+      EXPECT_EQ(chosen(selector, problem), "hierarchical") << bytes;
     }
   }
 }

@@ -138,6 +138,11 @@ void report(const Child& child, int index, bool& skipped) {
 
 }  // namespace
 
+void Meeting::wait() const {
+  arrived_->fetch_add(1);
+  while (arrived_->load() < count_) usleep(1000);
+}
+
 void kill_myself() {
   kill(getpid(), SIGKILL);
   std::abort();

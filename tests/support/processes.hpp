@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <new>
@@ -54,6 +55,19 @@ class Shared {
 
  private:
   void* memory_;
+};
+
+// Where all processes of a test meet without the library: a rank that breaks a communicator on
+// purpose would otherwise break it under one that is still in the call before. Make it before
+// run_processes, one for each time they meet.
+class Meeting {
+ public:
+  explicit Meeting(int count) : count_(count) {}
+  void wait() const;
+
+ private:
+  int count_;
+  Shared<std::atomic<int>> arrived_;
 };
 
 // Sanitizers slow everything down; tests that are about size, not about races, do less under them.

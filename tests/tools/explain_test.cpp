@@ -113,6 +113,17 @@ TEST(Explain, APictureSaysWhatItLeavesOut) {
   EXPECT_TRUE(contains(picture.text(), "more steps"));
 }
 
+TEST(Explain, ShowsThePhasesOfACallOverSeveralHosts) {
+  const auto report = explain_json("allreduce -n 4 --hosts 2 -b 16mb");
+  EXPECT_EQ(report.at("algorithm"), "hierarchical");
+  EXPECT_TRUE(report.at("steps").empty());
+  const auto phases = report.at("phases").get<std::vector<std::string>>();
+  ASSERT_GE(phases.size(), 3U);
+  EXPECT_EQ(phases.front(), "host    reduce_scatterv of 4194304 B: send+0 -> recv+0");
+  EXPECT_TRUE(contains(phases[1], "column  allreduce")) << phases[1];
+  EXPECT_TRUE(contains(phases[1], "after 1 phase of the host")) << phases[1];
+}
+
 TEST(Explain, RefusesWhatMakesNoSense) {
   for (const auto& [arguments, expected] :
        std::initializer_list<std::pair<const char*, const char*>>{
@@ -122,6 +133,7 @@ TEST(Explain, RefusesWhatMakesNoSense) {
            {"barrier -b 4", "4 bytes are no whole number of elements of a barrier"},
            {"allreduce -n 3 -r 3", "--rank 3: ranks go from 0 to 2"},
            {"broadcast -n 3 --root 5", "--root 5: ranks go from 0 to 2"},
+           {"allreduce -n 3 --hosts 4", "--hosts 4: there are 3 ranks only"},
            {"allreduce -n 3 -a flap", "there is no allreduce algorithm 'flap'"},
            {"allreduce -n 3 -b 64 -a inline", "inline does not apply: over 56 bytes"},
            {"allreduce -n 9 --svg /tmp/no.svg", "a picture of 9 ranks is not legible"},

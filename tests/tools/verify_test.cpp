@@ -24,7 +24,7 @@ TEST(VerifyCommand, ProvesEveryRegisteredAlgorithm) {
 }
 
 TEST(VerifyCommand, ProvesWhatIsAskedForAndSaysSo) {
-  const auto run = run_tutti("verify --ranks 2 --collective barrier");
+  const auto run = run_tutti("verify --ranks 2-3 --collective barrier");
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_NE(run.output.find("barrier         inline"), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("proved"), std::string::npos) << run.output;

@@ -16,7 +16,7 @@
 namespace tutti_test {
 
 inline tutti::TransportConfig config_of(int lanes) {
-  return {lanes, {4096, 65536}, true, tutti::now_ms() + kLongMs, "test"};
+  return {lanes, lanes + 1, {4096, 65536}, true, tutti::now_ms() + kLongMs, "test"};
 }
 
 struct Connected {
@@ -37,6 +37,7 @@ struct Connected {
     waiter.sleepers = transport.sleepers();
     waiter.patience = &patience;
     waiter.deadline_ms = tutti::now_ms() + kLongMs;
+    waiter.polls = !endpoint.rings();
     const auto poll = [&] {
       if (ready()) return true;
       while (endpoint.poll()) {
@@ -70,7 +71,14 @@ inline void run_connected(const tutti::TransportKind& kind, int ranks, int lanes
 }
 
 // A test that runs over every transport.
-class TransportTest : public testing::TestWithParam<const tutti::TransportKind*> {};
+class TransportTest : public testing::TestWithParam<const tutti::TransportKind*> {
+ protected:
+  void SetUp() override {
+    const tutti::Status usable = GetParam()->available();
+    if (!usable.ok()) GTEST_SKIP() << usable.message();
+  }
+  static bool one_host() { return GetParam()->reach == tutti::Reach::kHost; }
+};
 
 #define TUTTI_FOR_ALL_TRANSPORTS(fixture)                                                  \
   INSTANTIATE_TEST_SUITE_P(                                                                \

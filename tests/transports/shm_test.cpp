@@ -50,7 +50,7 @@ class Shm : public testing::Test {
     return static_cast<uint64_t>(info.st_blocks) * 512;
   }
 
-  const Layout layout_{2, 1, {32 << 10, 1 << 20}};
+  const Layout layout_{2, 1, 2, {32 << 10, 1 << 20}};
   std::optional<Region> region_;
   Notifier notifier_;
   std::vector<std::unique_ptr<ShmEndpoint>> ends_;

@@ -44,41 +44,12 @@ struct Parcel {
   uint8_t has_pidfd[kBatch];
 };
 
-template <typename T>
-std::span<const std::byte> bytes_of(const T& value) {
-  return std::as_bytes(std::span(&value, 1));
-}
-
-void put_text(std::span<char> field, std::string_view text) {
-  const size_t length = std::min(text.size(), field.size() - 1);
-  std::copy_n(text.begin(), length, field.begin());
-  field[length] = '\0';
-}
-
-std::string_view text_of(std::span<const char> field) {
-  return {field.data(), strnlen(field.data(), field.size())};
-}
-
-Result<std::vector<Card>> show_cards(Exchange& exchange, const Card& mine) {
-  auto gathered = exchange.allgather(bytes_of(mine));
-  if (!gathered.ok()) return gathered.status();
-  std::vector<Card> cards(gathered->size());
-  for (size_t r = 0; r < cards.size(); ++r) {
-    if ((*gathered)[r].size() != sizeof(Card)) {
-      return Status::format(Code::kInternal, "rank {} sent {} bytes where {} were expected", r,
-                            (*gathered)[r].size(), sizeof(Card));
-    }
-    std::memcpy(&cards[r], (*gathered)[r].data(), sizeof(Card));
-  }
-  return cards;
-}
-
 // The first rank's error, told to all.
 Status agree(Exchange& exchange, const Status& mine) {
   Card card{};
   card.error_code = static_cast<int32_t>(mine.code());
   put_text(card.error, mine.message());
-  auto cards = show_cards(exchange, card);
+  auto cards = gather_values(exchange, card);
   if (!cards.ok()) return cards.status();
   for (size_t r = 0; r < cards->size(); ++r) {
     const Card& other = (*cards)[r];
@@ -290,7 +261,10 @@ Result<Region> enter(Fd file, const Layout& layout, const Card& maker) {
 
 std::vector<PeerProcess> hosts_of(const std::vector<Card>& cards) {
   std::vector<PeerProcess> processes(cards.size());
-  for (size_t r = 0; r < cards.size(); ++r) processes[r].host = text_of(cards[r].host);
+  for (size_t r = 0; r < cards.size(); ++r) {
+    processes[r].own_pid = cards[r].pid;
+    processes[r].host = text_of(cards[r].host);
+  }
   return processes;
 }
 
@@ -299,7 +273,7 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   auto maker = make(layout, card);
   card.error_code = static_cast<int32_t>(maker.status().code());
   put_text(card.error, maker.status().message());
-  auto cards = show_cards(exchange, card);
+  auto cards = gather_values(exchange, card);
   if (!cards.ok()) return cards.status();
   if (!maker.ok()) return maker.status().with_context("rank 0");
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
@@ -315,7 +289,7 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
 
 Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Card& card,
                               int64_t deadline_ms) {
-  auto cards = show_cards(exchange, card);
+  auto cards = gather_values(exchange, card);
   if (!cards.ok()) return cards.status();
   const Card& maker = cards->front();
   if (maker.error_code != 0) {

@@ -71,32 +71,9 @@ void ShmEndpoint::finish(Operation& operation, Status status) {
   transfer.done = true;
 }
 
-namespace {
-
-void start(Transfer& transfer) {
-  transfer.done = false;
-  if (!transfer.status.ok()) transfer.status = {};
-  transfer.bytes = 0;
-  transfer.internal = nullptr;
-}
-
-void end(Transfer& transfer, Status status) {
-  if (!status.ok()) transfer.status = std::move(status);
-  transfer.done = true;
-}
-
-}  // namespace
-
 // The receive has all it gets of a message.
 void ShmEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
-  Transfer& transfer = *receive.transfer;
-  transfer.bytes = std::min(message_bytes, receive.bytes);
-  transfer.source = source;
-  transfer.tag = tag;
-  if (message_bytes <= receive.bytes) return finish(receive, {});
-  finish(receive, Status::format(Code::kTruncated,
-                                 "a message of {} bytes came from rank {}, the receive has {}",
-                                 message_bytes, source, receive.bytes));
+  finish(receive, match::received(*receive.transfer, receive.bytes, source, tag, message_bytes));
 }
 
 // ---- sending
@@ -213,8 +190,10 @@ void ShmEndpoint::cancel(Transfer& transfer) {
     case State::kGranting: peer(operation.peer).grants.remove(operation); break;
     case State::kPosted: matching_.unpost(operation); break;
     case State::kLocal: matching_.drop_local(rank_, operation); break;
+    case State::kSending:
     case State::kRequested:
     case State::kReceiving:
+    case State::kEnding:
     case State::kFree: break;
   }
   release(operation);

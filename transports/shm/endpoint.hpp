@@ -13,13 +13,21 @@
 #include <deque>
 #include <vector>
 
+#include "transports/match/matching.hpp"
+#include "transports/match/transfers.hpp"
 #include "transports/shm/layout.hpp"
-#include "transports/shm/matching.hpp"
 #include "transports/shm/notifier.hpp"
 #include "transports/shm/region.hpp"
 #include "transports/shm/ring_ends.hpp"
 
 namespace tutti::shm {
+
+using match::end;
+using match::Matching;
+using match::Message;
+using match::Operation;
+using match::Queue;
+using match::start;
 
 inline constexpr uint64_t kEagerBytes = 16 << 10;
 inline constexpr uint64_t kUnmatchedBytes = 4 << 20;

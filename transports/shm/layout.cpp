@@ -16,22 +16,25 @@ constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value);
 
 }  // namespace
 
-Layout::Layout(int ranks, int lanes, WindowSizes sizes)
-    : ranks_(unsigned_of(ranks)), lanes_(unsigned_of(lanes)), sizes_(sizes) {
+Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
+    : ranks_(unsigned_of(ranks)),
+      lanes_(unsigned_of(lanes)),
+      channels_(unsigned_of(channels)),
+      sizes_(sizes) {
   state_ = round_up(sizeof(Header), kApart);
   sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
   doors_ = signs_ + ranks_ * kApart;
   door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
-  ranks_begin_ = round_up(doors_ + (lanes_ + 1) * ranks_ * door_bytes_, kPageBytes);
+  ranks_begin_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
   rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
-  total_ = rings_ + (lanes_ + 1) * ranks_ * ranks_ * kRingBytes;
+  total_ = rings_ + channels_ * ranks_ * ranks_ * kRingBytes;
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }

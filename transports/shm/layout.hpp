@@ -43,11 +43,11 @@ struct Span {
 
 class Layout {
  public:
-  Layout(int ranks, int lanes, WindowSizes sizes);
+  Layout(int ranks, int lanes, int channels, WindowSizes sizes);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(ranks_); }
   [[nodiscard]] int lanes() const { return static_cast<int>(lanes_); }
-  [[nodiscard]] int channels() const { return lanes() + 1; }
+  [[nodiscard]] int channels() const { return static_cast<int>(channels_); }
   [[nodiscard]] const WindowSizes& sizes() const { return sizes_; }
   [[nodiscard]] uint64_t total_bytes() const { return total_; }
 
@@ -80,6 +80,7 @@ class Layout {
 
   uint64_t ranks_;
   uint64_t lanes_;
+  uint64_t channels_;
   WindowSizes sizes_;
   uint64_t state_ = 0;
   uint64_t sleepers_ = 0;

@@ -136,7 +136,7 @@ class ShmTransport final : public Transport {
 Status available() { return {}; }
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
-  const Layout layout(exchange.ranks(), config.lanes, config.sizes);
+  const Layout layout(exchange.ranks(), config.lanes, config.channels, config.sizes);
   auto attached = attach(exchange, layout, config.deadline_ms);
   Result<bool> can_pull = false;
   if (attached.ok() && config.pulls) can_pull = all_can_pull(exchange, attached->processes);
@@ -153,6 +153,6 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
 
 extern const TransportKind shm_transport;
 const TransportKind shm_transport = {"shm", "shared memory between the processes of one host",
-                                     shm::available, shm::connect};
+                                     Reach::kHost, shm::available, shm::connect};
 
 }  // namespace tutti

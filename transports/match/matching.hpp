@@ -9,22 +9,24 @@
 #include <memory>
 #include <vector>
 
-#include "transports/shm/queue.hpp"
+#include "transports/match/queue.hpp"
 #include "transports/transport.hpp"
 
-namespace tutti::shm {
+namespace tutti::match {
 
 // A send or receive under way. It is in the queue that its state names.
 struct Operation {
   enum class State : uint8_t {
     kFree,
-    kWaiting,    // send: for room in the ring (Peer::waiting)
+    kWaiting,    // send: for room (Peer::waiting)
+    kSending,    // send: is on its way (no queue; not in shared memory, where it is there at once)
     kRequested,  // send: for the receiver's grant (no queue)
     kStreaming,  // send: pieces are under way (Peer::streams)
     kLocal,      // send to this rank: for the receive, Message::local points to it (no queue)
     kPosted,     // receive: for a message (Matching)
     kGranting,   // receive: for room to send the grant (Peer::grants)
     kReceiving,  // receive: for the pieces (no queue)
+    kEnding,     // failed: for what is still under way over a network (no queue)
   };
   State state = State::kFree;
   int peer = 0;  // of a receive in kPosted: may be kAnySource
@@ -35,10 +37,13 @@ struct Operation {
   uint64_t bytes = 0;           // of the message, or of the receive's buffer
   uint64_t limit = 0;           // how much of the message goes over
   uint64_t moved = 0;           // of `limit`
+  uint64_t begun = 0;           // of `limit`: moved or under way (over a network)
+  uint64_t granted = 0;         // of `limit`: what the sender may begin (over a network)
   uint64_t partner = 0;         // the id of the operation at the other end
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;
+  bool retired = false;  // not to be used again: pieces may still come for it (over a network)
   Operation* previous = nullptr;
   Operation* next = nullptr;
 
@@ -91,4 +96,4 @@ class Matching {
   uint64_t arrived_ = 0;  // so far
 };
 
-}  // namespace tutti::shm
+}  // namespace tutti::match

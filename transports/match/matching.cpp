@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/shm/matching.hpp"
+#include "transports/match/matching.hpp"
 
-namespace tutti::shm {
+namespace tutti::match {
 namespace {
 
 Operation* find_posted(const Queue<Operation>& queue, Tag tag) {
@@ -79,4 +79,4 @@ void Matching::drop_local(int rank, const Operation& send) {
   if (message != nullptr) detach(*message);
 }
 
-}  // namespace tutti::shm
+}  // namespace tutti::match

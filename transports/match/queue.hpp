@@ -4,7 +4,7 @@
 // that is cancelled leaves from the middle at once. An element is in one queue at a time.
 #pragma once
 
-namespace tutti::shm {
+namespace tutti::match {
 
 template <typename T>
 class Queue {
@@ -29,4 +29,4 @@ class Queue {
   T* last_ = nullptr;
 };
 
-}  // namespace tutti::shm
+}  // namespace tutti::match

@@ -1,0 +1,69 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Hierarchical allgather with as many leaders as ranks (after PiP-MColl, Huang et al., 2023): each
+// rank gathers along its column what the ranks at its place of the other hosts give, while the
+// ranks of a host exchange their own; then they exchange what came for each of the other hosts. T =
+// (H-1) alpha + n (H-1) beta, and n (p-1) handed over within the host; n bytes per rank.
+#include "algorithms/hierarchical.hpp"
+
+namespace tutti {
+namespace {
+
+// The blocks of some ranks, where the receive buffer has them.
+Layout received(const Problem& q, const std::vector<int>& ranks) {
+  return layout_of_ranks(q, ranks, [&q](int rank) { return q.recv_block(rank); });
+}
+
+Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t after) {
+  const uint64_t largest = *std::max_element(all.counts.begin(), all.counts.end());
+  const Layout mine{{all.counts[own]}, {0}};
+  return {.scope = scope,
+          .collective = Collective::kAllgatherv,
+          .count = largest,
+          .layouts = {mine, std::move(all)},
+          .send = from,
+          .recv = recv_at(0),
+          .after = after};
+}
+
+Composition compose(const Problem& q) {
+  Composer c(q);
+  const Ref own_block = recv_at(q.recv_block(q.rank).offset);
+  const Ref own = q.in_place ? own_block : send_at(0);
+  const auto place = static_cast<size_t>(c.place());
+  const auto host = static_cast<size_t>(c.host());
+  const uint32_t here =
+      c.add(gathering(Scope::kHost, received(q, q.hosts->ranks_of[host]), place, own, 0));
+  // Both phases write the own block, hence one after the other.
+  const uint32_t arrived = c.add(
+      gathering(Scope::kColumn, received(q, q.hosts->column(c.place())), host, own_block, here));
+  for (int i = 1; i < c.hosts(); ++i) {
+    const size_t from = (host + static_cast<size_t>(i)) % static_cast<size_t>(c.hosts());
+    const std::vector<int>& ranks = q.hosts->ranks_of[from];
+    c.add(gathering(Scope::kHost, received(q, ranks), place,
+                    recv_at(q.recv_block(ranks[place]).offset), arrived));
+  }
+  return c.take();
+}
+
+}  // namespace
+
+const Algorithm allgather_hierarchical = {"hierarchical",
+                                          "along columns, then within hosts",
+                                          Collective::kAllgather,
+                                          true,
+                                          spans_even_hosts,
+                                          along_columns_s,
+                                          nullptr,
+                                          compose};
+
+const Algorithm allgatherv_hierarchical = {"hierarchical",
+                                           "along columns, then within hosts",
+                                           Collective::kAllgatherv,
+                                           true,
+                                           spans_even_hosts,
+                                           along_columns_s,
+                                           nullptr,
+                                           compose};
+
+}  // namespace tutti

@@ -1,0 +1,148 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Hierarchical allreduce with several leaders (after DPML, Bayatpour et al., SC 2017): within each
+// host a reduce-scatter, so that each rank of a column has the host's sum of its share; an
+// allreduce of each share along its column; an allgather within the host. Long messages pass in
+// chunks, so that the network works on one while the host works on another. Short ones have one
+// leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n handed over
+// within the host, the larger of the two for long messages: each host sends as little as it can.
+#include "algorithms/hierarchical.hpp"
+
+namespace tutti {
+namespace {
+
+// A share must be worth a message of its own.
+constexpr uint64_t kLeastShare = 8 << 10;
+
+bool has_one_leader(const Problem& q) {
+  return q.bytes() < kLeastShare * static_cast<uint64_t>(q.hosts->columns());
+}
+
+double seconds(const Problem& q, const Machine& m) {
+  const auto hosts = static_cast<uint64_t>(q.hosts->count());
+  if (has_one_leader(q)) {
+    return 3 * host_sync_s(q, m) + 2 * host_pass_s(q.bytes(), m) +
+           rounds_of(q.hosts->count()) * message_s(q.bytes(), m);
+  }
+  const double network = 2 * rounds_of(q.hosts->count()) * m.message_s +
+                         static_cast<double>(2 * q.bytes() * (hosts - 1) / hosts) *
+                             m.message_byte_s / q.hosts->columns();
+  const double host = 2 * host_pass_s(q.bytes(), m);
+  const double waits = 3 * host_sync_s(q, m);
+  if (q.bytes() > 2 * kComposedChunk) return waits + std::max(network, host) + 2 * m.message_s;
+  return waits + network + host;
+}
+
+Composition with_one_leader(const Problem& q) {
+  Composer c(q);
+  const uint32_t reduced = c.add({.collective = Collective::kReduce,
+                                  .begins = true,
+                                  .root = 0,
+                                  .count = q.count,
+                                  .send = given(q),
+                                  .recv = recv_at(0)});
+  if (c.place() == 0) {
+    c.add({.scope = Scope::kColumn,
+           .collective = Collective::kAllreduce,
+           .finishes = true,
+           .count = q.count,
+           .send = recv_at(0),
+           .recv = recv_at(0),
+           .after = reduced});
+  }
+  c.add({.collective = Collective::kBroadcast,
+         .root = 0,
+         .count = q.count,
+         .recv = recv_at(0),
+         .after = c.place() == 0 ? 1u : 0u});
+  return c.take();
+}
+
+// A chunk and its shares.
+class Chunk {
+ public:
+  Chunk(const Problem& q, const Composer& c, int chunks, int index)
+      : range_(part_of(q.bytes(), chunks, index)), columns_(c.columns()), q_(q) {
+    for (int place = 0; place < c.neighbors(); ++place) {
+      const Range share = share_of(place);
+      layout_.counts.push_back(share.bytes / q.element_bytes);
+      layout_.offsets.push_back(share.offset / q.element_bytes);
+    }
+  }
+  [[nodiscard]] uint64_t offset() const { return range_.offset; }
+  // Within the chunk; none for ranks that no column has.
+  [[nodiscard]] Range share_of(int place) const {
+    if (place >= columns_) return {range_.bytes, 0};
+    return part_of(range_.bytes, columns_, place);
+  }
+  [[nodiscard]] const Layout& layout() const { return layout_; }
+  [[nodiscard]] Layout layout_of(int place) const {
+    return {{share_of(place).bytes / q_.element_bytes}, {0}};
+  }
+  [[nodiscard]] uint64_t largest_count() const {
+    return *std::max_element(layout_.counts.begin(), layout_.counts.end());
+  }
+
+ private:
+  const Range range_;
+  const int columns_;
+  const Problem& q_;
+  Layout layout_;
+};
+
+Composition in_shares(const Problem& q) {
+  Composer c(q);
+  const auto columns = static_cast<uint64_t>(c.columns());
+  const int chunks = parts_of_at_most(q.bytes(), kComposedChunk * columns);
+  uint32_t shared = 0;  // allreduces of this rank's column so far
+  const auto gather = [&](int i) {
+    const Chunk chunk(q, c, chunks, i);
+    const Ref own = recv_at(chunk.offset() + chunk.share_of(c.place()).offset);
+    c.add({.collective = Collective::kAllgatherv,
+           .count = chunk.largest_count(),
+           .layouts = {chunk.layout_of(c.place()), chunk.layout()},
+           .send = own,
+           .recv = recv_at(chunk.offset()),
+           .after = shared});
+  };
+  for (int i = 0; i < chunks; ++i) {
+    const Chunk chunk(q, c, chunks, i);
+    const Range share = chunk.share_of(c.place());
+    const Ref own = recv_at(chunk.offset() + share.offset);
+    const uint32_t scattered = c.add({.collective = Collective::kReduceScatterv,
+                                      .begins = true,
+                                      .count = chunk.largest_count(),
+                                      .layouts = {chunk.layout(), chunk.layout_of(c.place())},
+                                      .send = given(q, chunk.offset()),
+                                      .recv = own});
+    // The one before: its allreduce had this rank's time for the reduce-scatter.
+    if (i > 0) gather(i - 1);
+    if (share.bytes == 0) continue;
+    shared = c.add({.scope = Scope::kColumn,
+                    .collective = Collective::kAllreduce,
+                    .finishes = true,
+                    .count = share.bytes / q.element_bytes,
+                    .send = own,
+                    .recv = own,
+                    .after = scattered});
+  }
+  gather(chunks - 1);
+  return c.take();
+}
+
+Composition compose(const Problem& q) {
+  return has_one_leader(q) ? with_one_leader(q) : in_shares(q);
+}
+
+}  // namespace
+
+const Algorithm allreduce_hierarchical = {"hierarchical",
+                                          "within hosts, between hosts in shares, within hosts",
+                                          Collective::kAllreduce,
+                                          false,
+                                          spans_hosts,
+                                          seconds,
+                                          nullptr,
+                                          compose};
+
+}  // namespace tutti

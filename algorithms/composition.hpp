@@ -1,0 +1,44 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A composition: a collective on several hosts, made of collectives within each host and of
+// collectives between hosts. Plain data, like a schedule; which algorithm runs a phase is chosen
+// when the plan is made, by the same selector as for a call of its own.
+//
+// Phases of one scope run in their order; the two scopes run side by side, so that the network is
+// busy with one part of a message while the host works on another.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/hosts.hpp"
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+enum class Scope : uint8_t {
+  kHost,    // the ranks of this host, by their place
+  kColumn,  // those at the same place of every host, by host
+};
+inline constexpr int kScopes = 2;
+
+struct Phase {
+  Scope scope = Scope::kHost;
+  Collective collective = Collective::kBarrier;
+  bool begins = false;    // it reduces what the caller gave
+  bool finishes = false;  // it completes the reduction over all ranks
+  int root = -1;          // in the scope's numbers
+  uint64_t count = 0;     // as in Problem
+  Layouts layouts = {};
+  Ref send = {};  // kSend, kRecv or kScratch
+  Ref recv = {};
+  // Begins when so many phases of the other scope are complete on this rank.
+  uint32_t after = 0;
+};
+
+struct Composition {
+  std::vector<Phase> phases;  // that this rank takes part in
+  uint64_t scratch_bytes = 0;
+};
+
+}  // namespace tutti

@@ -1,0 +1,117 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What compositions share: where this rank stands, the phases, and the terms of their cost. H
+// hosts with L ranks each, n bytes; alpha, beta of the network; what happens within a host costs
+// n per byte that a rank hands to another.
+#pragma once
+
+#include "algorithms/common.hpp"
+#include "algorithms/cost.hpp"
+
+namespace tutti {
+
+// Part of a long message that passes at a time, so that network and host work on different ones:
+// so long that what its messages ask of their receivers, behind other data on the wire, costs
+// little (1 Gbit/s, 2 hosts with 2 ranks each, 64 MB: 834 ms with 1 MiB, 615 with 4, 630 with 16).
+inline constexpr uint64_t kComposedChunk = 4 << 20;
+
+inline Applies spans_hosts(const Problem& q) {
+  if (q.hosts == nullptr) return {false, "the ranks are on one host"};
+  if (q.hosts->most_on_a_host() == 1) return {false, "every host has one rank only"};
+  return {};
+}
+
+inline Applies spans_even_hosts(const Problem& q) {
+  if (const Applies spans = spans_hosts(q); !spans.yes) return spans;
+  if (q.hosts->columns() != q.hosts->most_on_a_host()) {
+    return {false, "the hosts have different numbers of ranks"};
+  }
+  return {};
+}
+
+inline const Machine& host_machine(const Machine& m) { return m.host != nullptr ? *m.host : m; }
+
+// All ranks of a host learn how far the others are.
+inline double host_sync_s(const Problem& q, const Machine& m) {
+  const Machine& host = host_machine(m);
+  return 2 * host.line_s + q.hosts->most_on_a_host() * host.line_next_s;
+}
+// Handing n bytes from rank to rank within a host, and combining them.
+inline double host_pass_s(uint64_t bytes, const Machine& m) {
+  const Machine& host = host_machine(m);
+  return static_cast<double>(bytes) * (host.handover_s + host.takeover_s + host.reduce_s);
+}
+
+class Composer {
+ public:
+  explicit Composer(const Problem& q)
+      : hosts_(*q.hosts), host_(hosts_.host(q.rank)), place_(hosts_.place(q.rank)) {}
+
+  [[nodiscard]] int host() const { return host_; }
+  [[nodiscard]] int place() const { return place_; }
+  [[nodiscard]] int hosts() const { return hosts_.count(); }
+  [[nodiscard]] int neighbors() const {
+    return static_cast<int>(hosts_.ranks_of[static_cast<size_t>(host_)].size());
+  }
+  [[nodiscard]] int columns() const { return hosts_.columns(); }
+  [[nodiscard]] bool in_column() const { return place_ < columns(); }
+  [[nodiscard]] int rank_at(int host, int place) const {
+    return hosts_.ranks_of[static_cast<size_t>(host)][static_cast<size_t>(place)];
+  }
+
+  // Adds a phase; returns how many of its scope there are now, for `after` of others.
+  uint32_t add(Phase phase) {
+    const uint32_t number = ++numbers_[static_cast<size_t>(phase.scope)];
+    made_.phases.push_back(std::move(phase));
+    return number;
+  }
+  Ref scratch(uint64_t bytes) {
+    const Ref place = Ref::of(Space::kScratch, made_.scratch_bytes);
+    made_.scratch_bytes += whole_lines(bytes);
+    return place;
+  }
+  Composition take() { return std::move(made_); }
+
+ private:
+  const Hosts& hosts_;
+  const int host_;
+  const int place_;
+  Composition made_;
+  uint32_t numbers_[kScopes] = {};
+};
+
+// What the caller gives: in place it lies where the result will.
+inline Ref given(const Problem& q, uint64_t offset = 0) {
+  return q.in_place ? recv_at(offset) : send_at(offset);
+}
+
+// The blocks of some ranks in a buffer that has one for each; block(rank) is that of a rank.
+template <typename Block>
+Layout layout_of_ranks(const Problem& q, const std::vector<int>& ranks, Block block) {
+  Layout layout;
+  for (const int rank : ranks) {
+    const Range range = block(rank);
+    layout.counts.push_back(range.bytes / q.element_bytes);
+    layout.offsets.push_back(range.offset / q.element_bytes);
+  }
+  return layout;
+}
+
+// All blocks handed over within the host, those of the other hosts along the column.
+inline double along_columns_s(const Problem& q, const Machine& m) {
+  const int others = q.hosts->count() - 1;
+  return others * message_s(q.bytes(), m) + host_pass_s(all_blocks_bytes(q), m) +
+         (others + 1) * host_sync_s(q, m);
+}
+
+// From or to one rank of each host along a column, in chunks that overlap with the work within.
+// That rank has its host's way to the others to itself.
+inline double through_leaders_s(const Problem& q, const Machine& m) {
+  const double per_byte = m.message_byte_s / q.hosts->most_on_a_host();
+  const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunk));
+  const double network = rounds_of(q.hosts->count()) * (m.message_s + chunk * per_byte) +
+                         static_cast<double>(q.bytes()) * per_byte;
+  return std::max(network, host_pass_s(q.bytes(), m));
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#
+# To be sourced, by bash, zsh, ksh or dash: makes this installation of Tutti the one that programs
+# are built with and run with. It is installed as env/vars.sh and env/setvars.sh. Sourcing it again
+# changes nothing. Options that oneCCL's scripts take are accepted and mean nothing here.
+
+# Where this file is. dash tells a sourced file nothing, but holds it open while it reads it.
+if [ -n "${BASH_VERSION-}" ]; then
+  eval '_tutti_self=${BASH_SOURCE[0]}'
+elif [ -n "${ZSH_VERSION-}" ]; then
+  eval '_tutti_self=${(%):-%x}'
+elif [ -n "${KSH_VERSION-}" ]; then
+  eval '_tutti_self=${.sh.file}'
+else
+  _tutti_self=
+  read -r _tutti_pid _tutti_rest </proc/self/stat
+  for _tutti_fd in "/proc/$_tutti_pid/fd/"*; do
+    _tutti_link=$(readlink "$_tutti_fd") || continue
+    case $_tutti_link in
+      */env/vars.sh | */env/setvars.sh) _tutti_self=$_tutti_link ;;
+    esac
+  done
+  unset _tutti_pid _tutti_rest _tutti_fd _tutti_link
+fi
+
+# _tutti_prepend NAME DIRECTORY: puts the directory first in a list, unless it is there already.
+_tutti_prepend() {
+  _tutti_list=
+  eval "_tutti_list=\${$1-}"
+  case ":$_tutti_list:" in
+    *":$2:"*) ;;
+    *) eval "export $1=\"\$2\${_tutti_list:+:\$_tutti_list}\"" ;;
+  esac
+  unset _tutti_list
+}
+
+if [ -r "$_tutti_self" ] && _tutti_root=$(CDPATH='' cd "$(dirname "$_tutti_self")/.." && pwd -P); then
+  export CCL_ROOT="$_tutti_root"
+  _tutti_prepend PATH "$_tutti_root/@CMAKE_INSTALL_BINDIR@"
+  _tutti_prepend CPATH "$_tutti_root/@CMAKE_INSTALL_INCLUDEDIR@"
+  _tutti_prepend LIBRARY_PATH "$_tutti_root/@CMAKE_INSTALL_LIBDIR@"
+  _tutti_prepend LD_LIBRARY_PATH "$_tutti_root/@CMAKE_INSTALL_LIBDIR@"
+  _tutti_prepend PKG_CONFIG_PATH "$_tutti_root/@CMAKE_INSTALL_LIBDIR@/pkgconfig"
+  _tutti_prepend CMAKE_PREFIX_PATH "$_tutti_root"
+else
+  echo 'tutti: this file is to be sourced: . PREFIX/env/setvars.sh' >&2
+fi
+unset -f _tutti_prepend
+unset _tutti_self _tutti_root

@@ -1,0 +1,48 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the id that rank 0 made reaches the other processes of a job on several hosts: a file for
+// each way. None of them waits longer than its deadline; after an error a courier is of no more
+// use, and repeats it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "bootstrap/launcher.hpp"
+#include "core/status.hpp"
+
+namespace tutti::couriers {
+
+class Courier {
+ public:
+  virtual ~Courier() = default;
+  // Collective over the job: all get what rank 0 gives, at most kLongestText visible characters
+  // without spaces, '=' or ';'. The others' `mine` does not count.
+  virtual Result<std::string> share(std::string_view mine, int64_t deadline_ms) = 0;
+  // All have met where the text led them: what was left for them can go.
+  virtual void met() {}
+};
+inline constexpr size_t kLongestText = 512;
+
+// share() and met() of the courier for the job's route, which the process keeps for all its
+// communicators.
+Result<std::string> share(const JobPlace& place, std::string_view mine, int64_t deadline_ms);
+void met(const JobPlace& place);
+
+// An id as a courier carries it.
+std::string text_of(const tutti_unique_id& id);
+Result<tutti_unique_id> id_of(std::string_view text);
+
+Result<std::unique_ptr<Courier>> make_pmi1(const JobPlace& place, int64_t deadline_ms);
+Result<std::unique_ptr<Courier>> make_pmi2(const JobPlace& place, int64_t deadline_ms);
+Result<std::unique_ptr<Courier>> make_pmix(const JobPlace& place);
+Result<std::unique_ptr<Courier>> make_mpi(const JobPlace& place);
+std::unique_ptr<Courier> make_file(const JobPlace& place);
+
+// What the program does with an MPI library.
+enum class MpiState { kAbsent, kLoaded, kInitialized, kFinalized };
+MpiState mpi_state();
+
+}  // namespace tutti::couriers

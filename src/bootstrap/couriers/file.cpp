@@ -1,0 +1,110 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A file that all hosts see: rank 0 writes the id to TUTTI_MEETING_FILE with the number of the
+// communicator after the name, where only this user can read it, and removes it when all have met
+// or the process ends. Others wait until it is there. It begins with the job's key, so that a file
+// left behind by another job is not taken for ours; the names of jobs that have no key must differ.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "bootstrap/couriers/courier.hpp"
+#include "core/fd.hpp"
+#include "core/wait.hpp"
+
+namespace tutti::couriers {
+namespace {
+
+class File final : public Courier {
+ public:
+  explicit File(const JobPlace& place) : place_(place) {}
+  ~File() override { remove_written(); }
+  File(const File&) = delete;
+
+  Result<std::string> share(std::string_view mine, int64_t deadline_ms) override {
+    const std::string path = fmt::format("{}.{}", place_.route.file, number_);
+    const std::string head =
+        fmt::format("tutti meeting {} of {} ranks, {}\n", number_, place_.ranks, place_.key);
+    ++number_;
+    if (place_.rank != 0) return wait_and_read(path, head, deadline_ms);
+    remove_written();
+    TUTTI_RETURN_IF_ERROR(write(path, head + std::string(mine) + "\n"));
+    return std::string(mine);
+  }
+  void met() override { remove_written(); }
+
+ private:
+  void remove_written() {
+    if (!written_.empty()) unlink(written_.c_str());
+    written_.clear();
+  }
+
+  // Under another name first, so that nobody ever sees half of it.
+  Status write(const std::string& path, const std::string& text) {
+    const std::string draft = fmt::format("{}.{}", path, getpid());
+    const Fd file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file.open()) return Status::system(errno, "making the file " + draft);
+    const bool whole =
+        ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+        fsync(file.get()) == 0;
+    if (!whole || rename(draft.c_str(), path.c_str()) != 0) {
+      const int error = errno;
+      unlink(draft.c_str());
+      return Status::system(error, "writing the file " + path);
+    }
+    written_ = path;
+    return {};
+  }
+
+  // What the file has after `head`; "" for one that is not there or of another job.
+  static Result<std::string> read(const std::string& path, const std::string& head) {
+    const Fd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (!file.open() && errno == ENOENT) return std::string();
+    if (!file.open()) return Status::system(errno, "opening the file " + path);
+    struct stat seen {};
+    if (fstat(file.get(), &seen) != 0 || seen.st_uid != geteuid() || !S_ISREG(seen.st_mode)) {
+      return Status::format(Code::kInvalidUsage,
+                            "{} is no file of this user: whoever else made it could lead the job "
+                            "astray",
+                            path);
+    }
+    std::string text(head.size() + kLongestText + 1, '\0');
+    const ssize_t got = ::read(file.get(), text.data(), text.size());
+    if (got < 0) return Status::system(errno, "reading the file " + path);
+    text.resize(static_cast<size_t>(got));
+    if (!text.starts_with(head) || !text.ends_with('\n')) return std::string();
+    return text.substr(head.size(), text.size() - head.size() - 1);
+  }
+
+  static Result<std::string> wait_and_read(const std::string& path, const std::string& head,
+                                           int64_t deadline_ms) {
+    for (long pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 100L)) {
+      auto text = read(path, head);
+      if (!text.ok() || !text->empty()) return text;
+      const int64_t now = now_ms();
+      if (now >= deadline_ms) {
+        return Status::format(Code::kTimeout,
+                              "rank 0 has written nothing of this job to {}: it has not started, "
+                              "or its host does not see the same file",
+                              path);
+      }
+      const timespec pause{0, std::min<int64_t>(pause_ms, deadline_ms - now) * 1'000'000};
+      nanosleep(&pause, nullptr);
+    }
+  }
+
+  const JobPlace place_;
+  int number_ = 0;
+  std::string written_;  // by this process, still there
+};
+
+}  // namespace
+
+std::unique_ptr<Courier> make_file(const JobPlace& place) { return std::make_unique<File>(place); }
+
+}  // namespace tutti::couriers

@@ -1,0 +1,38 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// By hand: RANK, WORLD_SIZE, perhaps LOCAL_RANK and LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
+// Many scripts of clusters set these from what their scheduler says.
+#include "bootstrap/launchers/launchers.hpp"
+
+namespace tutti::launchers {
+namespace {
+
+constexpr Names kNames = {"the environment", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+                          "LOCAL_WORLD_SIZE"};
+
+// Of this host, whatever its name.
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+Result<JobPlace> place_of(const Getter& getter) {
+  auto place = place_by(getter, kNames, "by hand " + master(getter));
+  if (!place.ok()) return place;
+  // Who gives an address of the network may mean several hosts, even if he does not say how many
+  // processes are on each.
+  const std::string host = getter("MASTER_ADDR").value_or("localhost");
+  const bool local_known = getter("LOCAL_WORLD_SIZE") || getter("CCL_LOCAL_SIZE");
+  if (!local_known && place->ranks > 1 && !host.empty() && !is_loopback(host)) {
+    place->route.kind = Route::Kind::kNone;
+  }
+  return place;
+}
+
+}  // namespace
+
+KnownLauncher by_hand() {
+  return {[](const Getter& getter) { return any_set(getter, kNames); }, place_of,
+          Launcher::kTorchrun};
+}
+
+}  // namespace tutti::launchers

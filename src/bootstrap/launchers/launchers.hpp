@@ -1,0 +1,52 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a launcher's file gives, and what the files share: reading a place from variables.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bootstrap/launcher.hpp"
+
+namespace tutti::launchers {
+
+struct KnownLauncher {
+  // Whether its variables are set, be it by half.
+  bool (*present)(const Getter& getter);
+  // The place by them, with the launcher's own route when the job has several hosts.
+  Result<JobPlace> (*place)(const Getter& getter);
+  Launcher word = Launcher::kAuto;  // of CCL_PROCESS_LAUNCHER, if one stands for it
+};
+
+#define TUTTI_LAUNCHER(name) KnownLauncher name();
+#include "bootstrap/launchers.inc"
+#undef TUTTI_LAUNCHER
+
+// The variables by which a launcher tells a process its place.
+struct Names {
+  const char* launcher;
+  const char* rank;
+  const char* ranks;
+  const char* local_rank;
+  const char* local_ranks;
+};
+
+// Whether one of the first two is set.
+bool any_set(const Getter& getter, const Names& names);
+
+Result<int> read_number(const char* name, const std::string& text, int lowest);
+
+// The place by these variables. The local two may be missing altogether; then all processes are on
+// one host, and the result says kOneHost. Where there are several, it says kNone.
+Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key);
+
+// MASTER_ADDR and MASTER_PORT as a part of a key.
+std::string master(const Getter& getter);
+std::string value_or_none(const Getter& getter, const char* name);
+
+// The process manager behind PMI_FD; kNone if that is not set.
+Result<Route> pmi_route(const Getter& getter);
+// kPmix if PMIX_NAMESPACE is set, else kNone.
+Route pmix_route(const Getter& getter);
+
+}  // namespace tutti::launchers

@@ -1,0 +1,162 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "bootstrap/line.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <mutex>
+
+#include "core/wait.hpp"
+
+namespace tutti::bootstrap {
+namespace {
+
+// How long a rank that leaves waits until the service in its own process has told the others.
+constexpr int64_t kFarewellMs = 1000;
+
+class Line final : public Control {
+ public:
+  Line(Fd socket, Fd epoll, Session session, const Keeper& keeper)
+      : socket_(std::move(socket)),
+        epoll_(std::move(epoll)),
+        session_(std::move(session)),
+        keeper_(keeper) {}
+  ~Line() override;
+  Line(const Line&) = delete;
+
+  [[nodiscard]] int fd() const override { return epoll_.get(); }
+  std::vector<ControlNews> read() override;
+  void tell(int rank, std::span<const std::byte> note) override;
+  void fail(const Status& cause) override;
+  void leave() override;
+
+ private:
+  void flush();
+  void understand(std::vector<ControlNews>& news);
+  void broken(int error, std::vector<ControlNews>& news);
+
+  std::mutex mutex_;  // guards everything below but epoll_ and keeper_
+  Fd socket_;
+  // Watches the socket: one that is closed would be readable for ever, this is so only once.
+  const Fd epoll_;
+  Session session_;
+  const Keeper keeper_;
+  bool failed_ = false;  // has said so; once is enough
+  bool left_ = false;
+  bool may_end_ = false;  // the service's process, without that being news
+};
+
+std::vector<ControlNews> Line::read() {
+  const std::lock_guard lock(mutex_);
+  std::vector<ControlNews> news;
+  flush();
+  while (socket_.open()) {
+    std::byte buffer[4 << 10];
+    const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) break;
+    if (got <= 0) {
+      broken(got < 0 ? errno : 0, news);
+      break;
+    }
+    session_.append({buffer, static_cast<size_t>(got)});
+    understand(news);
+  }
+  return news;
+}
+
+void Line::understand(std::vector<ControlNews>& news) {
+  Frame frame{};
+  Session::Got got;
+  while ((got = session_.next(frame)) == Session::Got::kFrame) {
+    int32_t rank = -1;
+    if (frame.kind == FrameKind::kGoodbye) {
+      may_end_ = true;
+    } else if (frame.kind == FrameKind::kFailed && take(frame.body, rank)) {
+      news.push_back({ControlNews::Kind::kFailed, rank, failure_in(frame.body), {}});
+    } else if (frame.kind == FrameKind::kLeft && take(frame.body, rank)) {
+      news.push_back({ControlNews::Kind::kLeft, rank, {}, {}});
+    } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
+      news.push_back({ControlNews::Kind::kTold, rank, {}, {frame.body.begin(), frame.body.end()}});
+    }
+  }
+  if (got == Session::Got::kRefused) broken(EPROTO, news);
+}
+
+void Line::broken(int error, std::vector<ControlNews>& news) {
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
+  socket_.reset();
+  if (left_ || may_end_) return;
+  const std::string host = text_of(keeper_.host);
+  const std::string who =
+      keeper_.rank >= 0
+          ? fmt::format("rank {} (pid {} on host {})", keeper_.rank, keeper_.pid, host)
+          : fmt::format("the process that keeps the ranks in touch (pid {} on host {})",
+                        keeper_.pid, host);
+  const std::string what =
+      error == EPROTO ? ": its line to this rank was tampered with" : line_broke(error);
+  news.push_back(
+      {ControlNews::Kind::kFailed, keeper_.rank, Status(Code::kPeerFailed, who + what), {}});
+}
+
+// What the system does not take at once is sent by the next call; it takes far more than is ever
+// said here.
+void Line::flush() {
+  std::vector<std::byte>& out = session_.out();
+  while (socket_.open() && !out.empty()) {
+    const ssize_t sent = send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return;  // read() finds out why
+    out.erase(out.begin(), out.begin() + sent);
+  }
+}
+
+void Line::tell(int rank, std::span<const std::byte> note) {
+  const std::lock_guard lock(mutex_);
+  if (left_) return;
+  session_.put(FrameKind::kTell, {bytes_of(rank), note});
+  flush();
+}
+
+void Line::fail(const Status& cause) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || left_) return;
+  failed_ = true;
+  session_.put(FrameKind::kFail, {failure_bytes(cause)});
+  flush();
+}
+
+void Line::leave() {
+  const std::lock_guard lock(mutex_);
+  if (left_) return;
+  left_ = true;
+  session_.put(FrameKind::kLeave, {});
+  flush();
+}
+
+// The service hangs up once it has told the others. In its own process that must come before the
+// process may end.
+Line::~Line() {
+  leave();
+  if (keeper_.pid != getpid() || !socket_.open()) return;
+  const auto identity = peer_identity(socket_.get());
+  if (!identity.ok() || identity->pid != getpid()) return;
+  const int64_t deadline_ms = now_ms() + kFarewellMs;
+  while (socket_.open() && wait_for(socket_.get(), POLLIN, deadline_ms)) (void)read();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Control>> make_line(Fd socket, Session session, const Keeper& keeper) {
+  Fd epoll(epoll_create1(EPOLL_CLOEXEC));
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  if (!epoll.open() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
+    return Status::system(errno, "watching the line to the other ranks: epoll");
+  }
+  return std::unique_ptr<Control>(
+      std::make_unique<Line>(std::move(socket), std::move(epoll), std::move(session), keeper));
+}
+
+}  // namespace tutti::bootstrap

@@ -1,0 +1,17 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A rank's side of the line that stays open after the meeting.
+#pragma once
+
+#include <memory>
+
+#include "bootstrap/session.hpp"
+#include "core/exchange.hpp"
+#include "core/fd.hpp"
+
+namespace tutti::bootstrap {
+
+// Of a connection on which the service has said kStayed, and nothing after it was read yet.
+Result<std::unique_ptr<Control>> make_line(Fd socket, Session session, const Keeper& keeper);
+
+}  // namespace tutti::bootstrap

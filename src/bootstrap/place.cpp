@@ -1,0 +1,86 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "bootstrap/place.hpp"
+
+#include <time.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/interfaces.hpp"
+#include "core/wait.hpp"
+#include "env/env.hpp"
+
+namespace tutti::bootstrap {
+namespace {
+
+constexpr int kBacklog = 4096;  // the system's own limit may be lower
+
+struct Interface {
+  NetAddress address;
+  bool asked_for;
+};
+
+Result<Interface> chosen_interface() {
+  auto environment = read_environment(process_environment());
+  if (!environment.ok()) return environment.status();
+  const std::string& wanted = environment->kvs_iface;
+  auto address = choose_interface(wanted, environment->kvs_prefer_ipv6);
+  if (!address.ok()) return address.status().with_context("CCL_KVS_IFACE");
+  return Interface{*address, !wanted.empty()};
+}
+
+// 127.0.1.1 and the like: what a host's own name means on it, and nowhere else.
+bool own_name(const NetAddress& address) {
+  return address.loopback() && address.family == NetAddress::Family::kIpv4 &&
+         address.host_text() != "127.0.0.1";
+}
+
+}  // namespace
+
+Status find_place(UniqueId& id) {
+  auto chosen = chosen_interface();
+  if (!chosen.ok()) return chosen.status();
+  if (!chosen->address.known()) return {};
+  auto listener = std::make_shared<Fd>();
+  const int error = listen_tcp(chosen->address, kBacklog, *listener);
+  if (error == 0) {
+    id.address = local_address(listener->get());
+    id.listener = std::move(listener);
+    return {};
+  }
+  // A process may be kept from the network; ranks of this host need none.
+  if (!chosen->asked_for) return {};
+  return Status::system(
+      error, fmt::format("listening at {}, as CCL_KVS_IFACE wants", chosen->address.host_text()));
+}
+
+Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
+  if (!id.address.known()) return Fd();
+  if (id.listener != nullptr && id.listener->open()) return std::move(*id.listener);
+  NetAddress address = id.address;
+  Fd listener;
+  int error = EADDRNOTAVAIL;
+  const auto attempt = [&] {
+    while ((error = listen_tcp(address, kBacklog, listener)) == EADDRINUSE &&
+           now_ms() < deadline_ms) {
+      const timespec pause{0, 5'000'000};
+      nanosleep(&pause, nullptr);
+    }
+  };
+  if (!own_name(address)) attempt();
+  if (error == EADDRNOTAVAIL) {
+    auto chosen = chosen_interface();
+    if (!chosen.ok()) return chosen.status();
+    if (chosen->address.known()) {
+      address = chosen->address;
+      address.port = id.address.port;
+      attempt();
+    }
+  }
+  if (error == 0) return listener;
+  return Status::system(error, fmt::format("listening at {}, where ranks of other hosts look for "
+                                           "rank 0",
+                                           address.text()));
+}
+
+}  // namespace tutti::bootstrap

@@ -1,0 +1,19 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where a service listens on the network.
+#pragma once
+
+#include <cstdint>
+
+#include "bootstrap/unique_id.hpp"
+
+namespace tutti::bootstrap {
+
+// Gives a new id an address and the socket that listens there, or neither where this host has no
+// network and none was asked for.
+Status find_place(UniqueId& id);
+// The socket that listens at the id's address, for its service; not open for an id without one.
+// Waits until the deadline for a service before at the same port.
+Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms);
+
+}  // namespace tutti::bootstrap

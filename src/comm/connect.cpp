@@ -1,0 +1,167 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/connect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "bootstrap/join.hpp"
+#include "bootstrap/service.hpp"
+#include "core/log.hpp"
+#include "core/wait.hpp"
+
+namespace tutti {
+namespace {
+
+// For ranks of one host to meet: they are all there already.
+constexpr int64_t kNeighborsMs = 10'000;
+
+const TransportKind& host_kind() {
+  return **std::ranges::find(transport_kinds(), Reach::kHost, &TransportKind::reach);
+}
+
+// ---- neighbors ---------------------------------------------------------------------------------
+
+struct Neighborhood {
+  Hosts hosts;
+  std::unique_ptr<Exchange> exchange;  // among the ranks of this host
+};
+
+// Where the ranks of a host meet, told by its first.
+struct MeetingPlace {
+  int32_t code;
+  tutti_unique_id id;
+};
+
+Result<std::vector<MeetingPlace>> open_meetings(Exchange& exchange, const Hosts& hosts,
+                                                int64_t deadline_ms) {
+  MeetingPlace mine{};
+  const std::vector<int>& neighbors = hosts.neighbors(exchange.rank());
+  if (neighbors.size() > 1 && neighbors.front() == exchange.rank()) {
+    Result<Random128> key = random_128();
+    Status status = key.status();
+    if (status.ok()) {
+      const UniqueId id = derive_unique_id(to_hex(*key));  // without an address
+      mine.id = encode(id);
+      status = start_service(id, deadline_ms);
+    }
+    mine.code = static_cast<int32_t>(status.code());
+  }
+  return gather_values(exchange, mine);
+}
+
+Result<std::unique_ptr<Exchange>> join_neighbors(const MeetingPlace& place, int rank,
+                                                 const Hosts& hosts, int64_t deadline_ms) {
+  const auto count = static_cast<int>(hosts.neighbors(rank).size());
+  if (count == 1) return exchange_alone();
+  if (place.code != 0) {
+    return Status::format(static_cast<Code>(place.code),
+                          "rank {} could not open a place for the ranks of its host to meet",
+                          hosts.neighbors(rank).front());
+  }
+  const Result<UniqueId> id = decode(place.id);
+  if (!id.ok()) return id.status();
+  return join(*id, hosts.place(rank), count, deadline_ms);
+}
+
+// Meeting over a socket that does not leave the host proves that it is one.
+Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int64_t deadline_ms) {
+  const int rank = exchange.rank();
+  const int64_t soon = std::min(deadline_ms, now_ms() + kNeighborsMs);
+  const auto places = open_meetings(exchange, marked, soon);
+  if (!places.ok()) return places.status();
+  const int first = marked.neighbors(rank).front();
+  auto joined = join_neighbors((*places)[static_cast<size_t>(first)], rank, marked, soon);
+  const uint8_t mine = joined.ok() ? 1 : 0;
+  const auto met = gather_values(exchange, mine);
+  if (!met.ok()) return met.status();
+
+  std::vector<int> marks(met->size());
+  for (int r = 0; r < exchange.ranks(); ++r) {
+    const std::vector<int>& ranks = marked.neighbors(r);
+    const bool all_met = std::ranges::all_of(
+        ranks, [&](int neighbor) { return (*met)[static_cast<size_t>(neighbor)] != 0; });
+    marks[static_cast<size_t>(r)] = all_met ? ranks.front() : r;
+  }
+  Neighborhood neighborhood{Hosts::of(marks), nullptr};
+  const bool stayed = neighborhood.hosts.neighbors(rank).size() == marked.neighbors(rank).size();
+  if (!stayed) {
+    log::warn("ranks that seem to be on one host do not meet there and go over the network: {}",
+              joined.ok() ? "a neighbor failed" : joined.status().message());
+  }
+  neighborhood.exchange = stayed ? *std::move(joined) : exchange_alone();
+  return neighborhood;
+}
+
+// ---- the network -------------------------------------------------------------------------------
+
+// The first kind that all ranks can use, or the one demanded.
+Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::string& demanded) {
+  uint64_t usable = 0;
+  std::string reasons;
+  const auto kinds = transport_kinds();
+  const auto wanted = [&](const TransportKind& kind) {
+    return kind.reach == Reach::kNetwork && (demanded.empty() || kind.name == demanded);
+  };
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (!wanted(*kinds[i])) continue;
+    const Status available = kinds[i]->available();
+    if (available.ok()) usable |= uint64_t{1} << i;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", kinds[i]->name,
+                           available.ok() ? "usable here" : available.message());
+  }
+  const auto all = gather_values(exchange, usable);
+  if (!all.ok()) return all.status();
+  for (const uint64_t others : *all) usable &= others;
+  if (usable != 0) return kinds[static_cast<size_t>(std::countr_zero(usable))];
+  if (reasons.empty()) {
+    std::string names;
+    for (const TransportKind* kind : kinds) {
+      if (kind->reach == Reach::kNetwork) names += fmt::format(" {}", kind->name);
+    }
+    return Status::format(Code::kInvalidArgument,
+                          "CCL_ATL_TRANSPORT is \"{}\": expected one of those that join hosts:{}",
+                          demanded, names);
+  }
+  std::string lacking;
+  for (size_t rank = 0; rank < all->size(); ++rank) {
+    if ((*all)[rank] == 0) lacking += fmt::format(" {}", rank);
+  }
+  return Status::format(Code::kUnsupported,
+                        "the ranks are on several hosts, and no transport joins them all{}{} ({})",
+                        lacking.empty() ? "" : "; none is usable on rank", lacking, reasons);
+}
+
+}  // namespace
+
+Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
+                           const TransportConfig& config) {
+  Connection connection;
+  if (hosts.count() == 1) {
+    auto transport = host_kind().connect(exchange, config);
+    if (!transport.ok()) return transport.status();
+    connection.transport = *std::move(transport);
+    return connection;
+  }
+  auto neighborhood = meet_neighbors(exchange, hosts, config.deadline_ms);
+  if (!neighborhood.ok()) return neighborhood.status();
+  TransportConfig within = config;
+  within.channels = JoinedTransport::host_channels(config.lanes);
+  auto host = host_kind().connect(*neighborhood->exchange, within);
+  const auto kind = agree_on_network(exchange, environment.atl_transport);
+  if (!host.ok()) return host.status();
+  if (!kind.ok()) return kind.status();
+  TransportConfig between = config;
+  between.channels = JoinedTransport::network_channels(config.lanes);
+  auto network = (*kind)->connect(exchange, between);
+  if (!network.ok()) return network.status();
+  auto joined =
+      std::make_unique<JoinedTransport>(exchange.rank(), std::move(neighborhood->hosts),
+                                        config.lanes, *std::move(host), *std::move(network));
+  connection.joined = joined.get();
+  connection.transport = std::move(joined);
+  return connection;
+}
+
+}  // namespace tutti

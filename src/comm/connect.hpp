@@ -1,0 +1,27 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the ranks of a communicator come to a transport: shared memory within a host, a network
+// between hosts, both behind one where there are several.
+#pragma once
+
+#include <memory>
+
+#include "core/exchange.hpp"
+#include "core/hosts.hpp"
+#include "env/env.hpp"
+#include "transports/joined.hpp"
+
+namespace tutti {
+
+struct Connection {
+  std::unique_ptr<Transport> transport;
+  // The same, if the ranks are on several hosts; else null.
+  JoinedTransport* joined = nullptr;
+};
+
+// Collective. `hosts` is what the ranks' marks say; ranks of one mark that turn out not to share
+// memory after all are treated as on hosts of their own.
+Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
+                           const TransportConfig& config);
+
+}  // namespace tutti

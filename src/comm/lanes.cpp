@@ -1,0 +1,154 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/lanes.hpp"
+
+namespace tutti {
+namespace {
+
+Result<Choose> chooser(const Environment& environment, const Machine& machine, Advice advice) {
+  Result<Selector> selector = Selector::create(environment, machine, std::move(advice));
+  if (!selector.ok()) return selector.status();
+  return Choose([selector = *std::move(selector)](const Problem& problem, DataType type) {
+    return selector.choose(problem, type);
+  });
+}
+
+Limits limits_on(Transport& transport, const Environment& environment) {
+  Limits limits = limits_of(environment);
+  limits.pulls = transport.can_pull();
+  return limits;
+}
+
+}  // namespace
+
+Lanes::Lanes(Connection& connection, int rank, int ranks)
+    : connection_(connection), rank_(rank), ranks_(ranks) {}
+
+Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, int ranks, int count,
+                                             const ChoiceSettings& choice) {
+  std::unique_ptr<Lanes> lanes(new Lanes(connection, rank, ranks));
+  TUTTI_RETURN_IF_ERROR(lanes->choose_by(choice));
+  TUTTI_RETURN_IF_ERROR(lanes->open(count));
+  return lanes;
+}
+
+bool Lanes::in_column() const {
+  const Hosts& hosts = connection_.joined->hosts();
+  return hosts.place(rank_) < hosts.columns();
+}
+
+Status Lanes::choose_by(const ChoiceSettings& choice) {
+  Transport& within =
+      connection_.joined != nullptr ? connection_.joined->host() : *connection_.transport;
+  limits_ = limits_on(within, choice.environment);
+  can_view_ = within.can_view();
+  Environment selecting = choice.environment;
+  selecting.strict = choice.strict;
+  Advice measured;  // for ranks that share memory
+  if (choice.tuning) {
+    measured.rules = choice.tuning->tuning.rules_for(choice.local_ranks, choice.cores);
+    measured.rules_path = choice.tuning->path;
+  }
+  const Machine alone = choice.tuning ? choice.tuning->tuning.machine : Machine();
+  const Machine machine = machine_for(choice.local_ranks, choice.cores, alone);
+  if (connection_.joined == nullptr) {
+    measured.tuner = choice.tuner;
+    auto choose = chooser(selecting, machine, std::move(measured));
+    if (!choose.ok()) return choose.status();
+    choose_ = *std::move(choose);
+    return {};
+  }
+  // The same on ranks of all hosts, whatever they share with how many others.
+  const Machine across = machine_across(connection_.joined->hosts(), alone);
+  Advice advice;
+  advice.tuner = choice.tuner;
+  auto choose = chooser(selecting, across, std::move(advice));
+  if (!choose.ok()) return choose.status();
+  choose_ = *std::move(choose);
+  // The phases of a strict call are none that reduce in two steps, so they need not be strict.
+  const Environment phases = without_rules(choice.environment);
+  auto host = chooser(phases, machine, std::move(measured));
+  auto column = chooser(phases, across, {});
+  if (!host.ok()) return host.status();
+  if (!column.ok()) return column.status();
+  choose_in_[static_cast<size_t>(Scope::kHost)] = *std::move(host);
+  choose_in_[static_cast<size_t>(Scope::kColumn)] = *std::move(column);
+  return {};
+}
+
+// ---- lanes -------------------------------------------------------------------------------------
+
+Status Lanes::open(int count) {
+  if (connection_.joined != nullptr) {
+    const Hosts& hosts = connection_.joined->hosts();
+    const int place = hosts.place(rank_);
+    contexts_[static_cast<size_t>(Scope::kHost)] = {
+        .rank = place,
+        .ranks = static_cast<int>(hosts.neighbors(rank_).size()),
+        .limits = limits_,
+        .can_view = can_view_,
+        .choose = &choose_in_[static_cast<size_t>(Scope::kHost)]};
+    contexts_[static_cast<size_t>(Scope::kColumn)] = {
+        .rank = hosts.host(rank_),
+        .ranks = hosts.count(),
+        .limits = {},
+        .choose = &choose_in_[static_cast<size_t>(Scope::kColumn)]};
+    if (in_column()) {
+      column_ = std::make_unique<ColumnTransport>(*connection_.joined, hosts.column(place));
+    }
+  }
+  for (int lane = 0; lane < count; ++lane) {
+    auto group = open_group(lane);
+    if (!group.ok()) return group.status();
+    groups_.push_back(*std::move(group));
+  }
+  return {};
+}
+
+Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
+  Transport& transport = *connection_.transport;
+  auto window = transport.open_window(lane);
+  if (!window.ok()) return window.status();
+  auto endpoint = transport.open_endpoint(lane);
+  if (!endpoint.ok()) return endpoint.status();
+  auto all =
+      std::make_unique<Lane>(rank_, ranks_, transport, *std::move(window), *std::move(endpoint));
+  if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
+  auto host = open_lane(Scope::kHost, lane);
+  if (!host.ok()) return host.status();
+  if (column_ == nullptr) return std::make_unique<LaneGroup>(std::move(all), *std::move(host));
+  auto column = open_lane(Scope::kColumn, lane);
+  if (!column.ok()) return column.status();
+  return std::make_unique<LaneGroup>(std::move(all), *std::move(host), *std::move(column));
+}
+
+Result<std::unique_ptr<Lane>> Lanes::open_lane(Scope scope, int lane) {
+  const Hosts& hosts = connection_.joined->hosts();
+  const bool on_host = scope == Scope::kHost;
+  Transport& transport = on_host ? connection_.joined->host() : static_cast<Transport&>(*column_);
+  auto window = transport.open_window(lane);
+  if (!window.ok()) return window.status();
+  auto endpoint = transport.open_endpoint(lane);
+  if (!endpoint.ok()) return endpoint.status();
+  const PlanContext& context = contexts_[static_cast<size_t>(scope)];
+  return std::make_unique<Lane>(
+      context.rank, context.ranks, transport, *std::move(window), *std::move(endpoint),
+      on_host ? hosts.neighbors(rank_) : hosts.column(hosts.place(rank_)));
+}
+
+void Lanes::describe(ExecutorSettings& settings) const {
+  if (connection_.joined == nullptr) {
+    settings.limits = limits_;
+    settings.can_view = can_view_;
+    return;
+  }
+  settings.polls = true;
+  settings.hosts = &connection_.joined->hosts();
+  settings.scopes[static_cast<size_t>(Scope::kHost)] =
+      &contexts_[static_cast<size_t>(Scope::kHost)];
+  if (column_ != nullptr) {
+    settings.scopes[static_cast<size_t>(Scope::kColumn)] =
+        &contexts_[static_cast<size_t>(Scope::kColumn)];
+  }
+}
+
+}  // namespace tutti

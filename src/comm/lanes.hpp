@@ -1,0 +1,61 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a communicator runs its calls with, made from its connection: lanes, and what plans are made
+// of, for all ranks and for the scopes of compositions.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "comm/connect.hpp"
+#include "exec/executor.hpp"
+#include "select/selector.hpp"
+#include "select/tuning_file.hpp"
+
+namespace tutti {
+
+// What choices depend on, the same on all ranks of the host.
+struct ChoiceSettings {
+  const Environment& environment;
+  bool strict;
+  tutti_tuner tuner;
+  const std::optional<FoundTuning>& tuning;
+  int local_ranks;
+  int cores;
+};
+
+class Lanes {
+ public:
+  // `connection` outlives it.
+  static Result<std::unique_ptr<Lanes>> create(Connection& connection, int rank, int ranks,
+                                               int count, const ChoiceSettings& choice);
+
+  // Once.
+  std::vector<std::unique_ptr<LaneGroup>> take() { return std::move(groups_); }
+  [[nodiscard]] const Choose& choose() const { return choose_; }
+  // Fills in what the executor must know of hosts and memory. Refers to this object.
+  void describe(ExecutorSettings& settings) const;
+
+ private:
+  Lanes(Connection& connection, int rank, int ranks);
+  Status choose_by(const ChoiceSettings& choice);
+  Status open(int count);
+  Result<std::unique_ptr<LaneGroup>> open_group(int lane);
+  Result<std::unique_ptr<Lane>> open_lane(Scope scope, int lane);
+  [[nodiscard]] bool in_column() const;
+
+  Connection& connection_;
+  const int rank_;
+  const int ranks_;
+  Limits limits_;  // of the ranks of a host
+  bool can_view_ = false;
+  Choose choose_;
+  // If the ranks are on several hosts; by scope.
+  std::unique_ptr<ColumnTransport> column_;  // null: not in one
+  Choose choose_in_[kScopes];
+  PlanContext contexts_[kScopes];
+  std::vector<std::unique_ptr<LaneGroup>> groups_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,17 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The network interfaces of this host, and which of them other hosts are spoken to through.
+#pragma once
+
+#include <string>
+
+#include "core/network.hpp"
+
+namespace tutti {
+
+// The address (port 0) of the interface that `wanted` names, by its name or its address; an error
+// that lists what there is, if there is no such. With an empty `wanted`: of the interface of the
+// default route, else of the first that is up and not the loopback, else not known.
+Result<NetAddress> choose_interface(const std::string& wanted, bool prefer_ipv6);
+
+}  // namespace tutti

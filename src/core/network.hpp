@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// TCP: addresses, and sockets that are non-blocking, closed on exec and notice a cut link. Waits
+// have a deadline on now_ms()'s clock.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/fd.hpp"
+#include "core/status.hpp"
+
+namespace tutti {
+
+// Of one host, and a port there. The fields are as they travel in a tutti_unique_id.
+struct NetAddress {
+  enum class Family : uint16_t { kNone = 0, kIpv4 = 4, kIpv6 = 6 };
+  Family family = Family::kNone;
+  uint16_t port = 0;
+  std::array<std::byte, 16> host{};  // in the order of the network; of IPv4 the first four
+
+  [[nodiscard]] bool known() const { return family != Family::kNone; }
+  [[nodiscard]] bool loopback() const;
+  // Addresses of one cable (fe80::) mean nothing without the name of the interface.
+  [[nodiscard]] bool link_local() const;
+  // E.g. "10.1.2.3" or "fd00::2"; with the port "10.1.2.3:4711" or "[fd00::2]:4711".
+  [[nodiscard]] std::string host_text() const;
+  [[nodiscard]] std::string text() const;
+  friend bool operator==(const NetAddress&, const NetAddress&) = default;
+};
+
+// What the system calls an address; neither family nor length of anything but IP is understood.
+NetAddress from_sockaddr(const sockaddr* address);
+// Of numbers ("10.1.2.3", "fd00::2"); not known if the text is none.
+NetAddress parse_address(const std::string& text, uint16_t port);
+// Of a name or numbers; of several the first of the preferred family.
+Result<NetAddress> resolve_host(const std::string& name, uint16_t port, bool prefer_ipv6);
+
+// Binds and listens; port 0: any. Returns 0 or the system's error number. Whoever listened there
+// before may still have connections.
+int listen_tcp(const NetAddress& address, int backlog, Fd& socket);
+// One attempt, until the deadline at most; returns 0 or the system's error number.
+int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& socket);
+// Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
+// both ends of a connection; connect_tcp() has done it.
+void tune_tcp(int socket);
+
+NetAddress local_address(int socket);
+NetAddress remote_address(int socket);
+
+}  // namespace tutti

@@ -1,0 +1,25 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How early the receives of a schedule can be posted. A message that finds its receive goes
+// straight to where it belongs; one that is long need not be asked for when its turn comes, which
+// takes a way there and back each time. So a receive is posted as soon as nothing that comes before
+// it in the schedule uses the memory that it fills.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+struct ReceiveStep {
+  uint32_t step;  // its index
+  uint32_t from;  // it may be posted once all steps before this one are complete
+};
+
+// In the order of the steps; `from` never decreases, so that receives are posted in that order,
+// too. `in_place`: the send and the receive buffer share memory.
+std::vector<ReceiveStep> receives_of(const Schedule& schedule, bool in_place);
+
+}  // namespace tutti

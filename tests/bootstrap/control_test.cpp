@@ -1,0 +1,244 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The line that stays open after the meeting: what each rank learns of the others.
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <thread>
+
+#include "bootstrap/meeting.hpp"
+#include "support/processes.hpp"
+
+namespace tutti {
+namespace {
+
+using tutti_test::await;
+using tutti_test::error_of;
+using tutti_test::free_address;
+using tutti_test::kill_myself;
+using tutti_test::kLimit;
+using tutti_test::kLongMs;
+using tutti_test::meet;
+using tutti_test::run_processes;
+using tutti_test::says;
+using tutti_test::Shared;
+using Kind = ControlNews::Kind;
+
+UniqueId network_id() {
+  static int count = 0;
+  return derive_unique_id("control test " + std::to_string(getpid()) + std::to_string(count++),
+                          free_address("127.0.0.1"));
+}
+
+// Odd ranks come as if from other hosts.
+std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks) {
+  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? Way::kNetwork : Way::kAny);
+  EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  if (!exchange.ok()) return nullptr;
+  EXPECT_TRUE((*exchange)->allgather({}).ok());
+  auto control = (*exchange)->stay();
+  EXPECT_TRUE(control.ok()) << error_of(control);
+  return control.ok() ? *std::move(control) : nullptr;
+}
+
+bool has_news(const Control& control, int64_t wait_ms) {
+  return wait_for(control.fd(), POLLIN, now_ms() + wait_ms);
+}
+
+// The next `count` pieces of news; others may have come with them.
+std::vector<ControlNews> listen(Control& control, size_t count) {
+  std::vector<ControlNews> all;
+  while (all.size() < count && has_news(control, kLongMs)) {
+    for (ControlNews& news : control.read()) all.push_back(std::move(news));
+  }
+  EXPECT_GE(all.size(), count);
+  all.resize(count);
+  return all;
+}
+
+std::string host_of_this_process() { return " on host " + host_name() + ")"; }
+
+TEST(Control, AFailureIsToldToAllOthersWithItsCause) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> heard;
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    if (rank == 1) {
+      control->fail({Code::kAborted, "aborted by rank 1: " + std::string(10000, 'x')});
+      control->fail({Code::kTimeout, "a later cause is not told"});
+      await(*heard, 3);
+      return;
+    }
+    const auto news = listen(*control, 1);
+    EXPECT_EQ(news[0].kind, Kind::kFailed);
+    EXPECT_EQ(news[0].rank, 1);
+    EXPECT_EQ(news[0].cause.code(), Code::kAborted);
+    EXPECT_TRUE(says(news[0].cause.message(), "aborted by rank 1: xxx"));
+    ++*heard;
+    await(*heard, 3);
+  });
+}
+
+TEST(Control, ANoteGoesToTheRankItIsFor) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> done;
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    // To the next one; the last also to one that there is not.
+    if (rank == 3) control->tell(17, {});
+    const std::vector<std::byte> note(kMaxNoteBytes, static_cast<std::byte>(rank));
+    control->tell((rank + 1) % 4, note);
+    const auto news = listen(*control, 1);
+    EXPECT_EQ(news[0].kind, Kind::kTold);
+    EXPECT_EQ(news[0].rank, (rank + 3) % 4);
+    EXPECT_EQ(news[0].note,
+              std::vector<std::byte>(kMaxNoteBytes, static_cast<std::byte>((rank + 3) % 4)));
+    ++*done;
+    await(*done, 4);
+    for (const ControlNews& more : control->read()) EXPECT_EQ(more.kind, Kind::kLeft);
+  });
+}
+
+TEST(Control, ADeathIsToldToAllOthers) {
+  const UniqueId id = network_id();
+  Shared<std::array<std::atomic<int>, 2>> pids;
+  Shared<std::atomic<int>> heard;
+  run_processes({5, kLimit, {3, 4}}, [&](int rank) {
+    const auto control = stay(id, rank, 5);
+    ASSERT_NE(control, nullptr);
+    if (rank >= 3) {  // one of this host, one that came over TCP
+      (*pids)[static_cast<size_t>(rank - 3)] = getpid();
+      kill_myself();
+    }
+    for (const ControlNews& news : listen(*control, 2)) {
+      EXPECT_EQ(news.kind, Kind::kFailed);
+      EXPECT_EQ(news.cause.code(), Code::kPeerFailed);
+      const int pid = (*pids)[static_cast<size_t>(news.rank - 3)];
+      EXPECT_EQ(news.cause.message(), "rank " + std::to_string(news.rank) + " (pid " +
+                                          std::to_string(pid) + host_of_this_process() +
+                                          " has died");
+    }
+    ++*heard;
+    await(*heard, 3);
+  });
+}
+
+TEST(Control, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> left;
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    // In this order. Rank 0's process, and with it the service, is gone then, and that is no news.
+    await(*left, rank);
+    if (rank == 0) {
+      control.reset();
+      ++*left;
+      _exit(0);
+    }
+    const auto news = listen(*control, 1);
+    EXPECT_EQ(news[0].kind, Kind::kLeft);
+    EXPECT_EQ(news[0].rank, 0);
+    while (has_news(*control, 0)) {
+      for (const ControlNews& more : control->read()) EXPECT_EQ(more.kind, Kind::kLeft);
+    }
+    control.reset();
+    ++*left;
+  });
+}
+
+TEST(Control, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> done;
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    if (rank == 0) {
+      control.reset();
+      return await(*done, 2);
+    }
+    if (rank == 1) {
+      EXPECT_EQ(listen(*control, 1)[0].rank, 0);
+      control->fail({Code::kAborted, "still heard"});
+    } else {
+      EXPECT_EQ(listen(*control, 2)[1].cause.message(), "still heard");
+    }
+    ++*done;
+    await(*done, 2);
+  });
+}
+
+TEST(Control, TheDeathOfTheServicesProcessIsTheLastNewsAndNamesIt) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> pid;
+  run_processes({3, kLimit, {0}}, [&](int rank) {
+    const auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    if (rank == 0) {
+      *pid = getpid();
+      kill_myself();
+    }
+    const auto news = listen(*control, 1);
+    EXPECT_EQ(news[0].rank, 0);
+    EXPECT_EQ(news[0].cause.message(),
+              "rank 0 (pid " + std::to_string(*pid) + host_of_this_process() + " has died");
+    EXPECT_FALSE(has_news(*control, 0));
+    EXPECT_TRUE(control->read().empty());
+    control->fail({Code::kAborted, "nobody hears it"});
+  });
+}
+
+TEST(Control, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> joined;
+  run_processes({3, kLimit, {2}}, [&](int process) {
+    if (process == 2) {
+      EXPECT_TRUE(start_service(id, now_ms() + kLongMs).ok());
+      await(*joined, 2);
+      kill_myself();
+    }
+    auto exchange = join(id, process, 2, now_ms() + kLongMs, Way::kNetwork);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    auto control = (*exchange)->stay();
+    ASSERT_TRUE(control.ok()) << error_of(control);
+    ++*joined;
+    const auto news = listen(**control, 1);
+    EXPECT_EQ(news[0].rank, -1);
+    EXPECT_TRUE(says(news[0].cause.message(), "the process that keeps the ranks in touch (pid "));
+  });
+}
+
+TEST(Control, ManyThreadsMayUseItAtOnce) {
+  const UniqueId id = network_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    const auto control = stay(id, rank, 2);
+    ASSERT_NE(control, nullptr);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] { control->fail({Code::kAborted, "all at once"}); });
+    }
+    EXPECT_EQ(listen(*control, 1)[0].cause.message(), "all at once");
+    for (std::thread& thread : threads) thread.join();
+    threads.clear();
+    for (int i = 0; i < 3; ++i) threads.emplace_back([&] { control->leave(); });
+    for (std::thread& thread : threads) thread.join();
+  });
+}
+
+TEST(Control, WhoLeavesInsteadOfStayingIsNamed) {
+  const UniqueId id = network_id();
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 3, kLongMs, rank == 2 ? Way::kNetwork : Way::kAny);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    if (rank == 2) return;
+    auto control = (*exchange)->stay();
+    EXPECT_EQ(control.status().code(), Code::kPeerFailed);
+    EXPECT_TRUE(says(error_of(control), "rank 2 (pid "));
+    EXPECT_TRUE(says(error_of(control), "left while the communicator was being made"));
+  });
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,187 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Communicators of ranks on several hosts, which are threads here: shared memory within a host, and
+// between hosts a network that delays, reorders and cuts, from a seed.
+#if defined(TUTTI_HAVE_LIBFABRIC)
+#include "support/loopback.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "bootstrap/meeting.hpp"
+#include "comm/communicator.hpp"
+#include "support/processes.hpp"
+
+namespace tutti {
+namespace {
+
+using tutti_test::kLongMs;
+using tutti_test::kSanitized;
+using tutti_test::Loopback;
+using tutti_test::Weather;
+
+// One character per rank: the name of its host. Each rank has a runtime of its own, as if it were a
+// process.
+void run_on_hosts(const std::string& hosts, const std::function<void(Communicator&)>& body) {
+  const auto ranks = static_cast<int>(hosts.size());
+  const UniqueId id = tutti_test::test_id();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) {
+    threads.emplace_back([&, rank] {
+      Environment environment;
+      environment.host_id = hosts.substr(static_cast<size_t>(rank), 1);
+      environment.tuning_file = "none";
+      const auto runtime = std::make_shared<Runtime>(environment);
+      auto exchange = tutti_test::meet(id, rank, ranks);
+      ASSERT_TRUE(exchange.ok()) << exchange.status().message();
+      CommunicatorConfig config;
+      config.timeout_ms = kLongMs;
+      config.init_timeout_ms = kLongMs;
+      config.name = "test";
+      auto made = Communicator::create(runtime, **exchange, config);
+      ASSERT_TRUE(made.ok()) << made.status().message();
+      body(**made);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Element `i` of what rank `from` gives to rank `to`, or to all.
+int32_t element(int from, int to, size_t i) {
+  return from * 1'000'003 + to * 7919 + static_cast<int32_t>(i % 10'007);
+}
+
+// The blocks of a buffer one after another.
+template <typename Size>
+Layout blocks(int count, const Size& size) {
+  Layout layout;
+  uint64_t next = 0;
+  for (int b = 0; b < count; ++b) {
+    layout.counts.push_back(size(b));
+    layout.offsets.push_back(next);
+    next += layout.counts.back();
+  }
+  return layout;
+}
+
+template <typename Value>
+std::vector<int32_t> filled(const Layout& layout, const Value& value) {
+  std::vector<int32_t> data;
+  for (size_t b = 0; b < layout.counts.size(); ++b) {
+    for (size_t i = 0; i < layout.counts[b]; ++i) data.push_back(value(static_cast<int>(b), i));
+  }
+  return data;
+}
+
+// One call of any collective: what this rank gives, and what it must get. Buffers have a block for
+// every rank, or one (which counts as that of rank 0), or none.
+struct Trial {
+  Trial(Collective collective, const Communicator& on, uint64_t count, int root);
+  // Runs it in this thread, or by workers.
+  void run(Communicator& on, bool queued);
+
+  Call call;
+  std::vector<int32_t> send;
+  std::vector<int32_t> recv;
+  std::vector<int32_t> expected;
+};
+
+Trial::Trial(Collective collective, const Communicator& on, uint64_t count, int root) {
+  const int rank = on.rank();
+  const int ranks = on.ranks();
+  const auto to = blocks_of(collective, rank == root);
+  const auto most = blocks_of(collective, true);  // of those who have any
+  const bool to_each = most.send == Blocks::kPerRank;
+  const bool from_each = most.recv == Blocks::kPerRank;
+  const auto number = [&](Blocks has) {
+    return has == Blocks::kNone ? 0 : has == Blocks::kOne ? 1 : ranks;
+  };
+  const auto size = [&](int from, int target) {
+    const int more = (from_each ? from : 0) + (to_each ? 2 * target : 0);
+    return is_uneven(collective) ? count + static_cast<uint64_t>(more) % 4 : count;
+  };
+  const Layout out = blocks(number(to.send), [&](int b) { return size(rank, b); });
+  const Layout in = blocks(number(to.recv), [&](int b) { return size(b, rank); });
+  const int own = to_each ? rank : 0;
+  send = filled(out, [&](int b, size_t i) { return element(rank, b, i); });
+  expected = filled(in, [&](int b, size_t i) {
+    if (!reduces(collective)) return element(from_each ? b : root, own, i);
+    int32_t sum = 0;
+    for (int from = 0; from < ranks; ++from) sum += element(from, own, i);
+    return sum;
+  });
+  const bool gives = collective == Collective::kBroadcast && rank == root;
+  recv = gives ? expected : std::vector<int32_t>(expected.size(), -1);
+
+  call.collective = collective;
+  call.type = DataType::kInt32;
+  call.root = has_root(collective) ? root : -1;
+  call.count = collective == Collective::kBarrier ? 0 : count;
+  call.send = send.data();
+  call.recv = recv.data();
+  if (!is_uneven(collective)) return;
+  const bool known_to_all =
+      collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv;
+  const Layout& all = from_each ? in : out;
+  call.count = known_to_all ? *std::ranges::max_element(all.counts) : 0;
+  call.layouts = std::make_shared<const Layouts>(Layouts{out, in});
+}
+
+void Trial::run(Communicator& on, bool queued) {
+  Status status;
+  if (queued) {
+    Operation operation(on.executor(), call);
+    status = operation.start(StartedFor::kWorkers);
+    if (status.ok()) status = operation.wait(kNever);
+  } else {
+    status = on.executor().run(call);
+  }
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(recv == expected) << collective_name(call.collective) << " of " << send.size()
+                                << " elements, root " << call.root;
+}
+
+class Adverse : public testing::TestWithParam<const char*> {};
+
+TEST_P(Adverse, NetworksChangeNoResult) {
+  for (uint32_t seed = 1; seed <= (kSanitized ? 1 : 2); ++seed) {
+    const Loopback network({.seed = seed, .travel = 2, .pause = 6, .part_bytes = 100'000});
+    run_on_hosts(GetParam(), [](Communicator& on) {
+      int root = 0;
+      for (const int count : {3, 5000, 50'000}) {
+        for (int i = 0; i < kCollectives && !testing::Test::HasFatalFailure(); ++i) {
+          Trial(static_cast<Collective>(i), on, static_cast<uint64_t>(count), root)
+              .run(on, i % 2 == 0);
+          root = (root + 1) % on.ranks();
+        }
+      }
+    });
+    EXPECT_GT(network.counts().overtaken, 0u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Hosts, Adverse, testing::Values("abc", "aabb"),
+                         [](const auto& hosts) { return std::string(hosts.param); });
+
+TEST(Adverse, ANetworkThatLosesARankEndsTheCallOnAll) {
+  Loopback network({});
+  run_on_hosts("aabb", [&](Communicator& on) {
+    Status status;
+    for (int call = 0; status.ok() && call < 1000; ++call) {
+      if (on.rank() == 2 && call == 5) network.cut_own();
+      const Trial trial(Collective::kAllreduce, on, 5000, -1);
+      status = on.executor().run(trial.call);
+    }
+    EXPECT_FALSE(status.ok());
+    EXPECT_NE(status.code(), Code::kTimeout);
+    // Rank 2 finds all others gone, and may be the first to say so.
+    EXPECT_NE(status.message().find("): sending to it"), std::string::npos) << status.message();
+  });
+}
+
+}  // namespace
+}  // namespace tutti
+#endif

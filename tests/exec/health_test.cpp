@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/health.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+// Memory that ranks of a host share, and nothing else.
+class OnlyShared final : public Transport {
+ public:
+  explicit OnlyShared(SharedState& state) : state_(state) {}
+  [[nodiscard]] std::string_view name() const override { return "only shared"; }
+  Result<std::unique_ptr<Endpoint>> open_endpoint(int /*channel*/) override {
+    return std::unique_ptr<Endpoint>();
+  }
+  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
+    return std::unique_ptr<Window>();
+  }
+  SharedState* shared_state() override { return &state_; }
+  Bell* bell(int /*rank*/) override { return nullptr; }
+  Sleepers* sleepers() override { return nullptr; }
+  void notify() override {}
+  [[nodiscard]] const PeerProcess& process(int /*rank*/) const override { return process_; }
+
+ private:
+  SharedState& state_;
+  const PeerProcess process_;
+};
+
+// A rank that notices that its neighbor has stopped may tell it to other hosts before the neighbor
+// does.
+TEST(Health, TellsOtherHostsTheFirstCauseWhoeverOfThisHostTellsIt) {
+  SharedState state{};
+  OnlyShared transport(state);
+  Health first(0, transport);
+  Health second(1, transport);
+  std::vector<std::string> told;
+  const auto tell = [&](const Status& cause) { told.emplace_back(cause.message()); };
+  first.tell_others_by(tell);
+  second.tell_others_by(tell);
+  first.fail({Code::kPeerFailed, "the cause"});
+  second.fail({Code::kAborted, "a consequence"});
+  second.fail({Code::kAborted, "another"});
+  for (const Health* health : {&first, &second}) {
+    EXPECT_EQ(health->cause().code(), Code::kPeerFailed);
+    EXPECT_EQ(health->cause().message(), "the cause");
+  }
+  ASSERT_FALSE(told.empty());
+  for (const std::string& text : told) EXPECT_EQ(text, "the cause");
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,111 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// For libFuzzer: whatever bytes come, neither end of a session takes them for a proof, and whatever
+// members say that have proved themselves, a meeting goes on or ends. `./dev fuzz` runs it.
+#include <algorithm>
+#include <cstdlib>
+
+#include "bootstrap/meeting_state.hpp"
+#include "core/log.hpp"
+
+namespace tutti::bootstrap {
+namespace {
+
+using Input = std::span<const std::byte>;
+
+const UniqueId& id() {
+  static const UniqueId made = derive_unique_id("fuzz");
+  return made;
+}
+
+Input take_some(Input& input, size_t most) {
+  const Input part = input.first(std::min(input.size(), most));
+  input = input.subspan(part.size());
+  return part;
+}
+
+uint8_t take_byte(Input& input) {
+  const Input part = take_some(input, 1);
+  return part.empty() ? 0 : static_cast<uint8_t>(part[0]);
+}
+
+// In pieces, as a network delivers.
+void garble(Session session, Input input) {
+  Frame frame{};
+  while (!input.empty()) {
+    const size_t piece = 1u + take_byte(input);
+    session.append(take_some(input, piece));
+    while (session.next(frame) == Session::Got::kFrame) {
+    }
+    if (session.established()) std::abort();
+  }
+}
+
+// A member that knows the secret, and the connection it is heard on.
+struct Visitor {
+  Visitor(Meeting& meeting, bool own)
+      : session(Session::Side::kMember, id().name, id().secret),
+        client(&meeting.enter({.from = "fuzz", .network = !own, .own = own})) {
+    for (int turn = 0; turn < 2; ++turn) {
+      meeting.hear(*client, std::exchange(session.out(), {}));
+      session.append(std::exchange(client->session.out(), {}));
+      Frame frame{};
+      (void)session.next(frame);
+    }
+    if (!session.established()) std::abort();
+  }
+  Session session;
+  Client* client;
+};
+
+// Two members, whose frames are the input's: who, kind, length, body.
+void debate(Input input) {
+  Meeting meeting(id());
+  Visitor visitors[] = {{meeting, true}, {meeting, false}};
+  while (!input.empty()) {
+    const uint8_t what = take_byte(input);
+    Visitor& visitor = visitors[what & 1];
+    if (visitor.client->gone) continue;
+    if ((what & 0xf0) == 0xf0) {
+      meeting.lost(*visitor.client, 0);
+    } else if ((what & 2) != 0) {  // a hello that may well make sense
+      const Hello hello{take_byte(input) % 4, take_byte(input) % 4, 1, -1, host_field("fuzz")};
+      visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
+    } else {
+      const auto kind = static_cast<FrameKind>(take_byte(input) % 16);
+      const size_t length = static_cast<size_t>(take_byte(input)) * ((what & 4) != 0 ? 20 : 1);
+      visitor.session.put(kind, {take_some(input, length)});
+    }
+    meeting.hear(*visitor.client, std::exchange(visitor.session.out(), {}));
+    meeting.check_deadlines();
+    for (Visitor& one : visitors) {
+      if (!one.client->gone && meeting.may_write(*one.client)) one.client->session.out().clear();
+    }
+    (void)meeting.finished();
+  }
+}
+
+void read_id(Input input) {
+  tutti_unique_id bytes = encode(id());
+  for (size_t i = 0; i < input.size() && i < sizeof bytes.bytes; ++i) {
+    bytes.bytes[i] ^= static_cast<unsigned char>(input[i]);
+  }
+  const auto read = decode(bytes);
+  if (read.ok()) (void)read->describe();
+}
+
+}  // namespace
+}  // namespace tutti::bootstrap
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace tutti::bootstrap;
+  tutti::log::set_level(tutti::LogLevel::kError);
+  Input input = std::as_bytes(std::span(data, size));
+  switch (take_byte(input) % 4) {
+    case 0: garble(Session(Session::Side::kService, id().name, id().secret), input); break;
+    case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
+    case 2: debate(input); break;
+    default: read_id(input); break;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Two transports behind one: what joins the ranks of this host, and what joins all. Messages go to
+// each peer by the better of the two.
+//
+// Channels. Of `lanes` lanes, lane i has channel i of the host's transport within the host, channel
+// lanes + i of both for calls among all ranks, and channel i of the network for calls along its
+// column. The users' messages have the last channel of the network alone: a receive from any
+// source must meet all messages in one place.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/hosts.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class JoinedTransport final : public Transport {
+ public:
+  JoinedTransport(int rank, Hosts hosts, int lanes, std::unique_ptr<Transport> host,
+                  std::unique_ptr<Transport> network);
+
+  // Channels that each of the two must have.
+  static int host_channels(int lanes) { return 2 * lanes; }
+  static int network_channels(int lanes) { return 2 * lanes + 1; }
+
+  [[nodiscard]] const Hosts& hosts() const { return hosts_; }
+  // Among the ranks of this host, by their place.
+  [[nodiscard]] Transport& host() { return *host_; }
+  // The endpoint of lane `lane` among the ranks of this rank's column, by host.
+  Result<std::unique_ptr<Endpoint>> open_column_endpoint(int lane);
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
+  Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override;
+  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
+    return std::unique_ptr<Window>();
+  }
+  void* allocate_shared(uint64_t bytes) override { return host_->allocate_shared(bytes); }
+  void free_shared(void* memory) override { host_->free_shared(memory); }
+  // Of the ranks of this host.
+  SharedState* shared_state() override { return host_->shared_state(); }
+  // Of a rank on this host.
+  Bell* bell(int rank) override { return host_->bell(hosts_.place(rank)); }
+  Sleepers* sleepers() override { return host_->sleepers(); }
+  void notify() override { host_->notify(); }
+  [[nodiscard]] const PeerProcess& process(int rank) const override;
+
+ private:
+  const int rank_;
+  const Hosts hosts_;
+  const int lanes_;
+  const std::unique_ptr<Transport> host_;
+  const std::unique_ptr<Transport> network_;
+  const std::string name_;
+};
+
+// The transport of a column, as far as a lane looks at it: processes and the bell.
+class ColumnTransport final : public Transport {
+ public:
+  ColumnTransport(JoinedTransport& joined, std::vector<int> ranks)
+      : joined_(joined), ranks_(std::move(ranks)) {}
+  [[nodiscard]] std::string_view name() const override { return joined_.name(); }
+  Result<std::unique_ptr<Endpoint>> open_endpoint(int lane) override {
+    return joined_.open_column_endpoint(lane);
+  }
+  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
+    return std::unique_ptr<Window>();
+  }
+  SharedState* shared_state() override { return joined_.shared_state(); }
+  Bell* bell(int rank) override { return joined_.bell(rank_of(rank)); }
+  Sleepers* sleepers() override { return joined_.sleepers(); }
+  void notify() override { joined_.notify(); }
+  [[nodiscard]] const PeerProcess& process(int rank) const override {
+    return joined_.process(rank_of(rank));
+  }
+
+ private:
+  [[nodiscard]] int rank_of(int rank) const { return ranks_[static_cast<size_t>(rank)]; }
+
+  JoinedTransport& joined_;
+  const std::vector<int> ranks_;
+};
+
+}  // namespace tutti

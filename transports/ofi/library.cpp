@@ -1,0 +1,104 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/ofi/library.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "transports/ofi/frame.hpp"
+
+namespace tutti::ofi {
+namespace {
+
+constexpr const char* kFile = "libfabric.so.1";
+constexpr uint32_t kOldest = FI_VERSION(1, 17);
+
+template <typename Function>
+bool find(void* handle, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  return function != nullptr;
+}
+
+// Unless told otherwise the layer over TCP asks for all above 16 KiB with a read of the receiver's,
+// which waits behind whatever the receiver itself sends: what went both ways took turns, at half
+// the line's rate, and 20 KiB took ten times as long as 15. Frames and pieces have a receive that
+// waits for them, so they may go at once, and without a copy. Providers read this when they are
+// opened, and from nowhere else; over verbs, the same layer could not receive so much at once. It
+// also keeps more room than is of use: a quarter does as well, and 275 MB of a rank become 120.
+void set_up_layer_over_tcp() {
+  std::error_code none;
+  if (std::filesystem::directory_iterator("/sys/class/infiniband", none) !=
+      std::filesystem::directory_iterator()) {
+    return;
+  }
+  const std::string limit = std::to_string(kPieceBytes + sizeof(FrameHead));
+  setenv("FI_OFI_RXM_EAGER_LIMIT", limit.c_str(), 0);
+  setenv("FI_OFI_RXM_MSG_RX_SIZE", "32", 0);
+}
+
+// Never closed: providers leave threads and handlers behind.
+Result<Library> open() {
+  const KeepSignals keep;
+  set_up_layer_over_tcp();
+  void* handle = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    const char* reason = dlerror();
+    return Status::format(Code::kUnsupported,
+                          "libfabric cannot be opened: {} (Debian's package is libfabric1)",
+                          reason != nullptr ? reason : kFile);
+  }
+  Library found;
+  const bool complete =
+      find(handle, "fi_getinfo", found.getinfo) && find(handle, "fi_freeinfo", found.freeinfo) &&
+      find(handle, "fi_dupinfo", found.dupinfo) && find(handle, "fi_fabric", found.fabric) &&
+      find(handle, "fi_strerror", found.strerror) && find(handle, "fi_version", found.version);
+  if (!complete) {
+    return Status::format(Code::kUnsupported, "{} is no libfabric: {}", kFile, dlerror());
+  }
+  if (const uint32_t version = found.version(); FI_VERSION_LT(version, kOldest)) {
+    return Status::format(Code::kUnsupported, "libfabric is {}.{}, {}.{} or newer is needed",
+                          FI_MAJOR(version), FI_MINOR(version), FI_MAJOR(kOldest),
+                          FI_MINOR(kOldest));
+  }
+  return found;
+}
+
+std::atomic<const Result<Library>*> replacement = nullptr;
+
+}  // namespace
+
+void replace_library(const Result<Library>* instead) { replacement = instead; }
+
+const Result<Library>& library() {
+  if (const Result<Library>* instead = replacement) return *instead;
+  static const Result<Library> opened = open();
+  return opened;
+}
+
+KeepSignals::KeepSignals() {
+  for (size_t i = 1; i < kept_.size(); ++i) sigaction(static_cast<int>(i), nullptr, &kept_[i]);
+}
+
+KeepSignals::~KeepSignals() {
+  for (size_t i = 1; i < kept_.size(); ++i) {
+    struct sigaction now {};
+    const bool known = sigaction(static_cast<int>(i), nullptr, &now) == 0;
+    if (!known || now.sa_handler == kept_[i].sa_handler) continue;
+    sigaction(static_cast<int>(i), &kept_[i], nullptr);
+  }
+}
+
+Status failure(int64_t code, std::string_view what) {
+  const int number = static_cast<int>(code < 0 ? -code : code);
+  const Code kind = number == FI_ENOMEM ? Code::kOutOfMemory : Code::kSystem;
+  return Status::format(kind, "{}: {} (libfabric error {})", what, library()->strerror(number),
+                        number);
+}
+
+void FreeInfo::operator()(fi_info* info) const { library()->freeinfo(info); }
+
+}  // namespace tutti::ofi

@@ -1,0 +1,117 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/ofi/port.hpp"
+
+#include <rdma/fi_cm.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace tutti::ofi {
+namespace {
+
+constexpr size_t kDepth = 512;  // operations under way, if the provider has room for so many
+
+std::string where(const Offer& offer) {
+  if (offer.address.empty()) return fmt::format("{} on {}", offer.provider, offer.interface);
+  return fmt::format("{} on {} ({})", offer.provider, offer.interface, offer.address);
+}
+
+Result<std::shared_ptr<Domain>> make_domain(Offer offer) {
+  auto made = std::make_shared<Domain>();
+  made->where = where(offer);
+  made->provider = offer.provider;
+  made->info = std::move(offer.info);
+  fi_info& info = *made->info;
+  info.tx_attr->size = std::min(info.tx_attr->size, kDepth);
+  info.rx_attr->size = std::min(info.rx_attr->size, kDepth);
+  fid_fabric* fabric = nullptr;
+  int error = library()->fabric(info.fabric_attr, &fabric, nullptr);
+  if (error != 0) return failure(error, fmt::format("opening the fabric of {}", made->where));
+  made->fabric.reset(fabric);
+  fid_domain* domain = nullptr;
+  error = fi_domain(fabric, &info, &domain, nullptr);
+  if (error != 0) return failure(error, fmt::format("opening the domain of {}", made->where));
+  made->domain.reset(domain);
+  return made;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Domain>> open_domain(Offer offer) {
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<Domain>> domains;
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<Domain>& known = domains[where(offer)];
+  if (std::shared_ptr<Domain> open = known.lock()) return open;
+  auto made = make_domain(std::move(offer));
+  if (made.ok()) known = *made;
+  return made;
+}
+
+Result<std::unique_ptr<Port>> Port::open(std::shared_ptr<Domain> domain, int ranks) {
+  std::unique_ptr<Port> port(new Port(std::move(domain)));
+  const Domain& in = port->domain();
+  const auto failed = [&](int error, const char* what) {
+    return failure(error, fmt::format("{} of {}", what, in.where));
+  };
+  fi_av_attr table_attributes{};
+  table_attributes.type = FI_AV_TABLE;
+  table_attributes.count = static_cast<size_t>(ranks);
+  fid_av* table = nullptr;
+  int error = fi_av_open(in.domain.get(), &table_attributes, &table, nullptr);
+  if (error != 0) return failed(error, "opening a table of addresses");
+  port->table_.reset(table);
+
+  fi_cq_attr queue_attributes{};
+  queue_attributes.format = FI_CQ_FORMAT_MSG;
+  queue_attributes.size = in.info->tx_attr->size + in.info->rx_attr->size;
+  queue_attributes.wait_obj = FI_WAIT_NONE;
+  fid_cq* queue = nullptr;
+  error = fi_cq_open(in.domain.get(), &queue_attributes, &queue, nullptr);
+  if (error != 0) return failed(error, "opening a completion queue");
+  port->queue_.reset(queue);
+
+  fid_ep* endpoint = nullptr;
+  error = fi_endpoint(in.domain.get(), in.info.get(), &endpoint, nullptr);
+  if (error != 0) return failed(error, "opening an endpoint");
+  port->endpoint_.reset(endpoint);
+  error = fi_ep_bind(endpoint, &table->fid, 0);
+  if (error == 0) error = fi_ep_bind(endpoint, &queue->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0) error = fi_enable(endpoint);
+  if (error != 0) return failed(error, "enabling an endpoint");
+  TUTTI_RETURN_IF_ERROR(port->read_address());
+  return port;
+}
+
+Status Port::read_address() {
+  size_t bytes = 256;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    address_.resize(bytes);
+    const int error = fi_getname(&endpoint_->fid, address_.data(), &bytes);
+    if (error == 0) {
+      address_.resize(bytes);
+      return {};
+    }
+    if (error != -FI_ETOOSMALL) return failure(error, "reading the address of an endpoint");
+  }
+  return Status(Code::kInternal, "an endpoint's address changes its length");
+}
+
+Status Port::insert(const std::vector<std::string>& addresses) {
+  peers_.resize(addresses.size(), FI_ADDR_UNSPEC);
+  for (size_t r = 0; r < addresses.size(); ++r) {
+    if (addresses[r].size() != address_.size()) {
+      return Status::format(Code::kInternal, "the address of rank {} has {} bytes, expected {}", r,
+                            addresses[r].size(), address_.size());
+    }
+    const int done = fi_av_insert(table_.get(), addresses[r].data(), 1, &peers_[r], 0, nullptr);
+    if (done != 1) {
+      return failure(done < 0 ? done : -FI_EINVAL,
+                     fmt::format("{} does not take the address of rank {}", domain_->where, r));
+    }
+  }
+  return {};
+}
+
+}  // namespace tutti::ofi

@@ -1,0 +1,61 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// libfabric's objects: the domain that a process opens once per provider and interface, and the
+// port, which is an endpoint with its own queue of completions and table of addresses, so that the
+// thread that owns it shares no lock with others.
+#pragma once
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_tagged.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transports/ofi/provider.hpp"
+
+namespace tutti::ofi {
+
+struct Domain {
+  Info info;
+  std::string provider;
+  std::string where;  // "tcp;ofi_rxm on eth0 (10.0.0.1)"
+  Owned<fid_fabric> fabric;
+  Owned<fid_domain> domain;
+};
+
+// The process's domain for this offer; made if there is none.
+Result<std::shared_ptr<Domain>> open_domain(Offer offer);
+
+class Port {
+ public:
+  static Result<std::unique_ptr<Port>> open(std::shared_ptr<Domain> domain, int ranks);
+
+  [[nodiscard]] const Domain& domain() const { return *domain_; }
+  // To be given to insert() of the peers.
+  [[nodiscard]] const std::string& address() const { return address_; }
+  // All ranks' addresses in rank order. Once.
+  Status insert(const std::vector<std::string>& addresses);
+
+  [[nodiscard]] fid_ep* endpoint() const { return endpoint_.get(); }
+  [[nodiscard]] fid_cq* queue() const { return queue_.get(); }
+  [[nodiscard]] fi_addr_t peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
+  // Afterwards nothing that was under way touches any buffer.
+  void close() { endpoint_.reset(); }
+  [[nodiscard]] bool closed() const { return endpoint_ == nullptr; }
+
+ private:
+  explicit Port(std::shared_ptr<Domain> domain) : domain_(std::move(domain)) {}
+  Status read_address();
+
+  // Closed in the opposite order.
+  std::shared_ptr<Domain> domain_;
+  Owned<fid_av> table_;
+  Owned<fid_cq> queue_;
+  Owned<fid_ep> endpoint_;
+  std::string address_;
+  std::vector<fi_addr_t> peers_;
+};
+
+}  // namespace tutti::ofi

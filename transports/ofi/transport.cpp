@@ -1,0 +1,252 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The libfabric transport: ranks anywhere, messages only. Rounds of connecting: (1) who everyone
+// is; (2) what libfabric offers everyone; (3) the addresses of everyone's ports; (4) all have taken
+// them; (5) all have reached one another.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/fields.hpp"
+#include "core/socket.hpp"
+#include "transports/ofi/connect.hpp"
+#include "transports/ofi/endpoint.hpp"
+#include "transports/ofi/share.hpp"
+
+namespace tutti::ofi {
+namespace {
+
+struct Card {
+  uint32_t cookie;  // rank 0's counts; of another byte order it looks wrong to all
+  uint32_t mark;
+  WindowSizes sizes;
+  int32_t lanes;
+  int32_t channels;
+  int32_t pid;
+  char host[64];
+  char stack[96];
+};
+constexpr uint32_t kMark = 0x0f1a2b01;
+
+// Up to so many ranks all connect to all at once; more only as they need one another.
+constexpr int kGreetedRanks = 64;
+
+class OfiTransport final : public Transport {
+ public:
+  OfiTransport(int rank, std::vector<PeerProcess> processes,
+               std::vector<std::unique_ptr<OfiEndpoint>> endpoints, int lanes)
+      : rank_(rank),
+        lanes_(lanes),
+        needs_fence_(!register_membarrier()),
+        processes_(std::move(processes)),
+        endpoints_(std::move(endpoints)) {}
+
+  [[nodiscard]] std::string_view name() const override { return "ofi"; }
+
+  Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override {
+    const int channels = static_cast<int>(endpoints_.size());
+    if (channel < 0 || channel >= channels) {
+      return Status::format(Code::kInternal, "channel {} was asked for, there are {}", channel,
+                            channels);
+    }
+    std::unique_ptr<OfiEndpoint>& endpoint = endpoints_[static_cast<size_t>(channel)];
+    if (endpoint == nullptr) {
+      return Status::format(Code::kInternal, "channel {} is open already", channel);
+    }
+    return std::unique_ptr<Endpoint>(std::move(endpoint));
+  }
+
+  Result<std::unique_ptr<Window>> open_window(int lane) override {
+    if (lane < 0 || lane >= lanes_) {
+      return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane, lanes_);
+    }
+    return std::unique_ptr<Window>();
+  }
+  SharedState* shared_state() override { return nullptr; }
+
+  // Only threads of this process ring and sleep.
+  Bell* bell(int rank) override { return rank == rank_ ? &bell_ : nullptr; }
+  Sleepers* sleepers() override { return &sleepers_; }
+  void notify() override {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (needs_fence_) __sync_synchronize();
+    if (sleepers_.count.load(std::memory_order_relaxed) != 0) ring(bell_);
+  }
+
+  [[nodiscard]] const PeerProcess& process(int rank) const override {
+    return processes_[static_cast<size_t>(rank)];
+  }
+
+ private:
+  const int rank_;
+  const int lanes_;
+  const bool needs_fence_;
+  const std::vector<PeerProcess> processes_;
+  std::vector<std::unique_ptr<OfiEndpoint>> endpoints_;  // those not yet given out
+  Bell bell_{};
+  Sleepers sleepers_{};
+};
+
+// ---- the rounds
+// ----------------------------------------------------------------------------------
+
+Result<std::string> own_card(const TransportConfig& config) {
+  if (!library().ok()) return library().status();
+  const Result<Random128> random = random_128();
+  if (!random.ok()) return random.status();
+  Card card{};
+  std::memcpy(&card.cookie, random->data(), sizeof card.cookie);
+  card.mark = kMark;
+  card.sizes = config.sizes;
+  card.lanes = config.lanes;
+  card.channels = config.channels;
+  card.pid = getpid();
+  put_text(card.host, host_name());
+  put_text(card.stack, network_stack());
+  return std::string(reinterpret_cast<const char*>(&card), sizeof card);
+}
+
+Status check(const std::vector<Card>& cards) {
+  const Card& first = cards[0];
+  for (size_t r = 0; r < cards.size(); ++r) {
+    const Card& other = cards[r];
+    if (other.mark != kMark) {
+      return Status::format(Code::kUnsupported,
+                            "rank {} on {} runs another version, or has another byte order", r,
+                            text_of(other.host));
+    }
+    if (other.lanes == first.lanes && other.channels == first.channels &&
+        other.sizes.slot_bytes == first.sizes.slot_bytes &&
+        other.sizes.window_bytes == first.sizes.window_bytes) {
+      continue;
+    }
+    return Status::format(
+        Code::kInvalidArgument,
+        "rank {} has {} lanes, {} channels, slots of {} and windows of {} bytes; rank 0 has {}, "
+        "{}, {} and {}: CCL_WORKER_COUNT and TUTTI_SHM_... must be the same on all ranks",
+        r, other.lanes, other.channels, other.sizes.slot_bytes, other.sizes.window_bytes,
+        first.lanes, first.channels, first.sizes.slot_bytes, first.sizes.window_bytes);
+  }
+  return {};
+}
+
+Result<std::vector<Card>> show_cards(Exchange& exchange, const TransportConfig& config) {
+  auto texts = share(exchange, own_card(config));
+  if (!texts.ok()) return texts.status();
+  auto cards = values_in<Card>(*texts);
+  if (!cards.ok()) return cards;
+  TUTTI_RETURN_IF_ERROR(check(*cards));
+  return cards;
+}
+
+Result<std::vector<std::unique_ptr<Port>>> open_ports(Offer offer, int channels, int ranks) {
+  auto domain = open_domain(std::move(offer));
+  if (!domain.ok()) return domain.status();
+  std::vector<std::unique_ptr<Port>> ports;
+  for (int channel = 0; channel < channels; ++channel) {
+    auto port = Port::open(*domain, ranks);
+    if (!port.ok()) return port.status();
+    ports.push_back(std::move(*port));
+  }
+  return ports;
+}
+
+// Addresses of one rank's ports are equally long, those of different ranks as well.
+Status insert_all(const std::vector<std::unique_ptr<Port>>& ports,
+                  const std::vector<std::string>& texts) {
+  const size_t length = ports.front()->address().size();
+  for (size_t r = 0; r < texts.size(); ++r) {
+    if (texts[r].size() == length * ports.size()) continue;
+    return Status::format(Code::kInternal, "rank {} sent {} bytes of addresses, expected {}", r,
+                          texts[r].size(), length * ports.size());
+  }
+  for (size_t channel = 0; channel < ports.size(); ++channel) {
+    std::vector<std::string> addresses;
+    for (const std::string& text : texts)
+      addresses.push_back(text.substr(channel * length, length));
+    TUTTI_RETURN_IF_ERROR(ports[channel]->insert(addresses));
+  }
+  return {};
+}
+
+Result<std::vector<std::unique_ptr<Port>>> connect_ports(Exchange& exchange,
+                                                         const TransportConfig& config,
+                                                         bool alone) {
+  auto offer = choose(exchange, find_offers(config, alone));
+  if (!offer.ok()) return offer.status();
+  auto ports = open_ports(*std::move(offer), config.channels, exchange.ranks());
+  Result<std::string> mine = ports.ok() ? Result<std::string>(std::string()) : ports.status();
+  if (ports.ok()) {
+    for (const auto& port : *ports) *mine += port->address();
+  }
+  auto texts = share(exchange, mine);
+  if (!texts.ok()) return texts.status();
+  const Status inserted = insert_all(*ports, *texts);
+  auto agreed = share(
+      exchange, inserted.ok() ? Result<std::string>(std::string()) : Result<std::string>(inserted));
+  if (!agreed.ok()) return agreed.status();
+  return ports;
+}
+
+Result<std::vector<std::unique_ptr<OfiEndpoint>>> open_endpoints(
+    Exchange& exchange, const TransportConfig& config, std::vector<std::unique_ptr<Port>> ports,
+    const std::shared_ptr<const std::vector<std::string>>& names, uint32_t cookie) {
+  // Half of the time that is left, so that the other half is there to tell how it went.
+  const int64_t now = now_ms();
+  const int64_t deadline =
+      config.deadline_ms == kNever ? kNever : now + (config.deadline_ms - now) / 2;
+  std::vector<std::unique_ptr<OfiEndpoint>> endpoints;
+  Status status;
+  for (auto& port : ports) {
+    const uint32_t own_cookie = cookie + static_cast<uint32_t>(endpoints.size());
+    endpoints.push_back(
+        std::make_unique<OfiEndpoint>(std::move(port), names, exchange.rank(), own_cookie));
+    if (status.ok()) status = endpoints.back()->open();
+    if (status.ok() && exchange.ranks() <= kGreetedRanks)
+      status = endpoints.back()->greet(deadline);
+  }
+  auto agreed = share(
+      exchange, status.ok() ? Result<std::string>(std::string()) : Result<std::string>(status));
+  if (!agreed.ok()) return agreed.status();
+  return endpoints;
+}
+
+Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const TransportConfig& config) {
+  auto cards = show_cards(exchange, config);
+  if (!cards.ok()) return cards.status();
+  const int rank = exchange.rank();
+  bool alone = true;
+  std::vector<PeerProcess> processes(cards->size());
+  auto names = std::make_shared<std::vector<std::string>>();
+  for (size_t r = 0; r < cards->size(); ++r) {
+    const Card& card = (*cards)[r];
+    alone = alone && text_of(card.stack) == text_of(cards->front().stack);
+    PeerProcess& process = processes[r];
+    process.pid = static_cast<int>(r) == rank ? getpid() : 0;
+    process.own_pid = card.pid;
+    process.host = text_of(card.host);
+    names->push_back(fmt::format("rank {} (pid {} on {})", r, card.pid, process.host));
+  }
+  auto ports = connect_ports(exchange, config, alone);
+  if (!ports.ok()) return ports.status();
+  auto endpoints =
+      open_endpoints(exchange, config, *std::move(ports), names, cards->front().cookie);
+  if (!endpoints.ok()) return endpoints.status();
+  return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(
+      rank, std::move(processes), *std::move(endpoints), config.lanes));
+}
+
+}  // namespace
+
+// The first call in a process takes a fraction of a second: providers look for their devices.
+Status available() { return find_offers({}, true).status(); }
+
+Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
+  auto transport = connect_all(exchange, config);
+  if (transport.ok()) return transport;
+  return transport.status().with_context(fmt::format(
+      "{}: connecting over libfabric (ofi)", config.label.empty() ? "connect" : config.label));
+}
+
+}  // namespace tutti::ofi
