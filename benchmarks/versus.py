@@ -8,6 +8,7 @@ besides meets them all alike. README.md beside this file describes the method.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -18,10 +19,11 @@ import sys
 import time
 from pathlib import Path
 
-from peers import plot, report, summary, text
+from peers import plot, report, spread, summary, text
 from peers.contestants import DEBIAN_PACKAGES, PEERS, ROOT, Workshop
 from peers.match import Match
 from peers.plan import COLLECTIVES, TYPES, Job, Schedule, last_level_cache
+from peers.session import guard
 
 ELEMENT = 4  # sizes are multiples, so that they are whole elements of every type
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -33,6 +35,13 @@ def parse_bytes(text):
     if not match:
         raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 4, 16K or 64M")
     return int(match[1]) * UNITS[match[2].upper()]
+
+
+def parse_rate(text):
+    match = re.fullmatch(r"(\d+)([kmg])bit", text.lower())
+    if not match or not int(match[1]):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a rate such as 100mbit or 1gbit")
+    return int(match[1]) * {"k": 10**3, "m": 10**6, "g": 10**9}[match[2]]
 
 
 def parse_sizes(text):
@@ -70,7 +79,11 @@ def add_arguments(parser):
     add("--type", type=some_of(TYPES), default=["float32"], metavar="LIST",
         help=f"all, or some of: {','.join(TYPES)} (default: float32)")
     add("--all", action="store_true", help="every collective with every type")
-    add("--ranks", type=int, default=2)
+    add("--ranks", type=int, default=2, help="in all (default: 2)")
+    add("--hosts", type=int, default=1, metavar="N", help="spread the ranks in blocks over so many "
+        "hosts, which are made of network namespaces (as root)")
+    add("--rate", type=parse_rate, help="of each host's line, both ways, e.g. 1gbit (default: what "
+        "the machine gives)")
     add("--sizes", type=parse_sizes, metavar="LIST",
         help="bytes: 4,64,1K or 4-64M (every fourth power) or 4-64M*2; the whole buffer for "
         "allreduce, broadcast and reduce, a rank's block for the others (default: 4-64M)")
@@ -113,6 +126,10 @@ def arguments():
     options.peers = [n for n in PEERS if n in options.peers or n == "tutti"]
     if options.ranks < 2:
         parser.error("--ranks: at least 2")
+    if options.hosts < 1 or options.ranks % options.hosts:
+        parser.error(f"--hosts: one of the numbers that divide --ranks, {options.ranks}")
+    if options.rate and options.hosts == 1:
+        parser.error("--rate: there is no line within one host; see --hosts")
     if options.ranks > MOST_BFLOAT16_RANKS and "bfloat16" in options.type:
         parser.error(f"--ranks: at most {MOST_BFLOAT16_RANKS} with bfloat16, whose sums are to be "
                      "exact")
@@ -184,15 +201,22 @@ def measure_jobs(match, jobs, results):
         print(report.waits(found) + "\n", flush=True)
 
 
+def several_hosts(options):
+    reason = spread.namespaces.unavailable()
+    if reason:
+        raise spread.namespaces.Unavailable(reason)
+    return spread.namespaces.Hosts(options.hosts, text.rate(options.rate) if options.rate else None)
+
+
 def run(options, shop):
     match = Match(options, shop)
     jobs = list(jobs_of(options))
     if os.getloadavg()[0] > 0.5:
         text.note(f"The load is {os.getloadavg()[0]:.1f}: something else runs on this machine, so "
                   "figures are worse and less certain than they could be.")
-    results = {"ranks": options.ranks, "operation": "sum", "rounds": options.rounds,
-               "statistic": options.statistic, "skew_us": options.skew,
-               "in_place": options.in_place, "machine": machine(shop.cores), "jobs": []}
+    results = {"ranks": options.ranks, "hosts": options.hosts, "rate": options.rate,
+               "operation": "sum", "rounds": options.rounds, "statistic": options.statistic,
+               "skew_us": options.skew, "in_place": options.in_place, "machine": machine(shop.cores), "jobs": []}
     try:
         match.open()
         results["contestants"] = match.entries
@@ -224,9 +248,16 @@ def main():
         subprocess.run(["apt-get", "install", "-y", "-qq", *DEBIAN_PACKAGES], check=True)
     work = ROOT / "build/versus"
     work.mkdir(parents=True, exist_ok=True)
-    shop = Workshop(options.ranks, choose_cores(options), options.build.resolve(), work,
-                    options.python)
-    results = run(options, shop)
+    guard()
+    with contextlib.ExitStack() as stack:
+        try:
+            hosts = stack.enter_context(several_hosts(options)) if options.hosts > 1 else None
+        except spread.namespaces.Unavailable as reason:
+            text.note(f"--hosts: {reason}")
+            return 1
+        shop = Workshop(options.ranks, choose_cores(options), options.build.resolve(), work,
+                        options.python, hosts)
+        results = run(options, shop)
     print_conclusions(results["jobs"])
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")

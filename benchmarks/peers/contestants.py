@@ -47,10 +47,15 @@ class Workshop:
     build: Path  # of Tutti
     work: Path
     python: str = ""  # an interpreter with PyTorch; found or made if empty
+    hosts: object = None  # tests/support/hosts.Hosts if ranks are spread over several, in blocks
 
     @property
     def venv(self):
         return self.work / "venv"
+
+    @property
+    def per_host(self):
+        return self.ranks // self.hosts.count if self.hosts else self.ranks
 
     @property
     def oversubscribed(self):

@@ -5,7 +5,7 @@ import random
 import statistics
 import time
 
-from . import summary, text
+from . import spread, summary, text
 from .contestants import PEERS, Unavailable, floor
 from .plan import TYPES, available_memory, blocks, buffer_blocks, last_level_cache
 from .session import Refused, Session
@@ -45,7 +45,8 @@ class Match:
     def open(self):
         for name in self.options.peers:
             try:
-                entries = list(PEERS[name](self.shop))
+                shop = self.shop
+                entries = list(spread.spread(name, shop) if shop.hosts else PEERS[name](shop))
             except Unavailable as error:
                 self.fail((text.PEER_NAMES[name], ""), error)
                 continue
@@ -195,9 +196,29 @@ class Match:
                 rounds = min(rounds, max(LEAST_ROUNDS, done + int(spare / per_round)))
         times.update({key: [us] for key, us in settled.items()})
         for key in list(times):
-            if self.ask(key, "check", size) is None:
+            if not self.check(key, size):
                 del times[key]
         return self.result(size, calls, times, singles, floors)
+
+    def check(self, key, size):
+        """Whether one more call gives the right result, and by way of the lines between hosts."""
+        hosts = self.shop.hosts
+        before = spread.line_counters(hosts) if hosts else []
+        if self.ask(key, "check", size) is None:
+            return False
+        after = spread.line_counters(hosts) if hosts else []
+        busiest = max((b - a for a, b in zip(before, after)), default=0)
+        if busiest < self.least_line_bytes(size):
+            self.fail(key, f"no line carried more than {busiest} bytes in a call, where one needs "
+                      f"{self.least_line_bytes(size)}: it went another way", size)
+            return False
+        return True
+
+    def least_line_bytes(self, size):
+        if not self.shop.hosts:
+            return 0
+        return spread.least_line_bytes(self.job.collective, size, self.shop.hosts.count,
+                                       self.shop.per_host)
 
     def round(self, size, calls, times, singles, floors):
         order = list(times)
@@ -242,9 +263,10 @@ class Match:
                     **tails(singles.get(key, []))})
         if floors["handover"]:
             handover, ordinary, streamed = map(self.over_rounds, floors.values())
-            result["floor"] = {"us": max(handover, min(ordinary, streamed)),
+            line = self.least_line_bytes(size) * 8e6 / self.options.rate if self.options.rate else 0
+            result["floor"] = {"us": max(handover, min(ordinary, streamed), line),
                                "handover_us": handover, "copy_us": ordinary,
-                               "copy_streamed_us": streamed}
+                               "copy_streamed_us": streamed, "line_us": line}
         return result
 
     def measure_waits(self, size):

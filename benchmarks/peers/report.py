@@ -109,8 +109,13 @@ def method(results):
     if results["rotating_bytes_per_rank"]:
         buffers = (f"buffers in rotation over {results['rotating_bytes_per_rank'] >> 20} MiB per "
                    f"rank, or two pairs (last-level cache: {m['last_level_cache'] >> 20} MiB)")
+    where = "ranks"
+    if results["hosts"] > 1:
+        where = (f"ranks in blocks on {results['hosts']} hosts, which are network namespaces of this "
+                 "machine, their lines " + (f"shaped to {text.rate(results['rate'])}"
+                                            if results["rate"] else "not shaped"))
     return (f"{m['date']}, {m['cpu']}, {m['logical_cpus']} logical CPUs, {m['system']}, Linux "
-            f"{m['kernel']}; {results['ranks']} ranks, {pinned}. Microseconds per call, {figure}, "
+            f"{m['kernel']}; {results['ranks']} {where}, {pinned}. Microseconds per call, {figure}, "
             f"{results['statistic']} of at most {results['rounds']} rounds; of each peer its "
             f"fastest variant; {buffers}{', in place' if results['in_place'] else ''}.")
 
@@ -153,7 +158,8 @@ def markdown(results):
     peers = peers_of(results["contestants"])
     jobs = results["jobs"]
     lines = [conclusion(job_name(j), [j]) for j in jobs] if len(jobs) > 1 else []
-    parts = [f"## Tutti beside others, {results['ranks']} ranks\n", method(results) + "\n",
+    hosts = f" on {results['hosts']} hosts" if results["hosts"] > 1 else ""
+    parts = [f"## Tutti beside others, {results['ranks']} ranks{hosts}\n", method(results) + "\n",
              "\n".join(f"- {line}" for line in [*lines, conclusion("All", jobs)])]
     if len(jobs) > 1:
         sized = [j["type"] for j in jobs if j["collective"] != "barrier"]

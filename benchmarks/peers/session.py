@@ -1,6 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """A running contestant: its processes, one socket to each rank, and requests over them."""
 
+import contextlib
 import os
 import selectors
 import signal
@@ -64,7 +65,7 @@ class Session:
             listener.bind(path)
             listener.listen(self.shop.ranks)
             listener.settimeout(0.2)
-            env = dict(self.contestant.env, VERSUS_SOCKET=path,
+            env = dict(self.contestant.env, VERSUS_SOCKET=path, VERSUS_RUN=str(os.getpid()),
                        VERSUS_RENDEZVOUS=f"{self.folder.name}/rendezvous",
                        VERSUS_CORES=",".join(map(str, self.shop.cores)))
             self.launch(env)
@@ -79,19 +80,26 @@ class Session:
         if not self.contestant.one_by_one:
             self.spawn(env)
             return
-        port = free_port()
+        port, per_host = free_port(), self.shop.per_host
+        hosts = self.shop.hosts
+        master = hosts.addresses[0] if hosts else "127.0.0.1"
         shared = os.memfd_create("versus")
         os.set_inheritable(shared, True)
         os.ftruncate(shared, 4096)
         for rank in range(self.shop.ranks):
             self.spawn(dict(env, RANK=str(rank), WORLD_SIZE=str(self.shop.ranks),
-                            MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
-                            VERSUS_SHARED_FD=str(shared)), (shared,))
+                            LOCAL_RANK=str(rank % per_host), LOCAL_WORLD_SIZE=str(per_host),
+                            MASTER_ADDR=master, MASTER_PORT=str(port),
+                            VERSUS_SHARED_FD=str(shared)), (shared,), rank // per_host)
         os.close(shared)
 
-    def spawn(self, env, descriptors=()):
+    def spawn(self, env, descriptors=(), host=0):
+        command = self.contestant.command
+        if self.shop.hosts:
+            command = self.shop.hosts.enter(host) + command
+            env = {**env, **self.shop.hosts.environment(host)}
         self.processes.append(subprocess.Popen(
-            self.contestant.command, env=env, stdin=subprocess.DEVNULL, stdout=self.log,
+            command, env=env, stdin=subprocess.DEVNULL, stdout=self.log,
             stderr=self.log, start_new_session=True, pass_fds=descriptors))
 
     def accept(self, listener):
@@ -178,20 +186,49 @@ class Session:
         self.folder.cleanup()
 
     def kill(self):
-        """Ends what is left: the launcher's group, and ranks that a launcher moved to their own."""
+        """Ends what is left: the groups of what was started here, and whatever a launcher, or its
+        agent on another host, moved to groups of their own; the environment of all names the
+        socket, which no other contestant has."""
         for process in self.processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-        for rank in self.ranks:
-            # The launcher is gone, so a rank that outlived it is an orphan; its command line tells
-            # that the number has not been given to somebody else's process.
-            try:
-                command = Path(f"/proc/{rank.pid}/cmdline").read_bytes()
-                if self.contestant.command[-1].encode() in command:
-                    os.kill(rank.pid, signal.SIGKILL)
-            except OSError:
-                pass
+        kill_all_with(f"VERSUS_SOCKET={self.folder.name}/socket")
+
+
+def guard():
+    """Starts a process that, when this one has ended in whatever way, ends what is left of all
+    contestants: ranks that spin in a call would never see that nobody waits for them."""
+    run = f"VERSUS_RUN={os.getpid()}"
+    reading, writing = os.pipe()  # whose second end closes with this process
+    if os.fork() == 0:
+        os.close(writing)
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.read(reading, 1)
+        kill_all_with(run)
+        os._exit(0)
+    os.close(reading)
+
+
+def kill_all_with(assignment):
+    while left := processes_with(assignment):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def processes_with(assignment):
+    """Processes that were started with a variable, other than those that only wait to be reaped."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if assignment.encode() in (place / "environ").read_bytes().split(b"\0"):
+                found.append(int(place.name))
+        except OSError:  # somebody else's, or gone
+            pass
+    return found
 
 
 def free_port():

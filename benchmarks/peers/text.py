@@ -24,6 +24,14 @@ def time(us):
     return f"{us:.0f}"
 
 
+def rate(bits):
+    """As tc writes it, too."""
+    for unit, name in ((10**9, "gbit"), (10**6, "mbit"), (10**3, "kbit")):
+        if bits % unit == 0:
+            return f"{bits // unit}{name}"
+    return f"{bits}bit"
+
+
 def minutes(seconds):
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 

@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import io
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,9 +17,9 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import versus  # noqa: E402
-from peers import match, plan, plot, report, summary  # noqa: E402
+from peers import match, plan, plot, report, spread, summary, text  # noqa: E402
 from peers.contestants import Contestant, Unavailable, Workshop, plain_environment  # noqa: E402
-from peers.session import Refused, Session  # noqa: E402
+from peers.session import Refused, Session, processes_with  # noqa: E402
 
 FAKE = textwrap.dedent("""
     import os, socket, sys, time
@@ -26,6 +27,9 @@ FAKE = textwrap.dedent("""
     behaviour = sys.argv[1]
     if behaviour == "refuses to start":
         sys.exit("no such device")
+    if behaviour == "leaves a child behind" and os.fork() == 0:
+        os.setsid()
+        time.sleep(600)
     stream = socket.socket(socket.AF_UNIX)
     stream.connect(os.environ["VERSUS_SOCKET"])
     stream.sendall(f"hello {rank} {ranks} {os.getpid()} Fake 1.0\\n".encode())
@@ -47,6 +51,8 @@ FAKE = textwrap.dedent("""
                               for i in range(int(words[0])))
         if verb == "late":
             answer = "ok 0.01 0.02" if rank == "0" else "ok 0 0"
+        if verb == "where":
+            answer = f"ok {socket.gethostname()} {os.environ['LOCAL_RANK']}"
         if verb == "handover":
             answer = "ok 0.000001"
         if verb == "copy":
@@ -94,9 +100,9 @@ class SizesTest(unittest.TestCase):
         self.assertEqual(versus.parse_sizes("1M,10,4"), [4, 8, 1 << 20])
 
     def test_nonsense_is_refused(self):
-        for text in ("", "4-", "x", "4-1K*1", "2"):
-            with self.assertRaises(argparse.ArgumentTypeError, msg=text):
-                versus.parse_sizes(text)
+        for nonsense in ("", "4-", "x", "4-1K*1", "2"):
+            with self.assertRaises(argparse.ArgumentTypeError, msg=nonsense):
+                versus.parse_sizes(nonsense)
 
 
 class VerdictTest(unittest.TestCase):
@@ -152,7 +158,38 @@ class ScheduleTest(unittest.TestCase):
         self.assertAlmostEqual(schedule.limit, 60, delta=1)
 
 
+class LinesTest(unittest.TestCase):
+    def test_least_bytes_of_a_line_leave_what_stays_within_hosts_out(self):
+        for collective, expected in (("allreduce", 1500), ("broadcast", 1000), ("reduce", 1000),
+                                     ("allgather", 6000), ("reduce_scatter", 6000),
+                                     ("alltoall", 12000), ("gather", 6000), ("scatter", 6000),
+                                     ("barrier", 0)):
+            self.assertEqual(spread.least_line_bytes(collective, 1000, hosts=4, per_host=2),
+                             expected, msg=collective)
+
+    def test_rate_is_as_tc_writes_it(self):
+        self.assertEqual(versus.parse_rate("1gbit"), 10**9)
+        self.assertEqual(text.rate(versus.parse_rate("2500mbit")), "2500mbit")
+        for nonsense in ("1", "gbit", "0gbit", "1gbyte"):
+            with self.assertRaises(argparse.ArgumentTypeError, msg=nonsense):
+                versus.parse_rate(nonsense)
+
+
 class OptionsTest(unittest.TestCase):
+    def refusal(self, *options):
+        self.addCleanup(setattr, sys, "argv", sys.argv)
+        sys.argv = ["versus", *options]
+        with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
+            versus.arguments()
+        return said.getvalue()
+
+    def test_ranks_are_spread_evenly_or_refused(self):
+        self.assertIn("--hosts: one of the numbers that divide --ranks, 4",
+                      self.refusal("--hosts", "3", "--ranks", "4"))
+
+    def test_rate_without_hosts_is_refused(self):
+        self.assertIn("--rate: there is no line", self.refusal("--rate", "1gbit"))
+
     def test_lists_keep_the_order_of_what_is_known(self):
         parse = versus.some_of(["a", "b", "c"])
         self.assertEqual(parse("c,a"), ["a", "c"])
@@ -172,6 +209,20 @@ class FakesTest(unittest.TestCase):
     def contestant(self, behaviour, peer="Fake"):
         command = [sys.executable, str(self.program), behaviour]
         return Contestant(peer, "", command, plain_environment(), "none", one_by_one=True)
+
+
+    def replace(self, table, key, value):
+        self.addCleanup(table.__setitem__, key, table[key])
+        table[key] = value
+
+    def run_versus(self, *options):
+        self.addCleanup(setattr, match, "floor", match.floor)
+        match.floor = lambda shop: self.contestant("well", "floor")
+        self.addCleanup(setattr, sys, "argv", sys.argv)
+        sys.argv = ["versus", "--rounds", "3", "--batch-ms", "0.1", *options]
+        with contextlib.redirect_stdout(io.StringIO()) as printed, \
+                contextlib.redirect_stderr(io.StringIO()):
+            return versus.run(versus.arguments(), self.shop), printed.getvalue()
 
 
 class SessionTest(FakesTest):
@@ -197,6 +248,28 @@ class SessionTest(FakesTest):
     def test_contestant_that_does_not_start_is_reported_with_its_last_words(self):
         with self.assertRaisesRegex(Unavailable, "no such device"):
             self.start("refuses to start")
+
+    def test_closing_ends_what_a_contestant_moved_to_a_session_of_its_own(self):
+        session = self.start("leaves a child behind")
+        mark = f"VERSUS_SOCKET={session.folder.name}/socket"
+        self.assertEqual(len(processes_with(mark)), 4)
+        session.close()
+        self.assertEqual(processes_with(mark), [])
+
+    def test_guard_ends_what_is_left_when_the_driver_is_killed(self):
+        script = ("import os, subprocess, sys, time\nfrom peers.session import guard\nguard()\n"
+                  "env = {**os.environ, 'VERSUS_RUN': str(os.getpid())}\n"
+                  "subprocess.Popen(['sleep', '600'], env=env, start_new_session=True)\n"
+                  "print(flush=True)\ntime.sleep(600)\n")
+        driver = subprocess.Popen([sys.executable, "-c", script], cwd=BENCHMARKS,
+                                  stdout=subprocess.PIPE)
+        self.addCleanup(driver.stdout.close)
+        driver.stdout.readline()
+        self.assertEqual(len(processes_with(f"VERSUS_RUN={driver.pid}")), 1)
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+        driver.stdout.read()  # until the sleeper and the guard, who have it too, have ended
+        self.assertEqual(processes_with(f"VERSUS_RUN={driver.pid}"), [])
 
 
 @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
@@ -259,18 +332,7 @@ class MatchTest(FakesTest):
         for name, behaviour in peers.items():
             self.replace(match.PEERS, name, lambda shop, n=names[name], b=behaviour:
                          [self.contestant(b, n)])
-        self.addCleanup(setattr, match, "floor", match.floor)
-        match.floor = lambda shop: self.contestant("well", "floor")
-        self.addCleanup(setattr, sys, "argv", sys.argv)
-        sys.argv = ["versus", "--peers", "openmpi,gloo", "--rounds", "3", "--batch-ms", "0.1",
-                    *options]
-        with contextlib.redirect_stdout(io.StringIO()) as printed, \
-                contextlib.redirect_stderr(io.StringIO()):
-            return versus.run(versus.arguments(), self.shop), printed.getvalue()
-
-    def replace(self, table, key, value):
-        self.addCleanup(table.__setitem__, key, table[key])
-        table[key] = value
+        return self.run_versus("--peers", "openmpi,gloo", *options)
 
     def test_all_jobs_go_into_one_report(self):
         results, printed = self.run_match("--collective", "allreduce,gather", "--sizes", "4,1M",
@@ -306,6 +368,37 @@ class MatchTest(FakesTest):
         results, _ = self.run_match("--sizes", "4K", "--buffers", "rotating")
         self.assertGreater(results["jobs"][0]["sizes"][0]["buffer_sets"], 1)
         self.assertIn("buffers in rotation over", report.markdown(results))
+
+
+class SpreadTest(FakesTest):
+    def setUp(self):
+        super().setUp()
+        reason = spread.namespaces.unavailable()
+        if reason:
+            self.skipTest(reason)
+        self.shop.ranks = 4
+        self.shop.hosts = self.enterContext(spread.namespaces.Hosts(2))
+
+    def test_ranks_lie_in_blocks_on_hosts_of_different_names(self):
+        session = Session(self.contestant("well"), self.shop)
+        self.addCleanup(session.close)
+        self.assertEqual(session.request("where"), ["host0 0", "host0 1", "host1 0", "host1 1"])
+
+    def test_contestant_whose_data_takes_no_line_gets_no_figure(self):
+        for name, peer in (("tutti", "Tutti"), ("gloo", "Gloo")):
+            self.replace(spread.SPREAD, name, lambda shop, p=peer: [self.contestant("well", p)])
+        results, _ = self.run_versus("--hosts", "2", "--ranks", "4", "--peers", "gloo,oneccl",
+                                     "--sizes", "1M", "--collective", "allreduce,barrier",
+                                     "--rate", "1gbit")
+        sums, barrier = results["jobs"]
+        self.assertEqual(sums["sizes"][0]["contestants"], [])
+        self.assertAlmostEqual(sums["sizes"][0]["floor"]["us"], 8 << 10, delta=200)
+        self.assertEqual(len(barrier["sizes"][0]["contestants"]), 2)
+        written = report.markdown(results)
+        self.assertIn("- Gloo at allreduce float32, 1 MB: no line carried more than ", written)
+        self.assertIn("- oneCCL: left out: it is started on one host only", written)
+        self.assertIn("4 ranks in blocks on 2 hosts, which are network namespaces", written)
+        self.assertIn("shaped to 1gbit", written)
 
 
 if __name__ == "__main__":
