@@ -87,6 +87,8 @@ void add_run(CLI::App& app) {
       ->capture_default_str();
   run->add_option("--timeout", arguments->job.timeout_s, "End the job after so many seconds")
       ->check(CLI::Range(1, 1 << 30));
+  run->add_flag("--keep-going", arguments->job.keep_going,
+                "Let the others go on when a rank fails (see tutti_comm_shrink)");
   run->add_option("-x", arguments->exports, "VAR=VALUE for all ranks; may be repeated")
       ->allow_extra_args(false);
   run->footer(
@@ -97,7 +99,8 @@ void add_run(CLI::App& app) {
       "TUTTI_JOB. Standard input goes to rank 0. Signals are passed on. The exit status is that "
       "of\n"
       "the first rank that failed: its own, or 128 + the signal that killed it; 124 at the "
-      "timeout.");
+      "timeout.\n"
+      "With --keep-going it is 0 if any rank succeeded.");
   run->prefix_command();
   run->callback([run, arguments] {
     add_program(*run, *arguments);

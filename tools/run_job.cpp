@@ -231,7 +231,7 @@ void Job::ended(int rank, int status) {
   say(fmt::format("rank {} (pid {}) {}{}", rank, it.pid, how,
                   asked ? " after it was told to end" : ""));
   if (exit_status_ == 0) exit_status_ = code;
-  begin_ending(kGraceMs);
+  if (!options_.keep_going) begin_ending(kGraceMs);
 }
 
 void Job::reap() {
@@ -316,7 +316,8 @@ int Job::run() {
   while (running() > 0) wait_for_events();
   if (exit_status_ != 0) kill_leftovers();
   output_.finish();
-  return exit_status_;
+  const bool any_succeeded = std::ranges::find(ranks_, 0, &Rank::status) != ranks_.end();
+  return options_.keep_going && stage_ == Stage::kRunning && any_succeeded ? 0 : exit_status_;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Starts the processes of a job on this host, watches them, and ends all when one fails.
+// Starts the processes of a job on this host, watches them, and ends all when one fails, or lets
+// the others go on.
 #pragma once
 
 #include <string>
@@ -13,12 +14,14 @@ struct JobOptions {
   bool label = false;                    // "[rank] " before each line of output
   std::vector<int> cores;                // rank r is bound to cores[r]; empty: not bound
   int timeout_s = 0;                     // 0: none
+  bool keep_going = false;               // a rank that fails does not end the others
   std::vector<std::string> environment;  // VAR=VALUE, on top of what this process has
   std::vector<std::string> program;      // and its arguments
 };
 
 // Returns the exit status for the whole: 0, or that of the first rank to fail (128 + signal if it
-// was killed), 124 at the timeout, 126 or 127 if the program cannot be started.
+// was killed), 124 at the timeout, 126 or 127 if the program cannot be started. Of a job that keeps
+// going, 0 if any rank has succeeded.
 int run_job(const JobOptions& options);
 
 }  // namespace tutti_run

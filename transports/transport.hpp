@@ -157,6 +157,26 @@ struct alignas(kCacheLine) SharedState {
   char cause_text[1008];             // NUL-terminated
 };
 
+// Where ranks of one host that are left after a failure agree on who they are; comm/regroup.hpp
+// says who writes what. Each rank has one.
+struct alignas(2 * kCacheLine) RegroupSign {
+  static constexpr size_t kMaxBytes = 160;
+  std::atomic<uint32_t> round;  // that it takes part in
+  std::atomic<uint32_t> taken;  // the last one that was decided to have it
+  uint32_t bytes[2];            // of its part in even and odd rounds
+  std::byte part[2][kMaxBytes];
+};
+// The decision of each round. `decider` is the round in the high half, 1 + the rank that decides in
+// the low one.
+struct alignas(2 * kCacheLine) RegroupDecision {
+  std::atomic<uint64_t> decider;
+  std::atomic<uint32_t> round;  // the last that was decided
+};
+struct RegroupBoard {
+  RegroupDecision* decision = nullptr;
+  std::span<RegroupSign> signs;  // by rank
+};
+
 struct PeerProcess {
   int pid = 0;      // in this process's pid namespace; 0 if it cannot be seen from here
   int pidfd = -1;   // readable when the process has ended; owned by the transport; -1 if none
@@ -185,6 +205,8 @@ class Transport {
   virtual void free_shared(void* /*memory*/) {}
   // Null if the ranks share no memory.
   virtual SharedState* shared_state() = 0;
+  // Empty if they share none.
+  virtual RegroupBoard regroup_board() { return {}; }
 
   // The bell of a rank in this process's reach (this rank's own always is), and the group's count
   // of sleepers. Every publish and every message must be followed by notify().

@@ -206,7 +206,8 @@ typedef struct tutti_comm_config {
 TUTTI_API tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
                                          const tutti_comm_config* config, tutti_comm_t* comm);
 /* Makes the communicator of all processes of the job, as the launcher's environment describes it:
- * `tutti run`, torchrun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by hand. One
+ * `tutti run`, torchrun, Slurm's srun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by
+ * hand; docs/cluster.md has them all. One
  * process without any launcher gets a communicator of size 1. */
 TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* config,
                                                   tutti_comm_t* comm);
@@ -215,8 +216,13 @@ TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* confi
 #define TUTTI_NO_COLOR (-1)
 TUTTI_API tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                                         const tutti_comm_config* config, tutti_comm_t* result);
-/* Collective over the survivors of `comm` after a failure: makes a communicator of them, ordered as
- * before. Not in this release: TUTTI_ERR_UNSUPPORTED. */
+/* Collective over the ranks of `comm` that have neither died nor destroyed it, whether or not a
+ * failure has broken it: makes a new communicator of them, in their order. `comm` stays as it is
+ * and must still be destroyed, afterwards. Waits for every rank until it calls this, dies or
+ * destroys `comm`, at most as long as config's init_timeout_ms says; after an error of this wait,
+ * this rank cannot shrink `comm` any more. Whoever dies meanwhile is left out. Errors:
+ * TUTTI_ERR_TIMEOUT, and TUTTI_ERR_PEER_FAILED if the ranks are on several hosts and the process
+ * that made the id has died, as it kept them in touch. */
 TUTTI_API tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* config,
                                          tutti_comm_t* result);
 /* Frees the communicator; waits for its outstanding operations first (up to the timeout), not for

@@ -108,6 +108,21 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
   });
 }
 
+tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* config,
+                               tutti_comm_t* result) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_shrink"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_shrink", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_shrink", "result"));
+    *result = nullptr;
+    auto runtime = Runtime::get();
+    if (!runtime.ok()) return runtime.status();
+    auto resolved = resolve_config(config, (*runtime)->environment());
+    if (!resolved.ok()) return resolved.status().with_context("tutti_comm_shrink");
+    return hand_out(comm->inside->shrink(*resolved), result);
+  });
+}
+
 tutti_status tutti_comm_destroy(tutti_comm_t comm) {
   if (comm == nullptr) return TUTTI_OK;
   return guard([&]() -> Status {

@@ -29,10 +29,14 @@ class Line final : public Control {
   [[nodiscard]] int fd() const override { return epoll_.get(); }
   std::vector<ControlNews> read() override;
   void tell(int rank, std::span<const std::byte> note) override;
+  Status regroup(std::span<const std::byte> part) override;
+  void withdraw() override;
+  [[nodiscard]] bool is_open() override;
   void fail(const Status& cause) override;
   void leave() override;
 
  private:
+  [[nodiscard]] std::string keeper_name() const;
   void flush();
   void understand(std::vector<ControlNews>& news);
   void broken(int error, std::vector<ControlNews>& news);
@@ -80,6 +84,10 @@ void Line::understand(std::vector<ControlNews>& news) {
       news.push_back({ControlNews::Kind::kLeft, rank, {}, {}});
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
       news.push_back({ControlNews::Kind::kTold, rank, {}, {frame.body.begin(), frame.body.end()}});
+    } else if (frame.kind == FrameKind::kRegroupPart && take(frame.body, rank)) {
+      news.push_back({ControlNews::Kind::kPart, rank, {}, {frame.body.begin(), frame.body.end()}});
+    } else if (frame.kind == FrameKind::kRegrouped) {
+      news.push_back({ControlNews::Kind::kRegrouped, -1, {}, {}});
     }
   }
   if (got == Session::Got::kRefused) broken(EPROTO, news);
@@ -89,16 +97,19 @@ void Line::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
   if (left_ || may_end_) return;
-  const std::string host = text_of(keeper_.host);
-  const std::string who =
-      keeper_.rank >= 0
-          ? fmt::format("rank {} (pid {} on host {})", keeper_.rank, keeper_.pid, host)
-          : fmt::format("the process that keeps the ranks in touch (pid {} on host {})",
-                        keeper_.pid, host);
   const std::string what =
       error == EPROTO ? ": its line to this rank was tampered with" : line_broke(error);
   news.push_back(
-      {ControlNews::Kind::kFailed, keeper_.rank, Status(Code::kPeerFailed, who + what), {}});
+      {ControlNews::Kind::kFailed, keeper_.rank, {Code::kPeerFailed, keeper_name() + what}, {}});
+}
+
+std::string Line::keeper_name() const {
+  const std::string host = text_of(keeper_.host);
+  if (keeper_.rank >= 0) {
+    return fmt::format("rank {} (pid {} on host {})", keeper_.rank, keeper_.pid, host);
+  }
+  return fmt::format("the process that keeps the ranks in touch (pid {} on host {})", keeper_.pid,
+                     host);
 }
 
 // What the system does not take at once is sent by the next call; it takes far more than is ever
@@ -118,6 +129,29 @@ void Line::tell(int rank, std::span<const std::byte> note) {
   if (left_) return;
   session_.put(FrameKind::kTell, {bytes_of(rank), note});
   flush();
+}
+
+Status Line::regroup(std::span<const std::byte> part) {
+  const std::lock_guard lock(mutex_);
+  if (!socket_.open() || left_) {
+    return {Code::kPeerFailed,
+            keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
+  }
+  session_.put(FrameKind::kRegroup, {part});
+  flush();
+  return {};
+}
+
+void Line::withdraw() {
+  const std::lock_guard lock(mutex_);
+  if (left_) return;
+  session_.put(FrameKind::kWithdraw, {});
+  flush();
+}
+
+bool Line::is_open() {
+  const std::lock_guard lock(mutex_);
+  return socket_.open();
 }
 
 void Line::fail(const Status& cause) {

@@ -106,6 +106,12 @@ void Meeting::handle(Client& client, const Frame& frame) {
   if (frame.kind == FrameKind::kTell && phase_ == Phase::kTogether) {
     return pass_on_note(client, frame.body);
   }
+  if (frame.kind == FrameKind::kRegroup && phase_ == Phase::kTogether) {
+    return regroup(client, frame.body);
+  }
+  if (frame.kind == FrameKind::kWithdraw && phase_ == Phase::kTogether) {
+    return client.regroups.reset();
+  }
   if (phase_ != Phase::kComplete || client.gathered.has_value() || client.staying) {
     return lost(client, 0);
   }
@@ -268,6 +274,7 @@ void Meeting::lost(Client& client, int error) {
   }
   const std::string text = who(client) + line_broke(error);
   tell_others(client, FrameKind::kFailed, failure_bytes({Code::kPeerFailed, text}));
+  finish_regrouping();
 }
 
 // Tells every member, now and later, and ends the meeting.
@@ -326,6 +333,7 @@ void Meeting::leave(Client& client) {
   client.session.put(FrameKind::kGoodbye, {});
   client.ending = true;
   client.give_up_ms = now_ms() + kHandshakeMs;
+  finish_regrouping();
   // This process may end once the last of its own ranks has left: no news to anybody.
   const auto own = [](const Client& other) {
     return other.origin.own && other.rank >= 0 && !other.ending && !other.gone;
@@ -354,6 +362,32 @@ void Meeting::pass_on_note(Client& client, std::span<const std::byte> body) {
   Client* const to = member(rank);
   if (to == nullptr || to->ending || to->session.out().size() > kMostUnsent) return;
   to->session.put(FrameKind::kTold, {bytes_of(client.rank), body});
+}
+
+// ---- regrouping --------------------------------------------------------------------------------
+
+void Meeting::regroup(Client& client, std::span<const std::byte> body) {
+  if (body.size() > kMaxNoteBytes || client.regroups.has_value()) return lost(client, 0);
+  client.regroups.emplace(body.begin(), body.end());
+  finish_regrouping();
+}
+
+// Once all take part who are left.
+void Meeting::finish_regrouping() {
+  std::vector<Client*> left;
+  for (Client& client : clients_) {
+    if (client.rank < 0 || client.ending || client.gone) continue;
+    if (!client.regroups.has_value()) return;
+    left.push_back(&client);
+  }
+  std::ranges::sort(left, {}, &Client::rank);
+  for (Client* to : left) {
+    for (const Client* from : left) {
+      to->session.put(FrameKind::kRegroupPart, {bytes_of(from->rank), *from->regroups});
+    }
+    to->session.put(FrameKind::kRegrouped, {});
+  }
+  for (Client* client : left) client->regroups.reset();
 }
 
 void Meeting::tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body) {

@@ -44,6 +44,7 @@ struct Client {
   bool gone = false;                               // to be forgotten
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
+  std::optional<std::vector<std::byte>> regroups;  // the same, of those who are left
 };
 
 class Meeting {
@@ -80,6 +81,8 @@ class Meeting {
   void leave(Client& client);
   void pass_on_failure(Client& client, std::span<const std::byte> body);
   void pass_on_note(Client& client, std::span<const std::byte> body);
+  void regroup(Client& client, std::span<const std::byte> body);
+  void finish_regrouping();
   void tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body);
   void fail(Code code, const std::string& text);
   void refuse(Client& client, Code code, const std::string& text);

@@ -3,11 +3,12 @@
 // What members and the service say to each other once both have proved that they know the secret
 // (session.hpp):
 //   member -> service   kHello  kGather(bytes)  kStay  kFail(code, text)
-//                       kTell(rank, bytes)  kLeave
+//                       kTell(rank, bytes)  kRegroup(bytes)  kWithdraw  kLeave
 //   service -> member   kAdmitted, kWelcome when all ranks are there; per gather one
 //                       kPart(rank, bytes) of each rank in rank order; kStayed(Keeper) when all
 //                       stay, then kFailed(rank, code, text), kLeft(rank) and kTold(rank,
-//                       bytes) as it happens;
+//                       bytes) as it happens, and when all that are left regroup each one's
+//                       kRegroupPart(rank, bytes) in rank order and kRegrouped;
 //                       kGoodbye to who left; kError(code, text) before kStayed, the last frame
 //                       then
 #pragma once
@@ -29,7 +30,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 2;
+inline constexpr uint32_t kProtocol = 3;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -47,6 +48,10 @@ enum class FrameKind : uint8_t {
   kGoodbye,
   kTell,
   kTold,
+  kRegroup,
+  kWithdraw,
+  kRegroupPart,
+  kRegrouped,
 };
 
 // A name of a host in a frame: closed by a zero.

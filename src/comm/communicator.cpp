@@ -13,6 +13,7 @@
 #include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
+#include "core/log.hpp"
 
 namespace tutti {
 namespace {
@@ -175,6 +176,14 @@ Status Communicator::watch_peers(Exchange& exchange) {
     control_ = *std::move(control);
     health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
   }
+  if (control_ != nullptr) {
+    auto regroup = std::make_unique<LineRegroup>(*control_);
+    line_regroup_ = regroup.get();
+    regroup_ = std::move(regroup);
+  } else {
+    regroup_ = regroup_in_memory(rank_, connection_.transport->regroup_board(),
+                                 [this](int peer) { return is_gone(peer); });
+  }
   if (peers.empty() && control_ == nullptr) return {};
   Monitor::Line line{-1, nullptr};
   if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
@@ -191,6 +200,14 @@ bool Communicator::is_here(int peer) const {
   return hosts.host(peer) == hosts.host(rank_);
 }
 
+// Of a rank on this host.
+bool Communicator::is_gone(int peer) const {
+  if (executor_->has_left(peer)) return true;
+  const PeerProcess& process = connection_.transport->process(peer);
+  if (peer == rank_ || process.pid == getpid()) return false;
+  return Monitor::has_ended({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+}
+
 void Communicator::peer_died(int peer) {
   if (executor_->has_left(peer)) return;
   const PeerProcess& process = connection_.transport->process(peer);
@@ -203,6 +220,7 @@ void Communicator::hear() {
   for (const ControlNews& news : control_->read()) {
     if (news.kind == ControlNews::Kind::kFailed) health_->learn(news.cause);
     if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
+    line_regroup_->heard(news);
   }
 }
 
@@ -229,7 +247,7 @@ Status Communicator::close() {
     messages_->leave();
     executor_->leave();
   }
-  if (control_ != nullptr) control_->leave();
+  if (regroup_ != nullptr) regroup_->give_up();
   if (watch_ != 0) runtime_->monitor().remove(watch_);
   // That a peer ended when nobody needed it any more is no news.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};
@@ -310,6 +328,45 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
       join(*id, static_cast<int>(place), static_cast<int>(members.size()),
            limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) return exchange.status().with_context(context);
+  return create(runtime_, **exchange, config);
+}
+
+// ---- shrinking ---------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
+  const std::lock_guard lock(shrinking_);
+  const int64_t limit = config.init_timeout_ms;
+  const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
+  for (;;) {
+    if (!cannot_shrink_.ok()) return cannot_shrink_;
+    const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
+    if (!survivors.ok()) {
+      cannot_shrink_ = survivors.status().with_context("shrinking " + config_.name);
+      continue;
+    }
+    log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
+              survivors->ranks.size(), ranks_);
+    CommunicatorConfig rest = config;
+    if (limit != kNever) rest.init_timeout_ms = std::max<int64_t>(deadline_ms - now_ms(), 1);
+    auto made = meet(*survivors, rest);
+    // Who has died since is not among those of the next round.
+    const Code code = made.status().code();
+    const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
+    if (!again || now_ms() >= deadline_ms) return made;
+    log::info("{}; trying again", made.status().message());
+  }
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::meet(const Survivors& survivors,
+                                                         const CommunicatorConfig& config) const {
+  // They are all there already.
+  constexpr int64_t kSoonMs = 10'000;
+  const std::vector<int>& ranks = survivors.ranks;
+  const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
+  const int64_t soon = std::min(config.init_timeout_ms, kSoonMs);
+  Result<std::unique_ptr<Exchange>> exchange =
+      join(survivors.id, static_cast<int>(place), static_cast<int>(ranks.size()), now_ms() + soon);
+  if (!exchange.ok()) return exchange.status().with_context("shrinking " + config_.name);
   return create(runtime_, **exchange, config);
 }
 

@@ -8,6 +8,7 @@
 
 #include "comm/lanes.hpp"
 #include "comm/messages.hpp"
+#include "comm/regroup.hpp"
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
 #include "exec/executor.hpp"
@@ -47,6 +48,8 @@ class Communicator {
 
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
+  // Collective over the ranks that have neither died nor closed it, broken or not.
+  Result<std::unique_ptr<Communicator>> shrink(const CommunicatorConfig& config);
   // Ends what is outstanding and tells the peers; the destructor does it otherwise.
   Status close();
   void abort(std::string_view reason);
@@ -58,6 +61,9 @@ class Communicator {
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
+  [[nodiscard]] bool is_gone(int peer) const;
+  Result<std::unique_ptr<Communicator>> meet(const Survivors& survivors,
+                                             const CommunicatorConfig& config) const;
   void peer_died(int peer);
   void hear();
 
@@ -69,6 +75,10 @@ class Communicator {
   Connection connection_;
   std::unique_ptr<Control> control_;  // if the ranks are on several hosts
   std::unique_ptr<Health> health_;
+  std::unique_ptr<Regroup> regroup_;
+  LineRegroup* line_regroup_ = nullptr;  // the same, if there is a line
+  std::mutex shrinking_;
+  Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;

@@ -21,12 +21,12 @@ bool is_readable(int fd) {
   return poll(&poll_for, 1, 0) == 1;
 }
 
-bool has_ended(const Monitor::Peer& peer) {
+}  // namespace
+
+bool Monitor::has_ended(const Peer& peer) {
   if (peer.pidfd < 0) return peer.pid > 0 && kill(peer.pid, 0) != 0 && errno == ESRCH;
   return is_readable(peer.pidfd);
 }
-
-}  // namespace
 
 Monitor::~Monitor() {
   if (thread_.joinable()) {

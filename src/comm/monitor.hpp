@@ -29,6 +29,7 @@ class Monitor {
     int pid = 0;
     int rank = 0;
   };
+  static bool has_ended(const Peer& peer);
   // What tells of others by being readable; no descriptor: none.
   struct Line {
     int fd;  // stays the caller's

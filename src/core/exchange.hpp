@@ -17,11 +17,11 @@ namespace tutti {
 
 // What a rank learns of the others after the meeting.
 struct ControlNews {
-  enum class Kind { kFailed, kLeft, kTold };
+  enum class Kind { kFailed, kLeft, kTold, kPart, kRegrouped };
   Kind kind = Kind::kFailed;
-  int rank = 0;                 // who reported the failure, or died, or left, or told something
+  int rank = 0;                 // who reported the failure, or died, left, told or gave something
   Status cause;                 // of a failure
-  std::vector<std::byte> note;  // that was told
+  std::vector<std::byte> note;  // that was told or given
 };
 
 inline constexpr size_t kMaxNoteBytes = 256;
@@ -41,6 +41,14 @@ class Control {
   // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
   // Does not block.
   virtual void tell(int rank, std::span<const std::byte> note) = 0;
+  // Takes part in a round of those who are left, with at most kMaxNoteBytes. Once all do who have
+  // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
+  // same for all. Does not block; fails once the line is broken.
+  virtual Status regroup(std::span<const std::byte> part) = 0;
+  // Does not take part after all, if the round is not over.
+  virtual void withdraw() = 0;
+  // Whether there may still be news.
+  [[nodiscard]] virtual bool is_open() = 0;
   // Tells all others; neither blocks.
   virtual void fail(const Status& cause) = 0;
   virtual void leave() = 0;

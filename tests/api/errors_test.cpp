@@ -282,13 +282,5 @@ TEST(Errors, StartingWhatCannotBeStartedIsWrongUsage) {
   });
 }
 
-TEST(Errors, WhatIsNotInThisReleaseSaysSo) {
-  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
-    tutti_comm_t smaller = nullptr;
-    EXPECT_STATUS(TUTTI_ERR_UNSUPPORTED, tutti_comm_shrink(comm, nullptr, &smaller));
-    EXPECT_STRNE(tutti_last_error(), "");
-  });
-}
-
 }  // namespace
 }  // namespace tutti_test

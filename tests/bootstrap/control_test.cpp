@@ -210,6 +210,50 @@ TEST(Control, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
   });
 }
 
+// The parts of the next round, told by rank.
+std::string next_round(Control& control) {
+  std::string told;
+  bool over = false;
+  while (!over && has_news(control, kLongMs)) {
+    for (const ControlNews& news : control.read()) {
+      if (news.kind == Kind::kRegrouped) over = true;
+      if (news.kind != Kind::kPart) continue;
+      told += std::to_string(news.rank) + ":" + std::to_string(news.note.size()) + " ";
+    }
+  }
+  EXPECT_TRUE(over);
+  return told;
+}
+
+TEST(Control, WhoIsLeftRegroups) {
+  const UniqueId id = network_id();
+  Shared<std::array<std::atomic<int>, 3>> over;
+  run_processes({5, kLimit, {3}}, [&](int rank) {
+    auto control = stay(id, rank, 5);
+    ASSERT_NE(control, nullptr);
+    if (rank == 3) {
+      usleep(20'000);
+      kill_myself();
+    }
+    const std::vector<std::byte> part(static_cast<size_t>(rank * 10));
+    ASSERT_TRUE(control->regroup(part).ok());
+    EXPECT_EQ(next_round(*control), "0:0 1:10 2:20 4:40 ");
+    ++(*over)[0];
+    await((*over)[0], 4);
+    if (rank == 2) return control->leave();
+    if (rank == 1) {  // first thinks better of it
+      ASSERT_TRUE(control->regroup(part).ok());
+      control->withdraw();
+      ++(*over)[2];
+    }
+    if (rank == 0) await((*over)[2], 1);
+    ASSERT_TRUE(control->regroup({}).ok());
+    EXPECT_EQ(next_round(*control), "0:0 1:0 4:0 ");
+    ++(*over)[1];
+    await((*over)[1], 3);
+  });
+}
+
 TEST(Control, ManyThreadsMayUseItAtOnce) {
   const UniqueId id = network_id();
   run_processes({2, kLimit, {}}, [&](int rank) {

@@ -114,6 +114,16 @@ TEST(Run, EndsAllRanksWhenOneIsKilledAndSaysWhich) {
   EXPECT_TRUE(contains(result.output, "after it was told to end")) << result.output;
 }
 
+TEST(Run, OthersGoOnIfAskedTo) {
+  const CommandResult result = run_tutti(
+      "run -n 2 --keep-going sh -c 'if [ $RANK = 1 ]; then kill -9 $$; fi; sleep 1; echo done' "
+      "2>&1");
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_TRUE(contains(result.output, "was killed by signal 9 (Killed)")) << result.output;
+  EXPECT_TRUE(contains(result.output, "done\n")) << result.output;
+  EXPECT_EQ(run_tutti("run -n 2 --keep-going sh -c 'exit $((3 + RANK * 0))' 2>&1").exit_status, 3);
+}
+
 TEST(Run, ARankThatWillNotEndIsKilled) {
   const CommandResult result = run_tutti(
       "run -n 2 sh -c 'if [ $RANK = 1 ]; then exit 3; fi; trap \"\" TERM; while :; do sleep 1; "

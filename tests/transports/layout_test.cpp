@@ -15,10 +15,14 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const Layout& layout) {
-  std::vector<Part> parts = {
-      {{0, sizeof(Header)}, -1}, {layout.state(), -1}, {layout.sleepers(), -1}};
+  std::vector<Part> parts = {{{0, sizeof(Header)}, -1},
+                             {layout.state(), -1},
+                             {layout.sleepers(), -1},
+                             {layout.regroup_decision(), -1},
+                             {layout.regroup_signs(), -1}};
   for (int r = 0; r < layout.ranks(); ++r) {
     parts.push_back({layout.bell(r), r});
+    parts.push_back({layout.arena_sign(r), r});
     for (int lane = 0; lane < layout.lanes(); ++lane) {
       parts.push_back({layout.calls(r, lane), r});
       parts.push_back({layout.records(r, lane), r});

@@ -25,7 +25,8 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
-  doors_ = signs_ + ranks_ * kApart;
+  regroup_ = signs_ + ranks_ * kApart;
+  doors_ = regroup_signs().end();
   door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
   ranks_begin_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
 
@@ -41,6 +42,12 @@ Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart,
 
 Span Layout::arena_sign(int rank) const {
   return {signs_ + unsigned_of(rank) * kApart, sizeof(ArenaSign)};
+}
+
+Span Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
+
+Span Layout::regroup_signs() const {
+  return {regroup_decision().end(), ranks_ * sizeof(RegroupSign)};
 }
 
 Span Layout::door(int channel, int rank) const {

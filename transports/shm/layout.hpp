@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where everything lies in the shared region of a communicator. In order:
-//   common   header, shared state, sleepers, bells, doors       allocated at the start
+//   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
 //   ranks    per rank: per lane a page of lines                 allocated at the start by the rank
 //            then per lane two slots, then per lane its staging allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
@@ -56,6 +56,9 @@ class Layout {
   [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
   [[nodiscard]] Span bell(int rank) const;
   [[nodiscard]] Span arena_sign(int rank) const;
+  [[nodiscard]] Span regroup_decision() const;
+  // Of all ranks, one behind the other.
+  [[nodiscard]] Span regroup_signs() const;
   // The bits of those that have opened a ring to `rank` on `channel`.
   [[nodiscard]] Span door(int channel, int rank) const;
 
@@ -86,6 +89,7 @@ class Layout {
   uint64_t sleepers_ = 0;
   uint64_t bells_ = 0;
   uint64_t signs_ = 0;
+  uint64_t regroup_ = 0;
   uint64_t doors_ = 0;
   uint64_t door_bytes_ = 0;
   uint64_t ranks_begin_ = 0;

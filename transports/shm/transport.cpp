@@ -113,6 +113,11 @@ class ShmTransport final : public Transport {
   void* allocate_shared(uint64_t bytes) override { return arenas_.take(bytes); }
   void free_shared(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
+  RegroupBoard regroup_board() override {
+    return {
+        region().at<RegroupDecision>(layout_.regroup_decision()),
+        {region().at<RegroupSign>(layout_.regroup_signs()), static_cast<size_t>(layout_.ranks())}};
+  }
   Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
   Sleepers* sleepers() override { return notifier_.sleepers; }
   void notify() override { notifier_.all(); }

@@ -1,0 +1,213 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/regroup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "bootstrap/service.hpp"
+#include "core/wait.hpp"
+
+namespace tutti {
+namespace {
+
+// How often a rank looks whether the others have come or died: nobody is in a hurry here.
+constexpr std::chrono::milliseconds kLookEvery{1};
+
+// ---- in memory ---------------------------------------------------------------------------------
+
+class MemoryRegroup final : public Regroup {
+ public:
+  MemoryRegroup(int rank, RegroupBoard board, std::function<bool(int rank)> is_gone)
+      : rank_(rank), board_(board), is_gone_(std::move(is_gone)) {}
+  Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
+  void give_up() override { sign(rank_).round.store(kNoMore, std::memory_order_release); }
+
+ private:
+  static constexpr uint32_t kNoMore = ~uint32_t{0};
+
+  [[nodiscard]] RegroupSign& sign(size_t rank) const { return board_.signs[rank]; }
+  [[nodiscard]] RegroupSign& sign(int rank) const { return sign(static_cast<size_t>(rank)); }
+  [[nodiscard]] bool is_decided(uint32_t round) const {
+    return board_.decision->round.load(std::memory_order_acquire) == round;
+  }
+  [[nodiscard]] bool is_gone(size_t rank) const;
+  [[nodiscard]] std::vector<size_t> awaited(uint32_t round) const;
+  [[nodiscard]] bool may_decide(uint32_t round) const;
+  [[nodiscard]] Parts parts(uint32_t round) const;
+  void decide(uint32_t round) const;
+
+  const int rank_;
+  const RegroupBoard board_;
+  const std::function<bool(int rank)> is_gone_;
+};
+
+bool MemoryRegroup::is_gone(size_t rank) const {
+  return sign(rank).round.load(std::memory_order_acquire) == kNoMore ||
+         is_gone_(static_cast<int>(rank));
+}
+
+// Who is left and has not come.
+std::vector<size_t> MemoryRegroup::awaited(uint32_t round) const {
+  std::vector<size_t> ranks;
+  for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
+    if (sign(rank).round.load(std::memory_order_acquire) != round && !is_gone(rank)) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+// Makes this rank the one that decides, if nobody else who lives is.
+bool MemoryRegroup::may_decide(uint32_t round) const {
+  uint64_t seen = board_.decision->decider.load(std::memory_order_acquire);
+  if (seen >> 32 == round && !is_gone((seen & UINT32_MAX) - 1)) return false;
+  const uint64_t own = uint64_t{round} << 32 | static_cast<uint64_t>(rank_ + 1);
+  return seen >> 32 <= round && board_.decision->decider.compare_exchange_strong(seen, own);
+}
+
+void MemoryRegroup::decide(uint32_t round) const {
+  for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
+    const bool comes = sign(rank).round.load(std::memory_order_acquire) == round && !is_gone(rank);
+    sign(rank).taken.store(comes ? round : 0, std::memory_order_relaxed);
+  }
+  board_.decision->round.store(round, std::memory_order_release);
+}
+
+Regroup::Parts MemoryRegroup::parts(uint32_t round) const {
+  Parts parts;
+  for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
+    const RegroupSign& other = sign(rank);
+    if (other.taken.load(std::memory_order_relaxed) != round) continue;
+    const std::byte* const begin = other.part[round % 2];
+    parts[static_cast<int>(rank)].assign(begin, begin + other.bytes[round % 2]);
+  }
+  return parts;
+}
+
+Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
+  if (mine.size() > RegroupSign::kMaxBytes) {
+    return Status::format(Code::kInternal, "{} bytes were given to a round, expected at most {}",
+                          mine.size(), RegroupSign::kMaxBytes);
+  }
+  const uint32_t round = board_.decision->round.load(std::memory_order_acquire) + 1;
+  RegroupSign& own = sign(rank_);
+  // Nobody reads this one any more: a round begins when all have come out of the one before.
+  std::copy(mine.begin(), mine.end(), own.part[round % 2]);
+  own.bytes[round % 2] = static_cast<uint32_t>(mine.size());
+  own.round.store(round, std::memory_order_release);
+  while (!is_decided(round)) {
+    const std::vector<size_t> missing = awaited(round);
+    if (missing.empty() && may_decide(round)) {
+      decide(round);
+      break;
+    }
+    if (now_ms() >= deadline_ms) {
+      own.round.store(0, std::memory_order_release);
+      if (is_decided(round)) break;
+      return Status::format(
+          Code::kTimeout, "{} of {} ranks neither went on nor ended, rank {} first", missing.size(),
+          board_.signs.size(), missing.empty() ? -1 : static_cast<int>(missing.front()));
+    }
+    std::this_thread::sleep_for(kLookEvery);
+  }
+  Parts all = parts(round);
+  if (!all.contains(rank_)) {
+    return Status(Code::kPeerFailed, "the other ranks took this one for dead");
+  }
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
+                                           std::function<bool(int rank)> is_gone) {
+  return std::make_unique<MemoryRegroup>(rank, board, std::move(is_gone));
+}
+
+// ---- over the line -----------------------------------------------------------------------------
+
+Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
+  std::unique_lock lock(mutex_);
+  over_ = false;
+  TUTTI_RETURN_IF_ERROR(line_.regroup(mine));
+  while (!over_) {
+    changed_.wait_for(lock, 10 * kLookEvery);
+    if (over_) break;
+    if (!line_.is_open()) {
+      // What it told at last may be on its way still.
+      if (changed_.wait_for(lock, 100 * kLookEvery, [this] { return over_; })) break;
+      return line_.regroup(mine);  // says why it cannot
+    }
+    if (now_ms() >= deadline_ms) {
+      line_.withdraw();
+      return Status(Code::kTimeout, "some ranks neither went on nor ended");
+    }
+  }
+  return last_;
+}
+
+void LineRegroup::heard(const ControlNews& news) {
+  if (news.kind != ControlNews::Kind::kPart && news.kind != ControlNews::Kind::kRegrouped) return;
+  const std::lock_guard lock(mutex_);
+  if (news.kind == ControlNews::Kind::kPart) {
+    coming_[news.rank] = news.note;
+    return;
+  }
+  last_ = std::exchange(coming_, {});
+  over_ = true;
+  changed_.notify_all();
+}
+
+// ---- survivors ---------------------------------------------------------------------------------
+
+namespace {
+
+// What the first one says in its second round.
+struct Place {
+  int32_t code;  // of making the id
+  tutti_unique_id id;
+};
+static_assert(sizeof(Place) <= RegroupSign::kMaxBytes && sizeof(Place) <= kMaxNoteBytes);
+
+Place open_place() {
+  Result<UniqueId> id = make_unique_id();
+  Status status = id.status();
+  if (status.ok()) status = start_service(*id, kNever);
+  Place place{.code = static_cast<int32_t>(status.code()), .id = {}};
+  if (status.ok()) place.id = encode(*id);
+  return place;
+}
+
+}  // namespace
+
+Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
+  std::optional<Place> mine;
+  for (;;) {
+    const auto given = mine.has_value() ? bytes_of(*mine) : std::span<const std::byte>{};
+    const Result<Regroup::Parts> parts = regroup.round(given, deadline_ms);
+    if (!parts.ok()) return parts.status();
+    const auto& [first, said] = *parts->begin();
+    if (said.size() != sizeof(Place)) {
+      if (first == rank) mine = open_place();
+      continue;
+    }
+    Place place;
+    std::memcpy(&place, said.data(), sizeof place);
+    if (place.code != 0) {
+      return Status::format(static_cast<Code>(place.code),
+                            "rank {} could not open a place for the others to meet", first);
+    }
+    Result<UniqueId> id = decode(place.id);
+    if (!id.ok()) return id.status();
+    Survivors survivors{.ranks = {}, .id = *std::move(id)};
+    for (const auto& [survivor, part] : *parts) survivors.ranks.push_back(survivor);
+    return survivors;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,73 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Who is left of a communicator, agreed upon by all who are.
+//
+// Ranks that want to go on after a failure come to a round, each with a few bytes. A round is over
+// when everyone takes part who has neither died nor given the communicator up; then one place
+// decides who that is, so that all see the same ranks and bytes, whoever dies meanwhile. On one
+// host that place is the shared memory, where any of the ranks may write the decision, and another
+// one takes over if it dies on the way. Across hosts it is the service that keeps the ranks in
+// touch; if its process has died, the ranks cannot regroup.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "bootstrap/unique_id.hpp"
+#include "core/exchange.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+// One thread at a time.
+class Regroup {
+ public:
+  using Parts = std::map<int, std::vector<std::byte>>;  // by rank
+
+  virtual ~Regroup() = default;
+  // A round. After an error, at the deadline for instance, this rank comes to no more of them, and
+  // the others wait for it in vain until it gives up.
+  virtual Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
+  // Nobody is to wait for this rank any more.
+  virtual void give_up() = 0;
+};
+
+// Over the shared memory of one host. `is_gone` says whether a rank has died or left. What the
+// board lies in outlives it.
+std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
+                                           std::function<bool(int rank)> is_gone);
+
+// Over the line, which outlives it.
+class LineRegroup final : public Regroup {
+ public:
+  explicit LineRegroup(Control& line) : line_(line) {}
+  Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
+  void give_up() override { line_.leave(); }
+  // What the line told, of any kind; any thread.
+  void heard(const ControlNews& news);
+
+ private:
+  Control& line_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Parts coming_;      // guarded by mutex_, as what follows: of the round that is being told
+  Parts last_;        // of the last one that was
+  bool over_ = true;  // no round is under way
+};
+
+// Who goes on, in rank order, and where they meet.
+struct Survivors {
+  std::vector<int> ranks;
+  UniqueId id;
+};
+// Collective over those who are left. The first of them makes the id, in as many rounds as it takes
+// for one of them to be the first twice.
+Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms);
+
+}  // namespace tutti
