@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Options {
   int root = 0;
   int cores = 0;
   int hosts = 1;
+  double latency_us = 0;
+  double rate_gbit = 0;
   std::string algorithm;
   bool no_shm = false;
   std::string svg;
@@ -192,6 +195,27 @@ int cores_of(const Options& options) {
   return tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
 }
 
+// What the ranks of a communicator would measure is not known here.
+tutti::NetworkFigures network_of(const Options& options,
+                                 const std::optional<tutti::FoundTuning>& tuning) {
+  tutti::NetworkFigures network;
+  if (tuning && tuning->tuning.network) {
+    network = *tuning->tuning.network;
+    network.origin = "tuning file " + tuning->path;
+  }
+  const std::string others = network.origin;
+  if (options.latency_us > 0) network.message_s = options.latency_us * 1e-6;
+  if (options.rate_gbit > 0) network.line_byte_s = 8e-9 / options.rate_gbit;
+  if (options.latency_us > 0 && options.rate_gbit > 0) {
+    network.origin = "--latency and --rate";
+  } else if (options.latency_us > 0) {
+    network.origin = "--latency; the rate: " + others;
+  } else if (options.rate_gbit > 0) {
+    network.origin = "--rate; the latency: " + others;
+  }
+  return network;
+}
+
 std::string headline(const Options& options, const Problem& problem) {
   const tutti::BufferBlocks blocks = blocks_of(problem.collective, true);
   return fmt::format("{} of {} x {} ({} bytes{}) on {} rank{}", options.collective, problem.count,
@@ -208,10 +232,15 @@ std::string headline(const Options& options, const Problem& problem) {
                             cores_of(options) == 1 ? "" : "s"));
 }
 
-void print_text(const Options& options, const Problem& problem, const tutti::Choice& choice) {
+void print_text(const Options& options, const Problem& problem, const tutti::Choice& choice,
+                const tutti::NetworkFigures* network) {
   fmt::print("{}\n\n{}, by {}: {}\n", headline(options, problem), choice.algorithm->name,
              choice.origin, choice.algorithm->summary);
   if (!choice.note.empty()) fmt::print("{}\n", choice.note);
+  if (network != nullptr) {
+    fmt::print("network: {}; communicators measure theirs: see CCL_LOG_LEVEL=info\n",
+               to_string(*network));
+  }
   fmt::print("\n{:<20} {:>13}\n", "algorithm", "predicted");
   for (const Candidate& candidate : ranking(choice.candidates)) {
     const std::string time =
@@ -228,7 +257,8 @@ void print_text(const Options& options, const Problem& problem, const tutti::Cho
   }
 }
 
-void print_json(const Options& options, const Problem& problem, const tutti::Choice& choice) {
+void print_json(const Options& options, const Problem& problem, const tutti::Choice& choice,
+                const tutti::NetworkFigures* network) {
   Json candidates = Json::array();
   for (const Candidate& candidate : ranking(choice.candidates)) {
     Json entry = {{"algorithm", candidate.algorithm->name},
@@ -241,7 +271,7 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
   const Schedule schedule = composed ? Schedule() : build_schedule(*choice.algorithm, problem);
   Json steps = Json::array();
   for (const tutti::Step& step : schedule.steps) steps.push_back(to_string(step, schedule));
-  const Json report = {
+  Json report = {
       {"collective", options.collective},
       {"ranks", problem.ranks},
       {"hosts", options.hosts},
@@ -257,6 +287,11 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"ticks", schedule.ticks},
       {"steps", std::move(steps)},
       {"phases", composed ? phases_of(*choice.algorithm, problem) : std::vector<std::string>()}};
+  if (network != nullptr) {
+    report["network"] = {{"message_s", network->message_s},
+                         {"line_byte_s", network->line_byte_s},
+                         {"origin", network->origin}};
+  }
   fmt::print("{}\n", report.dump(2));
 }
 
@@ -290,8 +325,9 @@ void run_explain(const Options& options) {
   }
   const tutti::Hosts hosts = hosts_of(options);
   const bool spans = hosts.count() > 1;
+  const tutti::NetworkFigures network = network_of(options, *tuning);
   const tutti::Machine machine = spans
-                                     ? tutti::machine_across(hosts, alone)
+                                     ? tutti::machine_across(hosts, alone, network)
                                      : tutti::machine_for(options.ranks, cores_of(options), alone);
   const auto selector =
       tutti::Selector::create(*environment, machine, spans ? tutti::Advice() : std::move(advice));
@@ -301,9 +337,9 @@ void run_explain(const Options& options) {
   const tutti::Choice choice = choose(options, *selector, problem);
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
   if (options.json) {
-    print_json(options, problem, choice);
+    print_json(options, problem, choice, spans ? &network : nullptr);
   } else {
-    print_text(options, problem, choice);
+    print_text(options, problem, choice, spans ? &network : nullptr);
   }
 }
 
@@ -328,6 +364,14 @@ void add_explain(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
+  command
+      ->add_option("--latency", options->latency_us,
+                   "Between hosts, of a short message, in microseconds (default 20)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--rate", options->rate_gbit,
+                   "Of the line of each host, in Gbit/s (default 9.6)")
+      ->check(CLI::PositiveNumber);
   command->add_option("-a,--algorithm", options->algorithm, "This one instead of the choice");
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
   command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file");

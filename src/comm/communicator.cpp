@@ -11,6 +11,7 @@
 
 #include "bootstrap/join.hpp"
 #include "bootstrap/service.hpp"
+#include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
 #include "core/log.hpp"
@@ -77,8 +78,10 @@ Communicator::Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
 
 Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runtime> runtime,
                                                            Exchange& exchange,
-                                                           const CommunicatorConfig& config) {
+                                                           const CommunicatorConfig& config,
+                                                           std::optional<NetworkFigures> known) {
   std::unique_ptr<Communicator> made(new Communicator(std::move(runtime), exchange, config));
+  made->network_ = std::move(known);
   if (Status status = made->connect(exchange); !status.ok()) {
     return status.with_context(
         fmt::format("making {} (rank {} of {})", config.name, made->rank_, made->ranks_));
@@ -113,14 +116,56 @@ Status Communicator::connect(Exchange& exchange) {
   if (!connection.ok()) return connection.status();
   connection_ = *std::move(connection);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
+  Result<std::unique_ptr<Endpoint>> endpoint =
+      connection_.transport->open_endpoint((*workers)->size());
+  if (!endpoint.ok()) return endpoint.status();
+  messages_endpoint_ = *std::move(endpoint);
+  TUTTI_RETURN_IF_ERROR(learn_network(exchange, *tuning, patience_for(local_ranks, agreed->cores),
+                                      transport_config.deadline_ms));
   const ChoiceSettings choice{.environment = environment,
                               .strict = config_.strict,
                               .tuner = config_.tuner,
                               .tuning = *tuning,
+                              .network = network_,
                               .local_ranks = local_ranks,
                               .cores = agreed->cores};
   TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
   return watch_peers(exchange);
+}
+
+// The first that there is of: what a tuning file says, what is known already, what is measured now,
+// over the endpoint of the users' messages, which nobody uses yet; else the defaults.
+Status Communicator::learn_network(Exchange& exchange, const std::optional<FoundTuning>& tuning,
+                                   const Patience& patience, int64_t deadline_ms) {
+  if (connection_.joined == nullptr) {
+    network_.reset();
+    return {};
+  }
+  const int64_t begun = now_ms();
+  if (tuning && tuning->tuning.network) {
+    network_ = tuning->tuning.network;
+    network_->origin = "tuning file " + tuning->path;
+  } else if (!network_ && runtime_->environment().measure_network) {
+    const Patience polls = polling(patience);
+    // Half of the time that is left: the rest is there to tell how it went.
+    const Waiter waiter{
+        .bell = connection_.transport->bell(rank_),
+        .sleepers = connection_.transport->sleepers(),
+        .patience = &polls,
+        .deadline_ms = deadline_ms == kNever ? kNever : begun + (deadline_ms - begun) / 2,
+        .polls = true};
+    auto measured =
+        measure_network(exchange, connection_.joined->hosts(), *messages_endpoint_, waiter);
+    if (!measured.ok()) return measured.status();
+    network_ = *std::move(measured);
+  } else if (!network_) {
+    network_.emplace();
+  }
+  if (rank_ == 0) {
+    log::info("{}: network: {}, known after {} ms", config_.name, to_string(*network_),
+              now_ms() - begun);
+  }
+  return {};
 }
 
 Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& choice) {
@@ -144,14 +189,12 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
   Transport& transport = *connection_.transport;
-  Result<std::unique_ptr<Endpoint>> endpoint = transport.open_endpoint(workers.size());
-  if (!endpoint.ok()) return endpoint.status();
   executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
                                          *health_, workers);
   executor_->set_timeout(config_.timeout_ms);
-  messages_ =
-      std::make_unique<Messages>(rank_, transport, std::move(*endpoint), *health_, *executor_,
-                                 workers, settings.caller_patience, settings.worker_patience);
+  messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
+                                         *executor_, workers, settings.caller_patience,
+                                         settings.worker_patience);
   return {};
 }
 
@@ -270,6 +313,9 @@ struct SplitService {
   tutti_unique_id id;
 };
 
+// What the origin of figures ends with that a split hands on.
+constexpr std::string_view kInherited = ", for the communicator that was split";
+
 // The ranks of `color`, in the order of the new communicator.
 std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
   std::vector<int> members;
@@ -328,7 +374,9 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
       join(*id, static_cast<int>(place), static_cast<int>(members.size()),
            limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) return exchange.status().with_context(context);
-  return create(runtime_, **exchange, config);
+  std::optional<NetworkFigures> known = network_;
+  if (known && !known->origin.ends_with(kInherited)) known->origin += kInherited;
+  return create(runtime_, **exchange, config, std::move(known));
 }
 
 // ---- shrinking ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "comm/lanes.hpp"
@@ -32,10 +33,11 @@ Result<tutti_unique_id> open_meeting();
 
 class Communicator {
  public:
-  // Collective over `exchange`, within config.init_timeout_ms.
-  static Result<std::unique_ptr<Communicator>> create(std::shared_ptr<Runtime> runtime,
-                                                      Exchange& exchange,
-                                                      const CommunicatorConfig& config);
+  // Collective over `exchange`, within config.init_timeout_ms. `known`, the same on all ranks, are
+  // figures of the network between them that need not be measured.
+  static Result<std::unique_ptr<Communicator>> create(
+      std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config,
+      std::optional<NetworkFigures> known = std::nullopt);
   ~Communicator();
 
   [[nodiscard]] int rank() const { return rank_; }
@@ -45,6 +47,8 @@ class Communicator {
   [[nodiscard]] Health& health() { return *health_; }
   [[nodiscard]] Transport& transport() { return *connection_.transport; }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
+  // By which algorithms are chosen; none if all ranks are on one host.
+  [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
 
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
@@ -58,6 +62,8 @@ class Communicator {
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
   Status connect(Exchange& exchange);
+  Status learn_network(Exchange& exchange, const std::optional<FoundTuning>& tuning,
+                       const Patience& patience, int64_t deadline_ms);
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
@@ -73,7 +79,9 @@ class Communicator {
   const CommunicatorConfig config_;
   // In order of dependence: each uses those before it.
   Connection connection_;
-  std::unique_ptr<Control> control_;  // if the ranks are on several hosts
+  std::optional<NetworkFigures> network_;
+  std::unique_ptr<Endpoint> messages_endpoint_;  // until messages_ has it
+  std::unique_ptr<Control> control_;             // if the ranks are on several hosts
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
   LineRegroup* line_regroup_ = nullptr;  // the same, if there is a line

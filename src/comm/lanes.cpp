@@ -58,7 +58,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
     return {};
   }
   // The same on ranks of all hosts, whatever they share with how many others.
-  const Machine across = machine_across(connection_.joined->hosts(), alone);
+  const Machine across = machine_across(connection_.joined->hosts(), alone, *choice.network);
   Advice advice;
   advice.tuner = choice.tuner;
   auto choose = chooser(selecting, across, std::move(advice));

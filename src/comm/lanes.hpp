@@ -21,6 +21,7 @@ struct ChoiceSettings {
   bool strict;
   tutti_tuner tuner;
   const std::optional<FoundTuning>& tuning;
+  const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
   int local_ranks;
   int cores;
 };

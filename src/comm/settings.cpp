@@ -36,6 +36,7 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"TUTTI_SHM_WINDOW_BYTES", environment.window_bytes},
       {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
       {"TUTTI_SHM_PULL", environment.pull ? 1u : 0u},
+      {"TUTTI_NETWORK_MEASURE", environment.measure_network ? 1u : 0u},
       {"TUTTI_STREAM_BYTES", environment.stream_bytes},
       {"CCL_ATL_TRANSPORT (as a hash)", hash_of(environment.atl_transport)},
       {"CCL_ALLREDUCE (as a hash)", hash_of(environment.allreduce)},

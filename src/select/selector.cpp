@@ -98,12 +98,10 @@ Environment without_rules(Environment environment) {
 }
 
 // Messages are then what counts. The ranks of a host share its way to the others.
-Machine machine_across(const Hosts& hosts, const Machine& host) {
-  constexpr double kMessage = 20e-6;      // TCP on an idle local network
-  constexpr double kPerByte = 1 / 1.2e9;  // 10 Gbit/s
+Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network) {
   Machine machine = host;
-  machine.message_s = kMessage;
-  machine.message_byte_s = kPerByte * hosts.most_on_a_host();
+  machine.message_s = network.message_s;
+  machine.message_byte_s = network.line_byte_s * hosts.most_on_a_host();
   machine.host = std::make_shared<Machine>(host);
   return machine;
 }

@@ -14,6 +14,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "env/env.hpp"
+#include "select/network_figures.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
@@ -29,7 +30,7 @@ Machine machine_for(int ranks, int cores, const Machine& alone = {});
 Environment without_rules(Environment environment);
 
 // The machine as ranks on several hosts see it; `host` is it as those of one host do.
-Machine machine_across(const Hosts& hosts, const Machine& host);
+Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network = {});
 
 // The variable that decides about a collective ("CCL_ALLREDUCE"); empty: none.
 std::string_view rule_variable(Collective collective);

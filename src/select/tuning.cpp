@@ -62,11 +62,12 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path) {}
 
   Result<Tuning> read(const Json& json) {
-    TUTTI_RETURN_IF_ERROR(only(json, "", {"format", "key", "machine", "choices"}));
+    TUTTI_RETURN_IF_ERROR(only(json, "", {"format", "key", "machine", "network", "choices"}));
     uint64_t format = 0;
     TUTTI_RETURN_IF_ERROR(number(json, "", "format", kFormat, kFormat, format));
     TUTTI_RETURN_IF_ERROR(read_key(json));
     if (json.contains("machine")) TUTTI_RETURN_IF_ERROR(read_machine(json["machine"]));
+    if (json.contains("network")) TUTTI_RETURN_IF_ERROR(read_network(json["network"]));
     if (json.contains("choices")) TUTTI_RETURN_IF_ERROR(read_choices(json["choices"]));
     return std::move(tuning_);
   }
@@ -128,6 +129,18 @@ class Reader {
     return {};
   }
 
+  // Infinities and NaN are no JSON.
+  Status seconds(const Json& object, const std::string& where, const std::string& field,
+                 double& value) const {
+    const Json* found = find(object, field);
+    if (found == nullptr || !found->is_number() || !(found->get<double>() > 0) ||
+        found->get<double>() > 1) {
+      return wrong(place(where, field), "seconds, more than 0 and at most 1", found);
+    }
+    value = found->get<double>();
+    return {};
+  }
+
   Status read_key(const Json& json) {
     const Json* key = find(json, "key");
     if (key == nullptr) return wrong("key", "an object", key);
@@ -152,13 +165,16 @@ class Reader {
       if (figure == std::end(kFigures)) {
         return wrong("machine", "no figures but those of docs/tuning.md", &json);
       }
-      // Infinities and NaN are no JSON.
-      if (!value.is_number() || !(value.get<double>() > 0) || value.get<double>() > 1) {
-        return wrong("machine." + name, "seconds, more than 0 and at most 1", &value);
-      }
-      tuning_.machine.*figure->value = value.get<double>();
+      TUTTI_RETURN_IF_ERROR(seconds(json, "machine", name, tuning_.machine.*figure->value));
     }
     return {};
+  }
+
+  Status read_network(const Json& json) {
+    TUTTI_RETURN_IF_ERROR(only(json, "network", {"message_s", "line_byte_s"}));
+    NetworkFigures& network = tuning_.network.emplace();
+    TUTTI_RETURN_IF_ERROR(seconds(json, "network", "message_s", network.message_s));
+    return seconds(json, "network", "line_byte_s", network.line_byte_s);
   }
 
   Status read_choices(const Json& json) {
@@ -275,15 +291,19 @@ std::string print_tuning(const Tuning& tuning) {
     choices[std::string(collective_name(choice.collective))].push_back(std::move(entry));
   }
   const MachineKey& key = tuning.key;
-  const Json json = {{"format", kFormat},
-                     {"key",
-                      {{"processor", key.processor},
-                       {"cores", key.cores},
-                       {"l2_bytes", key.l2_bytes},
-                       {"numa_nodes", key.numa_nodes},
-                       {"version", key.version}}},
-                     {"machine", std::move(machine)},
-                     {"choices", std::move(choices)}};
+  Json json = {{"format", kFormat},
+               {"key",
+                {{"processor", key.processor},
+                 {"cores", key.cores},
+                 {"l2_bytes", key.l2_bytes},
+                 {"numa_nodes", key.numa_nodes},
+                 {"version", key.version}}},
+               {"machine", std::move(machine)}};
+  if (tuning.network) {
+    json["network"] = {{"message_s", tuning.network->message_s},
+                       {"line_byte_s", tuning.network->line_byte_s}};
+  }
+  json["choices"] = std::move(choices);
   return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 

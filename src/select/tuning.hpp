@@ -4,12 +4,14 @@
 // were measured the algorithm that won. As text it is JSON; docs/tuning.md describes it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
 #include "core/status.hpp"
+#include "select/network_figures.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
@@ -39,7 +41,8 @@ struct TunedChoice {
 struct Tuning {
   MachineKey key;
   Machine machine;
-  std::vector<TunedChoice> choices;  // later ones overlay earlier ones
+  std::optional<NetworkFigures> network;  // none: not in the file
+  std::vector<TunedChoice> choices;       // later ones overlay earlier ones
 
   // The choices for that many ranks on that many cores, by collective.
   [[nodiscard]] CollectiveRules rules_for(int ranks, int cores) const;

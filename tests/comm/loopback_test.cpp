@@ -7,8 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 #include "bootstrap/meeting.hpp"
@@ -25,7 +29,9 @@ using tutti_test::Weather;
 
 // One character per rank: the name of its host. Each rank has a runtime of its own, as if it were a
 // process.
-void run_on_hosts(const std::string& hosts, const std::function<void(Communicator&)>& body) {
+void run_on_hosts(
+    const std::string& hosts, const std::function<void(Communicator&)>& body,
+    const std::function<void(int, Environment&, CommunicatorConfig&)>& settings = {}) {
   const auto ranks = static_cast<int>(hosts.size());
   const UniqueId id = tutti_test::test_id();
   std::vector<std::thread> threads;
@@ -34,13 +40,14 @@ void run_on_hosts(const std::string& hosts, const std::function<void(Communicato
       Environment environment;
       environment.host_id = hosts.substr(static_cast<size_t>(rank), 1);
       environment.tuning_file = "none";
-      const auto runtime = std::make_shared<Runtime>(environment);
-      auto exchange = tutti_test::meet(id, rank, ranks);
-      ASSERT_TRUE(exchange.ok()) << exchange.status().message();
       CommunicatorConfig config;
       config.timeout_ms = kLongMs;
       config.init_timeout_ms = kLongMs;
       config.name = "test";
+      if (settings) settings(rank, environment, config);
+      const auto runtime = std::make_shared<Runtime>(environment);
+      auto exchange = tutti_test::meet(id, rank, ranks);
+      ASSERT_TRUE(exchange.ok()) << exchange.status().message();
       auto made = Communicator::create(runtime, **exchange, config);
       ASSERT_TRUE(made.ok()) << made.status().message();
       body(**made);
@@ -165,6 +172,110 @@ TEST_P(Adverse, NetworksChangeNoResult) {
 
 INSTANTIATE_TEST_SUITE_P(Hosts, Adverse, testing::Values("abc", "aabb"),
                          [](const auto& hosts) { return std::string(hosts.param); });
+
+// The figures of all ranks, by rank.
+class Figures {
+ public:
+  explicit Figures(size_t ranks) : figures_(ranks) {}
+  void note(const Communicator& on) {
+    figures_[static_cast<size_t>(on.rank())] = on.network();  // an element each: no lock
+  }
+  [[nodiscard]] NetworkFigures of_all() const {
+    const NetworkFigures first = figures_.front().value();
+    for (const auto& other : figures_) {
+      EXPECT_EQ(other.value().message_s, first.message_s);
+      EXPECT_EQ(other.value().line_byte_s, first.line_byte_s);
+      EXPECT_EQ(other.value().origin, first.origin);
+    }
+    return first;
+  }
+
+ private:
+  std::vector<std::optional<NetworkFigures>> figures_;
+};
+
+TEST(MeasuredNetwork, IsTheSameForAllRanks) {
+  // The last one: a rank that has no column.
+  for (const std::string hosts : {"ab", "abcd", "aabb", "abbcc", "aab"}) {
+    const Loopback network({.seed = 7, .travel = 2, .pause = 6, .part_bytes = 100'000});
+    Figures figures(hosts.size());
+    run_on_hosts(hosts, [&](Communicator& on) { figures.note(on); });
+    const NetworkFigures agreed = figures.of_all();
+    EXPECT_GT(agreed.message_s, 0);
+    EXPECT_GT(agreed.line_byte_s, 0);
+    EXPECT_EQ(agreed.origin, "measured when the ranks met");
+    EXPECT_NE(agreed.message_s, NetworkFigures().message_s) << hosts;
+    EXPECT_NE(agreed.line_byte_s, NetworkFigures().line_byte_s) << hosts;
+  }
+}
+
+TEST(MeasuredNetwork, IsHandedOnToPartsOfACommunicator) {
+  const Loopback network({});
+  Figures whole(4);
+  Figures part(4);
+  run_on_hosts("aabb", [&](Communicator& on) {
+    whole.note(on);
+    CommunicatorConfig config = on.config();
+    auto across = on.split(0, -on.rank(), config);
+    ASSERT_TRUE(across.ok()) << across.status().message();
+    part.note(**across);
+    auto within = on.split(on.rank() / 2, 0, config);
+    ASSERT_TRUE(within.ok()) << within.status().message();
+    EXPECT_FALSE((*within)->network().has_value());
+    EXPECT_TRUE((*within)->close().ok());
+    EXPECT_TRUE((*across)->close().ok());
+  });
+  EXPECT_EQ(part.of_all().message_s, whole.of_all().message_s);
+  EXPECT_EQ(part.of_all().line_byte_s, whole.of_all().line_byte_s);
+  EXPECT_NE(part.of_all().origin.find("split"), std::string::npos) << part.of_all().origin;
+}
+
+TEST(MeasuredNetwork, IsNotAskedForIfAVariableSaysSo) {
+  const Loopback network({});
+  Figures figures(3);
+  run_on_hosts(
+      "abc", [&](Communicator& on) { figures.note(on); },
+      [](int, Environment& environment, CommunicatorConfig&) {
+        environment.measure_network = false;
+      });
+  EXPECT_EQ(figures.of_all().origin, NetworkFigures().origin);
+  EXPECT_EQ(figures.of_all().message_s, NetworkFigures().message_s);
+}
+
+// A tuner that leaves the choice to the cost model, and notes which that is.
+const char* note_cheapest(void* context, const tutti_tuner_query* query) {
+  *static_cast<std::string*>(context) = query->algorithms[0];
+  return nullptr;
+}
+
+// On a clock nothing can rely in a test: figures of a file decide, which nobody measures then.
+TEST(MeasuredNetwork, GivesWayToATuningFileByWhoseFiguresAllChoose) {
+  const std::string path = testing::TempDir() + "tutti_network_" + std::to_string(getpid());
+  for (const auto& [line_byte_s, expected] :
+       {std::pair(1 / 10e9, "recursive_doubling"), std::pair(1 / 118e6, "circulant")}) {
+    Tuning tuning;
+    tuning.key = this_machine();
+    tuning.network = NetworkFigures{.message_s = 20e-6, .line_byte_s = line_byte_s};
+    ASSERT_TRUE(write_tuning_file(path, tuning).ok());
+    const Loopback network({});
+    Figures figures(4);
+    std::array<std::string, 4> chosen;
+    run_on_hosts(
+        "abcd",
+        [&](Communicator& on) {
+          figures.note(on);
+          Trial(Collective::kAllreduce, on, 16'384, -1).run(on, false);
+        },
+        [&](int rank, Environment& environment, CommunicatorConfig& config) {
+          environment.tuning_file = path;
+          config.tuner = {sizeof(tutti_tuner), note_cheapest, &chosen[static_cast<size_t>(rank)]};
+        });
+    EXPECT_EQ(figures.of_all().line_byte_s, line_byte_s);
+    EXPECT_EQ(figures.of_all().origin, "tuning file " + path);
+    for (const std::string& name : chosen) EXPECT_EQ(name, expected);
+  }
+  unlink(path.c_str());
+}
 
 TEST(Adverse, ANetworkThatLosesARankEndsTheCallOnAll) {
   Loopback network({});

@@ -67,6 +67,23 @@ class Folder {
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
+TEST(Tuning, MayKnowTheNetwork) {
+  EXPECT_FALSE(parse_tuning(print_tuning(example()), "x")->network.has_value());
+  Tuning tuning = example();
+  tuning.network = NetworkFigures{.message_s = 31e-6, .line_byte_s = 8.5e-9};
+  const std::string text = print_tuning(tuning);
+  const auto read = parse_tuning(text, "x");
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_TRUE(read->network.has_value());
+  EXPECT_EQ(read->network->message_s, 31e-6);
+  EXPECT_EQ(read->network->line_byte_s, 8.5e-9);
+  std::string wrong = text;
+  wrong.replace(wrong.find("\"line_byte_s\": 8.5e-09"), 22, "\"line_byte_s\": 0");
+  EXPECT_NE(error_of(wrong).find("network.line_byte_s is 0, expected seconds, more than 0"),
+            std::string::npos)
+      << error_of(wrong);
+}
+
 TEST(Tuning, IsReadAsItWasPrinted) {
   const Tuning written = example();
   const auto read = parse_tuning(print_tuning(written), "x");

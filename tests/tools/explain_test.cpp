@@ -67,6 +67,21 @@ TEST(Explain, TellsThatRanksShareCores) {
   EXPECT_FALSE(contains(run_tutti("explain barrier -n 3 --cores 3").output, "share"));
 }
 
+TEST(Explain, SaysByWhichFiguresOfTheNetworkItChose) {
+  const auto usual = explain_json("allreduce -n 4 --hosts 4 -b 64kb");
+  EXPECT_EQ(usual["network"]["origin"], "defaults");
+  EXPECT_EQ(usual["algorithm"], "recursive_doubling");
+  const auto slow = explain_json("allreduce -n 4 --hosts 4 -b 64kb --latency 25 --rate 1");
+  EXPECT_EQ(slow["network"]["origin"], "--latency and --rate");
+  EXPECT_DOUBLE_EQ(slow["network"]["line_byte_s"], 8e-9);
+  EXPECT_DOUBLE_EQ(slow["network"]["message_s"], 25e-6);
+  EXPECT_EQ(slow["algorithm"], "circulant");
+  EXPECT_FALSE(explain_json("allreduce -n 4 -b 64kb").contains("network"));
+  EXPECT_TRUE(contains(run_tutti("explain allreduce -n 4 --hosts 4 --rate 1").output,
+                       "network: 20.0 us per message, 125 MB/s per host (--rate; the latency: "
+                       "defaults)"));
+}
+
 TEST(Explain, TakesTheAlgorithmThatIsAskedFor) {
   const auto report = explain_json("reduce_scatter -n 5 -b 400 -a circulant -r 3");
   EXPECT_EQ(report["algorithm"], "circulant");

@@ -127,7 +127,7 @@ TEST_F(Tune, WritesAFileThatIsFoundAndUsed) {
   EXPECT_EQ(tuning->key, tutti::this_machine());
   ASSERT_FALSE(tuning->choices.empty());
   // Whether fitted figures choose better depends on the machine.
-  const tutti::Tuning written{.key = {}, .machine = tuning->machine, .choices = {}};
+  const tutti::Tuning written{.key = {}, .machine = tuning->machine, .network = {}, .choices = {}};
   EXPECT_EQ(print_tuning(written) == print_tuning(tutti::Tuning()), contains(tune.output, " stay"))
       << tune.output;
 
