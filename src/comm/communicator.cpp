@@ -168,6 +168,14 @@ Status Communicator::learn_network(Exchange& exchange, const std::optional<Found
   return {};
 }
 
+// For a communicator of some of the ranks, which all have the same figures.
+std::optional<NetworkFigures> Communicator::network_to_inherit() const {
+  constexpr std::string_view kInherited = ", inherited";
+  std::optional<NetworkFigures> network = network_;
+  if (network && !network->origin.ends_with(kInherited)) network->origin += kInherited;
+  return network;
+}
+
 Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& choice) {
   Result<std::unique_ptr<Lanes>> lanes =
       Lanes::create(connection_, rank_, ranks_, workers.size(), choice);
@@ -313,9 +321,6 @@ struct SplitService {
   tutti_unique_id id;
 };
 
-// What the origin of figures ends with that a split hands on.
-constexpr std::string_view kInherited = ", for the communicator that was split";
-
 // The ranks of `color`, in the order of the new communicator.
 std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
   std::vector<int> members;
@@ -374,9 +379,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
       join(*id, static_cast<int>(place), static_cast<int>(members.size()),
            limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) return exchange.status().with_context(context);
-  std::optional<NetworkFigures> known = network_;
-  if (known && !known->origin.ends_with(kInherited)) known->origin += kInherited;
-  return create(runtime_, **exchange, config, std::move(known));
+  return create(runtime_, **exchange, config, network_to_inherit());
 }
 
 // ---- shrinking ---------------------------------------------------------------------------------
@@ -415,7 +418,7 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const Survivors& surviv
   Result<std::unique_ptr<Exchange>> exchange =
       join(survivors.id, static_cast<int>(place), static_cast<int>(ranks.size()), now_ms() + soon);
   if (!exchange.ok()) return exchange.status().with_context("shrinking " + config_.name);
-  return create(runtime_, **exchange, config);
+  return create(runtime_, **exchange, config, network_to_inherit());
 }
 
 }  // namespace tutti

@@ -64,6 +64,7 @@ class Communicator {
   Status connect(Exchange& exchange);
   Status learn_network(Exchange& exchange, const std::optional<FoundTuning>& tuning,
                        const Patience& patience, int64_t deadline_ms);
+  [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
