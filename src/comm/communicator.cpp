@@ -388,7 +388,9 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
   const std::lock_guard lock(shrinking_);
   const int64_t limit = config.init_timeout_ms;
   const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
-  for (;;) {
+  // For a try: they are all there already, and if one dies on its way, the others are to find out.
+  int64_t try_ms = control_ == nullptr ? 1000 : 5000;
+  for (;; try_ms *= 2) {
     if (!cannot_shrink_.ok()) return cannot_shrink_;
     const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
     if (!survivors.ok()) {
@@ -397,9 +399,9 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
     }
     log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
               survivors->ranks.size(), ranks_);
-    CommunicatorConfig rest = config;
-    if (limit != kNever) rest.init_timeout_ms = std::max<int64_t>(deadline_ms - now_ms(), 1);
-    auto made = meet(*survivors, rest);
+    CommunicatorConfig tried = config;
+    tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
+    auto made = meet(*survivors, tried);
     // Who has died since is not among those of the next round.
     const Code code = made.status().code();
     const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
@@ -410,13 +412,11 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
 
 Result<std::unique_ptr<Communicator>> Communicator::meet(const Survivors& survivors,
                                                          const CommunicatorConfig& config) const {
-  // They are all there already.
-  constexpr int64_t kSoonMs = 10'000;
   const std::vector<int>& ranks = survivors.ranks;
   const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
-  const int64_t soon = std::min(config.init_timeout_ms, kSoonMs);
   Result<std::unique_ptr<Exchange>> exchange =
-      join(survivors.id, static_cast<int>(place), static_cast<int>(ranks.size()), now_ms() + soon);
+      join(survivors.id, static_cast<int>(place), static_cast<int>(ranks.size()),
+           now_ms() + config.init_timeout_ms);
   if (!exchange.ok()) return exchange.status().with_context("shrinking " + config_.name);
   return create(runtime_, **exchange, config, network_to_inherit());
 }
