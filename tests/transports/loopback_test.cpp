@@ -15,12 +15,14 @@
 
 #include "core/wait.hpp"
 #include "support/processes.hpp"
-#include "transports/ofi/endpoint.hpp"
+#include "transports/frames/endpoint.hpp"
 #include "transports/ofi_ports.hpp"
 #include "transports/pattern.hpp"
 
 namespace tutti::ofi {
 namespace {
+
+using namespace frames;  // NOLINT(google-build-using-namespace)
 
 using tutti_test::kSanitized;
 using tutti_test::Loopback;
@@ -40,12 +42,12 @@ constexpr uint32_t kSeeds = kSanitized ? 3 : 6;
 class Ends {
  public:
   Ends(const Weather& weather, int ranks) : network(weather) {
-    std::vector<std::unique_ptr<Port>> ports;
+    std::vector<std::unique_ptr<OfiPort>> ports;
     open_ports(ranks, ranks, ports);
     const auto names = names_of(ranks);
     for (int r = 0; r < ranks; ++r) {
       auto& port = ports.at(static_cast<size_t>(r));
-      ends_.push_back(std::make_unique<OfiEndpoint>(std::move(port), names, r, 4711));
+      ends_.push_back(std::make_unique<FrameEndpoint>(std::move(port), names, r, 4711));
       EXPECT_TRUE(ends_.back()->open().ok());
     }
   }
@@ -56,7 +58,7 @@ class Ends {
     for (std::thread& thread : threads) thread.join();
   }
 
-  OfiEndpoint& operator[](int rank) { return *ends_[static_cast<size_t>(rank)]; }
+  FrameEndpoint& operator[](int rank) { return *ends_[static_cast<size_t>(rank)]; }
   void close(int rank) { ends_[static_cast<size_t>(rank)].reset(); }
   [[nodiscard]] int count() const { return static_cast<int>(ends_.size()); }
 
@@ -75,7 +77,7 @@ class Ends {
   Loopback network;
 
  private:
-  std::vector<std::unique_ptr<OfiEndpoint>> ends_;
+  std::vector<std::unique_ptr<FrameEndpoint>> ends_;
 };
 
 // Messages that ranks send one another, some of them long; the receives are posted in the same

@@ -16,14 +16,14 @@ namespace tutti::ofi {
 
 // `count` ports, opened in order, of which the first `ranks` are those of ranks; each knows the
 // addresses of these.
-inline void open_ports(int count, int ranks, std::vector<std::unique_ptr<Port>>& ports) {
+inline void open_ports(int count, int ranks, std::vector<std::unique_ptr<OfiPort>>& ports) {
   auto offers = find_offers({}, true);
   ASSERT_TRUE(offers.ok()) << offers.status().message();
   auto domain = open_domain(std::move(offers->front()));
   ASSERT_TRUE(domain.ok()) << domain.status().message();
   std::vector<std::string> addresses;
   for (int i = 0; i < count; ++i) {
-    auto port = Port::open(*domain, ranks);
+    auto port = OfiPort::open(*domain, ranks);
     ASSERT_TRUE(port.ok()) << port.status().message();
     if (i < ranks) addresses.push_back((*port)->address());
     ports.push_back(*std::move(port));

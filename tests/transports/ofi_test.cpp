@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "transports/connected.hpp"
+#include "transports/frames/endpoint.hpp"
+#include "transports/frames/share.hpp"
 #include "transports/ofi/connect.hpp"
-#include "transports/ofi/endpoint.hpp"
-#include "transports/ofi/share.hpp"
 #include "transports/ofi_ports.hpp"
 
 namespace tutti::ofi {
 namespace {
+
+using namespace frames;  // NOLINT(google-build-using-namespace)
 
 using tutti_test::kLongMs;
 
@@ -26,12 +28,12 @@ class Ofi : public testing::Test {
  protected:
   void SetUp() override {
     if (const Status usable = available(); !usable.ok()) GTEST_SKIP() << usable.message();
-    std::vector<std::unique_ptr<Port>> ports;
+    std::vector<std::unique_ptr<OfiPort>> ports;
     ASSERT_NO_FATAL_FAILURE(open_ports(3, 2, ports));
     const auto names = names_of(2);
     for (int r = 0; r < 2; ++r) {
-      ends_.push_back(std::make_unique<OfiEndpoint>(std::move(ports[static_cast<size_t>(r)]), names,
-                                                    r, kCookie));
+      ends_.push_back(std::make_unique<FrameEndpoint>(std::move(ports[static_cast<size_t>(r)]),
+                                                      names, r, kCookie));
       ASSERT_TRUE(ends_.back()->open().ok());
     }
     stranger_ = std::move(ports[2]);
@@ -50,20 +52,23 @@ class Ofi : public testing::Test {
     std::vector<std::byte> frame(sizeof head + payload);
     std::memcpy(frame.data(), &head, sizeof head);
     Request request{};
-    const auto send = [&] {
-      return fi_send(stranger_->endpoint(), frame.data(), frame.size(), nullptr, stranger_->peer(1),
-                     &request.context);
-    };
-    fi_cq_msg_entry entry{};
+    request.kind = Request::Kind::kFrameOut;
+    request.peer = 1;
+    request.memory = std::make_unique<std::byte[]>(frame.size());
+    std::memcpy(request.memory.get(), frame.data(), frame.size());
+    request.bytes = frame.size();
+    bool posted = false;
+    Completion completion{};
     ASSERT_TRUE(wait([&] {
-      fi_cq_read(stranger_->queue(), &entry, 0);
-      return send() == 0;
+      if (!posted) posted = stranger_->post(request) == Posted::kYes;
+      if (completion.request == nullptr) stranger_->poll(std::span(&completion, 1));
+      return completion.request != nullptr;
     }));
-    ASSERT_TRUE(wait([&] { return fi_cq_read(stranger_->queue(), &entry, 1) == 1; }));
+    EXPECT_EQ(completion.end, Completion::End::kDone);
   }
 
-  std::vector<std::unique_ptr<OfiEndpoint>> ends_;
-  std::unique_ptr<Port> stranger_;
+  std::vector<std::unique_ptr<FrameEndpoint>> ends_;
+  std::unique_ptr<OfiPort> stranger_;
 };
 
 FrameHead frame(FrameKind kind, uint64_t bytes) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "transports/ofi/frame.hpp"
+#include "transports/frames/frame.hpp"
 
 namespace tutti::ofi {
 namespace {
@@ -35,7 +35,7 @@ void set_up_layer_over_tcp() {
       std::filesystem::directory_iterator()) {
     return;
   }
-  const std::string limit = std::to_string(kPieceBytes + sizeof(FrameHead));
+  const std::string limit = std::to_string(frames::kPieceBytes + sizeof(frames::FrameHead));
   setenv("FI_OFI_RXM_EAGER_LIMIT", limit.c_str(), 0);
   setenv("FI_OFI_RXM_MSG_RX_SIZE", "32", 0);
 }
@@ -92,12 +92,13 @@ KeepSignals::~KeepSignals() {
   }
 }
 
-Status failure(int64_t code, std::string_view what) {
+Status reason(int64_t code) {
   const int number = static_cast<int>(code < 0 ? -code : code);
   const Code kind = number == FI_ENOMEM ? Code::kOutOfMemory : Code::kSystem;
-  return Status::format(kind, "{}: {} (libfabric error {})", what, library()->strerror(number),
-                        number);
+  return Status::format(kind, "{} (libfabric error {})", library()->strerror(number), number);
 }
+
+Status failure(int64_t code, std::string_view what) { return reason(code).with_context(what); }
 
 void FreeInfo::operator()(fi_info* info) const { library()->freeinfo(info); }
 

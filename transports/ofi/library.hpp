@@ -35,8 +35,9 @@ const Result<Library>& library();
 // what it was. Nothing that came of the one may be left when the other takes its place.
 void replace_library(const Result<Library>* instead);
 
-// An error with libfabric's words for `code`, a negative number that one of its functions returned,
-// at its end. `what` says what was asked.
+// An error in libfabric's words for `code`, a negative number that one of its functions returned.
+Status reason(int64_t code);
+// The same after `what`, which says what was asked.
 Status failure(int64_t code, std::string_view what);
 
 // Gives the process its signal handlers back at its end: libraries behind libfabric (psm2) install

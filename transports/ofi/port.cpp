@@ -7,8 +7,17 @@
 #include <map>
 #include <mutex>
 
+#include "transports/frames/frame.hpp"
+
 namespace tutti::ofi {
 namespace {
+
+using frames::Completion;
+using frames::Posted;
+using frames::Request;
+
+// Completions name the context, which is the first in its request.
+static_assert(sizeof(fi_context2) <= sizeof(Request::context));
 
 constexpr size_t kDepth = 512;  // operations under way, if the provider has room for so many
 
@@ -49,9 +58,9 @@ Result<std::shared_ptr<Domain>> open_domain(Offer offer) {
   return made;
 }
 
-Result<std::unique_ptr<Port>> Port::open(std::shared_ptr<Domain> domain, int ranks) {
-  std::unique_ptr<Port> port(new Port(std::move(domain)));
-  const Domain& in = port->domain();
+Result<std::unique_ptr<OfiPort>> OfiPort::open(std::shared_ptr<Domain> domain, int ranks) {
+  std::unique_ptr<OfiPort> port(new OfiPort(std::move(domain)));
+  const Domain& in = *port->domain_;
   const auto failed = [&](int error, const char* what) {
     return failure(error, fmt::format("{} of {}", what, in.where));
   };
@@ -84,7 +93,7 @@ Result<std::unique_ptr<Port>> Port::open(std::shared_ptr<Domain> domain, int ran
   return port;
 }
 
-Status Port::read_address() {
+Status OfiPort::read_address() {
   size_t bytes = 256;
   for (int attempt = 0; attempt < 2; ++attempt) {
     address_.resize(bytes);
@@ -98,7 +107,7 @@ Status Port::read_address() {
   return Status(Code::kInternal, "an endpoint's address changes its length");
 }
 
-Status Port::insert(const std::vector<std::string>& addresses) {
+Status OfiPort::insert(const std::vector<std::string>& addresses) {
   peers_.resize(addresses.size(), FI_ADDR_UNSPEC);
   for (size_t r = 0; r < addresses.size(); ++r) {
     if (addresses[r].size() != address_.size()) {
@@ -112,6 +121,75 @@ Status Port::insert(const std::vector<std::string>& addresses) {
     }
   }
   return {};
+}
+
+// ---- requests
+// ------------------------------------------------------------------------------------
+
+// 0, or libfabric's negative number.
+ssize_t OfiPort::begin(Request& request) {
+  fid_ep* endpoint = endpoint_.get();
+  switch (request.kind) {
+    case Request::Kind::kFrameOut:
+      return fi_send(endpoint, request.memory.get(), request.bytes, nullptr, peer(request.peer),
+                     &request.context);
+    case Request::Kind::kFrameIn:
+      return fi_recv(endpoint, request.memory.get(), frames::kFrameBytes, nullptr, FI_ADDR_UNSPEC,
+                     &request.context);
+    case Request::Kind::kPieceOut:
+      return fi_tsend(endpoint, request.piece, request.bytes, nullptr, peer(request.peer),
+                      request.tag, &request.context);
+    case Request::Kind::kPieceIn:
+      return fi_trecv(endpoint, request.piece, request.bytes, nullptr, FI_ADDR_UNSPEC, request.tag,
+                      0, &request.context);
+  }
+  return -FI_EINVAL;
+}
+
+Posted OfiPort::post(Request& request) {
+  const ssize_t code = begin(request);
+  if (code == 0) return Posted::kYes;
+  last_code_ = code;
+  return code == -FI_EAGAIN ? Posted::kNotNow : Posted::kFailed;
+}
+
+void OfiPort::cancel(Request& request) { fi_cancel(&endpoint_->fid, &request.context); }
+
+ptrdiff_t OfiPort::poll(std::span<Completion> ended) {
+  constexpr size_t kMost = 16;
+  fi_cq_msg_entry entries[kMost];
+  const ssize_t count = fi_cq_read(queue_.get(), entries, std::min(ended.size(), kMost));
+  if (count == -FI_EAVAIL) return read_error(ended[0]) ? 1 : 0;
+  if (count == -FI_EAGAIN) return 0;
+  if (count < 0) last_code_ = count;
+  for (ssize_t i = 0; i < count; ++i) {
+    ended[static_cast<size_t>(i)] = {static_cast<Request*>(entries[i].op_context), entries[i].len,
+                                     Completion::End::kDone};
+  }
+  return count;
+}
+
+// False if there is none, or it is about no request of ours.
+bool OfiPort::read_error(Completion& ended) {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(queue_.get(), &error, 0) != 1 || error.op_context == nullptr) return false;
+  char space[256] = "";
+  const char* provider_text =
+      fi_cq_strerror(queue_.get(), error.prov_errno, error.err_data, space, sizeof space);
+  last_code_ = 0;
+  last_text_ = library()->strerror(error.err);
+  if (provider_text != nullptr && *provider_text != '\0') {
+    last_text_ += fmt::format(" ({})", provider_text);
+  }
+  const bool cancelled = error.err == FI_ECANCELED;
+  ended = {static_cast<Request*>(error.op_context), 0,
+           cancelled ? Completion::End::kCancelled : Completion::End::kFailed};
+  return true;
+}
+
+Status OfiPort::error() const {
+  if (last_code_ == 0) return {Code::kSystem, last_text_};
+  return reason(last_code_);
 }
 
 }  // namespace tutti::ofi

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/frames/port.hpp"
 #include "transports/ofi/provider.hpp"
 
 namespace tutti::ofi {
@@ -28,26 +29,30 @@ struct Domain {
 // The process's domain for this offer; made if there is none.
 Result<std::shared_ptr<Domain>> open_domain(Offer offer);
 
-class Port {
+class OfiPort final : public frames::Port {
  public:
-  static Result<std::unique_ptr<Port>> open(std::shared_ptr<Domain> domain, int ranks);
+  static Result<std::unique_ptr<OfiPort>> open(std::shared_ptr<Domain> domain, int ranks);
 
-  [[nodiscard]] const Domain& domain() const { return *domain_; }
   // To be given to insert() of the peers.
   [[nodiscard]] const std::string& address() const { return address_; }
   // All ranks' addresses in rank order. Once.
   Status insert(const std::vector<std::string>& addresses);
 
-  [[nodiscard]] fid_ep* endpoint() const { return endpoint_.get(); }
-  [[nodiscard]] fid_cq* queue() const { return queue_.get(); }
-  [[nodiscard]] fi_addr_t peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
-  // Afterwards nothing that was under way touches any buffer.
-  void close() { endpoint_.reset(); }
-  [[nodiscard]] bool closed() const { return endpoint_ == nullptr; }
+  [[nodiscard]] const std::string& where() const override { return domain_->where; }
+  [[nodiscard]] size_t most_receives() const override { return domain_->info->rx_attr->size; }
+  frames::Posted post(frames::Request& request) override;
+  void cancel(frames::Request& request) override;
+  ptrdiff_t poll(std::span<frames::Completion> ended) override;
+  [[nodiscard]] Status error() const override;
+  void close() override { endpoint_.reset(); }
+  [[nodiscard]] bool closed() const override { return endpoint_ == nullptr; }
 
  private:
-  explicit Port(std::shared_ptr<Domain> domain) : domain_(std::move(domain)) {}
+  explicit OfiPort(std::shared_ptr<Domain> domain) : domain_(std::move(domain)) {}
   Status read_address();
+  ssize_t begin(frames::Request& request);
+  bool read_error(frames::Completion& ended);
+  [[nodiscard]] fi_addr_t peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
 
   // Closed in the opposite order.
   std::shared_ptr<Domain> domain_;
@@ -56,6 +61,8 @@ class Port {
   Owned<fid_ep> endpoint_;
   std::string address_;
   std::vector<fi_addr_t> peers_;
+  ssize_t last_code_ = 0;  // of a call that failed; 0: last_text_ is about a completion
+  std::string last_text_;
 };
 
 }  // namespace tutti::ofi

@@ -5,7 +5,6 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <rdma/fi_endpoint.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -15,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "transports/ofi/share.hpp"
+#include "transports/frames/share.hpp"
 
 namespace tutti::ofi {
 namespace {
@@ -227,14 +226,6 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
                                     asked, list_of(ask(*library, nullptr, ignored))));
 }
 
-std::string network_stack() {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  struct stat space {};
-  if (stat("/proc/self/ns/net", &space) != 0) return boot;
-  return fmt::format("{} {}:{}", boot, space.st_dev, space.st_ino);
-}
-
 // ---- agreement
 // -----------------------------------------------------------------------------------
 
@@ -293,8 +284,8 @@ std::string kinds_in_words(const std::vector<std::vector<Seen>>& ranks) {
 }  // namespace
 
 Result<Offer> choose(Exchange& exchange, Result<std::vector<Offer>> offers) {
-  auto texts = share(exchange, offers.ok() ? Result<std::string>(shown(*offers))
-                                           : Result<std::string>(offers.status()));
+  auto texts = frames::share(exchange, offers.ok() ? Result<std::string>(shown(*offers))
+                                                   : Result<std::string>(offers.status()));
   if (!texts.ok()) return texts.status();
   std::vector<std::vector<Seen>> ranks;
   for (const std::string& text : *texts) ranks.push_back(read_shown(text));

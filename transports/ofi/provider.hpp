@@ -28,9 +28,6 @@ struct Offer {
 // route first. Loopback only if `alone`: all ranks share one network stack; it then goes first.
 Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone);
 
-// Something by which to know the network stack of this process: two that have the same share it.
-std::string network_stack();
-
 // Collective: the best offer of this rank whose provider and kind of address all ranks have.
 Result<Offer> choose(Exchange& exchange, Result<std::vector<Offer>> offers);
 

@@ -9,10 +9,10 @@
 
 #include "core/exchange.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 
 // Collective. Every rank's text in rank order; if some rank came with an error, all get the error
 // of the first of them, with "rank 3: " before it.
 Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::string>& mine);
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the provider is asked to do and how that ends; the pieces of long messages.
+// What the network is asked to do and how that ends; the pieces of long messages.
 #include <algorithm>
 
-#include "transports/ofi/endpoint.hpp"
+#include "transports/frames/endpoint.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 namespace {
 
 constexpr size_t kBatch = 16;        // completions read at once
@@ -13,25 +13,25 @@ constexpr int kBatches = 16;         // per poll, so that what waits to go out h
 constexpr size_t kFramesIn = 32;     // posted buffers
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
-size_t frames_in(const Domain& domain) {
-  return std::min(kFramesIn, std::max<size_t>(domain.info->rx_attr->size / 2, 1));
+size_t frames_in(const Port& port) {
+  return std::min(kFramesIn, std::max<size_t>(port.most_receives() / 2, 1));
 }
 
 }  // namespace
 
-uint64_t most_pieces(const Domain& domain) {
-  const size_t size = domain.info->rx_attr->size;
-  const size_t frames = frames_in(domain);
-  return size > frames ? size - frames : 1;
+uint64_t most_pieces(const Port& port) {
+  const size_t most = port.most_receives();
+  const size_t frames = frames_in(port);
+  return most > frames ? most - frames : 1;
 }
 
-Status OfiEndpoint::open() {
-  for (size_t i = frames_in(port_->domain()); i > 0; --i) {
+Status FrameEndpoint::open() {
+  for (size_t i = frames_in(*port_); i > 0; --i) {
     Request& frame = requests_.emplace_back();
     frame.kind = Request::Kind::kFrameIn;
     frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
-    if (const ssize_t code = post(frame); code != 0) {
-      return failure(code, fmt::format("posting a receive with {}", port_->domain().where));
+    if (port_->post(frame) != Posted::kYes) {
+      return port_->error().with_context(fmt::format("posting a receive with {}", port_->where()));
     }
   }
   return {};
@@ -40,7 +40,7 @@ Status OfiEndpoint::open() {
 // ---- requests
 // ------------------------------------------------------------------------------------
 
-Request& OfiEndpoint::take_request(Request::Kind kind, int rank, Operation* operation) {
+Request& FrameEndpoint::take_request(Request::Kind kind, int rank, Operation* operation) {
   const bool is_frame = kind == Request::Kind::kFrameOut;
   Queue<Request>& idle = is_frame ? idle_frames_ : idle_pieces_;
   if (idle.empty()) {
@@ -56,53 +56,35 @@ Request& OfiEndpoint::take_request(Request::Kind kind, int rank, Operation* oper
   return request;
 }
 
-void OfiEndpoint::give_back(Request& request) {
+void FrameEndpoint::give_back(Request& request) {
   request.operation = nullptr;
   (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
 }
 
-// 0, or libfabric's negative number; -FI_EAGAIN: not now.
-ssize_t OfiEndpoint::post(Request& request) {
-  fid_ep* endpoint = port_->endpoint();
-  switch (request.kind) {
-    case Request::Kind::kFrameOut:
-      return fi_send(endpoint, request.memory.get(), request.bytes, nullptr,
-                     port_->peer(request.peer), &request.context);
-    case Request::Kind::kFrameIn:
-      return fi_recv(endpoint, request.memory.get(), kFrameBytes, nullptr, FI_ADDR_UNSPEC,
-                     &request.context);
-    case Request::Kind::kPieceOut:
-      return fi_tsend(endpoint, request.piece, request.bytes, nullptr, port_->peer(request.peer),
-                      request.tag, &request.context);
-    case Request::Kind::kPieceIn:
-      return fi_trecv(endpoint, request.piece, request.bytes, nullptr, FI_ADDR_UNSPEC, request.tag,
-                      0, &request.context);
-  }
-  return -FI_EINVAL;
-}
-
 // Posts a receive again, now or later.
-void OfiEndpoint::repost(Request& request) {
-  const ssize_t code = post(request);
-  if (code == 0) return;
-  if (code == -FI_EAGAIN) return reposts_.push(request);
-  close(failure(code, fmt::format("posting a receive with {}", port_->domain().where)));
+void FrameEndpoint::repost(Request& request) {
+  const Posted posted = port_->post(request);
+  if (posted == Posted::kNotNow) return reposts_.push(request);
+  if (posted == Posted::kFailed) close_for("posting a receive with");
 }
 
-void OfiEndpoint::repost_all() {
+void FrameEndpoint::repost_all() {
   for (Request* request = reposts_.first(); request != nullptr && !port_->closed();
        request = reposts_.first()) {
-    const ssize_t code = post(*request);
-    if (code == -FI_EAGAIN) return;
+    const Posted posted = port_->post(*request);
+    if (posted == Posted::kNotNow) return;
     reposts_.remove(*request);
-    if (code != 0) {
-      close(failure(code, fmt::format("posting a receive with {}", port_->domain().where)));
-    }
+    if (posted == Posted::kFailed) close_for("posting a receive with");
   }
 }
 
-// Whether the provider may still touch the operation's buffer.
-bool OfiEndpoint::in_flight(const Operation& operation) const {
+// The port has failed at `what`.
+void FrameEndpoint::close_for(std::string_view what) {
+  close(port_->error().with_context(fmt::format("{} {}", what, port_->where())));
+}
+
+// Whether the network may still touch the operation's buffer.
+bool FrameEndpoint::in_flight(const Operation& operation) const {
   return std::any_of(requests_.begin(), requests_.end(), [&](const Request& request) {
     return request.operation == &operation && request.kind != Request::Kind::kFrameOut &&
            request.piece != sink_.get();
@@ -112,32 +94,30 @@ bool OfiEndpoint::in_flight(const Operation& operation) const {
 // ---- completions
 // ---------------------------------------------------------------------------------
 
-bool OfiEndpoint::poll_until(const Transfer* wanted) {
+bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port_->closed()) return false;
   if (!reposts_.empty()) repost_all();
   bool moved = false;
-  fi_cq_msg_entry entries[kBatch];
+  Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port_->closed(); ++batch) {
-    const ssize_t count = fi_cq_read(port_->queue(), entries, kBatch);
-    if (count == -FI_EAVAIL) {
-      moved |= read_error();
-      continue;
-    }
-    if (count < 0 && count != -FI_EAGAIN) {
-      close(failure(count, fmt::format("reading what {} has done", port_->domain().where)));
-    }
+    const ptrdiff_t count = port_->poll(completions);
+    if (count < 0) close_for("reading the completions of");
     if (count <= 0) break;
     moved = true;
-    for (ssize_t i = 0; i < count && !port_->closed(); ++i) {
-      completed(*static_cast<Request*>(entries[i].op_context), entries[i].len);
+    if (completions[0].end != Completion::End::kDone) {
+      failed(*completions[0].request, completions[0].end == Completion::End::kCancelled);
+      continue;
     }
-    if (count < static_cast<ssize_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
+    for (ptrdiff_t i = 0; i < count && !port_->closed(); ++i) {
+      completed(*completions[i].request, completions[i].bytes);
+    }
+    if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
   }
   if (!busy_.empty()) moved |= push_busy();
   return moved;
 }
 
-void OfiEndpoint::completed(Request& request, uint64_t bytes) {
+void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
       --peer(request.peer).frames_out;
@@ -168,7 +148,7 @@ void OfiEndpoint::completed(Request& request, uint64_t bytes) {
 }
 
 // A piece is no longer under way, whether it came over or not.
-void OfiEndpoint::end_piece(Request& request) {
+void FrameEndpoint::end_piece(Request& request) {
   Operation& operation = *request.operation;
   const int rank = request.peer;
   const bool receives = request.kind == Request::Kind::kPieceIn;
@@ -194,30 +174,18 @@ void OfiEndpoint::end_piece(Request& request) {
   }
 }
 
-bool OfiEndpoint::read_error() {
-  fi_cq_err_entry error{};
-  if (fi_cq_readerr(port_->queue(), &error, 0) != 1) return false;
-  char space[256] = "";
-  const char* provider_text =
-      fi_cq_strerror(port_->queue(), error.prov_errno, error.err_data, space, sizeof space);
-  std::string text = fmt::format("{}: {}", port_->domain().where, library()->strerror(error.err));
-  if (provider_text != nullptr && *provider_text != '\0') {
-    text += fmt::format(" ({})", provider_text);
-  }
-  if (error.op_context != nullptr) {
-    failed(*static_cast<Request*>(error.op_context), error, text);
-  }
-  return true;
-}
-
-void OfiEndpoint::failed(Request& request, const fi_cq_err_entry& error, const std::string& text) {
+void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
-  const bool cancelled = error.err == FI_ECANCELED;
+  const auto lost = [&](std::string_view what) {
+    const Status reason = port_->error();
+    fail(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(),
+                              reason.message()));
+  };
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
       give_back(request);
-      return fail(rank, Status::format(Code::kPeerFailed, "sending to it over {}", text));
+      return lost("sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
       return repost(request);
@@ -228,10 +196,8 @@ void OfiEndpoint::failed(Request& request, const fi_cq_err_entry& error, const s
       }
       end_piece(request);
       if (cancelled) return;
-      return fail(rank, Status::format(Code::kPeerFailed, "receiving from it over {}", text));
-    case Request::Kind::kPieceOut:
-      end_piece(request);
-      return fail(rank, Status::format(Code::kPeerFailed, "sending to it over {}", text));
+      return lost("receiving from it");
+    case Request::Kind::kPieceOut: end_piece(request); return lost("sending to it");
   }
 }
 
@@ -240,7 +206,7 @@ void OfiEndpoint::failed(Request& request, const fi_cq_err_entry& error, const s
 
 // Posts what may be posted of the next receive that has something to post or to grant, and grants
 // it. Whether that is done with.
-bool OfiEndpoint::push_grant(int rank) {
+bool FrameEndpoint::push_grant(int rank) {
   Peer& from = peer(rank);
   Operation* receive = from.grants.first();
   if (receive == nullptr) return false;
@@ -271,17 +237,18 @@ bool OfiEndpoint::push_grant(int rank) {
   return true;
 }
 
-bool OfiEndpoint::post_piece(Operation& receive) {
+bool FrameEndpoint::post_piece(Operation& receive) {
   if (pieces_in_ >= most_pieces_in_) return false;
   Request& piece = take_request(Request::Kind::kPieceIn, receive.peer, &receive);
   const bool wanted = receive.transfer != nullptr;
   piece.piece = wanted ? receive.buffer + receive.begun : sink_.get();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
   piece.tag = piece_tag(receive.index, receive.begun / kPieceBytes);
-  const ssize_t code = post(piece);
-  if (code != 0) {
+  if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
-    if (code != -FI_EAGAIN) fail(receive.peer, failure(code, "posting a receive"));
+    if (posted == Posted::kFailed) {
+      fail(receive.peer, port_->error().with_context("posting a receive"));
+    }
     return false;
   }
   ++pieces_in_;
@@ -290,7 +257,7 @@ bool OfiEndpoint::post_piece(Operation& receive) {
 }
 
 // One piece of the next message under way.
-bool OfiEndpoint::push_piece(int rank) {
+bool FrameEndpoint::push_piece(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.streams.first();
   if (to.pieces_out >= kPiecesOut) return false;
@@ -298,10 +265,9 @@ bool OfiEndpoint::push_piece(int rank) {
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
   piece.tag = piece_tag(static_cast<uint32_t>(send.partner), send.begun / kPieceBytes);
-  const ssize_t code = post(piece);
-  if (code != 0) {
+  if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
-    if (code != -FI_EAGAIN) fail(rank, failure(code, "sending to it"));
+    if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));
     return false;
   }
   ++to.pieces_out;
@@ -315,4 +281,4 @@ bool OfiEndpoint::push_piece(int rank) {
   return true;
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -2,15 +2,15 @@
 //
 // Sends and receives from their start to their end; frames are in endpoint_frames.cpp, what the
 // provider does in endpoint_pieces.cpp.
-#include "transports/ofi/endpoint.hpp"
+#include "transports/frames/endpoint.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace tutti::ofi {
+namespace tutti::frames {
 namespace {
 
-// How long to wait for the provider to let go of a buffer, before it is made to.
+// How long to wait for the network to let go of a buffer, before it is made to.
 constexpr int64_t kLetGoMs = 500;
 // How long an endpoint that closes waits for what its peers are still sending.
 constexpr int64_t kGoodbyeMs = 100;
@@ -27,23 +27,23 @@ bool until(int64_t deadline_ms, const Step& step) {
 
 }  // namespace
 
-OfiEndpoint::OfiEndpoint(std::unique_ptr<Port> port,
-                         std::shared_ptr<const std::vector<std::string>> names, int rank,
-                         uint32_t cookie)
+FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
+                             std::shared_ptr<const std::vector<std::string>> names, int rank,
+                             uint32_t cookie)
     : port_(std::move(port)),
       names_(std::move(names)),
       rank_(rank),
       cookie_(cookie),
-      most_pieces_in_(most_pieces(port_->domain())),
+      most_pieces_in_(most_pieces(*port_)),
       peers_(names_->size()),
       matching_(static_cast<int>(names_->size())) {}
 
-OfiEndpoint::~OfiEndpoint() {
+FrameEndpoint::~FrameEndpoint() {
   say_goodbye();
   port_->close();  // which still takes in what comes, as long as there are buffers for it
 }
 
-bool OfiEndpoint::met_all() {
+bool FrameEndpoint::met_all() {
   for (int r = 0; r < ranks(); ++r) {
     const Peer& other = peer(r);
     if (r != rank_ && (other.expected == 0 || other.sent == 0 || other.frames_out > 0))
@@ -52,7 +52,7 @@ bool OfiEndpoint::met_all() {
   return true;
 }
 
-Status OfiEndpoint::greet(int64_t deadline_ms) {
+Status FrameEndpoint::greet(int64_t deadline_ms) {
   for (int r = rank_ + 1; r < ranks(); ++r) {
     peer(r).owes_hello = true;
     make_busy(r);
@@ -72,7 +72,7 @@ Status OfiEndpoint::greet(int64_t deadline_ms) {
   for (int r = 0; r < ranks() && !in_time; ++r) {
     if (r == rank_ || peer(r).expected > 0) continue;
     return Status::format(Code::kTimeout, "{} was not reached in time over {}", name(r),
-                          port_->domain().where);
+                          port_->where());
   }
   return {};
 }
@@ -80,8 +80,8 @@ Status OfiEndpoint::greet(int64_t deadline_ms) {
 // ---- operations
 // ----------------------------------------------------------------------------------
 
-Operation& OfiEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void* buffer,
-                              uint64_t bytes) {
+Operation& FrameEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void* buffer,
+                                uint64_t bytes) {
   if (free_.empty()) {
     Operation& added = operations_.emplace_back();
     added.index = static_cast<uint32_t>(operations_.size() - 1);
@@ -102,7 +102,7 @@ Operation& OfiEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void*
   return operation;
 }
 
-void OfiEndpoint::release(Operation& operation) {
+void FrameEndpoint::release(Operation& operation) {
   if (operation.transfer != nullptr) operation.transfer->internal = nullptr;
   operation.transfer = nullptr;
   operation.state = State::kFree;
@@ -110,7 +110,7 @@ void OfiEndpoint::release(Operation& operation) {
   if (!operation.retired) free_.push(operation);
 }
 
-Operation* OfiEndpoint::find(uint64_t id, int rank) {
+Operation* FrameEndpoint::find(uint64_t id, int rank) {
   const uint64_t index = id & 0xffffffff;
   if (index >= operations_.size()) return nullptr;
   Operation& operation = operations_[index];
@@ -120,13 +120,14 @@ Operation* OfiEndpoint::find(uint64_t id, int rank) {
 }
 
 // An operation without a transfer was cancelled: it ends when nothing is under way for it.
-void OfiEndpoint::finish(Operation& operation, Status status) {
+void FrameEndpoint::finish(Operation& operation, Status status) {
   Transfer* transfer = operation.transfer;
   release(operation);
   if (transfer != nullptr) match::end(*transfer, std::move(status));
 }
 
-void OfiEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
+void FrameEndpoint::finish_receive(Operation& receive, int source, Tag tag,
+                                   uint64_t message_bytes) {
   if (receive.transfer == nullptr) return release(receive);
   finish(receive, match::received(*receive.transfer, receive.bytes, source, tag, message_bytes));
 }
@@ -134,7 +135,7 @@ void OfiEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64
 // ---- sending
 // -------------------------------------------------------------------------------------
 
-Status OfiEndpoint::refusal(int rank) const {
+Status FrameEndpoint::refusal(int rank) const {
   if (rank >= 0 && rank < ranks()) {
     if (rank != rank_ && !closed_.ok()) return closed_;
     const Peer& to = peers_[static_cast<size_t>(rank)];
@@ -145,7 +146,8 @@ Status OfiEndpoint::refusal(int rank) const {
                         ranks() - 1);
 }
 
-void OfiEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
+void FrameEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes,
+                         Transfer& transfer) {
   match::start(transfer);
   if (Status status = refusal(rank); !status.ok()) return match::end(transfer, std::move(status));
   if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
@@ -156,7 +158,7 @@ void OfiEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Tr
   push(rank);
 }
 
-void OfiEndpoint::send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
+void FrameEndpoint::send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
   Message message;
   message.source = rank_;
   message.tag = tag;
@@ -180,7 +182,8 @@ void OfiEndpoint::send_to_self(Tag tag, const void* source, uint64_t bytes, Tran
 // ---- receiving
 // -----------------------------------------------------------------------------------
 
-void OfiEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
+void FrameEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes,
+                         Transfer& transfer) {
   match::start(transfer);
   if (rank != kAnySource && (rank < 0 || rank >= ranks())) {
     return match::end(transfer, refusal(rank));
@@ -197,7 +200,7 @@ void OfiEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes, T
 }
 
 // A message that lies aside, or comes from this rank, meets its receive.
-void OfiEndpoint::deliver(Operation& receive, const Message& message) {
+void FrameEndpoint::deliver(Operation& receive, const Message& message) {
   if (!message.eager && message.local == nullptr) {
     return grant(receive, message.source, message.sender, message.bytes, message.tag);
   }
@@ -215,7 +218,8 @@ void OfiEndpoint::deliver(Operation& receive, const Message& message) {
 }
 
 // A message that was asked for meets its receive.
-void OfiEndpoint::grant(Operation& receive, int source, uint64_t sender, uint64_t bytes, Tag tag) {
+void FrameEndpoint::grant(Operation& receive, int source, uint64_t sender, uint64_t bytes,
+                          Tag tag) {
   if (Status status = refusal(source); !status.ok()) return finish(receive, std::move(status));
   receive.peer = source;
   receive.partner = sender;
@@ -232,7 +236,7 @@ void OfiEndpoint::grant(Operation& receive, int source, uint64_t sender, uint64_
 // -----------------------------------------------------------------------------------
 
 // The operation is in no queue afterwards.
-void OfiEndpoint::leave_queue(Operation& operation) {
+void FrameEndpoint::leave_queue(Operation& operation) {
   switch (operation.state) {
     case State::kWaiting: peer(operation.peer).waiting.remove(operation); break;
     case State::kStreaming: peer(operation.peer).streams.remove(operation); break;
@@ -248,17 +252,17 @@ void OfiEndpoint::leave_queue(Operation& operation) {
 }
 
 // The provider is to let go of the operation's buffer; that takes until !in_flight().
-void OfiEndpoint::withdraw(Operation& operation) {
+void FrameEndpoint::withdraw(Operation& operation) {
   for (Request& request : requests_) {
     if (request.operation != &operation) continue;
     if (request.kind == Request::Kind::kFrameOut) request.operation = nullptr;  // has its own copy
     if (request.kind == Request::Kind::kPieceIn && !port_->closed()) {
-      fi_cancel(&port_->endpoint()->fid, &request.context);
+      port_->cancel(request);
     }
   }
 }
 
-void OfiEndpoint::cancel(Transfer& transfer) {
+void FrameEndpoint::cancel(Transfer& transfer) {
   if (transfer.done || transfer.internal == nullptr) return;
   auto& operation = *static_cast<Operation*>(transfer.internal);
   const bool receives = operation.state == State::kGranting || operation.state == State::kReceiving;
@@ -289,7 +293,7 @@ void OfiEndpoint::cancel(Transfer& transfer) {
 }
 
 // Ends all transfers with a peer.
-void OfiEndpoint::fail(int rank, Status failure) {
+void FrameEndpoint::fail(int rank, Status failure) {
   Peer& failing = peer(rank);
   if (!failing.failure.ok()) return;
   failing.failure = failure.with_context(name(rank));
@@ -307,7 +311,7 @@ void OfiEndpoint::fail(int rank, Status failure) {
 }
 
 // Nothing more comes from that rank, and it takes nothing more. What is under way both sides know.
-void OfiEndpoint::has_just_left(int rank) {
+void FrameEndpoint::has_just_left(int rank) {
   peer(rank).left = true;
   for (Operation& operation : operations_) {
     const bool waits = operation.state == State::kPosted || operation.state == State::kWaiting ||
@@ -318,7 +322,7 @@ void OfiEndpoint::has_just_left(int rank) {
   }
 }
 
-void OfiEndpoint::leave() {
+void FrameEndpoint::leave() {
   for (int r = 0; r < ranks(); ++r) {
     if (r == rank_) continue;
     peer(r).owes_leave = true;
@@ -328,7 +332,7 @@ void OfiEndpoint::leave() {
 }
 
 // The last resort: no buffer is touched any more, and nothing goes anywhere.
-void OfiEndpoint::close(const Status& reason) {
+void FrameEndpoint::close(const Status& reason) {
   if (port_->closed()) return;
   port_->close();
   closed_ = reason;
@@ -343,7 +347,7 @@ void OfiEndpoint::close(const Status& reason) {
 }
 
 // Closing a connection while something is still coming in may lose what has gone out.
-void OfiEndpoint::say_goodbye() {
+void FrameEndpoint::say_goodbye() {
   leaving_ = true;
   for (Operation& operation : operations_) {
     if (operation.state == State::kFree) continue;
@@ -370,4 +374,4 @@ void OfiEndpoint::say_goodbye() {
   });
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Messages over libfabric.
+// Messages over any network that carries buffers (port.hpp).
 //
-// Which message meets which receive is found out here, not by the provider: then any source, masks,
-// cut messages and limits on memory are the same over every provider. Ranks write frames to one
+// Which message meets which receive is found out here, not by the network: then any source, masks,
+// cut messages and limits on memory are the same over every one. Ranks write frames to one
 // another (frame.hpp), which arrive in buffers that are always posted. A message of up to
 // kEagerBytes is a frame. A longer one asks first; the receiver posts its own buffer with the
 // provider, piece by piece, and grants what is posted, so that the data goes where it belongs
@@ -15,45 +15,31 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "transports/frames/frame.hpp"
+#include "transports/frames/port.hpp"
 #include "transports/match/matching.hpp"
 #include "transports/match/transfers.hpp"
-#include "transports/ofi/frame.hpp"
-#include "transports/ofi/port.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 
 using match::Matching;
 using match::Message;
 using match::Operation;
 using match::Queue;
 
-// Something the provider has been asked to do. In `idle` lists when it has not.
-struct Request {
-  fi_context2 context;  // the provider's, while it is under way
-  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn };
-  Kind kind = Kind::kFrameOut;
-  int peer = -1;                        // -1 for kFrameIn: any
-  Operation* operation = nullptr;       // of a frame: the eager send that ends with it, if any
-  std::unique_ptr<std::byte[]> memory;  // a frame's
-  std::byte* piece = nullptr;           // a piece's place
-  uint64_t bytes = 0;
-  Tag tag = 0;  // of a piece
-  Request* previous = nullptr;
-  Request* next = nullptr;
-};
-
 // How many pieces may be posted at once besides the frames.
-uint64_t most_pieces(const Domain& domain);
+uint64_t most_pieces(const Port& port);
 
-class OfiEndpoint final : public Endpoint {
+class FrameEndpoint final : public Endpoint {
  public:
   // `names` tell the ranks in error texts; `cookie` is the same for all ends of this channel only.
-  OfiEndpoint(std::unique_ptr<Port> port, std::shared_ptr<const std::vector<std::string>> names,
-              int rank, uint32_t cookie);
+  FrameEndpoint(std::unique_ptr<Port> port, std::shared_ptr<const std::vector<std::string>> names,
+                int rank, uint32_t cookie);
   // Lets what was sent reach the peers, within a fraction of a second.
-  ~OfiEndpoint() override;
+  ~FrameEndpoint() override;
 
   // Posts the buffers for frames; once, before anything is sent.
   Status open();
@@ -135,17 +121,16 @@ class OfiEndpoint final : public Endpoint {
   bool push_waiting(int rank);
   bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
 
-  // endpoint_pieces.cpp: what the provider is asked to do, and what it says
+  // endpoint_pieces.cpp: what the network is asked to do, and what it says
   bool poll_until(const Transfer* wanted);
   void completed(Request& request, uint64_t bytes);
-  bool read_error();
-  void failed(Request& request, const fi_cq_err_entry& error, const std::string& text);
+  void failed(Request& request, bool cancelled);
   void end_piece(Request& request);
   bool push_grant(int rank);
   bool push_piece(int rank);
   bool post_piece(Operation& receive);
-  ssize_t post(Request& request);
   void repost(Request& request);
+  void close_for(std::string_view what);
   void repost_all();
   [[nodiscard]] bool in_flight(const Operation& operation) const;
   Request& take_request(Request::Kind kind, int rank, Operation* operation);
@@ -161,7 +146,7 @@ class OfiEndpoint final : public Endpoint {
   const std::shared_ptr<const std::vector<std::string>> names_;
   const int rank_;
   const uint32_t cookie_;
-  const uint64_t most_pieces_in_;  // what the provider has room for besides the frames
+  const uint64_t most_pieces_in_;  // what the network has room for besides the frames
   std::vector<Peer> peers_;
   std::vector<int> busy_;  // those to whom something waits to be sent
   Matching matching_;
@@ -172,10 +157,10 @@ class OfiEndpoint final : public Endpoint {
   Queue<Operation> free_;
   Queue<Request> idle_frames_;
   Queue<Request> idle_pieces_;
-  Queue<Request> reposts_;             // receives the provider had no room for
+  Queue<Request> reposts_;             // receives the network had no room for
   std::unique_ptr<std::byte[]> sink_;  // for pieces that nobody wants any more
   Status closed_;                      // why there is no port any more
   bool leaving_ = false;               // nobody takes messages any more
 };
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -1,20 +1,23 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The libfabric transport: ranks anywhere, messages only. Rounds of connecting: (1) who everyone
-// is; (2) what libfabric offers everyone; (3) the addresses of everyone's ports; (4) all have taken
-// them; (5) all have reached one another.
+// Ranks anywhere, messages only. Rounds of connecting: first who everyone is, then those of the
+// network's ports, last whether all have reached one another.
+#include "transports/frames/transport.hpp"
+
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "core/fields.hpp"
 #include "core/socket.hpp"
-#include "transports/ofi/connect.hpp"
-#include "transports/ofi/endpoint.hpp"
-#include "transports/ofi/share.hpp"
+#include "transports/frames/endpoint.hpp"
+#include "transports/frames/share.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 namespace {
 
 struct Card {
@@ -32,17 +35,18 @@ constexpr uint32_t kMark = 0x0f1a2b01;
 // Up to so many ranks all connect to all at once; more only as they need one another.
 constexpr int kGreetedRanks = 64;
 
-class OfiTransport final : public Transport {
+class FrameTransport final : public Transport {
  public:
-  OfiTransport(int rank, std::vector<PeerProcess> processes,
-               std::vector<std::unique_ptr<OfiEndpoint>> endpoints, int lanes)
-      : rank_(rank),
+  FrameTransport(std::string_view name, int rank, std::vector<PeerProcess> processes,
+                 std::vector<std::unique_ptr<FrameEndpoint>> endpoints, int lanes)
+      : name_(name),
+        rank_(rank),
         lanes_(lanes),
         needs_fence_(!register_membarrier()),
         processes_(std::move(processes)),
         endpoints_(std::move(endpoints)) {}
 
-  [[nodiscard]] std::string_view name() const override { return "ofi"; }
+  [[nodiscard]] std::string_view name() const override { return name_; }
 
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override {
     const int channels = static_cast<int>(endpoints_.size());
@@ -50,7 +54,7 @@ class OfiTransport final : public Transport {
       return Status::format(Code::kInternal, "channel {} was asked for, there are {}", channel,
                             channels);
     }
-    std::unique_ptr<OfiEndpoint>& endpoint = endpoints_[static_cast<size_t>(channel)];
+    std::unique_ptr<FrameEndpoint>& endpoint = endpoints_[static_cast<size_t>(channel)];
     if (endpoint == nullptr) {
       return Status::format(Code::kInternal, "channel {} is open already", channel);
     }
@@ -79,11 +83,12 @@ class OfiTransport final : public Transport {
   }
 
  private:
+  const std::string_view name_;
   const int rank_;
   const int lanes_;
   const bool needs_fence_;
   const std::vector<PeerProcess> processes_;
-  std::vector<std::unique_ptr<OfiEndpoint>> endpoints_;  // those not yet given out
+  std::vector<std::unique_ptr<FrameEndpoint>> endpoints_;  // those not yet given out
   Bell bell_{};
   Sleepers sleepers_{};
 };
@@ -91,8 +96,17 @@ class OfiTransport final : public Transport {
 // ---- the rounds
 // ----------------------------------------------------------------------------------
 
-Result<std::string> own_card(const TransportConfig& config) {
-  if (!library().ok()) return library().status();
+// Something by which to know the network stack of this process: two that have the same share it.
+std::string network_stack() {
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  struct stat space {};
+  if (stat("/proc/self/ns/net", &space) != 0) return boot;
+  return fmt::format("{} {}:{}", boot, space.st_dev, space.st_ino);
+}
+
+Result<std::string> own_card(const TransportConfig& config, const Network& network) {
+  TUTTI_RETURN_IF_ERROR(network.usable());
   const Result<Random128> random = random_128();
   if (!random.ok()) return random.status();
   Card card{};
@@ -131,8 +145,9 @@ Status check(const std::vector<Card>& cards) {
   return {};
 }
 
-Result<std::vector<Card>> show_cards(Exchange& exchange, const TransportConfig& config) {
-  auto texts = share(exchange, own_card(config));
+Result<std::vector<Card>> show_cards(Exchange& exchange, const TransportConfig& config,
+                                     const Network& network) {
+  auto texts = share(exchange, own_card(config, network));
   if (!texts.ok()) return texts.status();
   auto cards = values_in<Card>(*texts);
   if (!cards.ok()) return cards;
@@ -140,68 +155,19 @@ Result<std::vector<Card>> show_cards(Exchange& exchange, const TransportConfig& 
   return cards;
 }
 
-Result<std::vector<std::unique_ptr<Port>>> open_ports(Offer offer, int channels, int ranks) {
-  auto domain = open_domain(std::move(offer));
-  if (!domain.ok()) return domain.status();
-  std::vector<std::unique_ptr<Port>> ports;
-  for (int channel = 0; channel < channels; ++channel) {
-    auto port = Port::open(*domain, ranks);
-    if (!port.ok()) return port.status();
-    ports.push_back(std::move(*port));
-  }
-  return ports;
-}
-
-// Addresses of one rank's ports are equally long, those of different ranks as well.
-Status insert_all(const std::vector<std::unique_ptr<Port>>& ports,
-                  const std::vector<std::string>& texts) {
-  const size_t length = ports.front()->address().size();
-  for (size_t r = 0; r < texts.size(); ++r) {
-    if (texts[r].size() == length * ports.size()) continue;
-    return Status::format(Code::kInternal, "rank {} sent {} bytes of addresses, expected {}", r,
-                          texts[r].size(), length * ports.size());
-  }
-  for (size_t channel = 0; channel < ports.size(); ++channel) {
-    std::vector<std::string> addresses;
-    for (const std::string& text : texts)
-      addresses.push_back(text.substr(channel * length, length));
-    TUTTI_RETURN_IF_ERROR(ports[channel]->insert(addresses));
-  }
-  return {};
-}
-
-Result<std::vector<std::unique_ptr<Port>>> connect_ports(Exchange& exchange,
-                                                         const TransportConfig& config,
-                                                         bool alone) {
-  auto offer = choose(exchange, find_offers(config, alone));
-  if (!offer.ok()) return offer.status();
-  auto ports = open_ports(*std::move(offer), config.channels, exchange.ranks());
-  Result<std::string> mine = ports.ok() ? Result<std::string>(std::string()) : ports.status();
-  if (ports.ok()) {
-    for (const auto& port : *ports) *mine += port->address();
-  }
-  auto texts = share(exchange, mine);
-  if (!texts.ok()) return texts.status();
-  const Status inserted = insert_all(*ports, *texts);
-  auto agreed = share(
-      exchange, inserted.ok() ? Result<std::string>(std::string()) : Result<std::string>(inserted));
-  if (!agreed.ok()) return agreed.status();
-  return ports;
-}
-
-Result<std::vector<std::unique_ptr<OfiEndpoint>>> open_endpoints(
-    Exchange& exchange, const TransportConfig& config, std::vector<std::unique_ptr<Port>> ports,
+Result<std::vector<std::unique_ptr<FrameEndpoint>>> open_endpoints(
+    Exchange& exchange, const TransportConfig& config, Ports ports,
     const std::shared_ptr<const std::vector<std::string>>& names, uint32_t cookie) {
   // Half of the time that is left, so that the other half is there to tell how it went.
   const int64_t now = now_ms();
   const int64_t deadline =
       config.deadline_ms == kNever ? kNever : now + (config.deadline_ms - now) / 2;
-  std::vector<std::unique_ptr<OfiEndpoint>> endpoints;
+  std::vector<std::unique_ptr<FrameEndpoint>> endpoints;
   Status status;
   for (auto& port : ports) {
     const uint32_t own_cookie = cookie + static_cast<uint32_t>(endpoints.size());
     endpoints.push_back(
-        std::make_unique<OfiEndpoint>(std::move(port), names, exchange.rank(), own_cookie));
+        std::make_unique<FrameEndpoint>(std::move(port), names, exchange.rank(), own_cookie));
     if (status.ok()) status = endpoints.back()->open();
     if (status.ok() && exchange.ranks() <= kGreetedRanks)
       status = endpoints.back()->greet(deadline);
@@ -212,8 +178,9 @@ Result<std::vector<std::unique_ptr<OfiEndpoint>>> open_endpoints(
   return endpoints;
 }
 
-Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const TransportConfig& config) {
-  auto cards = show_cards(exchange, config);
+Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const TransportConfig& config,
+                                               const Network& network) {
+  auto cards = show_cards(exchange, config, network);
   if (!cards.ok()) return cards.status();
   const int rank = exchange.rank();
   bool alone = true;
@@ -228,25 +195,24 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
     process.host = text_of(card.host);
     names->push_back(fmt::format("rank {} (pid {} on {})", r, card.pid, process.host));
   }
-  auto ports = connect_ports(exchange, config, alone);
+  auto ports = network.open_ports(exchange, config, alone);
   if (!ports.ok()) return ports.status();
   auto endpoints =
       open_endpoints(exchange, config, *std::move(ports), names, cards->front().cookie);
   if (!endpoints.ok()) return endpoints.status();
-  return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(
-      rank, std::move(processes), *std::move(endpoints), config.lanes));
+  return std::unique_ptr<Transport>(std::make_unique<FrameTransport>(
+      network.name, rank, std::move(processes), *std::move(endpoints), config.lanes));
 }
 
 }  // namespace
 
-// The first call in a process takes a fraction of a second: providers look for their devices.
-Status available() { return find_offers({}, true).status(); }
-
-Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
-  auto transport = connect_all(exchange, config);
+Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config,
+                                           const Network& network) {
+  auto transport = connect_all(exchange, config, network);
   if (transport.ok()) return transport;
-  return transport.status().with_context(fmt::format(
-      "{}: connecting over libfabric (ofi)", config.label.empty() ? "connect" : config.label));
+  return transport.status().with_context(
+      fmt::format("{}: connecting over {}", config.label.empty() ? "connect" : config.label,
+                  network.long_name));
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/ofi/share.hpp"
+#include "transports/frames/share.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace tutti::ofi {
+namespace tutti::frames {
 namespace {
 
 constexpr size_t kRoundBytes = 4096;  // Exchange::allgather's limit
@@ -62,4 +62,4 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
   return got;
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

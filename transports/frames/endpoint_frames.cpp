@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "transports/ofi/endpoint.hpp"
+#include "transports/frames/endpoint.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 namespace {
 
 // A frame's share in what a receiver keeps aside.
@@ -22,7 +22,7 @@ constexpr uint32_t kMostEarly = 4096;
 // ---- in
 // ------------------------------------------------------------------------------------------
 
-void OfiEndpoint::take_frame(const Request& request, uint64_t bytes) {
+void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
   FrameHead head{};
   if (bytes < sizeof head || bytes > kFrameBytes) return;  // of no peer of ours
   std::memcpy(&head, request.memory.get(), sizeof head);
@@ -54,8 +54,8 @@ void OfiEndpoint::take_frame(const Request& request, uint64_t bytes) {
 }
 
 // False if the frame makes no sense.
-bool OfiEndpoint::handle(int rank, const FrameHead& head, const std::byte* payload,
-                         uint64_t bytes) {
+bool FrameEndpoint::handle(int rank, const FrameHead& head, const std::byte* payload,
+                           uint64_t bytes) {
   Peer& from = peer(rank);
   if (head.matched < from.eager_taken || head.matched > from.eager_sent) return false;
   from.eager_taken = head.matched;
@@ -74,8 +74,8 @@ bool OfiEndpoint::handle(int rank, const FrameHead& head, const std::byte* paylo
   return false;
 }
 
-bool OfiEndpoint::handle_eager(int rank, const FrameHead& head, const std::byte* payload,
-                               uint64_t bytes) {
+bool FrameEndpoint::handle_eager(int rank, const FrameHead& head, const std::byte* payload,
+                                 uint64_t bytes) {
   if (head.bytes != bytes) return false;
   if (leaving_) return true;
   if (Operation* receive = matching_.take_posted(rank, head.tag)) {
@@ -97,7 +97,7 @@ bool OfiEndpoint::handle_eager(int rank, const FrameHead& head, const std::byte*
   return true;
 }
 
-void OfiEndpoint::handle_request(int rank, const FrameHead& head) {
+void FrameEndpoint::handle_request(int rank, const FrameHead& head) {
   if (leaving_) return;
   if (Operation* receive = matching_.take_posted(rank, head.tag)) {
     return grant(*receive, rank, head.id, head.bytes, head.tag);
@@ -110,7 +110,7 @@ void OfiEndpoint::handle_request(int rank, const FrameHead& head) {
   matching_.keep(std::move(message));
 }
 
-bool OfiEndpoint::handle_grant(int rank, const FrameHead& head) {
+bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
   Operation* send = find(head.id, rank);
   if (send == nullptr || send->state == State::kEnding) return true;  // it was cancelled
   const bool first = send->state == State::kRequested;
@@ -135,7 +135,7 @@ bool OfiEndpoint::handle_grant(int rank, const FrameHead& head) {
   return true;
 }
 
-void OfiEndpoint::count_matched(int rank, uint64_t bytes) {
+void FrameEndpoint::count_matched(int rank, uint64_t bytes) {
   Peer& from = peer(rank);
   from.matched += cost(bytes);
   if (from.matched - from.matched_told >= kCreditStep) make_busy(rank);
@@ -144,13 +144,13 @@ void OfiEndpoint::count_matched(int rank, uint64_t bytes) {
 // ---- out
 // -----------------------------------------------------------------------------------------
 
-void OfiEndpoint::make_busy(int rank) {
+void FrameEndpoint::make_busy(int rank) {
   if (peer(rank).busy) return;
   peer(rank).busy = true;
   busy_.push_back(rank);
 }
 
-bool OfiEndpoint::push_busy() {
+bool FrameEndpoint::push_busy() {
   bool moved = false;
   for (size_t i = 0; i < busy_.size();) {
     const int rank = busy_[i];
@@ -170,9 +170,9 @@ bool OfiEndpoint::push_busy() {
   return moved;
 }
 
-// Sends what the provider has room for: grants first, for a peer's whole message waits for each;
+// Sends what the network has room for: grants first, for a peer's whole message waits for each;
 // then, in turns, what begins a message and a piece of one under way.
-bool OfiEndpoint::push(int rank) {
+bool FrameEndpoint::push(int rank) {
   Peer& to = peer(rank);
   bool moved = false;
   for (bool more = true; more && to.failure.ok() && closed_.ok();) {
@@ -186,8 +186,8 @@ bool OfiEndpoint::push(int rank) {
 }
 
 // Whether it went out. What is sent first is numbered first.
-bool OfiEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
-                             Operation* operation) {
+bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
+                               Operation* operation) {
   Peer& to = peer(rank);
   if (to.frames_out >= kFramesOut) return false;
   Request& frame = take_request(Request::Kind::kFrameOut, rank, operation);
@@ -199,10 +199,9 @@ bool OfiEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
   std::memcpy(frame.memory.get(), &head, sizeof head);
   if (bytes > 0) std::memcpy(frame.memory.get() + sizeof head, payload, bytes);
   frame.bytes = sizeof head + bytes;
-  const ssize_t code = post(frame);
-  if (code != 0) {
+  if (const Posted posted = port_->post(frame); posted != Posted::kYes) {
     give_back(frame);
-    if (code != -FI_EAGAIN) fail(rank, failure(code, "sending to it"));
+    if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));
     return false;
   }
   ++to.sent;
@@ -211,7 +210,7 @@ bool OfiEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
   return true;
 }
 
-bool OfiEndpoint::push_credit(int rank) {
+bool FrameEndpoint::push_credit(int rank) {
   Peer& to = peer(rank);
   if (to.matched - to.matched_told < kCreditStep) return false;
   FrameHead head{};
@@ -219,7 +218,7 @@ bool OfiEndpoint::push_credit(int rank) {
   return push_frame(rank, head, nullptr, nullptr);
 }
 
-bool OfiEndpoint::push_hello(int rank) {
+bool FrameEndpoint::push_hello(int rank) {
   Peer& to = peer(rank);
   if (!to.owes_hello) return false;
   FrameHead head{};
@@ -229,7 +228,7 @@ bool OfiEndpoint::push_hello(int rank) {
 }
 
 // After everything else.
-bool OfiEndpoint::push_leave(int rank) {
+bool FrameEndpoint::push_leave(int rank) {
   Peer& to = peer(rank);
   if (!to.owes_leave || !to.waiting.empty() || !to.streams.empty()) return false;
   FrameHead head{};
@@ -238,7 +237,7 @@ bool OfiEndpoint::push_leave(int rank) {
   return !to.owes_leave;
 }
 
-bool OfiEndpoint::push_waiting(int rank) {
+bool FrameEndpoint::push_waiting(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.waiting.first();
   const bool eager = send.bytes <= kEagerBytes && to.eager_sent - to.eager_taken <= kUnmatchedBytes;
@@ -256,4 +255,4 @@ bool OfiEndpoint::push_waiting(int rank) {
   return true;
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -9,7 +9,7 @@
 
 #include "transports/transport.hpp"
 
-namespace tutti::ofi {
+namespace tutti::frames {
 
 inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
 
@@ -46,11 +46,11 @@ inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
 inline constexpr uint64_t kPieceBytes = 1 << 20;
 inline constexpr uint64_t kPiecesAhead = 4;
 
-// What the provider matches pieces by: where the receive stands in its endpoint's list, and the
-// piece's number. Together below 48 bits, which every provider has. A place whose pieces may still
+// What the network matches pieces by: where the receive stands in its endpoint's list, and the
+// piece's number. Together below 48 bits, which every network has. A place whose pieces may still
 // come when its receive has failed is not used again.
 inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
   return uint64_t{index} << 16 | (piece & 0xffff);
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::frames

@@ -1,0 +1,74 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a network has to offer for endpoints made of frames: buffers sent to a peer and received
+// from any, without and with a tag, and word of how that ended. A port belongs to one endpoint and
+// is used by its thread; nothing here blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/status.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::match {
+struct Operation;
+}
+
+namespace tutti::frames {
+
+// Something the network has been asked to do. In `idle` lists when it has not.
+struct Request {
+  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn };
+
+  alignas(16) std::byte context[64];  // the port's, while the request is under way; first
+  Kind kind = Kind::kFrameOut;
+  int peer = -1;                          // -1 for kFrameIn: any
+  match::Operation* operation = nullptr;  // of a frame: the eager send that ends with it, if any
+  std::unique_ptr<std::byte[]> memory;    // a frame's: kFrameBytes
+  std::byte* piece = nullptr;             // a piece's place
+  uint64_t bytes = 0;                     // to send, or of the piece to receive
+  Tag tag = 0;                            // of a piece: see piece_tag()
+  Request* previous = nullptr;
+  Request* next = nullptr;
+};
+
+enum class Posted : uint8_t { kYes, kNotNow, kFailed };
+
+// How a request ended.
+struct Completion {
+  enum class End : uint8_t { kDone, kCancelled, kFailed };
+  Request* request;
+  uint64_t bytes;  // received
+  End end;
+};
+
+class Port {
+ public:
+  virtual ~Port() = default;
+  // The network and this rank's place in it, for texts: "tcp;ofi_rxm on eth0 (10.0.0.1)".
+  [[nodiscard]] virtual const std::string& where() const = 0;
+  // How many receives may be posted at once.
+  [[nodiscard]] virtual size_t most_receives() const = 0;
+
+  // Begins what the request says; until its completion its memory is the network's. kNotNow: there
+  // is no room, and there will be after a poll. kFailed: error() says why.
+  virtual Posted post(Request& request) = 0;
+  // A receive is not wanted any more. It ends like others, as kCancelled if nothing has come.
+  virtual void cancel(Request& request) = 0;
+  // Moves data; returns how many of `ended` it has filled in, 0 if nothing has ended. Negative: the
+  // port is of no use any more, error() says why. One that did not end as kDone comes alone, so
+  // that error() can be about it.
+  virtual ptrdiff_t poll(std::span<Completion> ended) = 0;
+  // Why the last post() or poll() failed, without saying what was tried.
+  [[nodiscard]] virtual Status error() const = 0;
+
+  // Afterwards nothing that was under way touches any buffer.
+  virtual void close() = 0;
+  [[nodiscard]] virtual bool closed() const = 0;
+};
+
+}  // namespace tutti::frames
