@@ -245,6 +245,8 @@ struct TransportKind {
   Status (*available)();
   // Collective over exchange.
   Result<std::unique_ptr<Transport>> (*connect)(Exchange& exchange, const TransportConfig& config);
+  // Whether it is used only where the user names it (CCL_ATL_TRANSPORT).
+  bool only_if_named = false;
 };
 
 // All, in the order of registry.inc, which is the order of preference.

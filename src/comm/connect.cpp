@@ -102,7 +102,8 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
   std::string reasons;
   const auto kinds = transport_kinds();
   const auto wanted = [&](const TransportKind& kind) {
-    return kind.reach == Reach::kNetwork && (demanded.empty() || kind.name == demanded);
+    return kind.reach == Reach::kNetwork &&
+           (demanded.empty() ? !kind.only_if_named : kind.name == demanded);
   };
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (!wanted(*kinds[i])) continue;

@@ -17,6 +17,7 @@
 #include "core/log.hpp"
 #include "core/network.hpp"
 #include "core/wait.hpp"
+#include "support/processes.hpp"
 
 namespace tutti_test {
 
@@ -26,8 +27,8 @@ constexpr std::chrono::seconds kLimit{240};
 // A fresh id per test; made before forking.
 inline tutti::UniqueId test_id() {
   static int count = 0;
-  return tutti::derive_unique_id("test " + std::to_string(getpid()) + " " +
-                                 std::to_string(count++));
+  const std::string job = launched() ? launched()->job : std::to_string(getpid());
+  return tutti::derive_unique_id("test " + job + " " + std::to_string(count++));
 }
 
 inline tutti::Result<std::unique_ptr<tutti::Exchange>> meet(const tutti::UniqueId& id, int rank,

@@ -136,7 +136,30 @@ void report(const Child& child, int index, bool& skipped) {
   }
 }
 
+std::optional<Launched> find_launched() {
+  const char* job = std::getenv("TUTTI_TEST_LAUNCHED");
+  if (job == nullptr) return std::nullopt;
+  for (const std::string prefix : {"OMPI_COMM_WORLD_", "PMI_"}) {
+    const char* rank = std::getenv((prefix + "RANK").c_str());
+    const char* size = std::getenv((prefix + "SIZE").c_str());
+    if (rank != nullptr && size != nullptr) return Launched{atoi(rank), atoi(size), job};
+  }
+  std::fprintf(stderr, "TUTTI_TEST_LAUNCHED is set, but there is no launcher of MPI\n");
+  std::abort();
+}
+
+void run_launched(const Processes& processes, const std::function<void(int)>& body) {
+  ASSERT_LE(processes.count, launched()->size) << "the launcher has started too few";
+  if (!processes.killed.empty()) GTEST_SKIP() << "a launcher ends all if one is killed";
+  if (launched()->rank < processes.count) body(launched()->rank);
+}
+
 }  // namespace
+
+const std::optional<Launched>& launched() {
+  static const std::optional<Launched> found = find_launched();
+  return found;
+}
 
 void Meeting::wait() const {
   arrived_->fetch_add(1);
@@ -149,6 +172,7 @@ void kill_myself() {
 }
 
 void run_processes(const Processes& processes, const std::function<void(int)>& body) {
+  if (launched()) return run_launched(processes, body);
   std::fflush(nullptr);
   std::vector<Child> children;
   for (int index = 0; index < processes.count; ++index) {

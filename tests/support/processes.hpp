@@ -13,6 +13,8 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -31,6 +33,17 @@ struct Processes {
 // ASSERT, an exception, a crash or a hang in one of them is a failure here, with its index; a
 // GTEST_SKIP in one of them skips the test.
 void run_processes(const Processes& processes, const std::function<void(int)>& body);
+
+// This process's place, where a launcher has started all processes of the test program (which says
+// so by TUTTI_TEST_LAUNCHED, a text that no other job on this host has): run_processes() then forks
+// nobody; the first `count` of them run the body, and tests in which processes are killed are
+// skipped.
+struct Launched {
+  int rank;
+  int size;
+  std::string job;
+};
+const std::optional<Launched>& launched();
 
 // Ends this process at once, as the kernel's out-of-memory killer would.
 [[noreturn]] void kill_myself();

@@ -27,14 +27,13 @@ using tutti_test::test_id;
 class Connect : public tutti_test::TransportTest {};
 
 TEST_P(Connect, EveryRankSeesTheProcessOfEveryOther) {
-  Shared<std::atomic<int>[4]> pids;
   run_connected(*GetParam(), 4, 1, [&](const Connected& self) {
-    (*pids)[self.rank] = getpid();
-    self.meet_all();
+    const auto pids = gather_values(self.exchange, int{getpid()});
+    ASSERT_TRUE(pids.ok()) << error_of(pids);
     for (int r = 0; r < 4; ++r) {
-      const int pid = one_host() || r == self.rank ? (*pids)[r].load() : 0;
-      EXPECT_EQ(self.transport.process(r).pid, pid);
-      EXPECT_EQ(self.transport.process(r).own_pid, (*pids)[r]);
+      const int theirs = (*pids)[static_cast<size_t>(r)];
+      EXPECT_EQ(self.transport.process(r).pid, one_host() || r == self.rank ? theirs : 0);
+      EXPECT_EQ(self.transport.process(r).own_pid, theirs);
       EXPECT_EQ(self.transport.process(r).host, host_name());
     }
     self.meet_all();

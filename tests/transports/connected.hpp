@@ -76,6 +76,17 @@ class TransportTest : public testing::TestWithParam<const tutti::TransportKind*>
   void SetUp() override {
     const tutti::Status usable = GetParam()->available();
     if (!usable.ok()) GTEST_SKIP() << usable.message();
+    if (GetParam()->name == "mpi") {
+      if (!launched()) GTEST_SKIP() << "needs mpiexec: tests/launchers runs it there";
+      start_mpi();
+    }
+  }
+  // MPI wants all processes at its beginning.
+  static void start_mpi() {
+    static bool started = false;
+    if (started) return;
+    started = true;
+    run_connected(*GetParam(), launched()->size, 1, [](const Connected& self) { self.meet_all(); });
   }
   static bool one_host() { return GetParam()->reach == tutti::Reach::kHost; }
 };

@@ -52,5 +52,7 @@ inline constexpr uint64_t kPiecesAhead = 4;
 inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
   return uint64_t{index} << 16 | (piece & 0xffff);
 }
+inline constexpr uint64_t operation_of(uint64_t piece_tag) { return piece_tag >> 16; }
+inline constexpr uint64_t piece_of(uint64_t piece_tag) { return piece_tag & 0xffff; }
 
 }  // namespace tutti::frames

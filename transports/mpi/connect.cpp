@@ -1,0 +1,109 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Ports over MPI, in rounds: (1) which MPI everyone has; (2) everyone's place in MPI_COMM_WORLD,
+// with MPI initialised; (3) all have made the communicator of MPI that the ports share.
+#include "transports/mpi/connect.hpp"
+
+#include <cstring>
+#include <set>
+
+#include "core/fields.hpp"
+#include "core/socket.hpp"
+#include "transports/frames/share.hpp"
+#include "transports/frames/transport.hpp"
+#include "transports/mpi/port.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+using frames::share;
+
+// In round 2.
+struct Seat {
+  Place place;
+  int32_t tag;  // rank 0's counts
+};
+
+Status usable() { return library().status(); }
+
+Status agree_on_mpi(Exchange& exchange) {
+  const auto versions = share(exchange, Result<std::string>(library()->version));
+  if (!versions.ok()) return versions.status();
+  for (size_t r = 1; r < versions->size(); ++r) {
+    if ((*versions)[r] == versions->front()) continue;
+    return Status::format(Code::kMismatch,
+                          "rank 0 has \"{}\" and rank {} has \"{}\": expected the same MPI on all",
+                          versions->front(), r, (*versions)[r]);
+  }
+  return {};
+}
+
+Result<std::string> own_seat(int ranks) {
+  const auto place = start(ranks);
+  if (!place.ok()) return place.status();
+  const auto random = random_128();
+  if (!random.ok()) return random.status();
+  Seat seat{};
+  seat.place = *place;
+  std::memcpy(&seat.tag, random->data(), sizeof seat.tag);
+  seat.tag &= 0x7fff;
+  return std::string(reinterpret_cast<const char*>(&seat), sizeof seat);
+}
+
+Status check(const std::vector<Seat>& seats) {
+  std::set<int> taken;
+  for (size_t r = 0; r < seats.size(); ++r) {
+    const Place& place = seats[r].place;
+    const bool fits = place.size == seats[0].place.size && place.rank < place.size;
+    if (fits && taken.insert(place.rank).second) continue;
+    return Status::format(
+        Code::kInvalidUsage,
+        "rank {} is number {} of {} in its MPI_COMM_WORLD, rank 0 number {} of {}: "
+        "expected all ranks in one, as processes that one mpiexec of {} has "
+        "started",
+        r, place.rank, place.size, seats[0].place.rank, seats[0].place.size, library()->version);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Group>> open_group(Exchange& exchange) {
+  TUTTI_RETURN_IF_ERROR(agree_on_mpi(exchange));
+  const auto texts = share(exchange, own_seat(exchange.ranks()));
+  if (!texts.ok()) return texts.status();
+  const auto seats = values_in<Seat>(*texts);
+  if (!seats.ok()) return seats.status();
+  TUTTI_RETURN_IF_ERROR(check(*seats));
+  std::vector<int> world_ranks;
+  for (const Seat& seat : *seats) world_ranks.push_back(seat.place.rank);
+  auto group = Group::open(world_ranks, seats->front().tag);
+  const auto agreed =
+      share(exchange, group.ok() ? Result<std::string>(std::string()) : group.status());
+  if (!agreed.ok()) return agreed.status();
+  return group;
+}
+
+Result<frames::Ports> connect_ports(Exchange& exchange, const TransportConfig& config, bool) {
+  const auto group = open_group(exchange);
+  if (!group.ok()) return group.status();
+  frames::Ports ports;
+  Status status;
+  for (int channel = 0; channel < config.channels && status.ok(); ++channel) {
+    auto port = MpiPort::open(*group, channel, config.channels);
+    status = port.status();
+    if (port.ok()) ports.push_back(*std::move(port));
+  }
+  const auto agreed = share(
+      exchange, status.ok() ? Result<std::string>(std::string()) : Result<std::string>(status));
+  if (!agreed.ok()) return agreed.status();
+  return ports;
+}
+
+}  // namespace
+
+Status available() { return library().status(); }
+
+Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
+  return frames::connect(exchange, config, {"mpi", "MPI (mpi)", usable, connect_ports});
+}
+
+}  // namespace tutti::mpi

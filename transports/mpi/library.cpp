@@ -1,0 +1,247 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/mpi/library.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "core/log.hpp"
+#include "env/env.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+namespace fs = std::filesystem;
+
+// MPIs with one binary interface.
+struct Family {
+  std::string_view name;
+  std::string_view module;                 // the file's name
+  std::array<const char*, 2> libraries;    // as the loader finds them; the second may be null
+  std::array<const char*, 3> launched_by;  // variables that its launchers set
+  std::string_view package;                // Debian's, with the library
+};
+
+constexpr Family kOpenMpi = {"Open MPI",
+                             "libtutti_mpi_openmpi.so",
+                             {"libmpi.so.40", nullptr},
+                             {"OMPI_COMM_WORLD_SIZE", nullptr, nullptr},
+                             "libopenmpi3"};
+constexpr Family kMpich = {"MPICH",
+                           "libtutti_mpi_mpich.so",
+                           {"libmpich.so.12", "libmpi.so.12"},
+                           {"PMI_SIZE", "PMI_RANK", "PMI_FD"},
+                           "libmpich12"};
+constexpr std::array kFamilies = {&kOpenMpi, &kMpich};
+
+struct Opened {
+  void* handle;
+  std::string path;  // as it was asked for
+};
+
+std::string last_error() {
+  const char* text = dlerror();
+  return text != nullptr ? text : "unknown reason";
+}
+
+// ---- the MPI
+// -------------------------------------------------------------------------------------
+
+// The names under which MPI libraries are loaded.
+int note_mpi(dl_phdr_info* info, size_t, void* found) {
+  const char* slash = std::strrchr(info->dlpi_name, '/');
+  const std::string_view name = slash != nullptr ? slash + 1 : info->dlpi_name;
+  if (!name.starts_with("libmpi.so") && !name.starts_with("libmpich.so")) return 0;
+  *static_cast<std::string*>(found) = info->dlpi_name;
+  return 1;
+}
+
+// The MPI that the program has loaded; its functions are visible to the module afterwards.
+std::optional<Opened> loaded_mpi() {
+  if (dlsym(RTLD_DEFAULT, "MPI_Init_thread") != nullptr) return Opened{RTLD_DEFAULT, "the program"};
+  // Loaded for a plug-in alone, as the modules of an interpreter are.
+  std::string path;
+  if (dl_iterate_phdr(note_mpi, &path) == 0) return std::nullopt;
+  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD);
+  if (handle == nullptr) return std::nullopt;
+  return Opened{handle, path};
+}
+
+// What it says of itself, up to a comma; empty if it says nothing.
+std::string version_of(void* handle) {
+  constexpr size_t kLongest = 8192;  // Open MPI asks for 256, MPICH for 8192
+  auto* ask = reinterpret_cast<int (*)(char*, int*)>(dlsym(handle, "MPI_Get_library_version"));
+  std::string text(kLongest, '\0');
+  int length = 0;
+  if (ask == nullptr || ask(text.data(), &length) != 0) return {};
+  text.resize(std::min(std::strlen(text.c_str()), text.find_first_of(",\n")));
+  std::string words;
+  for (const char c : text) {
+    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!space || (!words.empty() && words.back() != ' ')) words.push_back(space ? ' ' : c);
+  }
+  return words;
+}
+
+Result<const Family*> family_of(const Opened& mpi) {
+  if (dlsym(mpi.handle, "ompi_mpi_comm_world") != nullptr) return &kOpenMpi;
+  const std::string version = version_of(mpi.handle);
+  for (const std::string_view kin : {"MPICH", "Intel(R) MPI", "MVAPICH"}) {
+    if (version.find(kin) != std::string::npos) return &kMpich;
+  }
+  return Status::format(Code::kUnsupported,
+                        "the MPI of {} says \"{}\": known are Open MPI and those with the binary "
+                        "interface of MPICH",
+                        mpi.path, version);
+}
+
+// ---- the module
+// ----------------------------------------------------------------------------------
+
+// Where modules may be: beside the library, installed or built; or, in programs that have the
+// library within, in the same places seen from there.
+std::vector<fs::path> module_folders() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<void*>(&module_folders), &self) == 0) return {};
+  std::error_code none;
+  fs::path file = fs::weakly_canonical(self.dli_fname, none);
+  if (none || !fs::exists(file, none)) file = fs::read_symlink("/proc/self/exe", none);
+  const fs::path folder = file.parent_path();
+  return {folder / "tutti", folder.parent_path() / "tutti",
+          folder.parent_path() / TUTTI_LIBRARY_FOLDER / "tutti"};
+}
+
+std::optional<fs::path> module_of(const Family& family) {
+  for (const fs::path& folder : module_folders()) {
+    std::error_code none;
+    if (fs::exists(folder / family.module, none)) return folder / family.module;
+  }
+  return std::nullopt;
+}
+
+Status no_module(std::string_view files) {
+  std::string places;
+  for (const fs::path& folder : module_folders()) {
+    places += (places.empty() ? "" : ", ") + folder.string();
+  }
+  return Status::format(Code::kUnsupported,
+                        "{} was looked for in {}: Tutti makes it where the headers of that MPI are "
+                        "when it is built (Debian's packages are libopenmpi-dev and libmpich-dev)",
+                        files, places);
+}
+
+// `mpi` is open, and of this family.
+Result<Library> open_module(const Family& family, const Opened& mpi) {
+  const std::optional<fs::path> path = module_of(family);
+  if (!path) {
+    return no_module(family.module)
+        .with_context(fmt::format("there is no module for {} ({})", family.name, mpi.path));
+  }
+  void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) {
+    return Status::format(Code::kUnsupported, "the module for {} cannot be opened over {}: {}",
+                          family.name, mpi.path, last_error());
+  }
+  auto* get =
+      reinterpret_cast<decltype(&tutti_mpi_table_of_module)>(dlsym(handle, TUTTI_MPI_TABLE_SYMBOL));
+  const tutti_mpi_table* table = get != nullptr ? get() : nullptr;
+  if (table == nullptr || table->version != TUTTI_MPI_TABLE_VERSION ||
+      table->bytes != sizeof(tutti_mpi_table)) {
+    return Status::format(
+        Code::kUnsupported,
+        "{} is of another version of Tutti: its table has version {}, expected {}", path->string(),
+        table != nullptr ? table->version : 0, TUTTI_MPI_TABLE_VERSION);
+  }
+  Library found{.table = table, .version = version_of(mpi.handle), .module = path->string()};
+  log::info("MPI of {}: {}; module {}", mpi.path, found.version, found.module);
+  return found;
+}
+
+// ---- the choice
+// ----------------------------------------------------------------------------------
+
+Result<Library> open_over(const Opened& mpi) {
+  const Result<const Family*> family = family_of(mpi);
+  if (!family.ok()) return family.status();
+  return open_module(**family, mpi);
+}
+
+Result<Library> open_named(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (handle == nullptr) {
+    return Status::format(Code::kUnsupported, "CCL_MPI_LIBRARY_PATH: {}", last_error());
+  }
+  return open_over({handle, path});
+}
+
+// The library of this family that the loader finds.
+Result<Library> open_usual(const Family& family) {
+  if (!module_of(family)) {
+    return no_module(family.module)
+        .with_context(fmt::format("there is no module for {}", family.name));
+  }
+  std::string reasons;
+  for (const char* name : family.libraries) {
+    if (name == nullptr) continue;
+    if (void* handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
+      return open_module(family, {handle, name});
+    }
+    reasons += (reasons.empty() ? "" : "; ") + last_error();
+  }
+  return Status::format(Code::kUnsupported,
+                        "{} cannot be opened: {} (Debian's package is {}; CCL_MPI_LIBRARY_PATH "
+                        "names another file)",
+                        family.name, reasons, family.package);
+}
+
+bool launched(const Family& family, const Getter& getter) {
+  return std::any_of(family.launched_by.begin(), family.launched_by.end(),
+                     [&](const char* name) { return name != nullptr && getter(name).has_value(); });
+}
+
+Result<Library> open() {
+  if (const std::optional<Opened> loaded = loaded_mpi()) return open_over(*loaded);
+  const Getter getter = process_environment();
+  if (const auto path = getter("CCL_MPI_LIBRARY_PATH"); path && !path->empty()) {
+    return open_named(*path);
+  }
+  // Under the launcher of one, another would find no other processes.
+  for (const Family* family : kFamilies) {
+    if (launched(*family, getter)) return open_usual(*family);
+  }
+  std::string reasons;
+  std::string files;
+  bool any_module = false;
+  for (const Family* family : kFamilies) {
+    files += fmt::format("{}{}", files.empty() ? "" : " or ", family->module);
+    if (!module_of(*family)) continue;
+    any_module = true;
+    auto opened = open_usual(*family);
+    if (opened.ok()) return opened;
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", opened.status().message());
+  }
+  if (any_module) return Status(Code::kUnsupported, reasons);
+  return no_module(files).with_context("there is no module for any MPI");
+}
+
+}  // namespace
+
+const Result<Library>& library() {
+  static const Result<Library> opened = open();
+  return opened;
+}
+
+Status reason(int error) {
+  char text[256] = "";
+  library()->table->error_text(error, text, sizeof text);
+  return Status::format(Code::kSystem, "{} (MPI error {})", text, error);
+}
+
+}  // namespace tutti::mpi
