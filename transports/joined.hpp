@@ -47,6 +47,7 @@ class JoinedTransport final : public Transport {
   Sleepers* sleepers() override { return host_->sleepers(); }
   void notify() override { host_->notify(); }
   [[nodiscard]] const PeerProcess& process(int rank) const override;
+  void has_failed(Code why) override { network_->has_failed(why); }
 
  private:
   const int rank_;

@@ -216,6 +216,10 @@ class Transport {
   virtual void notify() = 0;
 
   [[nodiscard]] virtual const PeerProcess& process(int rank) const = 0;
+
+  // The communicator has failed for this reason: a peer may be gone, so nothing shall wait for one
+  // any more. From any thread, any number of times.
+  virtual void has_failed(Code /*why*/) {}
 };
 
 struct TransportConfig {

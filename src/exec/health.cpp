@@ -15,7 +15,9 @@ Status Health::cause() const {
   if (cause_.ok() && shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0) {
     const std::string_view text(shared_->cause_text,
                                 strnlen(shared_->cause_text, sizeof shared_->cause_text));
-    return {static_cast<Code>(shared_->cause_code), std::string(text)};
+    const auto code = static_cast<Code>(shared_->cause_code);
+    transport_.has_failed(code);
+    return {code, std::string(text)};
   }
   return cause_;
 }
@@ -35,6 +37,7 @@ bool Health::stop_for(const Status& cause) {
     share(cause);
     if (shared_ == nullptr || shared_->cause_rank == static_cast<uint32_t>(rank_)) cause_ = cause;
   }
+  transport_.has_failed(cause.code());
   stop_.store(1, std::memory_order_release);
   // Unconditionally: a sleeper must not miss this one.
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -37,16 +37,16 @@ constexpr int kGreetedRanks = 64;
 
 class FrameTransport final : public Transport {
  public:
-  FrameTransport(std::string_view name, int rank, std::vector<PeerProcess> processes,
+  FrameTransport(const Network& network, int rank, std::vector<PeerProcess> processes,
                  std::vector<std::unique_ptr<FrameEndpoint>> endpoints, int lanes)
-      : name_(name),
+      : network_(network),
         rank_(rank),
         lanes_(lanes),
         needs_fence_(!register_membarrier()),
         processes_(std::move(processes)),
         endpoints_(std::move(endpoints)) {}
 
-  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::string_view name() const override { return network_.name; }
 
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override {
     const int channels = static_cast<int>(endpoints_.size());
@@ -81,9 +81,12 @@ class FrameTransport final : public Transport {
   [[nodiscard]] const PeerProcess& process(int rank) const override {
     return processes_[static_cast<size_t>(rank)];
   }
+  void has_failed(Code why) override {
+    if (network_.has_failed != nullptr) network_.has_failed(why);
+  }
 
  private:
-  const std::string_view name_;
+  const Network network_;
   const int rank_;
   const int lanes_;
   const bool needs_fence_;
@@ -201,7 +204,7 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
       open_endpoints(exchange, config, *std::move(ports), names, cards->front().cookie);
   if (!endpoints.ok()) return endpoints.status();
   return std::unique_ptr<Transport>(std::make_unique<FrameTransport>(
-      network.name, rank, std::move(processes), *std::move(endpoints), config.lanes));
+      network, rank, std::move(processes), *std::move(endpoints), config.lanes));
 }
 
 }  // namespace

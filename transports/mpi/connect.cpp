@@ -103,7 +103,8 @@ Result<frames::Ports> connect_ports(Exchange& exchange, const TransportConfig& c
 Status available() { return library().status(); }
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
-  return frames::connect(exchange, config, {"mpi", "MPI (mpi)", usable, connect_ports});
+  return frames::connect(exchange, config,
+                         {"mpi", "MPI (mpi)", usable, connect_ports, note_failure});
 }
 
 }  // namespace tutti::mpi

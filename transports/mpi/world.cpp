@@ -23,6 +23,7 @@ struct State {
   std::mutex turn;
   std::atomic<bool> takes_turns = true;
   std::atomic<pid_t> finalizes = 0;  // the process that initialised MPI, and is to finalise it
+  std::atomic<bool> lost_peer = false;
   std::mutex orphanage;
   std::list<Orphans> orphans;
 };
@@ -85,6 +86,7 @@ void collect_orphans() {
 
 void finalize_at_exit() {
   if (state().finalizes != getpid() || !is_running()) return;  // a fork has no MPI
+  if (state().lost_peer) return log::info("MPI is not finalised, for a peer may be gone");
   const Turn turn;
   (void)table().finalize();
 }
@@ -144,6 +146,10 @@ bool is_running() {
   int initialized = 0;
   int finalized = 0;
   return table().state(&initialized, &finalized) == 0 && initialized != 0 && finalized == 0;
+}
+
+void note_failure(Code why) {
+  if (why == Code::kPeerFailed || why == Code::kTimeout) state().lost_peer = true;
 }
 
 Turn::Turn() : needed_(state().takes_turns) {

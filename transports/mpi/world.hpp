@@ -24,6 +24,10 @@ Result<Place> start(int ranks);
 // Whether MPI can be called.
 bool is_running();
 
+// A communicator over MPI has failed. If a peer may be gone, MPI is not finalised at exit: that
+// would wait for it.
+void note_failure(Code why);
+
 // Held around every call of MPI that is not in start(): where MPI allows one thread at a time, by
 // all of ours. Others of the program's are its own affair.
 class Turn {
