@@ -115,6 +115,8 @@ class OverMpi:
 
     def test_hosts_made_of_namespaces(self):
         reason = hosts.unavailable()
+        if self.family is MPICH:
+            reason = "MPICH over UCX may wait in MPI_Finalize for ever there (docs/cluster.md)"
         if reason:
             self.skipTest(reason)
         made = self.enterContext(hosts.Hosts(2))
@@ -122,13 +124,9 @@ class OverMpi:
         agent, listed = folder / "agent", folder / "hosts"
         agent.write_text(AGENT)
         agent.chmod(0o755)
-        if self.family is MPICH:
-            listed.write_text("host0:2\nhost1:2\n")
-            options = ["-f", str(listed), "-launcher", "ssh", "-launcher-exec", str(agent)]
-        else:
-            listed.write_text("host0 slots=2\nhost1 slots=2\n")
-            options = ["--hostfile", str(listed), "--mca", "plm_rsh_agent", str(agent)]
-            options += [word for name in OVER_MPI for word in ("-x", name)]
+        listed.write_text("host0 slots=2\nhost1 slots=2\n")
+        options = ["--hostfile", str(listed), "--mca", "plm_rsh_agent", str(agent)]
+        options += [word for name in OVER_MPI for word in ("-x", name)]
         command = [self.family.launcher, *self.family.options, *options, "-n", "4", ALLREDUCE]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         process = made.popen(0, command, OVER_MPI, **pipes)

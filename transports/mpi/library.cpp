@@ -51,8 +51,7 @@ std::string last_error() {
   return text != nullptr ? text : "unknown reason";
 }
 
-// ---- the MPI
-// -------------------------------------------------------------------------------------
+// ---- the MPI ------------------------------------------------------------------------------------
 
 // The names under which MPI libraries are loaded.
 int note_mpi(dl_phdr_info* info, size_t, void* found) {
