@@ -101,8 +101,7 @@ Result<const Family*> family_of(const Opened& mpi) {
                         mpi.path, version);
 }
 
-// ---- the module
-// ----------------------------------------------------------------------------------
+// ---- the module ---------------------------------------------------------------------------------
 
 // Where modules may be: beside the library, installed or built; or, in programs that have the
 // library within, in the same places seen from there.
@@ -163,8 +162,7 @@ Result<Library> open_module(const Family& family, const Opened& mpi) {
   return found;
 }
 
-// ---- the choice
-// ----------------------------------------------------------------------------------
+// ---- the choice ---------------------------------------------------------------------------------
 
 Result<Library> open_over(const Opened& mpi) {
   const Result<const Family*> family = family_of(mpi);
