@@ -350,11 +350,13 @@ TEST(Abort, EndsACallThatReadsBuffersOfPeers) {
 TEST(Abort, EndsRequestsThatAreUnderWay) {
   Ranks ranks;
   ranks.breaks = true;
-  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+  const Meeting meeting(ranks.count);
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
     float x[2] = {};
     tutti_request_t receive = nullptr;
     tutti_request_t sum = nullptr;
     ASSERT_OK(tutti_irecv(x, 1, TUTTI_FLOAT32, 1 - rank, 5, comm, &receive));
+    meeting.wait();
     if (rank == 0) {
       ASSERT_OK(tutti_iallreduce(x + 1, x + 1, 1, TUTTI_FLOAT32, TUTTI_SUM, comm, &sum));
       EXPECT_OK(tutti_comm_abort(comm, nullptr));
