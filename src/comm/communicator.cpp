@@ -10,6 +10,7 @@
 #include <map>
 
 #include "bootstrap/join.hpp"
+#include "bootstrap/meeting_place.hpp"
 #include "bootstrap/service.hpp"
 #include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
@@ -311,14 +312,10 @@ Communicator::~Communicator() { (void)close(); }
 
 namespace {
 
-// What each rank says in a split, first about itself, then as the first of its color.
+// What each rank says of itself in a split.
 struct SplitPlace {
   int32_t color;
   int32_t key;
-};
-struct SplitService {
-  int32_t code;  // of making the id
-  tutti_unique_id id;
 };
 
 // The ranks of `color`, in the order of the new communicator.
@@ -355,26 +352,17 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
   if (!places.ok()) return places.status().with_context(context);
   const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
 
-  SplitService mine{};
-  if (!members.empty() && members.front() == rank_) {
-    Result<tutti_unique_id> id = open_meeting();
-    mine.code = static_cast<int32_t>(id.status().code());
-    if (id.ok()) mine.id = *id;
-  }
-  const auto services = gather_all(*executor_, ranks_, mine);
-  if (!services.ok()) return services.status().with_context(context);
+  MeetingPlace mine;
+  if (!members.empty() && members.front() == rank_) mine = open_place(make_unique_id(), kNever);
+  const auto meetings = gather_all(*executor_, ranks_, mine);
+  if (!meetings.ok()) return meetings.status().with_context(context);
   if (color < 0) return std::unique_ptr<Communicator>();
 
-  const SplitService& service = (*services)[static_cast<size_t>(members.front())];
-  if (service.code != 0) {
-    return Status::format(static_cast<Code>(service.code),
-                          "{}: rank {} could not start the service for color {}", context,
-                          members.front(), color);
-  }
+  const int first = members.front();
+  Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
+  if (!id.ok()) return id.status().with_context(context);
   const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
   const int64_t limit = config.init_timeout_ms;
-  Result<UniqueId> id = decode(service.id);
-  if (!id.ok()) return id.status().with_context(context);
   Result<std::unique_ptr<Exchange>> exchange =
       join(*id, static_cast<int>(place), static_cast<int>(members.size()),
            limit == kNever ? kNever : now_ms() + limit);

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "bootstrap/join.hpp"
-#include "bootstrap/service.hpp"
+#include "bootstrap/meeting_place.hpp"
 #include "core/log.hpp"
 #include "core/wait.hpp"
 
@@ -28,25 +28,20 @@ struct Neighborhood {
   std::unique_ptr<Exchange> exchange;  // among the ranks of this host
 };
 
-// Where the ranks of a host meet, told by its first.
-struct MeetingPlace {
-  int32_t code;
-  tutti_unique_id id;
-};
+// A fresh one without an address.
+Result<UniqueId> id_for_neighbors() {
+  Result<Random128> key = random_128();
+  if (!key.ok()) return key.status();
+  return derive_unique_id(to_hex(*key));
+}
 
+// Where the ranks of each host meet, told by its first.
 Result<std::vector<MeetingPlace>> open_meetings(Exchange& exchange, const Hosts& hosts,
                                                 int64_t deadline_ms) {
   MeetingPlace mine{};
   const std::vector<int>& neighbors = hosts.neighbors(exchange.rank());
   if (neighbors.size() > 1 && neighbors.front() == exchange.rank()) {
-    Result<Random128> key = random_128();
-    Status status = key.status();
-    if (status.ok()) {
-      const UniqueId id = derive_unique_id(to_hex(*key));  // without an address
-      mine.id = encode(id);
-      status = start_service(id, deadline_ms);
-    }
-    mine.code = static_cast<int32_t>(status.code());
+    mine = open_place(id_for_neighbors(), deadline_ms);
   }
   return gather_values(exchange, mine);
 }
@@ -55,12 +50,7 @@ Result<std::unique_ptr<Exchange>> join_neighbors(const MeetingPlace& place, int 
                                                  const Hosts& hosts, int64_t deadline_ms) {
   const auto count = static_cast<int>(hosts.neighbors(rank).size());
   if (count == 1) return exchange_alone();
-  if (place.code != 0) {
-    return Status::format(static_cast<Code>(place.code),
-                          "rank {} could not open a place for the ranks of its host to meet",
-                          hosts.neighbors(rank).front());
-  }
-  const Result<UniqueId> id = decode(place.id);
+  const Result<UniqueId> id = id_of(place, hosts.neighbors(rank).front());
   if (!id.ok()) return id.status();
   return join(*id, hosts.place(rank), count, deadline_ms);
 }

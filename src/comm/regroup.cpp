@@ -9,7 +9,7 @@
 #include <optional>
 #include <thread>
 
-#include "bootstrap/service.hpp"
+#include "bootstrap/meeting_place.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -165,44 +165,24 @@ void LineRegroup::heard(const ControlNews& news) {
 
 // ---- survivors ---------------------------------------------------------------------------------
 
-namespace {
-
-// What the first one says in its second round.
-struct Place {
-  int32_t code;  // of making the id
-  tutti_unique_id id;
-};
-static_assert(sizeof(Place) <= RegroupSign::kMaxBytes && sizeof(Place) <= kMaxNoteBytes);
-
-Place open_place() {
-  Result<UniqueId> id = make_unique_id();
-  Status status = id.status();
-  if (status.ok()) status = start_service(*id, kNever);
-  Place place{.code = static_cast<int32_t>(status.code()), .id = {}};
-  if (status.ok()) place.id = encode(*id);
-  return place;
-}
-
-}  // namespace
+// The first one tells of it in its second round.
+static_assert(sizeof(MeetingPlace) <= RegroupSign::kMaxBytes);
+static_assert(sizeof(MeetingPlace) <= kMaxNoteBytes);
 
 Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
-  std::optional<Place> mine;
+  std::optional<MeetingPlace> mine;
   for (;;) {
     const auto given = mine.has_value() ? bytes_of(*mine) : std::span<const std::byte>{};
     const Result<Regroup::Parts> parts = regroup.round(given, deadline_ms);
     if (!parts.ok()) return parts.status();
     const auto& [first, said] = *parts->begin();
-    if (said.size() != sizeof(Place)) {
-      if (first == rank) mine = open_place();
+    if (said.size() != sizeof(MeetingPlace)) {
+      if (first == rank) mine = open_place(make_unique_id(), kNever);
       continue;
     }
-    Place place;
+    MeetingPlace place;
     std::memcpy(&place, said.data(), sizeof place);
-    if (place.code != 0) {
-      return Status::format(static_cast<Code>(place.code),
-                            "rank {} could not open a place for the others to meet", first);
-    }
-    Result<UniqueId> id = decode(place.id);
+    Result<UniqueId> id = id_of(place, first);
     if (!id.ok()) return id.status();
     Survivors survivors{.ranks = {}, .id = *std::move(id)};
     for (const auto& [survivor, part] : *parts) survivors.ranks.push_back(survivor);

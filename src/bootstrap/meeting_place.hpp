@@ -1,0 +1,25 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where some ranks are to meet, as one of them tells the others in a value of fixed length.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <cstdint>
+
+#include "bootstrap/unique_id.hpp"
+
+namespace tutti {
+
+struct MeetingPlace {
+  int32_t code = 0;  // of opening it; the id is good if it is 0
+  tutti_unique_id id{};
+};
+
+// Starts the service of `id`, if there is one, in this process; `deadline_ms` as for
+// start_service().
+MeetingPlace open_place(const Result<UniqueId>& id, int64_t deadline_ms);
+// The id of a place that rank `opener` has told of, or why there is none.
+Result<UniqueId> id_of(const MeetingPlace& place, int opener);
+
+}  // namespace tutti
