@@ -19,8 +19,13 @@ namespace tutti {
 // The machine as cost formulas see it: seconds, and seconds per byte. All ranks must have the same
 // figures, or they would choose different algorithms.
 struct Machine {
-  double line_s = 70e-9;            // one cache line handed from core to core
-  double line_next_s = 20e-9;       // each further line, when several are fetched at once
+  double line_s = 70e-9;       // one cache line handed from core to core
+  double line_next_s = 20e-9;  // each further line, when several are fetched at once
+  // The same from another domain (Problem::domains): twice as long. Not measured for Tutti, but on
+  // the careful side of what AnandTech found on a Zen 4 (15 to 19 ns between cores that share a
+  // third-level cache, up to 80 ns to the others; "AMD Zen 4 Ryzen 9 7950X review", 2022).
+  double line_far_s = 140e-9;
+  double line_far_next_s = 40e-9;
   double turn_s = 350e-9;           // one rank's turn on a core that ranks share, at least
   double message_s = 600e-9;        // a message's start (send to recv begins), alpha
   double step_s = 8e-9;             // one step of a schedule
@@ -58,6 +63,7 @@ struct Algorithm {
   // Either a schedule or a composition.
   void (*build)(const Problem&, Builder&);
   Composition (*compose)(const Problem&) = nullptr;
+  bool by_domains = false;  // what is built depends on Problem::domains
 };
 
 // Declared here, hence visible to the registry from the file that defines it.

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "algorithms/cost.hpp"
+#include "algorithms/folding.hpp"
 #include "algorithms/messages.hpp"
 
 namespace tutti {
@@ -19,29 +20,6 @@ double seconds(const Problem& q, const Machine& m) {
   return (rounds + (folds ? 2 : 0)) * message_s(q.bytes(), m) +
          (rounds + (folds ? 1 : 0)) * combine_s(2 * q.bytes(), m) + buffers_s(q, m);
 }
-
-// Of the 2 * surplus first ranks, each even one works for itself and the odd one after it.
-class Folding {
- public:
-  explicit Folding(const Problem& q)
-      : rank_(q.rank),
-        workers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(q.ranks)))),
-        surplus_(q.ranks - workers_) {}
-
-  [[nodiscard]] bool folds() const { return rank_ < 2 * surplus_; }
-  [[nodiscard]] bool works() const { return !folds() || rank_ % 2 == 0; }
-  [[nodiscard]] int neighbour() const { return rank_ ^ 1; }
-  [[nodiscard]] int workers() const { return workers_; }
-  [[nodiscard]] int number() const { return folds() ? rank_ / 2 : rank_ - surplus_; }
-  [[nodiscard]] int rank_of(int number) const {
-    return number < surplus_ ? 2 * number : number + surplus_;
-  }
-
- private:
-  int rank_;
-  int workers_;
-  int surplus_;
-};
 
 void build(const Problem& q, Builder& b) {
   const Folding folding(q);

@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  return messages_s(q.ranks - 1, q.bytes(), m) + buffers_s(q, m);
+  return messages_s(peers_by_messages(q), q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -4,6 +4,8 @@
 // collectives between hosts. Plain data, like a schedule; which algorithm runs a phase is chosen
 // when the plan is made, by the same selector as for a call of its own.
 //
+// Where blocks lie otherwise than the next collective needs them, a phase can copy instead (Move).
+//
 // Phases of one scope run in their order; the two scopes run side by side, so that the network is
 // busy with one part of a message while the host works on another.
 #pragma once
@@ -22,6 +24,13 @@ enum class Scope : uint8_t {
 };
 inline constexpr int kScopes = 2;
 
+// A copy from one place of this rank to another: kSend, kRecv or kScratch, which do not overlap.
+struct Move {
+  Ref to;
+  Ref from;
+  uint64_t bytes = 0;
+};
+
 struct Phase {
   Scope scope = Scope::kHost;
   Collective collective = Collective::kBarrier;
@@ -34,6 +43,9 @@ struct Phase {
   Ref recv = {};
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;
+  // If there are any, these are all that the phase does, and this rank does them alone: blocks that
+  // a collective needs side by side, or leaves so, lie apart in the caller's buffers.
+  std::vector<Move> moves = {};
 };
 
 struct Composition {

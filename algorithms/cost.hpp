@@ -12,10 +12,20 @@
 
 namespace tutti {
 
-// sigma: the writer takes its line back, the readers fetch it; each reads one line per peer, the
-// first at full latency, the others meanwhile.
+// A hand-over of lines: their writers take them back, the reader fetches them, the first at full
+// latency, the others meanwhile. Where many read one line, they get it one after the other, so
+// `lines` can be as well the number of readers.
+inline double lines_s(int lines, const Machine& m) { return 2 * m.line_s + lines * m.line_next_s; }
+// The same with lines of other domains.
+inline double far_lines_s(int lines, const Machine& m) {
+  return 2 * m.line_far_s + lines * m.line_far_next_s;
+}
+
+// sigma: each reads one line per peer. Who has the fewest peers in its domain has to wait longest.
 inline double sync_s(const Problem& q, const Machine& m) {
-  return 2 * m.line_s + (q.ranks - 1) * m.line_next_s;
+  if (q.domains == nullptr) return lines_s(q.ranks - 1, m);
+  const int near = q.domains->columns() - 1;
+  return far_lines_s(q.ranks - 1 - near, m) + near * m.line_next_s;
 }
 
 // Writing into memory that others have read.
@@ -112,6 +122,12 @@ inline double message_s(uint64_t bytes, const Machine& m) {
 inline double messages_s(int messages, uint64_t bytes, const Machine& m) {
   const double way = m.host != nullptr ? m.message_s / 2 : 0;
   return way + messages * (message_s(bytes, m) - way);
+}
+
+// With how many others a rank exchanges messages that cost: where ranks are on several hosts, what
+// goes to those on its own is next to nothing beside the rest.
+inline int peers_by_messages(const Problem& q) {
+  return q.ranks - (q.hosts == nullptr ? 1 : q.hosts->columns());
 }
 
 // n gamma

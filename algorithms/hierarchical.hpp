@@ -29,6 +29,15 @@ inline Applies spans_even_hosts(const Problem& q) {
   return {};
 }
 
+// The root can send to, or receive from, one rank of each host.
+inline Applies roots_column_spans_hosts(const Problem& q) {
+  if (const Applies spans = spans_hosts(q); !spans.yes) return spans;
+  if (q.hosts->place(q.root) >= q.hosts->columns()) {
+    return {false, "not every host has a rank at the root's place"};
+  }
+  return {};
+}
+
 inline const Machine& host_machine(const Machine& m) { return m.host != nullptr ? *m.host : m; }
 
 // All ranks of a host learn how far the others are.
@@ -97,11 +106,82 @@ Layout layout_of_ranks(const Problem& q, const std::vector<int>& ranks, Block bl
   return layout;
 }
 
+// The blocks of all ranks by host: those of one host side by side, by place.
+class BlocksByHost {
+ public:
+  explicit BlocksByHost(const Problem& q) : q_(q) {
+    first_.push_back(0);
+    for (const std::vector<int>& ranks : q.hosts->ranks_of) {
+      ranks_.insert(ranks_.end(), ranks.begin(), ranks.end());
+      first_.push_back(ranks_.size());
+    }
+  }
+  // Whether a buffer of the caller with a block per rank has them so.
+  [[nodiscard]] bool as_given() const {
+    return q_.stride == q_.count && std::is_sorted(ranks_.begin(), ranks_.end());
+  }
+  // Of a host, in elements.
+  [[nodiscard]] uint64_t count(int host) const {
+    return (first_[static_cast<size_t>(host) + 1] - first_[static_cast<size_t>(host)]) * q_.count;
+  }
+  // Where they begin, in elements and in bytes.
+  [[nodiscard]] uint64_t begin(int host) const {
+    return first_[static_cast<size_t>(host)] * q_.count;
+  }
+  [[nodiscard]] uint64_t offset(int host) const { return begin(host) * q_.element_bytes; }
+
+  // From and to such a buffer.
+  [[nodiscard]] std::vector<Move> pack(const Ref& packed, const Ref& buffer) const {
+    std::vector<Move> moves;
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      moves.push_back(
+          {packed.plus(i * q_.bytes()), buffer.plus(block_at(q_, ranks_[i])), q_.bytes()});
+    }
+    return moves;
+  }
+  [[nodiscard]] std::vector<Move> unpack(const Ref& buffer, const Ref& packed) const {
+    std::vector<Move> moves = pack(packed, buffer);
+    for (Move& move : moves) std::swap(move.to, move.from);
+    return moves;
+  }
+
+ private:
+  const Problem& q_;
+  std::vector<int> ranks_;     // by host and place
+  std::vector<size_t> first_;  // of each host among those, and the end
+};
+
 // All blocks handed over within the host, those of the other hosts along the column.
 inline double along_columns_s(const Problem& q, const Machine& m) {
   const int others = q.hosts->count() - 1;
   return others * message_s(q.bytes(), m) + host_pass_s(all_blocks_bytes(q), m) +
          (others + 1) * host_sync_s(q, m);
+}
+
+// The call that a column makes, of the blocks of a whole host each.
+inline Problem along_column(const Problem& q) {
+  Problem column = q;
+  column.hosts = nullptr;
+  column.ranks = q.hosts->count();
+  column.rank = q.hosts->host(q.rank);
+  column.root = q.hosts->host(q.root);
+  column.count = column.stride = q.count * static_cast<uint64_t>(q.hosts->most_on_a_host());
+  return column;
+}
+
+// What is lost where the messages of a column ask their receivers first, as those above 64 KiB do
+// (transports/frames/), and the blocks by themselves would not: scatter of 16 KiB over 2 hosts with
+// 8 ranks each took 5.1 ms instead of 0.16.
+inline double asking_s(const Problem& q, const Machine& m) {
+  constexpr uint64_t kUnasked = 64 << 10;
+  return q.bytes() <= kUnasked && along_column(q).bytes() > kUnasked ? 2 * m.message_s : 0;
+}
+
+// A phase within the host, for which its ranks wait while they poll the network. Dearer than the
+// same on one host where ranks share cores, which nobody here knows: 2 hosts with 8 ranks each on
+// 2 cores exchanged short blocks faster by 8 messages each than by one and two phases.
+inline double host_phase_s(const Problem& q, const Machine& m) {
+  return 2 * m.message_s + host_sync_s(q, m);
 }
 
 // From or to one rank of each host along a column, in chunks that overlap with the work within.

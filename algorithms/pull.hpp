@@ -16,10 +16,21 @@ inline uint64_t pulled_piece(const Problem& q) {
   return std::max<uint64_t>(kPulledBytes / peers / 4096 * 4096, 4096);
 }
 
-// Visits the other ranks, each rank another one first, lest all read from one at a time.
+// Visits the other ranks, each rank another one first, lest all read from one at a time: nothing
+// more is needed to keep the readers of each rank few.
 template <typename Visit>
 void for_each_peer(const Problem& q, Visit visit) {
   for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
+}
+
+// Where all others read the root's buffer: waits until fewer than Limits::pull_readers of them do,
+// which publish `done` after it. For whoever reads a process's memory locks its page tables: above
+// some readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the
+// order of their distance from the root, so each waits for one only. Plain copies lock nothing.
+inline void await_turn_to_pull(const Problem& q, Builder& b, uint32_t done) {
+  const int readers = q.limits.pull_readers;
+  const int turn = (q.rank - q.root + q.ranks) % q.ranks;  // the root's is 0, and not meant
+  if (readers > 0 && turn > readers && !q.limits.views) b.await(rank_after(q, -readers), done);
 }
 
 // Whether what is pulled, or made of it, goes to the receive buffer past the caches: that pays

@@ -8,14 +8,6 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) {
-  if (const Applies spans = spans_hosts(q); !spans.yes) return spans;
-  if (q.hosts->place(q.root) >= q.hosts->columns()) {
-    return {false, "not every host has a rank at the root's place"};
-  }
-  return {};
-}
-
 double seconds(const Problem& q, const Machine& m) {
   return through_leaders_s(q, m) + 2 * host_sync_s(q, m);
 }
@@ -60,7 +52,7 @@ const Algorithm reduce_hierarchical = {"hierarchical",
                                        "to one rank of each host, and to the root, pipelined",
                                        Collective::kReduce,
                                        false,
-                                       applies,
+                                       roots_column_spans_hosts,
                                        seconds,
                                        nullptr,
                                        compose};

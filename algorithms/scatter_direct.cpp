@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Scatter by messages: the root sends every block to its owner. Any number of ranks.
-// T = (p-1) (alpha + n beta), blocks of n, all of it at the root.
+// T = (p-1) (alpha + n beta), blocks of n, all of it at the root; between hosts, where the
+// messages are on the way at once, half of (p-1) alpha.
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 
@@ -9,7 +10,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+  return messages_s(peers_by_messages(q), q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

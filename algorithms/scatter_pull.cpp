@@ -21,6 +21,7 @@ void build(const Problem& q, Builder& b) {
     return b.await_all(2);
   }
   b.await(q.root, 1);
+  await_turn_to_pull(q, b, 2);
   b.pull(recv_at(0), Ref::of(Space::kPeerSend, block_at(q, q.rank), q.root), q.bytes());
   b.publish(2);
 }

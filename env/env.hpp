@@ -13,18 +13,21 @@
 #include <vector>
 
 #include "core/affinity.hpp"
+#include "core/domain.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
 
-// The types a variable can have, besides LogLevel and CoreList. Words may be in either case.
+// The types a variable can have, besides LogLevel, CoreList and DomainChoice. Words may be in
+// either case.
 using Text = std::string;
 using Integer = int64_t;  // decimal; the table gives its range
 using Boolean = bool;     // 0/1, on/off, yes/no, true/false
 using Bytes = uint64_t;   // decimal with an optional suffix k, m, g (powers of 1024), or "max"
 enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };
 enum class KvsMode : uint8_t { kPmi, kMpi };
+enum class Mnic : uint8_t { kNone, kLocal, kGlobal };
 
 struct Environment {
 #define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \

@@ -44,6 +44,7 @@ bool parse_bytes(std::string_view text, Bytes& value) {
 constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "trace"};
 constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
 constexpr std::string_view kKvsModes[] = {"pmi", "mpi"};
+constexpr std::string_view kMnics[] = {"none", "local", "global"};
 
 template <typename Enum>
 bool parse_word(std::string_view text, std::span<const std::string_view> words, Enum& value) {
@@ -115,11 +116,20 @@ bool parse_value(std::string_view text, const NoBounds&, Launcher& value) {
 bool parse_value(std::string_view text, const NoBounds&, KvsMode& value) {
   return parse_word(text, kKvsModes, value);
 }
+bool parse_value(std::string_view text, const NoBounds&, Mnic& value) {
+  return parse_word(text, kMnics, value);
+}
 
 bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
   auto list = parse_core_list(lower_case(text));
   if (list) value = *std::move(list);
   return list.has_value();
+}
+
+bool parse_value(std::string_view text, const NoBounds&, DomainChoice& value) {
+  const auto choice = parse_domain(lower_case(text));
+  if (choice) value = *choice;
+  return choice.has_value();
 }
 
 std::string print_value(Integer value) { return fmt::format("{}", value); }
@@ -138,7 +148,12 @@ std::string print_value(Boolean value) { return value ? "1" : "0"; }
 std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
 std::string print_value(Launcher value) { return print_word(kLaunchers, value); }
 std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
+std::string print_value(Mnic value) { return print_word(kMnics, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
+std::string print_value(const DomainChoice& value) {
+  if (value.automatic) return "auto";
+  return value.number == kNoDomain ? "none" : fmt::format("{}", value.number);
+}
 
 std::string expected_value(const Bounds<Integer>& bounds, Integer) {
   return fmt::format("a whole number from {} to {}", bounds.lowest, bounds.highest);
@@ -154,8 +169,12 @@ std::string expected_value(const NoBounds&, Boolean) {
 std::string expected_value(const NoBounds&, LogLevel) { return expected_word(kLogLevels); }
 std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLaunchers); }
 std::string expected_value(const NoBounds&, KvsMode) { return expected_word(kKvsModes); }
+std::string expected_value(const NoBounds&, Mnic) { return expected_word(kMnics); }
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";
+}
+std::string expected_value(const NoBounds&, const DomainChoice&) {
+  return "auto, none, or a number from 0 on";
 }
 
 }  // namespace tutti

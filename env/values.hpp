@@ -45,7 +45,9 @@ bool parse_value(std::string_view text, const NoBounds& bounds, Boolean& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, LogLevel& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Launcher& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, KvsMode& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, Mnic& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, DomainChoice& value);
 
 // The value as it could be given.
 std::string print_value(Integer value);
@@ -55,7 +57,9 @@ std::string print_value(Boolean value);
 std::string print_value(LogLevel value);
 std::string print_value(Launcher value);
 std::string print_value(KvsMode value);
+std::string print_value(Mnic value);
 std::string print_value(const CoreList& value);
+std::string print_value(const DomainChoice& value);
 
 // What would have been legal, after "expected ". The value only selects the overload.
 std::string expected_value(const Bounds<Integer>& bounds, Integer);
@@ -65,7 +69,9 @@ std::string expected_value(const NoBounds& bounds, Boolean);
 std::string expected_value(const NoBounds& bounds, LogLevel);
 std::string expected_value(const NoBounds& bounds, Launcher);
 std::string expected_value(const NoBounds& bounds, KvsMode);
+std::string expected_value(const NoBounds& bounds, Mnic);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
+std::string expected_value(const NoBounds& bounds, const DomainChoice&);
 
 std::string lower_case(std::string_view text);
 

@@ -36,6 +36,7 @@ struct Options {
   int root = 0;
   int cores = 0;
   int hosts = 1;
+  int domains = 1;
   double latency_us = 0;
   double rate_gbit = 0;
   std::string algorithm;
@@ -71,6 +72,12 @@ tutti::DataType type_of(const std::string& name) {
   fail(fmt::format("there is no type '{}'; expected one of {}", name, names));
 }
 
+// That the ranks share.
+int cores_of(const Options& options) {
+  if (options.cores > 0) return options.cores;
+  return tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
+}
+
 Problem problem_of(const Options& options, const tutti::Environment& environment) {
   Problem problem;
   problem.collective = collective_of(options.collective);
@@ -94,17 +101,19 @@ Problem problem_of(const Options& options, const tutti::Environment& environment
   problem.root = options.root;
   problem.count = problem.stride = options.bytes / problem.element_bytes;
   if (!options.no_shm && options.hosts == 1) problem.limits = tutti::limits_of(environment);
+  problem.limits.pull_readers =
+      tutti::readers_for(options.ranks, cores_of(options), problem.limits.pull_readers);
   return problem;
 }
 
-// As many neighboring ranks on each as can be.
-tutti::Hosts hosts_of(const Options& options) {
-  if (options.hosts > options.ranks) {
-    fail(fmt::format("--hosts {}: there are {} ranks only", options.hosts, options.ranks));
+// As many neighboring ranks on each of `parts` as can be.
+tutti::Hosts divided(const Options& options, const char* option, int parts) {
+  if (parts > options.ranks) {
+    fail(fmt::format("{} {}: there are {} ranks only", option, parts, options.ranks));
   }
   std::vector<int> marks;
   for (int64_t rank = 0; rank < options.ranks; ++rank) {
-    marks.push_back(static_cast<int>(rank * options.hosts / options.ranks));
+    marks.push_back(static_cast<int>(rank * parts / options.ranks));
   }
   return tutti::Hosts::of(marks);
 }
@@ -166,13 +175,18 @@ void print_steps(const Schedule& schedule, int rank) {
 
 std::string text_of(const tutti::Phase& phase, uint32_t element_bytes) {
   const bool on_host = phase.scope == tutti::Scope::kHost;
-  std::string text =
-      fmt::format("{:<7} {}", on_host ? "host" : "column", collective_name(phase.collective));
-  const tutti::BufferBlocks blocks = blocks_of(phase.collective, true);
-  if (phase.count > 0) text += fmt::format(" of {} B:", phase.count * element_bytes);
-  if (blocks.send != tutti::Blocks::kNone) text += fmt::format(" {} ->", to_string(phase.send));
-  if (blocks.recv != tutti::Blocks::kNone) text += fmt::format(" {}", to_string(phase.recv));
-  if (phase.root >= 0) text += fmt::format(", root {}", phase.root);
+  std::string text = fmt::format("{:<7} ", on_host ? "host" : "column");
+  if (!phase.moves.empty()) {
+    text += fmt::format("copies of its own, {}, the first {} -> {}", phase.moves.size(),
+                        to_string(phase.moves[0].from), to_string(phase.moves[0].to));
+  } else {
+    text += collective_name(phase.collective);
+    const tutti::BufferBlocks blocks = blocks_of(phase.collective, true);
+    if (phase.count > 0) text += fmt::format(" of {} B:", phase.count * element_bytes);
+    if (blocks.send != tutti::Blocks::kNone) text += fmt::format(" {} ->", to_string(phase.send));
+    if (blocks.recv != tutti::Blocks::kNone) text += fmt::format(" {}", to_string(phase.recv));
+    if (phase.root >= 0) text += fmt::format(", root {}", phase.root);
+  }
   if (phase.after > 0) {
     text += fmt::format(", after {} {} of the {}", phase.after,
                         phase.after == 1 ? "phase" : "phases", on_host ? "column" : "host");
@@ -187,12 +201,6 @@ std::vector<std::string> phases_of(const tutti::Algorithm& algorithm, const Prob
     texts.push_back(text_of(phase, problem.element_bytes));
   }
   return texts;
-}
-
-// That the ranks share.
-int cores_of(const Options& options) {
-  if (options.cores > 0) return options.cores;
-  return tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
 }
 
 // What the ranks of a communicator would measure is not known here.
@@ -226,6 +234,7 @@ std::string headline(const Options& options, const Problem& problem) {
                          : "",
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
          (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
+         (problem.domains != nullptr ? fmt::format(" of {} domains", options.domains) : "") +
          (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
               : fmt::format(" that share {} core{}", cores_of(options),
@@ -323,7 +332,8 @@ void run_explain(const Options& options) {
     advice.rules_path = (*tuning)->path;
     alone = (*tuning)->tuning.machine;
   }
-  const tutti::Hosts hosts = hosts_of(options);
+  const tutti::Hosts hosts = divided(options, "--hosts", options.hosts);
+  const tutti::Hosts domains = divided(options, "--domains", options.domains);
   const bool spans = hosts.count() > 1;
   const tutti::NetworkFigures network = network_of(options, *tuning);
   const tutti::Machine machine = spans
@@ -334,6 +344,7 @@ void run_explain(const Options& options) {
   if (!selector.ok()) fail(std::string(selector.status().message()));
   Problem problem = problem_of(options, *environment);
   if (spans) problem.hosts = &hosts;
+  if (!spans && domains.count() > 1) problem.domains = &domains;
   const tutti::Choice choice = choose(options, *selector, problem);
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
   if (options.json) {
@@ -363,6 +374,10 @@ void add_explain(CLI::App& app) {
   command->add_option("--cores", options->cores, "That the ranks share (default: this machine's)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
+      ->check(CLI::Range(1, 1 << 20));
+  command
+      ->add_option("--domains", options->domains,
+                   "Last-level caches among which the ranks of a host are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command
       ->add_option("--latency", options->latency_us,

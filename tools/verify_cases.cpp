@@ -31,7 +31,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The least window that the contract allows for the chunk; everything streams.
       {512, 4 * line_each, 2 * line_each, 0},
       // What users get.
-      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true},
+      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, false, 4},
       // The same where all see all buffers.
       {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
@@ -169,11 +169,39 @@ std::vector<std::vector<Problem>> verify_cases(Collective collective, int ranks)
   return cases;
 }
 
-void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
-  if (algorithm.compose != nullptr) return prove_composition(algorithm, ranks, tally);
+std::vector<tutti::Hosts> shapes_of(int ranks) {
+  std::vector<tutti::Hosts> shapes;
+  const auto add = [&](const auto& host_of) {
+    std::vector<int> marks;
+    for (int rank = 0; rank < ranks; ++rank) marks.push_back(host_of(rank));
+    tutti::Hosts shape = tutti::Hosts::of(marks);
+    if (shape.count() > 1) shapes.push_back(std::move(shape));
+  };
+  add([&](int rank) { return 2 * rank / ranks; });
+  add([&](int rank) { return rank % 2; });
+  add([&](int rank) { return 3 * rank / ranks; });
+  add([&](int rank) { return rank == 1; });
+  add([&](int rank) { return rank / 4; });
+  return shapes;
+}
+
+namespace {
+
+// Of many ranks in domains, roots in the middle differ only in which rank of a group leads it.
+bool worth_a_proof_in_domains(const Problem& problem) {
+  if (problem.ranks <= 16 || !has_root(problem.collective)) return true;
+  return problem.root <= 2 || problem.root == problem.ranks / 2 ||
+         problem.root == problem.ranks - 1;
+}
+
+// With the same domains, or none, in all problems.
+void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Hosts* domains,
+                 ProofTally& tally) {
   std::vector<tutti::Schedule> schedules(static_cast<size_t>(ranks));
-  for (const std::vector<Problem>& problems : verify_cases(algorithm.collective, ranks)) {
+  for (std::vector<Problem> problems : verify_cases(algorithm.collective, ranks)) {
+    for (Problem& problem : problems) problem.domains = domains;
     Problem problem = problems.front();
+    if (domains != nullptr && !worth_a_proof_in_domains(problem)) continue;
     problem.rank = 0;
     const tutti::Applies applies = algorithm.applies(problem);
     for (int rank = 0; rank < ranks; ++rank) {
@@ -198,7 +226,20 @@ void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& t
     const tutti::Status status =
         verify(schedules, problems, {algorithm.name, algorithm.rank_order});
     if (status.ok()) continue;
-    tally.failures.emplace_back(status.message());
+    const std::string shape =
+        domains == nullptr ? "" : fmt::format("{} domains: ", domains->count());
+    tally.failures.push_back(shape + std::string(status.message()));
     return;
+  }
+}
+
+}  // namespace
+
+void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
+  if (algorithm.compose != nullptr) return prove_composition(algorithm, ranks, tally);
+  prove_cases(algorithm, ranks, nullptr, tally);
+  if (!algorithm.by_domains) return;
+  for (const tutti::Hosts& domains : shapes_of(ranks)) {
+    if (tally.failures.empty()) prove_cases(algorithm, ranks, &domains, tally);
   }
 }

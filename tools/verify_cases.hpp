@@ -18,6 +18,10 @@
 // one for each.
 std::vector<std::vector<tutti::Problem>> verify_cases(tutti::Collective collective, int ranks);
 
+// Hosts, or domains of one, with as many ranks each and not, neighbors and dealt out; several of
+// each.
+std::vector<tutti::Hosts> shapes_of(int ranks);
+
 struct ProofTally {
   uint64_t proofs = 0;
   uint64_t steps = 0;                       // of all ranks in all proofs

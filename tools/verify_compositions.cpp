@@ -65,6 +65,14 @@ class Proof {
     for (int rank = 0; rank < common_.ranks; ++rank) TUTTI_RETURN_IF_ERROR(check_overlap(rank));
     for (bool moved = true; moved;) {
       moved = false;
+      for (int rank = 0; rank < common_.ranks; ++rank) {
+        for (const Scope scope : {Scope::kHost, Scope::kColumn}) {
+          while (moves_next(rank, scope)) {
+            TUTTI_RETURN_IF_ERROR(move(rank, scope));
+            moved = true;
+          }
+        }
+      }
       for (const Group& group : groups_) {
         while (ready(group)) {
           TUTTI_RETURN_IF_ERROR(run(group));
@@ -99,13 +107,23 @@ class Proof {
     return at < state.composition.phases.size() ? &state.composition.phases[at] : nullptr;
   }
 
+  bool may_begin(int rank, const Phase& phase) {
+    const Scope other = phase.scope == Scope::kHost ? Scope::kColumn : Scope::kHost;
+    return state_of(rank).done[static_cast<size_t>(other)] >= phase.after;
+  }
   bool ready(const Group& group) {
     return std::ranges::all_of(group.ranks, [&](int rank) {
       const Phase* phase = next(rank, group.scope);
-      const auto other =
-          static_cast<size_t>(group.scope == Scope::kHost ? Scope::kColumn : Scope::kHost);
-      return phase != nullptr && state_of(rank).done[other] >= phase->after;
+      return phase != nullptr && phase->moves.empty() && may_begin(rank, *phase);
     });
+  }
+  bool moves_next(int rank, Scope scope) {
+    const Phase* phase = next(rank, scope);
+    return phase != nullptr && !phase->moves.empty() && may_begin(rank, *phase);
+  }
+  void end_phase(int rank, Scope scope) {
+    ++state_of(rank).next[static_cast<size_t>(scope)];
+    ++state_of(rank).done[static_cast<size_t>(scope)];
   }
 
   // Block `index` of a buffer, in bytes.
@@ -118,12 +136,20 @@ class Proof {
     return kind == Blocks::kPerRank ? ranks : kind == Blocks::kOne ? 1 : 0;
   }
 
+  Status check_inside(int rank, const Ref& ref, const Range& range) {
+    const uint64_t scratch = state_of(rank).composition.scratch_bytes;
+    if (inside(problems_, rank, scratch, ref.plus(range.offset), range.bytes)) return {};
+    return Status::format(Code::kInternal, "a phase of rank {} uses {} B at {}, outside the buffer",
+                          rank, range.bytes, to_string(ref.plus(range.offset)));
+  }
   Status read(int rank, const Ref& ref, const Range& range, std::vector<Run>& runs) {
     if (range.bytes == 0) return {};
+    TUTTI_RETURN_IF_ERROR(check_inside(rank, ref, range));
     return memories_.read(rank, SIZE_MAX, ref.plus(range.offset), range.bytes, false, runs);
   }
   Status write(int rank, const Ref& ref, const Range& range, std::span<const Run> runs) {
     if (range.bytes == 0) return {};
+    TUTTI_RETURN_IF_ERROR(check_inside(rank, ref, range));
     return memories_.write(rank, SIZE_MAX, ref.plus(range.offset), runs);
   }
 
@@ -132,10 +158,17 @@ class Proof {
     for (const int rank : group.ranks) phases.push_back(next(rank, group.scope));
     TUTTI_RETURN_IF_ERROR(check_agreement(group, phases));
     TUTTI_RETURN_IF_ERROR(perform(group, phases));
-    for (const int rank : group.ranks) {
-      ++state_of(rank).next[static_cast<size_t>(group.scope)];
-      ++state_of(rank).done[static_cast<size_t>(group.scope)];
+    for (const int rank : group.ranks) end_phase(rank, group.scope);
+    return {};
+  }
+
+  Status move(int rank, Scope scope) {
+    for (const tutti::Move& move : next(rank, scope)->moves) {
+      std::vector<Run> runs;
+      TUTTI_RETURN_IF_ERROR(read(rank, move.from, {0, move.bytes}, runs));
+      TUTTI_RETURN_IF_ERROR(write(rank, move.to, {0, move.bytes}, runs));
     }
+    end_phase(rank, scope);
     return {};
   }
 
@@ -171,22 +204,57 @@ class Proof {
         return {};
       }
       case Collective::kAllgatherv:
-        for (size_t giver = 0; giver < n; ++giver) {
-          std::vector<Run> runs;
-          TUTTI_RETURN_IF_ERROR(read(group.ranks[giver], phases[giver]->send,
-                                     block(*phases[giver], phases[giver]->layouts.send, 0), runs));
-          for (size_t i = 0; i < n; ++i) {
-            const Range place = block(*phases[i], phases[i]->layouts.recv, giver);
-            TUTTI_RETURN_IF_ERROR(write(group.ranks[i], phases[i]->recv, place, runs));
-          }
-        }
-        return {};
+      case Collective::kAlltoall:
+      case Collective::kAlltoallv:
+      case Collective::kGather:
+      case Collective::kGatherv:
+      case Collective::kScatter:
+      case Collective::kScatterv: return exchange(group, phases);
       case Collective::kAllreduce:
       case Collective::kReduce:
       case Collective::kReduceScatterv: return reduce(group, phases);
       default: break;
     }
     return Status::format(Code::kInternal, "no phase is a {} yet", collective_name(collective));
+  }
+
+  // What each gives each other, all of it before any is taken.
+  Status exchange(const Group& group, std::span<const Phase* const> phases) {
+    struct Parcel {
+      size_t giver;
+      size_t taker;
+      std::vector<Run> runs;
+    };
+    std::vector<Parcel> parcels;
+    const auto kinds = [&](size_t i) {
+      return blocks_of(phases[i]->collective, static_cast<int>(i) == phases[i]->root);
+    };
+    for (size_t giver = 0; giver < phases.size(); ++giver) {
+      for (size_t taker = 0; taker < phases.size(); ++taker) {
+        const Blocks gives = kinds(giver).send;
+        const Blocks takes = kinds(taker).recv;
+        if (gives == Blocks::kNone || takes == Blocks::kNone) continue;
+        const size_t given_block = gives == Blocks::kPerRank ? taker : 0;
+        const size_t taken_block = takes == Blocks::kPerRank ? giver : 0;
+        const Range given = block(*phases[giver], phases[giver]->layouts.send, given_block);
+        const Range taken = block(*phases[taker], phases[taker]->layouts.recv, taken_block);
+        if (given.bytes != taken.bytes) {
+          return Status::format(Code::kInternal, "in a {}, rank {} gives {} B to rank {}, not {}",
+                                collective_name(phases[giver]->collective), group.ranks[giver],
+                                given.bytes, group.ranks[taker], taken.bytes);
+        }
+        parcels.push_back({giver, taker, {}});
+        TUTTI_RETURN_IF_ERROR(
+            read(group.ranks[giver], phases[giver]->send, given, parcels.back().runs));
+      }
+    }
+    for (const Parcel& parcel : parcels) {
+      const Phase& phase = *phases[parcel.taker];
+      const bool apart = kinds(parcel.taker).recv == Blocks::kPerRank;
+      const Range place = block(phase, phase.layouts.recv, apart ? parcel.giver : 0);
+      TUTTI_RETURN_IF_ERROR(write(group.ranks[parcel.taker], phase.recv, place, parcel.runs));
+    }
+    return {};
   }
 
   Status reduce(const Group& group, std::span<const Phase* const> phases) {
@@ -226,8 +294,16 @@ class Proof {
     const tutti::BufferBlocks kinds = blocks_of(phase.collective, own == phase.root);
     const bool only_gives = phase.collective == Collective::kBroadcast && own == phase.root;
     std::vector<Use> list;
+    for (const tutti::Move& move : phase.moves) {
+      if (move.bytes == 0) continue;
+      list.push_back({move.from, {0, move.bytes}, false});
+      list.push_back({move.to, {0, move.bytes}, true});
+    }
+    if (!phase.moves.empty()) return list;
+    const size_t members = phase.scope == Scope::kHost ? hosts_.neighbors(rank).size()
+                                                       : static_cast<size_t>(hosts_.count());
     const auto add = [&](Blocks kind, const Ref& ref, const tutti::Layout& layout, bool writes) {
-      const size_t count = layout.counts.empty() ? blocks(kind, 1) : layout.counts.size();
+      const size_t count = layout.counts.empty() ? blocks(kind, members) : layout.counts.size();
       for (size_t i = 0; i < count; ++i) {
         const Range range = block(phase, layout, i);
         if (range.bytes > 0) list.push_back({ref, range, writes});
@@ -289,23 +365,6 @@ class Proof {
   std::vector<State> ranks_;
   size_t steps_ = 0;
 };
-
-// Hosts with as many ranks each and not, neighbors and dealt out.
-std::vector<Hosts> shapes_of(int ranks) {
-  std::vector<Hosts> shapes;
-  const auto add = [&](const auto& host_of) {
-    std::vector<int> marks;
-    for (int rank = 0; rank < ranks; ++rank) marks.push_back(host_of(rank));
-    Hosts shape = Hosts::of(marks);
-    if (shape.count() > 1) shapes.push_back(std::move(shape));
-  };
-  add([&](int rank) { return 2 * rank / ranks; });
-  add([&](int rank) { return rank % 2; });
-  add([&](int rank) { return 3 * rank / ranks; });
-  add([&](int rank) { return rank == 1; });
-  add([&](int rank) { return rank / 4; });
-  return shapes;
-}
 
 }  // namespace
 

@@ -3,57 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "transports/joined_endpoint.hpp"
 
 namespace tutti {
 namespace {
-
-// Each peer by the endpoint that reaches it best. Receives are from a known source: of calls.
-class JoinedEndpoint final : public Endpoint {
- public:
-  JoinedEndpoint(const Hosts& hosts, int rank, std::unique_ptr<Endpoint> host,
-                 std::unique_ptr<Endpoint> network)
-      : hosts_(hosts),
-        own_host_(hosts.host(rank)),
-        host_(std::move(host)),
-        network_(std::move(network)) {}
-
-  void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override {
-    transfer.carrier = carrier_of(peer);
-    transfer.carrier->send(number_of(peer), tag, source, bytes, transfer);
-  }
-  void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override {
-    transfer.carrier = carrier_of(peer);
-    transfer.carrier->recv(number_of(peer), tag, mask, dst, bytes, transfer);
-  }
-  bool poll() override {
-    const bool moved = host_->poll();
-    return network_->poll() || moved;
-  }
-  bool poll_for(const Transfer& /*wanted*/) override { return poll(); }
-  void cancel(Transfer& transfer) override {
-    if (transfer.carrier != nullptr) transfer.carrier->cancel(transfer);
-  }
-  // The network joins the ranks of this host, too.
-  void leave() override { network_->leave(); }
-  [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
-  [[nodiscard]] uint64_t eager_bytes() const override {
-    return std::min(host_->eager_bytes(), network_->eager_bytes());
-  }
-  [[nodiscard]] bool rings() const override { return host_->rings() && network_->rings(); }
-
- private:
-  [[nodiscard]] bool is_here(int peer) const { return hosts_.host(peer) == own_host_; }
-  [[nodiscard]] Endpoint* carrier_of(int peer) const {
-    return is_here(peer) ? host_.get() : network_.get();
-  }
-  [[nodiscard]] int number_of(int peer) const { return is_here(peer) ? hosts_.place(peer) : peer; }
-
-  const Hosts& hosts_;
-  const int own_host_;
-  const std::unique_ptr<Endpoint> host_;
-  const std::unique_ptr<Endpoint> network_;
-};
 
 // Some ranks of an endpoint, by other numbers.
 class ColumnEndpoint final : public Endpoint {
@@ -66,6 +19,9 @@ class ColumnEndpoint final : public Endpoint {
   }
   void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override {
     network_->recv(rank_of(peer), tag, mask, dst, bytes, transfer);
+  }
+  bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override {
+    return network_->recv_if_here(tag, mask, dst, bytes, transfer);
   }
   bool poll() override { return network_->poll(); }
   bool poll_for(const Transfer& wanted) override { return network_->poll_for(wanted); }
@@ -95,7 +51,7 @@ JoinedTransport::JoinedTransport(int rank, Hosts hosts, int lanes, std::unique_p
 
 Result<std::unique_ptr<Endpoint>> JoinedTransport::open_endpoint(int channel) {
   auto network = network_->open_endpoint(lanes_ + channel);
-  if (!network.ok() || channel == lanes_) return network;
+  if (!network.ok()) return network;
   auto host = host_->open_endpoint(lanes_ + channel);
   if (!host.ok()) return host;
   return std::unique_ptr<Endpoint>(

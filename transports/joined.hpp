@@ -5,8 +5,7 @@
 //
 // Channels. Of `lanes` lanes, lane i has channel i of the host's transport within the host, channel
 // lanes + i of both for calls among all ranks, and channel i of the network for calls along its
-// column. The users' messages have the last channel of the network alone: a receive from any
-// source must meet all messages in one place.
+// column. The users' messages have the last channel of both.
 #pragma once
 
 #include <memory>
@@ -23,7 +22,7 @@ class JoinedTransport final : public Transport {
                   std::unique_ptr<Transport> network);
 
   // Channels that each of the two must have.
-  static int host_channels(int lanes) { return 2 * lanes; }
+  static int host_channels(int lanes) { return 2 * lanes + 1; }
   static int network_channels(int lanes) { return 2 * lanes + 1; }
 
   [[nodiscard]] const Hosts& hosts() const { return hosts_; }

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/exchange.hpp"
 #include "core/status.hpp"
@@ -33,7 +34,7 @@ struct Transfer {
   bool done = false;
   Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
   uint64_t bytes = 0;  // received
-  int source = -1;     // of a receive
+  int source = -1;     // of a receive: once a message has met it
   Tag tag = 0;         // of the message received
   void* internal = nullptr;           // the endpoint's
   class Endpoint* carrier = nullptr;  // which of several joined ones has it; theirs
@@ -48,6 +49,9 @@ class Endpoint {
   // sender as soon as there is room for it, whether or not a receive is posted.
   virtual void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) = 0;
   virtual void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
+  // Begins a receive from any source if a message that it takes has come already, the oldest of
+  // them; else returns false, and nothing is posted.
+  virtual bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
   // Moves data, completes transfers; returns whether anything moved.
   virtual bool poll() = 0;
   // The same, but leaves off once `wanted` is done: what came behind it stays where it is, and need
@@ -144,6 +148,12 @@ class Window {
   }
   // Copies from an address of the process of `rank`; only if Transport::can_pull().
   virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
+  // For what pull() could not copy: asks `rank` for it, to be called again, with the same
+  // arguments, until it returns true. Needs `rank` to call hand_over() meanwhile. One such copy at
+  // a time.
+  virtual Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
+  // Gives peers what they ask for, anything that this process can read; returns whether any did.
+  virtual bool hand_over() = 0;
   virtual ~Window() = default;
 };
 
@@ -222,6 +232,16 @@ class Transport {
   virtual void has_failed(Code /*why*/) {}
 };
 
+// The network interfaces that a rank uses side by side: CCL_MNIC.
+struct NicSet {
+  enum class Which : uint8_t { kOne, kLocal, kGlobal };  // kLocal: those near its cores
+  Which which = Which::kOne;
+  // Beginnings of the names of those that may be used, separated by commas; with ^ before it: of
+  // those that may not. They count for one as well as for several.
+  std::string names = {};
+  uint32_t most = 64;
+};
+
 struct TransportConfig {
   int lanes = 1;                 // windows
   int channels = 2;              // endpoints
@@ -229,10 +249,14 @@ struct TransportConfig {
   bool pulls = true;             // whether to find out if ranks can read one another's memory
   int64_t deadline_ms = kNever;  // for connecting
   std::string label;             // of the communicator, for errors
+  // What the ranks that meet here are called in texts and as sources of messages, if they are some
+  // of a communicator's; empty: as they are.
+  std::vector<int> numbers = {};
   // Of networks: the provider to use, and interfaces, best first, separated by commas; empty: the
   // best there are.
   std::string provider = {};
   std::string interfaces = {};
+  NicSet nics = {};
 };
 
 enum class Reach {

@@ -63,6 +63,22 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
   return resolved;
 }
 
+namespace {
+
+NicSet nics_of(const Environment& environment) {
+  NicSet nics;
+  switch (environment.mnic) {
+    case Mnic::kNone: nics.which = NicSet::Which::kOne; break;
+    case Mnic::kLocal: nics.which = NicSet::Which::kLocal; break;
+    case Mnic::kGlobal: nics.which = NicSet::Which::kGlobal; break;
+  }
+  nics.names = environment.mnic_names;
+  nics.most = static_cast<uint32_t>(environment.mnic_count);
+  return nics;
+}
+
+}  // namespace
+
 Result<tutti_unique_id> open_meeting() {
   Result<UniqueId> id = make_unique_id();
   if (!id.ok()) return id.status();
@@ -111,7 +127,8 @@ Status Communicator::connect(Exchange& exchange) {
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .provider = environment.ofi_provider,
-      .interfaces = environment.ofi_interfaces};
+      .interfaces = environment.ofi_interfaces,
+      .nics = nics_of(environment)};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();
@@ -129,7 +146,8 @@ Status Communicator::connect(Exchange& exchange) {
                               .tuning = *tuning,
                               .network = network_,
                               .local_ranks = local_ranks,
-                              .cores = agreed->cores};
+                              .cores = agreed->cores,
+                              .domains = agreed->domains};
   TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
   return watch_peers(exchange);
 }

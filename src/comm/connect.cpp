@@ -139,6 +139,7 @@ Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& e
   if (!neighborhood.ok()) return neighborhood.status();
   TransportConfig within = config;
   within.channels = JoinedTransport::host_channels(config.lanes);
+  within.numbers = neighborhood->hosts.neighbors(exchange.rank());
   auto host = host_kind().connect(*neighborhood->exchange, within);
   const auto kind = agree_on_network(exchange, environment.atl_transport);
   if (!host.ok()) return host.status();

@@ -1,6 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "comm/lanes.hpp"
 
+#include <numeric>
+
+#include "core/domain.hpp"
+
 namespace tutti {
 namespace {
 
@@ -12,10 +16,22 @@ Result<Choose> chooser(const Environment& environment, const Machine& machine, A
   });
 }
 
-Limits limits_on(Transport& transport, const Environment& environment) {
-  Limits limits = limits_of(environment);
+Limits limits_on(Transport& transport, const ChoiceSettings& choice) {
+  Limits limits = limits_of(choice.environment);
   limits.pulls = transport.can_pull();
+  limits.pull_readers = readers_for(choice.local_ranks, choice.cores, limits.pull_readers);
   return limits;
+}
+
+// None if there is one, or the domain of some rank is not known.
+std::optional<Hosts> domains_among(const std::vector<int>& domain_of, std::vector<int> ranks) {
+  for (int& rank : ranks) {
+    rank = domain_of[static_cast<size_t>(rank)];
+    if (rank == kNoDomain) return std::nullopt;
+  }
+  Hosts domains = Hosts::of(ranks);
+  if (domains.count() == 1) return std::nullopt;
+  return domains;
 }
 
 }  // namespace
@@ -39,7 +55,11 @@ bool Lanes::in_column() const {
 Status Lanes::choose_by(const ChoiceSettings& choice) {
   Transport& within =
       connection_.joined != nullptr ? connection_.joined->host() : *connection_.transport;
-  limits_ = limits_on(within, choice.environment);
+  limits_ = limits_on(within, choice);
+  std::vector<int> here(static_cast<size_t>(ranks_));
+  std::iota(here.begin(), here.end(), 0);
+  if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
+  domains_ = domains_among(choice.domains, std::move(here));
   can_view_ = within.can_view();
   Environment selecting = choice.environment;
   selecting.strict = choice.strict;
@@ -86,7 +106,8 @@ Status Lanes::open(int count) {
         .ranks = static_cast<int>(hosts.neighbors(rank_).size()),
         .limits = limits_,
         .can_view = can_view_,
-        .choose = &choose_in_[static_cast<size_t>(Scope::kHost)]};
+        .choose = &choose_in_[static_cast<size_t>(Scope::kHost)],
+        .domains = domains_ ? &*domains_ : nullptr};
     contexts_[static_cast<size_t>(Scope::kColumn)] = {
         .rank = hosts.host(rank_),
         .ranks = hosts.count(),
@@ -139,6 +160,7 @@ void Lanes::describe(ExecutorSettings& settings) const {
   if (connection_.joined == nullptr) {
     settings.limits = limits_;
     settings.can_view = can_view_;
+    settings.domains = domains_ ? &*domains_ : nullptr;
     return;
   }
   settings.polls = true;

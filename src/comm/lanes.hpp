@@ -24,6 +24,7 @@ struct ChoiceSettings {
   const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
   int local_ranks;
   int cores;
+  const std::vector<int>& domains;  // by rank
 };
 
 class Lanes {
@@ -49,7 +50,8 @@ class Lanes {
   Connection& connection_;
   const int rank_;
   const int ranks_;
-  Limits limits_;  // of the ranks of a host
+  Limits limits_;                 // of the ranks of a host
+  std::optional<Hosts> domains_;  // of these, if there are several
   bool can_view_ = false;
   Choose choose_;
   // If the ranks are on several hosts; by scope.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/domain.hpp"
 #include "core/topology.hpp"
 
 namespace tutti {
@@ -36,6 +37,7 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"TUTTI_SHM_WINDOW_BYTES", environment.window_bytes},
       {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
       {"TUTTI_SHM_PULL", environment.pull ? 1u : 0u},
+      {"TUTTI_PULL_READERS", static_cast<uint64_t>(environment.pull_readers)},
       {"TUTTI_NETWORK_MEASURE", environment.measure_network ? 1u : 0u},
       {"TUTTI_STREAM_BYTES", environment.stream_bytes},
       {"CCL_ATL_TRANSPORT (as a hash)", hash_of(environment.atl_transport)},
@@ -67,6 +69,7 @@ std::vector<int> to_list(const cpu_set_t& cores) {
 // What a rank says of where it is.
 struct Whereabouts {
   uint64_t host;  // a mark
+  int64_t domain;
   cpu_set_t cores;
 };
 
@@ -118,7 +121,10 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   Whereabouts mine{};
   mine.host = host_mark(environment);
   CPU_ZERO(&mine.cores);
-  for (const int core : usable_cores()) {
+  const std::vector<int> usable = usable_cores();
+  const DomainChoice& domain = environment.domain;
+  mine.domain = domain.automatic ? domain_of(usable) : domain.number;
+  for (const int core : usable) {
     if (core < CPU_SETSIZE) CPU_SET(core, &mine.cores);
   }
   auto all = exchange.allgather(pack(settings, mine));
@@ -127,6 +133,7 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   cpu_set_t cores;
   CPU_ZERO(&cores);
   std::vector<uint64_t> marks;
+  std::vector<int> domains;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
     Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], settings.size(), rank);
     if (!entry.ok()) return entry.status();
@@ -137,10 +144,12 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
           settings[i].variable, settings[i].value, exchange.rank(), entry->values[i], rank);
     }
     marks.push_back(entry->place.host);
+    domains.push_back(static_cast<int>(entry->place.domain));
     if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);
   }
   Agreement agreement;
   agreement.hosts = Hosts::of(marks);
+  agreement.domains = std::move(domains);
   agreement.cores = parallel_threads(to_list(cores), cpu_quota());
   return agreement;
 }

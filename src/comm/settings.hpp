@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What the ranks tell one another first: settings on which all must agree, and the cores they may
-// use, from which each works out how long waiting threads spin.
+// use, from which each works out how long waiting threads spin, and the caches that they share.
 #pragma once
 
 #include "core/exchange.hpp"
@@ -13,7 +13,8 @@ namespace tutti {
 struct Agreement {
   // As the ranks' marks have it; that those of a host really share memory is yet to be seen.
   Hosts hosts;
-  int cores = 1;  // that the ranks of this host may use together
+  std::vector<int> domains;  // by rank; kNoDomain: not known
+  int cores = 1;             // that the ranks of this host may use together
 };
 
 // What processes that can share memory have in common: the running system, the network namespace,

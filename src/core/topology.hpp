@@ -43,6 +43,15 @@ CacheSizes cache_sizes();
 
 Status bind_this_thread(int core);
 
+// ---- asked where there are several network interfaces -------------------------------------------
+
+// How near each device is to the cores: how deep in hwloc's tree the smallest part of the machine
+// lies that has both (0: the whole machine). The deeper, the nearer. A device of which hwloc does
+// not know where it is counts as a part of the whole. `names` are the system's: "eth0", "mlx5_0".
+// `xml`: another machine than this one, as hwloc describes it; for tests.
+Result<std::vector<int>> device_nearness(std::span<const std::string> names,
+                                         std::span<const int> cores, const std::string& xml = "");
+
 // ---- asked by `tutti info` ---------------------------------------------------------------------
 
 // "480 MiB", "15.6 GiB".

@@ -5,31 +5,22 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "core/topology.hpp"
+#include "core/topology_handle.hpp"
 
 namespace tutti {
 namespace {
 
 constexpr size_t kLineWidth = 90;
 
-struct DestroyTopology {
-  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
-};
-using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
-
 Result<TopologyHandle> load_hwloc() {
-  hwloc_topology_t raw = nullptr;
-  if (hwloc_topology_init(&raw) != 0) return Status::system(errno, "hwloc_topology_init");
-  TopologyHandle topology(raw);
-  hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  Result<TopologyHandle> topology = begin_topology();
+  if (!topology.ok()) return topology;
+  hwloc_topology_t raw = topology->get();
   for (const hwloc_obj_type_t type :
        {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE}) {
     hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_ALL);
-  }
-  for (const hwloc_obj_type_t type : {HWLOC_OBJ_DIE, HWLOC_OBJ_GROUP}) {
-    hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   }
   if (hwloc_topology_load(raw) != 0) return Status::system(errno, "hwloc_topology_load");
   return topology;

@@ -194,6 +194,7 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
                       .can_view = settings_.can_view,
                       .choose = &choose_,
                       .hosts = settings_.hosts,
+                      .domains = settings_.domains,
                       .scopes = settings_.scopes});
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();

@@ -24,7 +24,8 @@ struct ExecutorSettings {
   bool polls = false;  // see Waiter
   // If they are on several hosts: where, and among whom its phases run.
   const Hosts* hosts = nullptr;
-  Journal::Tell tell;  // by way of all hosts
+  const Hosts* domains = nullptr;  // as in Problem
+  Journal::Tell tell;              // by way of all hosts
   std::array<const PlanContext*, kScopes> scopes{};
   Patience caller_patience;  // of a thread inside a call
   Patience worker_patience;  // of a worker, which may share its core with the application

@@ -9,6 +9,9 @@
 namespace tutti {
 namespace {
 
+// So many lines are read at once in no time.
+constexpr int kFewRanks = 4;
+
 // By a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks) {
   if (call.layouts != nullptr) {
@@ -98,6 +101,8 @@ Advance Lane::advance() {
     return Advance::kDone;
   }
   if (!sends_.empty()) poll();
+  // Its buffers are shown, so it is not through before all peers are.
+  if (part_->schedule.shows_buffers) window_->hand_over();
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
 
@@ -154,7 +159,7 @@ void Lane::close_gate() {
 
 // Called until it returns true, which begins the call.
 bool Lane::pass_gate() {
-  if (!reached(synced_, gate_) && !all_entered(gate_)) {
+  if (!reached(synced_, gate_) && !(ranks_ > kFewRanks ? look_further() : all_entered(gate_))) {
     // Having to wait, wait for more, lest each of the next calls has to as well.
     gate_ = later(gate_, call_ - 1 - kMostAhead / 2);
     return false;
@@ -164,6 +169,12 @@ bool Lane::pass_gate() {
   // mistake must see our signature all the same.
   if (!part_->enters) enter();
   return true;
+}
+
+// Whoever looks at many lines looks for more calls than it must, lest each of the next has to.
+[[gnu::noinline]] bool Lane::look_further() {
+  return all_entered(later(gate_, call_ - 1 - kMostAhead / 2)) ||
+         (status_.ok() && all_entered(gate_));
 }
 
 // ---- entries and ticks -------------------------------------------------------------------------

@@ -100,6 +100,7 @@ class Lane {
 
   void close_gate();
   bool pass_gate();
+  bool look_further();
   void enter();
   void publish(uint32_t tick);
   bool arrived(const Step& step);
@@ -115,6 +116,7 @@ class Lane {
   [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
   void find_buffers_of(int peer);
   bool pull(const Step& step, const std::byte* src);
+  bool ask_for(const Step& step, uint64_t from);
   bool pull_shown(const Step& step);
   void show(const Step& step);
   [[nodiscard]] BlockHead head_at(const Ref& ref) const;
@@ -184,6 +186,8 @@ class Lane {
     Transfer transfer;
   };
   std::deque<Sent> sends_;
+  bool asking_ = false;       // the peer of a pull hands its buffer over
+  bool said_asking_ = false;  // once
   std::vector<const void*> sources_;
   std::vector<CacheLine> scratch_;
   std::vector<std::byte> scaled_;       // pre-multiplied send buffer

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/lane_group.hpp"
 
+#include <cstring>
+
 namespace tutti {
 namespace {
 
@@ -40,10 +42,12 @@ Advance LaneGroup::advance_phases() {
 bool LaneGroup::advance_scope(Scope scope) {
   Progress& progress = progress_of(scope);
   if (failed_ != nullptr || !start_next(scope, progress)) return false;
-  Lane& lane = lane_of(scope);
-  const Advance advance = lane.advance();
-  if (advance == Advance::kFailed) failed_ = &lane;
-  if (advance != Advance::kDone) return false;
+  if (composed_->phases[progress.next].plan != nullptr) {
+    Lane& lane = lane_of(scope);
+    const Advance advance = lane.advance();
+    if (advance == Advance::kFailed) failed_ = &lane;
+    if (advance != Advance::kDone) return false;
+  }
   progress.started = false;
   ++progress.next;
   ++progress.done;
@@ -58,28 +62,39 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   if (progress.next == phases.size()) return false;
   const ComposedPlan::Phase& phase = phases[progress.next];
   if (progress_of(other(scope)).done < phase.after) return false;
-  Call& call = calls_[static_cast<size_t>(scope)];
-  bind(progress.next, call);
-  lane_of(scope).start(*phase.plan, 0, call, record_);
   progress.started = true;
+  if (phase.plan == nullptr) {
+    move(phase);
+    return true;
+  }
+  Call& call = calls_[static_cast<size_t>(scope)];
+  bind(phase, call);
+  lane_of(scope).start(*phase.plan, 0, call, record_);
   return true;
 }
 
-void LaneGroup::bind(size_t index, Call& call) {
-  const ComposedPlan::Phase& phase = composed_->phases[index];
+// Null where the caller has no such buffer.
+std::byte* LaneGroup::address_of(const Ref& ref) {
+  if (ref.space() == Space::kScratch) {
+    return reinterpret_cast<std::byte*>(scratch_.data()) + ref.offset;
+  }
   auto* const send = static_cast<std::byte*>(const_cast<void*>(arguments_->send));
   auto* const recv = static_cast<std::byte*>(arguments_->recv);
-  const auto address = [&](const Ref& ref) -> std::byte* {
-    if (ref.space() == Space::kScratch) {
-      return reinterpret_cast<std::byte*>(scratch_.data()) + ref.offset;
-    }
-    std::byte* const base = ref.space() == Space::kSend ? send : recv;
-    return base == nullptr ? nullptr : base + offset_ + ref.offset;
-  };
+  std::byte* const base = ref.space() == Space::kSend ? send : recv;
+  return base == nullptr ? nullptr : base + offset_ + ref.offset;
+}
+
+void LaneGroup::bind(const ComposedPlan::Phase& phase, Call& call) {
   call = phase.call;
-  call.send = address(phase.send);
-  call.recv = address(phase.recv);
+  call.send = address_of(phase.send);
+  call.recv = address_of(phase.recv);
   if (call.op == ReduceOp::kPremulSum) call.binding = arguments_->binding;
+}
+
+void LaneGroup::move(const ComposedPlan::Phase& phase) {
+  for (const Move& move : phase.moves) {
+    if (move.bytes > 0) std::memcpy(address_of(move.to), address_of(move.from), move.bytes);
+  }
 }
 
 void LaneGroup::finish() {

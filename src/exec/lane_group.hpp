@@ -60,7 +60,9 @@ class LaneGroup {
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
-  void bind(size_t phase, Call& call);
+  [[nodiscard]] std::byte* address_of(const Ref& ref);
+  void bind(const ComposedPlan::Phase& phase, Call& call);
+  void move(const ComposedPlan::Phase& phase);
   void finish();
 
   const std::unique_ptr<Lane> all_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/log.hpp"
 #include "exec/lane.hpp"
 
 namespace tutti {
@@ -63,16 +64,32 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
 // `src` is an address of the peer's process.
 bool Lane::pull(const Step& step, const std::byte* src) {
   const auto from = reinterpret_cast<uint64_t>(src);
+  if (asking_) return ask_for(step, from);
   if (const std::byte* seen = window_->view(step.peer, from, step.bytes)) {
     copy_bytes(address(step.dst), seen, step.bytes, step.streams);
     return true;
   }
-  Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
-  if (status.ok()) return true;
+  const Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);
+  if (status.ok()) [[likely]]
+    return true;
   if (status.code() == Code::kPeerFailed) {
     return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
   }
-  return fail(status.with_context(
+  if (!said_asking_) {
+    said_asking_ = true;
+    log::warn("a buffer of {} cannot be read directly ({}): it is handed over, which is slower",
+              name_of(step.peer), status.message());
+  }
+  asking_ = true;
+  return ask_for(step, from);
+}
+
+// What cannot be pulled, step by step; the peer waits in the same call.
+bool Lane::ask_for(const Step& step, uint64_t from) {
+  const Result<bool> done = window_->ask_for(step.peer, address(step.dst), from, step.bytes);
+  asking_ = done.ok() && !*done;
+  if (done.ok()) return *done;
+  return fail(done.status().with_context(
       fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
 }
 

@@ -31,6 +31,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
   problem.limits = context.limits;
   problem.hosts = context.hosts;
+  problem.domains = context.domains;
   return problem;
 }
 
@@ -42,11 +43,12 @@ uint64_t slot_extent_of(const Problem& problem) {
   return lines * kCacheLine;
 }
 
-bool reads_lines(const Schedule& schedule, const Step& step) {
-  if (step.kind == StepKind::kCopy) return step.src.space() == Space::kLine;
+// Whether a copy or reduction reads there.
+bool reads(const Schedule& schedule, const Step& step, Space space) {
+  if (step.kind == StepKind::kCopy) return step.src.space() == space;
   const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
   return std::any_of(sources.begin(), sources.end(),
-                     [](const Ref& ref) { return ref.space() == Space::kLine; });
+                     [space](const Ref& ref) { return ref.space() == space; });
 }
 
 Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
@@ -60,14 +62,15 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
   part.views = problem.limits.views;
-  // Where heads are shown, a later tick is of those alone that pull or are pulled from.
-  bool light = part.schedule.ticks == 1 || part.schedule.slot_extent > 0;
+  bool light = true;
+  bool uses_windows = false;
   for (const Step& step : part.schedule.steps) {
     part.most_sources = std::max(part.most_sources, step.source_count);
     part.enters |= step.kind == StepKind::kPublish;
     const bool works = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
     const bool shows = step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
     const bool pulls = step.kind == StepKind::kPull || step.kind == StepKind::kPullShown;
+    uses_windows |= works && reads(part.schedule, step, Space::kWindow);
     const bool writes = works || pulls || step.kind == StepKind::kShow;
     part.stages |= writes && step.dst.space() == Space::kWindow;
     if (writes && step.dst.space() == Space::kSlot) {
@@ -75,13 +78,14 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
       part.slot_written = std::max(part.slot_written, step.dst.offset + bytes);
     }
     part.uses_lines |=
-        works && (step.dst.space() == Space::kLine || reads_lines(part.schedule, step));
+        works && (step.dst.space() == Space::kLine || reads(part.schedule, step, Space::kLine));
     const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
     light &= works || shows || waits || step.kind == StepKind::kPublish;
   }
   // No algorithm uses both, on any rank.
   if (part.uses_lines) part.slot_extent = 0;
-  part.runs_ahead = light && part.enters && !part.stages && !part.schedule.shows_buffers;
+  part.runs_ahead =
+      light && part.enters && !part.stages && !uses_windows && !part.schedule.shows_buffers;
   return part;
 }
 
@@ -108,13 +112,17 @@ class PhasePlanner {
     auto composed = std::make_shared<ComposedPlan>();
     composed->scratch_bytes = composition.scratch_bytes;
     for (const Phase& phase : composition.phases) {
+      if (!phase.moves.empty()) {
+        composed->phases.push_back({phase.scope, phase.after, {}, {}, {}, nullptr, phase.moves});
+        continue;
+      }
       Call call = call_of(phase);
       std::shared_ptr<const Plan> plan = plan_of(phase, call);
       if (plan == nullptr) return nullptr;
       call.send = nullptr;
       call.recv = nullptr;
       composed->phases.push_back(
-          {phase.scope, phase.after, phase.send, phase.recv, std::move(call), std::move(plan)});
+          {phase.scope, phase.after, phase.send, phase.recv, std::move(call), std::move(plan), {}});
     }
     return composed;
   }
@@ -259,7 +267,9 @@ size_t Plan::steps() const {
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
     if (part.composed == nullptr) continue;
-    for (const ComposedPlan::Phase& phase : part.composed->phases) steps += 1 + phase.plan->steps();
+    for (const ComposedPlan::Phase& phase : part.composed->phases) {
+      steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
+    }
   }
   return steps;
 }

@@ -31,8 +31,8 @@ struct Plan {
     bool stages = false;        // writes this rank's window
     bool uses_lines = false;    // reads or writes the payload of call lines
     uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
-    // Peers read of this rank what it published with its entry at most, and it waits for at most
-    // some of them: it may end before all have entered. See exec/lane.hpp.
+    // Peers read of this rank what lies in its line or slot at most, and it waits for at most some
+    // of them: it may end before all have entered. See exec/lane.hpp.
     bool runs_ahead = false;
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
     // if it uses none.
@@ -61,8 +61,9 @@ struct ComposedPlan {
     uint32_t after = 0;
     Ref send;
     Ref recv;
-    Call call;  // without buffers
-    std::shared_ptr<const Plan> plan;
+    Call call;                         // without buffers
+    std::shared_ptr<const Plan> plan;  // null where there are moves instead
+    std::vector<Move> moves;
   };
   std::vector<Phase> phases;
   uint64_t scratch_bytes = 0;
@@ -82,6 +83,7 @@ struct PlanContext {
   // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
   // for a scope that this rank is not in.
   const Hosts* hosts = nullptr;
+  const Hosts* domains = nullptr;  // as in Problem
   std::array<const PlanContext*, kScopes> scopes{};
 };
 

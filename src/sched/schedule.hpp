@@ -13,6 +13,7 @@
 // ends it only when all have entered it, where that matters (exec/lane.hpp). This decides what may
 // be written without asking:
 //   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other.
+//   What is in a line at tick 1 is read with it; what is written there later, after a later tick.
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
@@ -136,8 +137,9 @@ struct Limits {
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;  // ranks can read one another's buffers; only if they share memory
-  bool views = false;  // and pulls are plain copies, because all see all of these buffers
+  bool pulls = false;    // ranks can read one another's buffers; only if they share memory
+  bool views = false;    // and pulls are plain copies, because all see all of these buffers
+  int pull_readers = 0;  // of one rank's buffer at a time, where all read one; 0: all
 };
 
 // A contiguous part of something, in bytes.
@@ -190,6 +192,9 @@ struct Problem {
   // If the ranks are on several hosts: where. They then share no memory (Limits::slot_bytes is 0);
   // a composition's phases within a host do.
   const Hosts* hosts = nullptr;
+  // If the ranks share memory, but not all of them a last-level cache: which do, as if they were
+  // on a host. Null if they all do or it is not known.
+  const Hosts* domains = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }

@@ -143,9 +143,6 @@ class Form {
     if (space == Space::kLine && schedule_.shows_buffers) {
       return fault("writes the line, which shows where the buffers lie");
     }
-    if (space == Space::kLine && last_tick_ > 0) {
-      return fault("writes the line after tick 1, with which it travels");
-    }
     return {};
   }
 

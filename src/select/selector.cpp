@@ -62,7 +62,12 @@ Limits limits_of(const Environment& environment) {
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes,
-          .pulls = environment.pull};
+          .pulls = environment.pull,
+          .pull_readers = static_cast<int>(environment.pull_readers)};
+}
+
+int readers_for(int ranks, int cores, int64_t wanted) {
+  return ranks > cores ? 0 : static_cast<int>(wanted);
 }
 
 // Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
@@ -87,6 +92,7 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
   machine.handover_s =
       elsewhere * machine.handover_s + (1 - elsewhere) * share * alone.copy_cached_s;
   machine.line_s = machine.turn_s * share;
+  machine.line_far_s = machine.line_s;
   machine.ranks_per_core = share;
   machine.message_s += machine.line_s;
   return machine;

@@ -22,6 +22,9 @@ namespace tutti {
 // The staging that algorithms get with these settings, on ranks that share memory.
 Limits limits_of(const Environment& environment);
 
+// Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
+int readers_for(int ranks, int cores, int64_t wanted);
+
 // The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
 Machine machine_for(int ranks, int cores, const Machine& alone = {});
 

@@ -20,6 +20,8 @@ constexpr uint64_t kMostRanks = 1 << 20;
 constexpr MachineFigure kFigures[] = {
     {"line_s", &Machine::line_s},
     {"line_next_s", &Machine::line_next_s},
+    {"line_far_s", &Machine::line_far_s},
+    {"line_far_next_s", &Machine::line_far_next_s},
     {"turn_s", &Machine::turn_s},
     {"message_s", &Machine::message_s},
     {"step_s", &Machine::step_s},

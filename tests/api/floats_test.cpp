@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(RanksAndWorkers, FloatSums,
 // Whatever algorithm is demanded: those that round on the way are not for narrow floats.
 TEST(Floats, NarrowSumsAreRoundedOnceWhateverIsDemanded) {
   constexpr size_t kCount = 300;
-  for (const char* algorithm : {"ring", "circulant", "recursive_doubling", "tree"}) {
+  for (const char* algorithm :
+       {"ring", "circulant", "rabenseifner", "recursive_doubling", "tree", "double_tree"}) {
     Ranks ranks;
     ranks.count = 5;
     ranks.before = [&](int) { setenv("CCL_ALLREDUCE", algorithm, 1); };

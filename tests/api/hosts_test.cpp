@@ -105,7 +105,7 @@ TEST_F(HostsOfTwo, EveryAlgorithmGivesTheReference) {
 #undef TUTTI_ALGORITHM
   // The last of each, the one before the last ...: those that need no shared memory stand last, and
   // what does not apply is replaced.
-  for (size_t i = 0; i < 6; ++i) {
+  for (size_t i = 0; i < 8; ++i) {
     std::vector<std::pair<std::string, std::string>> settings = {{"CCL_LOG_LEVEL", "error"}};
     for (const auto& [name, list] : names) {
       std::string variable = name;
@@ -121,6 +121,27 @@ TEST_F(HostsOfTwo, EveryAlgorithmGivesTheReference) {
         },
         settings);
   }
+}
+
+// Where the ranks of a host are neighbours, and where they are dealt out.
+TEST_P(Hosts, CompositionsOfBlocksGiveTheReference) {
+  on_hosts(GetParam(),
+           [](Collectives& on) {
+             for (const size_t count : {size_t{0}, size_t{1}, size_t{5000}, size_t{70'001}}) {
+               for (const bool in_place : {false, true}) {
+                 const Form form = in_place ? Form::kPersistent : Form::kBlocking;
+                 on.alltoall(TUTTI_FLOAT32, count, {form, false, false});
+                 for (int root = 0; root < on.ranks(); ++root) {
+                   on.gather(TUTTI_FLOAT32, count, root, {form, in_place, false});
+                   on.scatter(TUTTI_FLOAT32, count, root, {form, in_place, false});
+                 }
+               }
+             }
+           },
+           {{"CCL_ALLTOALL", "hierarchical"},
+            {"CCL_GATHER", "hierarchical"},
+            {"CCL_SCATTER", "hierarchical"},
+            {"CCL_LOG_LEVEL", "error"}});
 }
 
 TEST_P(Hosts, StrictCallsGiveTheBitsOfOneHost) {
@@ -243,6 +264,10 @@ TEST_P(Hosts, WhoHasDestroyedItsCommunicatorIsNamed) {
       },
       [&](auto& data, auto comm) {
         return tutti_recv(data.data(), 1, TUTTI_FLOAT32, leaver, 1, comm, nullptr);
+      },
+      [&](auto& /*data*/, auto comm) {  // too long to go without being asked for
+        const std::vector<std::byte> longer(1 << 20);
+        return tutti_send(longer.data(), longer.size(), TUTTI_INT8, leaver, 1, comm);
       },
   };
   for (const Call& call : calls) {

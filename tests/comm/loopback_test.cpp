@@ -173,6 +173,25 @@ TEST_P(Adverse, NetworksChangeNoResult) {
 INSTANTIATE_TEST_SUITE_P(Hosts, Adverse, testing::Values("abc", "aabb"),
                          [](const auto& hosts) { return std::string(hosts.param); });
 
+TEST(Rails, CarryTheCallsOfAllWhoWantThem) {
+  for (const bool all : {true, false}) {
+    const Loopback network({.travel = 2, .pause = 6, .part_bytes = 500'000, .nics = 2});
+    run_on_hosts(
+        "aab",
+        [](Communicator& on) {
+          for (int i = 0; i < kCollectives && !testing::Test::HasFatalFailure(); ++i) {
+            Trial(static_cast<Collective>(i), on, 300'000, 0).run(on, false);
+          }
+        },
+        [all](int rank, Environment& environment, CommunicatorConfig&) {
+          if (all || rank != 1) environment.mnic = Mnic::kGlobal;
+        });
+    const std::vector<uint64_t> bytes = network.counts().bytes;
+    EXPECT_GT(bytes[0], 0u);
+    EXPECT_EQ(bytes[1] > 0, all) << "one that wants a single interface decides for all";
+  }
+}
+
 // The figures of all ranks, by rank.
 class Figures {
  public:
@@ -252,7 +271,7 @@ const char* note_cheapest(void* context, const tutti_tuner_query* query) {
 TEST(MeasuredNetwork, GivesWayToATuningFileByWhoseFiguresAllChoose) {
   const std::string path = testing::TempDir() + "tutti_network_" + std::to_string(getpid());
   for (const auto& [line_byte_s, expected] :
-       {std::pair(1 / 10e9, "recursive_doubling"), std::pair(1 / 118e6, "circulant")}) {
+       {std::pair(1 / 10e9, "recursive_doubling"), std::pair(1 / 118e6, "rabenseifner")}) {
     Tuning tuning;
     tuning.key = this_machine();
     tuning.network = NetworkFigures{.message_s = 20e-6, .line_byte_s = line_byte_s};

@@ -125,6 +125,7 @@ class Dead final : public Endpoint {
     transfer.status = failure_;
   }
   void recv(int, Tag, Tag, void*, uint64_t, Transfer& transfer) override { begin(transfer); }
+  bool recv_if_here(Tag, Tag, void*, uint64_t, Transfer&) override { return false; }
   bool poll() override { return false; }
   bool poll_for(const Transfer&) override { return false; }
   void cancel(Transfer& transfer) override {

@@ -103,6 +103,14 @@ TEST(Environment, RefusesMalformedCoreLists) {
   }
 }
 
+TEST(Environment, ReadsDomains) {
+  EXPECT_EQ(report_of("TUTTI_DOMAIN", fake_environment({})).value, "auto");
+  EXPECT_EQ(report_of("TUTTI_DOMAIN", fake_environment({{"TUTTI_DOMAIN", "None"}})).value, "none");
+  EXPECT_EQ(report_of("TUTTI_DOMAIN", fake_environment({{"TUTTI_DOMAIN", "12"}})).value, "12");
+  EXPECT_EQ(error_of("TUTTI_DOMAIN", "-1"),
+            "TUTTI_DOMAIN=-1: expected auto, none, or a number from 0 on");
+}
+
 TEST(Environment, ReportsAllBadVariablesAtOnce) {
   const auto environment =
       read_environment(fake_environment({{"CCL_WORKER_COUNT", "abc"}, {"TUTTI_STRICT", "2"}}));

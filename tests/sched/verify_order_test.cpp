@@ -199,9 +199,26 @@ TEST(Verify, FindsALineWrittenAfterItWasSent) {
   HandMade made(Collective::kBroadcast, 2, 2);
   made[0].publish(1);
   made[0].copy(line_at(0), recv_at(0), 8);
+  made[1].publish(1);
+  made[1].await(0, 1);
+  made[1].copy(recv_at(0), line_at(0), 8);
   expect_fault(made,
-               "rank 0 step 1 (copy line[0]+0 <- recv+0  (8 B)) writes the line after tick 1, with "
-               "which it travels");
+               "rank 1 step 2 (copy recv+0 <- line[0]+0  (8 B)) reads what rank 0 step 1 (copy "
+               "line[0]+0 <- recv+0  (8 B)) writes; nothing orders the two");
+}
+
+// As leaders do with what they pass on.
+TEST(Verify, AcceptsALineWrittenForALaterTick) {
+  HandMade made(Collective::kBroadcast, 2, 2);
+  made[0].publish(1);
+  made[0].copy(line_at(0), recv_at(0), 8);
+  made[0].publish(2);
+  made[1].publish(1);
+  made[1].ticks(2);
+  made[1].await(0, 2);
+  made[1].copy(recv_at(0), line_at(0), 8);
+  const Status status = made.proof();
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 TEST(Verify, FindsABarrierThatLetsOneLeaveEarly) {

@@ -134,16 +134,18 @@ Result<Selector> selector_across(int ranks, const NetworkFigures& network = {}) 
 // What was measured with 4 hosts at 1 Gbit/s: sending twice the data in 2 rounds takes a third
 // longer than sending 1.5 times the data in 4.
 TEST(Selector, SendsNoMoreThanItMustOnASlowNetwork) {
-  const auto choose = [](uint64_t bytes, const NetworkFigures& network) {
-    return std::string(chosen(*selector_across(4, network),
-                              without_memory(problem_of(Collective::kAllreduce, bytes, 4))));
+  const auto choose = [](uint64_t bytes, const NetworkFigures& network, int ranks = 4) {
+    return std::string(chosen(*selector_across(ranks, network),
+                              without_memory(problem_of(Collective::kAllreduce, bytes, ranks))));
   };
   const NetworkFigures slow{.message_s = 20e-6, .line_byte_s = 1 / 118e6};
   const NetworkFigures fast{.message_s = 20e-6, .line_byte_s = 1 / 10e9};
   EXPECT_EQ(choose(8, slow), "recursive_doubling");
   EXPECT_EQ(choose(1024, slow), "recursive_doubling");
   for (const uint64_t bytes : {16U << 10, 64U << 10, 256U << 10}) {
-    EXPECT_EQ(choose(bytes, slow), "circulant") << bytes;
+    // Which is circulant without its copy, for powers of two.
+    EXPECT_EQ(choose(bytes, slow), "rabenseifner") << bytes;
+    EXPECT_EQ(choose(bytes, slow, 5), "circulant") << bytes;
     EXPECT_EQ(choose(bytes, fast), "recursive_doubling") << bytes;
   }
 }
@@ -199,6 +201,71 @@ TEST(Selector, SendsLongMessagesToEachHostOnce) {
       EXPECT_EQ(chosen(selector, problem), "hierarchical") << bytes;
     }
   }
+}
+
+// Where the messages that this saves cost more than phases within the hosts (measured with 2
+// hosts), and not where the bytes are what counts.
+TEST(Selector, SendsShortBlocksOfManyRanksToEachHostTogether) {
+  const auto choose = [](Collective collective, int hosts, int ranks_each, uint64_t bytes) {
+    std::vector<int> marks;
+    for (int rank = 0; rank < hosts * ranks_each; ++rank) marks.push_back(rank / ranks_each);
+    const Hosts shape = Hosts::of(marks);
+    const Selector selector = *Selector::create(Environment(), machine_across(shape, Machine()));
+    Problem problem = without_memory(problem_of(collective, bytes, hosts * ranks_each));
+    problem.hosts = &shape;
+    return std::string(chosen(selector, problem));
+  };
+  for (const int ranks_each : {2, 4, 8}) {
+    EXPECT_EQ(choose(Collective::kAlltoall, 2, ranks_each, 1024), "pairwise") << ranks_each;
+    EXPECT_EQ(choose(Collective::kGather, 2, ranks_each, 1024), "direct") << ranks_each;
+  }
+  EXPECT_EQ(choose(Collective::kAlltoall, 8, 8, 4096), "hierarchical");
+  EXPECT_EQ(choose(Collective::kAlltoall, 8, 8, 1 << 20), "pairwise");
+  EXPECT_EQ(choose(Collective::kGather, 8, 8, 1024), "hierarchical");
+  EXPECT_EQ(choose(Collective::kGather, 8, 8, 1 << 20), "direct");
+  EXPECT_EQ(choose(Collective::kScatter, 2, 2, 1024), "direct");
+  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 1024), "hierarchical");
+  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 16 << 10), "direct") << "messages that ask first";
+  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 1 << 20), "direct");
+}
+
+// 16 ranks that share a cache look at one another; more, or ranks of several domains, have leaders
+// do it.
+TEST(Selector, TakesLeadersWhereThereAreMany) {
+  const Selector roomy = *selector_with({});
+  for (const Collective collective : {Collective::kAllreduce, Collective::kBroadcast,
+                                      Collective::kReduce, Collective::kBarrier}) {
+    const Algorithm& leaders = *find_algorithm(collective, "leaders");
+    const uint64_t bytes = collective == Collective::kBarrier ? 0 : 8;
+    for (const int ranks : {2, 8, 16}) {
+      const Applies applies = leaders.applies(problem_of(collective, bytes, ranks));
+      EXPECT_FALSE(applies.yes) << ranks;
+      EXPECT_NE(applies.why_not.find("TUTTI_DOMAIN"), std::string_view::npos);
+    }
+    EXPECT_EQ(chosen(roomy, problem_of(collective, bytes, 128)), "leaders");
+  }
+}
+
+TEST(Selector, TakesLeadersForDomainsThatAreFarFromOneAnother) {
+  std::vector<int> marks(32);
+  for (size_t rank = 0; rank < marks.size(); ++rank) marks[rank] = static_cast<int>(rank) / 8;
+  const Hosts domains = Hosts::of(marks);
+  const Selector roomy = *selector_with({});
+  for (const Collective collective :
+       {Collective::kAllreduce, Collective::kBroadcast, Collective::kBarrier}) {
+    Problem problem = problem_of(collective, collective == Collective::kBarrier ? 0 : 8, 32);
+    problem.domains = &domains;
+    EXPECT_EQ(chosen(roomy, problem), "leaders") << collective_name(collective);
+    // Where ranks share cores, every hand-over waits for a turn.
+    const Selector crowded = *Selector::create(Environment(), machine_for(32, 2));
+    EXPECT_NE(chosen(crowded, problem), "leaders") << collective_name(collective);
+  }
+}
+
+TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {
+  EXPECT_EQ(readers_for(8, 8, 4), 4);
+  EXPECT_EQ(readers_for(9, 8, 4), 0);
+  EXPECT_EQ(limits_of(Environment()).pull_readers, Environment().pull_readers);
 }
 
 TEST(Selector, FollowsAVariable) {

@@ -8,8 +8,9 @@
 
 Each host has a network (eth0; 10.91.0.1, fd91::1 and so on), an IPC and a mount namespace and a
 name of its own (host0, host1, ..., which all of them resolve), with its own /dev/shm. Files are
-shared, as over a network file system. A bridge in one more namespace joins them. Everything hangs
-on processes that end with this one, however it ends: nothing can be left behind.
+shared, as over a network file system. A bridge in one more namespace joins them; with --rails 2
+another joins their eth1 (10.92.0.1, fd92::1 and so on). Everything hangs on processes that end with
+this one, however it ends: nothing can be left behind.
 
 Commands find HOSTS (their number), HOST_INDEX, HOST_ADDRESS, HOST_ADDRESSES and HOST_PIDS in their
 environment. `hosts.py --agent HOST COMMAND...` (options of ssh before HOST are skipped) runs a
@@ -65,15 +66,16 @@ def unavailable():
     return f"namespaces cannot be made: {tried.stderr.strip()}" if tried.returncode else None
 
 
-def address(host):
-    return f"10.91.{(host + 1) // 256}.{(host + 1) % 256}"
+def address(host, rail=0):
+    return f"10.{91 + rail}.{(host + 1) // 256}.{(host + 1) % 256}"
 
 
 class Hosts:
     """`count` hosts, as a context. rate, delay, jitter, loss as tc takes them: "1gbit", "50us", "1%"."""
 
-    def __init__(self, count, rate=None, delay=None, jitter=None, loss=None, mtu=1500):
+    def __init__(self, count, rate=None, delay=None, jitter=None, loss=None, mtu=1500, rails=1):
         self.count = count
+        self.rails = range(rails)
         self.mtu = mtu
         self.addresses = [address(h) for h in range(count)]
         self.shaping = {"rate": rate, "delay": delay, "jitter": jitter, "loss": loss}
@@ -115,15 +117,21 @@ class Hosts:
 
     def _wire(self):
         switch = str(self.holders[-1].pid)
-        self._in(-1, "ip link add bridge type bridge")
-        self._in(-1, "ip link set bridge mtu %d up" % self.mtu)
-        for h in range(self.count):
-            end = ["ip", "link", "add", "eth0", "netns", str(self.holders[h].pid), "type", "veth"]
-            subprocess.run([*end, "peer", "name", f"port{h}", "netns", switch], check=True)
-            self._in(h, f"ip address add {self.addresses[h]}/16 dev eth0")
-            self._in(h, f"ip address add fd91::{h + 1:x}/64 dev eth0 nodad")
-            self._in(h, f"ip link set eth0 mtu {self.mtu} up")
-            self._in(-1, f"ip link set port{h} mtu {self.mtu} master bridge up")
+        for rail in self.rails:
+            self._in(-1, f"ip link add bridge{rail} type bridge")
+            self._in(-1, f"ip link set bridge{rail} mtu {self.mtu} up")
+        for h, rail in self._lines():
+            eth, port, host = f"eth{rail}", f"port{h}r{rail}", str(self.holders[h].pid)
+            end = ["ip", "link", "add", eth, "netns", host, "type", "veth"]
+            subprocess.run([*end, "peer", "name", port, "netns", switch], check=True)
+            self._in(h, f"ip address add {address(h, rail)}/16 dev {eth}")
+            self._in(h, f"ip address add fd{91 + rail}::{h + 1:x}/64 dev {eth} nodad")
+            self._in(h, f"ip link set {eth} mtu {self.mtu} up")
+            self._in(-1, f"ip link set {port} mtu {self.mtu} master bridge{rail} up")
+
+    def _lines(self, host=None):
+        hosts = range(self.count) if host is None else [host]
+        return [(h, rail) for h in hosts for rail in self.rails]
 
     def close(self):
         for child in self.children:
@@ -182,10 +190,10 @@ class Hosts:
         return processes
 
     def shape(self, rate=None, delay=None, jitter=None, loss=None):
-        """Replaces what shapes the network: the rate of each host's line, both ways, and the delay
+        """Replaces what shapes the network: the rate of each host's lines, both ways, and the delay
         and loss on the way out."""
-        for h in range(self.count):
-            for where, device in ((h, "eth0"), (-1, f"port{h}")):
+        for h, rail in self._lines():
+            for where, device in ((h, f"eth{rail}"), (-1, f"port{h}r{rail}")):
                 self._in(where, f"tc qdisc del dev {device} root", check=False)
                 if rate:
                     # A burst of one large packet, or TCP's offload would fall behind the rate.
@@ -195,14 +203,17 @@ class Hosts:
                 netem = f"delay {delay or '0ms'}" + (f" {jitter}" if jitter else "")
                 netem += f" loss {loss}" if loss else ""
                 parent = "parent 1:1" if rate else "root"
-                self._in(h, f"tc qdisc add dev eth0 {parent} handle 2: netem limit 100000 {netem}")
+                self._in(h, f"tc qdisc add dev eth{rail} {parent} handle 2: netem limit 100000 {netem}")
 
-    def cut(self, host):
-        """Takes the host's cable out of the switch: nothing passes, and nobody is told."""
-        self._in(-1, f"ip link set port{host} nomaster")
+    def cut(self, host, rail=None):
+        """Takes the host's cables, or one, out of the switch: nothing passes, and nobody is told."""
+        for _, each in self._lines(host):
+            if rail in (None, each):
+                self._in(-1, f"ip link set port{host}r{each} nomaster")
 
     def mend(self, host):
-        self._in(-1, f"ip link set port{host} master bridge")
+        for _, each in self._lines(host):
+            self._in(-1, f"ip link set port{host}r{each} master bridge{each}")
 
     def _in(self, host, command, check=True):
         done = subprocess.run(
@@ -260,7 +271,8 @@ def main():
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--ranks", type=int, help="processes per host, told their place by RANK ...")
     parser.add_argument("--on", type=int, help="run the command on this host only")
-    parser.add_argument("--rate", help="of each host's line, e.g. 1gbit")
+    parser.add_argument("--rails", type=int, default=1, help="networks that each host is on")
+    parser.add_argument("--rate", help="of each host's lines, e.g. 1gbit")
     parser.add_argument("--delay", help="one way, e.g. 50us")
     parser.add_argument("--jitter")
     parser.add_argument("--loss", help="e.g. 1%%")
@@ -275,7 +287,8 @@ def main():
         reason = unavailable()
         if reason:
             raise Unavailable(reason)
-        with Hosts(given.hosts, given.rate, given.delay, given.jitter, given.loss, given.mtu) as hosts:
+        shape = (given.rate, given.delay, given.jitter, given.loss)
+        with Hosts(given.hosts, *shape, mtu=given.mtu, rails=given.rails) as hosts:
             if given.ranks:
                 return wait_all(hosts.run_ranks(given.ranks, command))
             where = range(given.hosts) if given.on is None else [given.on]

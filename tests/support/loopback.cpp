@@ -26,6 +26,7 @@ ssize_t Network::send(Wire& wire, const void* data, size_t bytes, fi_addr_t to, 
     cut_wire = SIZE_MAX;
   }
   Wire* target = wires[to];
+  if (target != nullptr && target->nic != wire.nic) return -FI_EHOSTUNREACH;
   if (wire.cut || target == nullptr || target->cut) {
     if (draw(1) == 0) return -FI_ECONNREFUSED;
     wire.queue->done.push_back({context, 0, FI_ECONNRESET});
@@ -44,6 +45,7 @@ ssize_t Network::send(Wire& wire, const void* data, size_t bytes, fi_addr_t to, 
   message.context = context;
   message.due = target->looks + draw(weather.travel);
   ++wire.sending;
+  counts.bytes[wire.nic] += bytes;
   if (draw(1) == 0) {
     message.copy.assign(message.data, message.data + bytes);
     message.data = message.copy.data();

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tutti_test {
 
@@ -27,6 +28,8 @@ struct Weather {
   uint32_t refusals = 8;
   // How many sends, or receives, may be under way at an endpoint.
   uint32_t depth = 512;
+  // Interfaces of each rank, every one on a network of its own.
+  uint32_t nics = 1;
 };
 
 // While it is there, it is what this process finds in the place of libfabric. Made before, and gone
@@ -49,7 +52,8 @@ class Loopback {
     uint64_t overtaken = 0;  // messages that were whole after one sent later to the same rank
     uint64_t parts = 0;      // of messages that came in more than one
     uint64_t refused = 0;
-    uint64_t at_close = 0;  // messages that came while their receiver was closing
+    uint64_t at_close = 0;        // messages that came while their receiver was closing
+    std::vector<uint64_t> bytes;  // sent, by interface
   };
   [[nodiscard]] Counts counts() const;
 

@@ -66,6 +66,7 @@ struct CompletionQueue : fid_cq {
 struct Wire : fid_ep {
   Network* network = nullptr;
   size_t number = 0;
+  size_t nic = 0;
   CompletionQueue* queue = nullptr;
   std::list<Receive> posted;
   std::list<Message> coming;
@@ -78,10 +79,13 @@ struct Wire : fid_ep {
 
 struct Domain : fid_domain {
   Network* network = nullptr;
+  size_t nic = 0;
 };
 
 struct Network {
-  explicit Network(const Weather& given) : weather(given), random(given.seed) {}
+  explicit Network(const Weather& given) : weather(given), random(given.seed) {
+    counts.bytes.resize(given.nics);
+  }
 
   // Up to `most`.
   uint64_t draw(uint64_t most) { return std::uniform_int_distribution<uint64_t>(0, most)(random); }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "support/loopback_network.hpp"
 
@@ -150,7 +152,8 @@ fi_ops_cq queue_table = make_table<fi_ops_cq>([](fi_ops_cq& to) {
 fi_ops_av address_table =
     make_table<fi_ops_av>([](fi_ops_av& to) { to.insert = insert_addresses; });
 
-Network& network_of(fid_domain* domain) { return *static_cast<Domain*>(domain)->network; }
+Domain& domain_of(fid_domain* domain) { return *static_cast<Domain*>(domain); }
+Network& network_of(fid_domain* domain) { return *domain_of(domain).network; }
 
 int open_endpoint(fid_domain* domain, fi_info* /*info*/, fid_ep** made, void* /*context*/) {
   auto* wire = new Wire;
@@ -160,6 +163,7 @@ int open_endpoint(fid_domain* domain, fi_info* /*info*/, fid_ep** made, void* /*
   wire->msg = &frame_table;
   wire->tagged = &tagged_table;
   wire->network = &network_of(domain);
+  wire->nic = domain_of(domain).nic;
   const std::lock_guard lock(wire->network->mutex);
   wire->number = wire->network->wires.size();
   wire->network->wires.push_back(wire);
@@ -190,11 +194,14 @@ fi_ops_domain domain_table = make_table<fi_ops_domain>([](fi_ops_domain& to) {
   to.endpoint = open_endpoint;
 });
 
-int open_domain(fid_fabric* /*fabric*/, fi_info* /*info*/, fid_domain** made, void* /*context*/) {
+constexpr std::string_view kNic = "memory";  // and its number
+
+int open_domain(fid_fabric* /*fabric*/, fi_info* info, fid_domain** made, void* /*context*/) {
   auto* domain = new Domain;
   domain->fid.ops = deleting<fid_domain, Domain>();
   domain->ops = &domain_table;
   domain->network = the_network.load();
+  domain->nic = strtoul(info->domain_attr->name + kNic.size(), nullptr, 10);
   *made = domain;
   return 0;
 }
@@ -246,25 +253,33 @@ fi_info* copy_info(const fi_info* info) {
 }
 
 void free_info(fi_info* info) {
-  auto* made = static_cast<Described*>(info);
-  if (made == nullptr) return;
-  for (char* text : {made->in_domain.name, made->in_fabric.name, made->in_fabric.prov_name}) {
-    free(text);
+  while (info != nullptr) {
+    auto* made = static_cast<Described*>(info);
+    info = info->next;
+    for (char* text : {made->in_domain.name, made->in_fabric.name, made->in_fabric.prov_name}) {
+      free(text);
+    }
+    delete made;
   }
-  delete made;
 }
 
 int get_info(uint32_t /*version*/, const char* /*node*/, const char* /*service*/,
              uint64_t /*flags*/, const fi_info* hints, fi_info** made) {
   const char* wanted = hints != nullptr ? hints->fabric_attr->prov_name : nullptr;
   if (wanted != nullptr && std::strcmp(wanted, kName) != 0) return -FI_ENODATA;
-  auto* info = static_cast<Described*>(copy_info(nullptr));
-  info->addr_format = FI_ADDR_STR;
-  info->sends.size = info->receives.size = the_network.load()->weather.depth;
-  info->in_domain.name = copy_of("memory");
-  info->in_fabric.name = copy_of("memory");
-  info->in_fabric.prov_name = copy_of(kName);
-  *made = info;
+  const Weather& weather = the_network.load()->weather;
+  *made = nullptr;
+  for (uint32_t nic = weather.nics; nic-- > 0;) {
+    auto* info = static_cast<Described*>(copy_info(nullptr));
+    const std::string name = std::string(kNic) + std::to_string(nic);
+    info->addr_format = FI_ADDR_STR;
+    info->sends.size = info->receives.size = weather.depth;
+    info->in_domain.name = copy_of(name.c_str());
+    info->in_fabric.name = copy_of(name.c_str());
+    info->in_fabric.prov_name = copy_of(kName);
+    info->next = *made;
+    *made = info;
+  }
   return 0;
 }
 

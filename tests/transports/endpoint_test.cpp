@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "transports/connected.hpp"
+#include "transports/joined_kind.hpp"
 #include "transports/pattern.hpp"
+#include "transports/rails_kind.hpp"
 
 namespace tutti {
 namespace {
@@ -214,6 +216,40 @@ TEST_P(Messages, AreTakenByTheOldestReceiveWhoseMaskFits) {
     ASSERT_TRUE(self.wait_all(endpoint, transfers));
     EXPECT_EQ(std::string(got, 4), "cbad");
     EXPECT_EQ(transfers[2].tag, 0x1002u);
+  });
+}
+
+// Rank 1 and 0 may be on one host, rank 2 on another.
+TEST_P(Messages, MeetReceivesFromAnySourceInTheirPlaceAmongOthers) {
+  run(3, [](const Connected& self, Endpoint& endpoint) {
+    if (self.rank > 0) {
+      const std::string letters = self.rank == 1 ? "bac" : "d";
+      const std::vector<Tag> tags =
+          self.rank == 1 ? std::vector<Tag>{5, 7, 7} : std::vector<Tag>{5};
+      std::vector<Transfer> transfers(letters.size());
+      self.meet_all();                      // the receives are posted
+      if (self.rank == 2) self.meet_all();  // and what rank 1 sends has come
+      for (size_t i = 0; i < letters.size(); ++i) {
+        endpoint.send(0, tags[i], &letters[i], 1, transfers[i]);
+      }
+      ASSERT_TRUE(self.wait_all(endpoint, transfers));
+      if (self.rank == 1) self.meet_all();
+      return;
+    }
+    std::vector<Transfer> transfers(4);
+    char got[4] = {};
+    endpoint.recv(kAnySource, 5, kExactTag, &got[0], 1, transfers[0]);  // b, the first
+    endpoint.recv(1, 0, 0, &got[1], 1, transfers[1]);                   // a, whatever its tag
+    endpoint.recv(1, 7, kExactTag, &got[2], 1, transfers[2]);           // c, which comes last
+    endpoint.recv(2, 5, kExactTag, &got[3], 1, transfers[3]);           // d
+    self.meet_all();
+    ASSERT_TRUE(self.wait_all(endpoint, std::span(transfers).first(3)));
+    EXPECT_FALSE(transfers[3].done);
+    self.meet_all();
+    ASSERT_TRUE(self.wait_all(endpoint, transfers));
+    EXPECT_EQ(std::string(got, 4), "bacd");
+    EXPECT_EQ(transfers[0].source, 1);
+    EXPECT_EQ(transfers[3].source, 2);
   });
 }
 
@@ -503,6 +539,8 @@ TEST_P(Messages, ADeadPeerDoesNotHarmTheOthers) {
 
 TEST_P(Messages, OfMoreThanTwoToThe31BytesArriveWhole) {
   if (kSanitized) GTEST_SKIP() << "takes too long with a sanitizer";
+  if (GetParam()->name == "joined") GTEST_SKIP() << "seen with each of its parts";
+  if (GetParam()->name == "rails") GTEST_SKIP() << "as over one: ofi";
   constexpr uint64_t kBytes = (uint64_t{1} << 31) + 12345;
   run(2, [&](const Connected& self, Endpoint& endpoint) {
     // One page repeated: the sender needs no memory of that size.
@@ -532,6 +570,12 @@ TEST_P(Messages, OfMoreThanTwoToThe31BytesArriveWhole) {
 
 TUTTI_FOR_ALL_TRANSPORTS(Messages);
 TUTTI_FOR_ALL_TRANSPORTS(Traffic);
+#if defined(TUTTI_HAVE_LIBFABRIC)
+INSTANTIATE_TEST_SUITE_P(Joined, Messages, testing::Values(&tutti_test::kJoined));
+INSTANTIATE_TEST_SUITE_P(Joined, Traffic, testing::Values(&tutti_test::kJoined));
+INSTANTIATE_TEST_SUITE_P(Rails, Messages, testing::Values(&tutti_test::kRails));
+INSTANTIATE_TEST_SUITE_P(Rails, Traffic, testing::Values(&tutti_test::kRails));
+#endif
 
 }  // namespace
 }  // namespace tutti

@@ -30,6 +30,8 @@ std::vector<Part> parts_of(const Layout& layout) {
       parts.push_back({layout.departure(r, lane), r});
       for (int which : {0, 1}) parts.push_back({layout.slot(r, lane, which), r});
       parts.push_back({layout.staging(r, lane), r});
+      parts.push_back({layout.wishes(r, lane), -1});
+      parts.push_back({layout.tray(r, lane), -1});
     }
     for (int channel = 0; channel < layout.channels(); ++channel) {
       parts.push_back({layout.door(channel, r), -1});

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
@@ -38,12 +39,18 @@ constexpr uint32_t kSeeds = 1;
 constexpr uint32_t kSeeds = kSanitized ? 3 : 6;
 #endif
 
-// Endpoint r is rank r's, and was opened as the r-th.
+// Endpoint r is rank r's, and was opened as the r-th; of several rails, all that there are.
 class Ends {
  public:
   Ends(const Weather& weather, int ranks) : network(weather) {
-    std::vector<std::unique_ptr<OfiPort>> ports;
-    open_ports(ranks, ranks, ports);
+    std::vector<std::unique_ptr<Port>> ports;
+    if (weather.nics > 1) {
+      open_rails(ranks, ranks, ports);
+    } else {
+      std::vector<std::unique_ptr<OfiPort>> single;
+      open_ports(ranks, ranks, single);
+      std::ranges::move(single, std::back_inserter(ports));
+    }
     const auto names = names_of(ranks);
     for (int r = 0; r < ranks; ++r) {
       auto& port = ports.at(static_cast<size_t>(r));
@@ -150,11 +157,13 @@ Weather weather_of(uint32_t seed) {
 
 class Adverse : public testing::TestWithParam<uint32_t> {};
 
-TEST_P(Adverse, NetworksLoseAndSwapNothing) {
-  Random random(GetParam());
+void expect_nothing_lost_nor_swapped(uint32_t seed, uint32_t nics) {
+  Random random(seed);
   const int ranks = 2 + static_cast<int>(random() % 3);
   std::vector<Item> items = plan(random, ranks, kSanitized ? 100 : 300);
-  Ends ends(weather_of(GetParam()), ranks);
+  Weather weather = weather_of(seed);
+  weather.nics = nics;
+  Ends ends(weather, ranks);
   start(ends, items, random);
   // Rank 0 leaves when it has done its part; what it sent may still be on its way.
   EXPECT_TRUE(ends.wait([&] {
@@ -174,6 +183,13 @@ TEST_P(Adverse, NetworksLoseAndSwapNothing) {
   }
   EXPECT_GT(ends.network.counts().overtaken, 0u);
   EXPECT_GT(ends.network.counts().parts, 0u);
+  for (const uint64_t bytes : ends.network.counts().bytes) EXPECT_GT(bytes, 0u);
+}
+
+TEST_P(Adverse, NetworksLoseAndSwapNothing) { expect_nothing_lost_nor_swapped(GetParam(), 1); }
+
+TEST_P(Adverse, RailsLoseAndSwapNothing) {
+  expect_nothing_lost_nor_swapped(GetParam(), 2 + GetParam() % 3);
 }
 
 testing::AssertionResult is_ok_or_names(const Status& status, int rank) {
@@ -305,6 +321,65 @@ TEST(Pieces, OfAPeerThatFailedEndInNobodysBuffer) {
   EXPECT_TRUE(ends.wait(
       [&] { return std::ranges::all_of(later, [](auto& one) { return one.received.done; }); }));
   for (const Long& one : later) EXPECT_TRUE(one.in == one.out);
+}
+
+// Of rails the first carries what is not long, so the others show in greetings and pieces only.
+TEST(Rails, CarryEqualPartsOfALongMessage) {
+  Weather calm = kCalm;
+  calm.nics = 3;
+  Ends ends(calm, 2);
+  Long message(3);
+  message.send(ends, 0, 1);
+  message.receive(ends, 0, 1);
+  EXPECT_TRUE(ends.wait([&] { return message.sent.done && message.received.done; }));
+  EXPECT_TRUE(message.in == message.out);
+  for (const uint64_t bytes : ends.network.counts().bytes) EXPECT_GE(bytes, kPieceBytes);
+}
+
+TEST(Rails, MessagesOfOnePieceTakeTurns) {
+  Weather calm = kCalm;
+  calm.nics = 2;
+  Ends ends(calm, 2);
+  std::vector<Long> messages;
+  for (uint64_t i = 0; i < 4; ++i) {
+    Long& message = messages.emplace_back(i);
+    message.out.resize(kPieceBytes);
+    message.in.resize(kPieceBytes);
+  }
+  for (Long& message : messages) {
+    message.send(ends, 0, 1);
+    message.receive(ends, 0, 1);
+  }
+  EXPECT_TRUE(ends.wait(
+      [&] { return std::ranges::all_of(messages, [](auto& one) { return one.received.done; }); }));
+  for (const Long& message : messages) EXPECT_TRUE(message.in == message.out);
+  for (const uint64_t bytes : ends.network.counts().bytes) EXPECT_GE(bytes, 2 * kPieceBytes);
+}
+
+TEST(Rails, AFailureNamesTheRail) {
+  Weather calm = kCalm;
+  calm.nics = 2;
+  Ends ends(calm, 2);
+  ends.network.cut(2 + 1, 0);  // rank 1's second
+  Long message(3);
+  message.send(ends, 0, 1);
+  message.receive(ends, 0, 1);
+  EXPECT_TRUE(ends.wait([&] { return message.sent.done; }));
+  const std::string text(message.sent.status.message());
+  EXPECT_EQ(text.find("rank 1 (here): sending to it"), 0u) << text;
+  EXPECT_NE(text.find("rail 1, loopback on memory1: "), std::string::npos) << text;
+}
+
+TEST(Rails, AreAllGreeted) {
+  Weather calm = kCalm;
+  calm.nics = 2;
+  Ends ends(calm, 2);
+  ends.network.cut(2 + 1, 0);
+  const Status sending = ends[0].greet(now_ms() + kLimitMs);
+  EXPECT_NE(sending.message().find("rail 1, loopback on memory1: "), std::string::npos)
+      << sending.message();
+  const Status waiting = ends[1].greet(now_ms() + 100);
+  EXPECT_EQ(waiting.message(), "rank 0 (here) was not reached in time over loopback on memory1");
 }
 
 TEST(Endpoint, TakesInWhatComesWhileItCloses) {

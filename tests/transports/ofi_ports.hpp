@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/frames/rails.hpp"
 #include "transports/ofi/connect.hpp"
 #include "transports/ofi/port.hpp"
 
@@ -29,6 +30,39 @@ inline void open_ports(int count, int ranks, std::vector<std::unique_ptr<OfiPort
     ports.push_back(*std::move(port));
   }
   for (auto& port : ports) ASSERT_TRUE(port->insert(addresses).ok());
+}
+
+// The same for ports of as many rails as there are interfaces; rail i of port p is the
+// (p * rails + i)th to be opened.
+inline void open_rails(int count, int ranks, std::vector<std::unique_ptr<frames::Port>>& ports) {
+  auto offers = find_offers({}, true);
+  ASSERT_TRUE(offers.ok()) << offers.status().message();
+  std::vector<std::shared_ptr<Domain>> domains;
+  for (Offer& offer : *offers) {
+    auto domain = open_domain(std::move(offer));
+    ASSERT_TRUE(domain.ok()) << domain.status().message();
+    domains.push_back(*domain);
+  }
+  std::vector<std::vector<std::string>> addresses(domains.size());  // by rail
+  std::vector<std::vector<std::unique_ptr<OfiPort>>> opened(static_cast<size_t>(count));
+  for (auto& rails : opened) {
+    for (size_t rail = 0; rail < domains.size(); ++rail) {
+      auto port = OfiPort::open(domains[rail], ranks);
+      ASSERT_TRUE(port.ok()) << port.status().message();
+      if (addresses[rail].size() < static_cast<size_t>(ranks)) {
+        addresses[rail].push_back((*port)->address());
+      }
+      rails.push_back(*std::move(port));
+    }
+  }
+  for (auto& rails : opened) {
+    std::vector<std::unique_ptr<frames::Port>> joined;
+    for (size_t rail = 0; rail < rails.size(); ++rail) {
+      ASSERT_TRUE(rails[rail]->insert(addresses[rail]).ok());
+      joined.push_back(std::move(rails[rail]));
+    }
+    ports.push_back(std::make_unique<frames::RailsPort>(std::move(joined)));
+  }
 }
 
 inline std::string name_of(int rank) { return "rank " + std::to_string(rank) + " (here)"; }

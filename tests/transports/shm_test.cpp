@@ -26,7 +26,16 @@ class Shm : public testing::Test {
     for (int r : {0, 1}) ends_.push_back(open(r));
   }
   std::unique_ptr<ShmEndpoint> open(int rank) {
-    return std::make_unique<ShmEndpoint>(*region_, layout_, notifier_, rank, 0);
+    return std::make_unique<ShmEndpoint>(Surroundings{*region_, layout_, notifier_}, rank, 0);
+  }
+  // Both ends anew, on another channel; they take `pid` for the process of the other.
+  void reopen_readable(int pid) {
+    processes_.resize(2);
+    for (PeerProcess& process : processes_) process.pid = pid;
+    for (int r : {0, 1}) {
+      ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(
+          Surroundings{*region_, layout_, notifier_, processes_}, r, 1);
+    }
   }
   // Until nothing moves any more.
   void settle() {
@@ -40,7 +49,7 @@ class Shm : public testing::Test {
     forged.kind.store(kind);
     forged.tag.store(tag);
     forged.bytes.store(bytes);
-    forged.id.store(id);
+    forged.numbers.id.store(id);
     forged.stamp.store(1);
     region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
   }
@@ -53,6 +62,7 @@ class Shm : public testing::Test {
   const Layout layout_{2, 1, 2, {32 << 10, 1 << 20}};
   std::optional<Region> region_;
   Notifier notifier_;
+  std::vector<PeerProcess> processes_;
   std::vector<std::unique_ptr<ShmEndpoint>> ends_;
 };
 
@@ -86,6 +96,56 @@ TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
     EXPECT_TRUE(transfer.done);
   }
   EXPECT_TRUE(sent.back().done);
+}
+
+TEST_F(Shm, ALongMessageIsReadWhereItLies) {
+  reopen_readable(getpid());
+  const std::vector<std::byte> data(1'000'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  Transfer sent;
+  Transfer received;
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  settle();
+  EXPECT_TRUE(sent.done && received.done && received.status.ok());
+  EXPECT_TRUE(got == data);
+  EXPECT_LE(touched(), 2 * kRingHeadBytes + (8 << 10)) << "no ring was needed for its bytes";
+}
+
+TEST_F(Shm, ALongMessageThatCannotBeReadComesThroughTheRing) {
+  reopen_readable((1 << 22) + 1);  // there is no such process
+  const std::vector<std::byte> data(1'000'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  Transfer sent;
+  Transfer received;
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  settle();
+  EXPECT_TRUE(sent.done && received.done && received.status.ok());
+  EXPECT_TRUE(got == data);
+}
+
+TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
+  reopen_readable(getpid());
+  std::vector<std::byte> data(1'000'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  Transfer sent;
+  Transfer received;
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  ends_[1]->poll();
+  EXPECT_EQ(got.front(), std::byte{7}) << "it is being read";
+  ASSERT_FALSE(sent.done || received.done);
+  ends_[0]->cancel(sent);
+  data.assign(data.size(), std::byte{9});
+  settle();
+  EXPECT_FALSE(received.done) << "part of it is not what was sent";
+  ends_[1]->cancel(received);
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  settle();
+  EXPECT_TRUE(sent.done && received.done);
+  EXPECT_TRUE(got == data);
 }
 
 struct Nonsense {
@@ -129,6 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Frames, ShmNonsense,
                                          Nonsense{"EagerTooLong", 1, 3, kEagerBytes + 1, 0},
                                          Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
                                          Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
+                                         Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
                                          Nonsense{"DataTooLong", 4, 1, kDataBytes + 1, 0},
                                          Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
                          [](const auto& info) { return std::string(info.param.name); });

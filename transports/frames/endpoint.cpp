@@ -44,9 +44,10 @@ FrameEndpoint::~FrameEndpoint() {
 }
 
 bool FrameEndpoint::met_all() {
+  const uint32_t rails = port_->rails();
   for (int r = 0; r < ranks(); ++r) {
     const Peer& other = peer(r);
-    if (r != rank_ && (other.expected == 0 || other.sent == 0 || other.frames_out > 0))
+    if (r != rank_ && (other.expected < rails || other.sent < rails || other.frames_out > 0))
       return false;
   }
   return true;
@@ -54,7 +55,7 @@ bool FrameEndpoint::met_all() {
 
 Status FrameEndpoint::greet(int64_t deadline_ms) {
   for (int r = rank_ + 1; r < ranks(); ++r) {
-    peer(r).owes_hello = true;
+    peer(r).hellos_owed = port_->rails();
     make_busy(r);
   }
   const auto met_or_failed = [&] {
@@ -70,9 +71,10 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
     if (!peer(r).failure.ok()) return peer(r).failure;
   }
   for (int r = 0; r < ranks() && !in_time; ++r) {
-    if (r == rank_ || peer(r).expected > 0) continue;
+    const uint32_t hellos = peer(r).expected;  // those before it came over the rails before
+    if (r == rank_ || hellos >= port_->rails()) continue;
     return Status::format(Code::kTimeout, "{} was not reached in time over {}", name(r),
-                          port_->where());
+                          port_->where_rail(hellos));
   }
   return {};
 }
@@ -199,6 +201,20 @@ void FrameEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes,
   deliver(receive, *message);
 }
 
+bool FrameEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
+  const auto message = matching_.take_message(kAnySource, tag, mask);
+  if (message == nullptr && closed_.ok()) return false;
+  match::start(transfer);
+  if (message == nullptr) {
+    match::end(transfer, closed_);
+    return true;
+  }
+  Operation& receive = begin(transfer, message->source, tag, dst, bytes);
+  receive.mask = mask;
+  deliver(receive, *message);
+  return true;
+}
+
 // A message that lies aside, or comes from this rank, meets its receive.
 void FrameEndpoint::deliver(Operation& receive, const Message& message) {
   if (!message.eager && message.local == nullptr) {
@@ -226,6 +242,7 @@ void FrameEndpoint::grant(Operation& receive, int source, uint64_t sender, uint6
   receive.limit = std::min(bytes, receive.bytes);
   receive.transfer->bytes = bytes;  // until it is complete: of the message
   receive.transfer->tag = tag;
+  receive.transfer->source = source;
   receive.state = State::kGranting;
   peer(source).grants.push(receive);
   make_busy(source);
@@ -243,6 +260,7 @@ void FrameEndpoint::leave_queue(Operation& operation) {
     case State::kGranting: peer(operation.peer).grants.remove(operation); break;
     case State::kPosted: matching_.unpost(operation); break;
     case State::kLocal: matching_.drop_local(rank_, operation); break;
+    case State::kPulling:
     case State::kSending:
     case State::kRequested:
     case State::kReceiving:

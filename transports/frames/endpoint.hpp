@@ -4,7 +4,8 @@
 //
 // Which message meets which receive is found out here, not by the network: then any source, masks,
 // cut messages and limits on memory are the same over every one. Ranks write frames to one
-// another (frame.hpp), which arrive in buffers that are always posted. A message of up to
+// another (frame.hpp), which arrive in buffers that are always posted; all but the first take the
+// first rail. A message of up to
 // kEagerBytes is a frame. A longer one asks first; the receiver posts its own buffer with the
 // provider, piece by piece, and grants what is posted, so that the data goes where it belongs
 // without being copied or kept aside. Once kUnmatchedBytes of eager messages to a peer have met no
@@ -43,12 +44,13 @@ class FrameEndpoint final : public Endpoint {
 
   // Posts the buffers for frames; once, before anything is sent.
   Status open();
-  // Collective: connects to every peer, so that small messages go even to one that does not look
-  // after this endpoint at the time, and an unreachable one is found at once.
+  // Collective: connects to every peer over every rail, so that small messages go even to one that
+  // does not look after this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
 
   void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override;
   void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
+  bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
   bool poll() override { return poll_until(nullptr); }
   bool poll_for(const Transfer& wanted) override { return poll_until(&wanted); }
   void cancel(Transfer& transfer) override;
@@ -79,7 +81,8 @@ class FrameEndpoint final : public Endpoint {
     uint64_t eager_taken = 0;         // of these, met their receive
     uint64_t matched = 0;             // bytes of its eager messages that met their receive here
     uint64_t matched_told = 0;
-    bool owes_hello = false;
+    uint32_t hellos_owed = 0;
+    uint32_t hellos_sent = 0;
     bool owes_leave = false;
     bool left = false;  // it has said that it leaves
     bool said_goodbye = false;
@@ -119,7 +122,8 @@ class FrameEndpoint final : public Endpoint {
   bool push_hello(int rank);
   bool push_leave(int rank);
   bool push_waiting(int rank);
-  bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
+  bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation,
+                  uint32_t rail = 0);
 
   // endpoint_pieces.cpp: what the network is asked to do, and what it says
   bool poll_until(const Transfer* wanted);
@@ -135,6 +139,7 @@ class FrameEndpoint final : public Endpoint {
   [[nodiscard]] bool in_flight(const Operation& operation) const;
   Request& take_request(Request::Kind kind, int rank, Operation* operation);
   void give_back(Request& request);
+  void choose_rail(Request& piece, uint64_t tag) const;
 
   Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
   [[nodiscard]] int ranks() const { return static_cast<int>(peers_.size()); }

@@ -65,7 +65,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, const std::byte* pay
     case FrameKind::kGrant: return handle_grant(rank, head);
     case FrameKind::kCredit: return true;
     case FrameKind::kHello:
-      from.owes_hello = rank < rank_;
+      from.hellos_owed += rank < rank_;
       make_busy(rank);
       return true;
     case FrameKind::kLeave: has_just_left(rank); return true;
@@ -157,7 +157,7 @@ bool FrameEndpoint::push_busy() {
     moved |= push(rank);
     if (i >= busy_.size()) break;  // the endpoint was closed
     Peer& to = peer(rank);
-    const bool owes = to.failure.ok() && (to.owes_hello || to.owes_leave ||
+    const bool owes = to.failure.ok() && (to.hellos_owed > 0 || to.owes_leave ||
                                           to.matched - to.matched_told >= kCreditStep);
     if (to.waiting.empty() && to.grants.empty() && to.streams.empty() && !owes) {
       to.busy = false;
@@ -187,10 +187,11 @@ bool FrameEndpoint::push(int rank) {
 
 // Whether it went out. What is sent first is numbered first.
 bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
-                               Operation* operation) {
+                               Operation* operation, uint32_t rail) {
   Peer& to = peer(rank);
   if (to.frames_out >= kFramesOut) return false;
   Request& frame = take_request(Request::Kind::kFrameOut, rank, operation);
+  frame.rail = rail;
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);
@@ -220,11 +221,13 @@ bool FrameEndpoint::push_credit(int rank) {
 
 bool FrameEndpoint::push_hello(int rank) {
   Peer& to = peer(rank);
-  if (!to.owes_hello) return false;
+  if (to.hellos_owed == 0) return false;
   FrameHead head{};
   head.kind = FrameKind::kHello;
-  to.owes_hello = !push_frame(rank, head, nullptr, nullptr);
-  return !to.owes_hello;
+  if (!push_frame(rank, head, nullptr, nullptr, to.hellos_sent % port_->rails())) return false;
+  --to.hellos_owed;
+  ++to.hellos_sent;
+  return true;
 }
 
 // After everything else.

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kBatch = 16;        // completions read at once
 constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
-constexpr size_t kFramesIn = 32;     // posted buffers
+constexpr size_t kFramesIn = 32;     // posted buffers, on the first rail
+constexpr size_t kHellosIn = 2;      // on each other, over which nothing but a hello comes
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
 size_t frames_in(const Port& port) {
@@ -26,11 +27,14 @@ uint64_t most_pieces(const Port& port) {
 }
 
 Status FrameEndpoint::open() {
-  for (size_t i = frames_in(*port_); i > 0; --i) {
-    Request& frame = requests_.emplace_back();
-    frame.kind = Request::Kind::kFrameIn;
-    frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
-    if (port_->post(frame) != Posted::kYes) {
+  for (uint32_t rail = 0; rail < port_->rails(); ++rail) {
+    const size_t count = frames_in(*port_);
+    for (size_t i = rail == 0 ? count : std::min(count, kHellosIn); i > 0; --i) {
+      Request& frame = requests_.emplace_back();
+      frame.kind = Request::Kind::kFrameIn;
+      frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
+      frame.rail = rail;
+      if (port_->post(frame) == Posted::kYes) continue;
       return port_->error().with_context(fmt::format("posting a receive with {}", port_->where()));
     }
   }
@@ -59,6 +63,11 @@ Request& FrameEndpoint::take_request(Request::Kind kind, int rank, Operation* op
 void FrameEndpoint::give_back(Request& request) {
   request.operation = nullptr;
   (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
+}
+
+void FrameEndpoint::choose_rail(Request& piece, uint64_t tag) const {
+  piece.tag = tag;
+  piece.rail = rail_of(tag, port_->rails());
 }
 
 // Posts a receive again, now or later.
@@ -210,8 +219,9 @@ bool FrameEndpoint::push_grant(int rank) {
   Peer& from = peer(rank);
   Operation* receive = from.grants.first();
   if (receive == nullptr) return false;
-  while (receive->begun < receive->limit &&
-         receive->begun - receive->moved < kPiecesAhead * kPieceBytes && post_piece(*receive)) {
+  const uint64_t ahead = kPiecesAhead * kPieceBytes * port_->rails();
+  while (receive->begun < receive->limit && receive->begun - receive->moved < ahead &&
+         post_piece(*receive)) {
   }
   const bool first = receive->granted == 0;
   if (receive->begun == receive->granted && !(first && receive->limit == 0)) {
@@ -243,7 +253,7 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   const bool wanted = receive.transfer != nullptr;
   piece.piece = wanted ? receive.buffer + receive.begun : sink_.get();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
-  piece.tag = piece_tag(receive.index, receive.begun / kPieceBytes);
+  choose_rail(piece, piece_tag(receive.index, receive.begun / kPieceBytes));
   if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
     if (posted == Posted::kFailed) {
@@ -264,7 +274,7 @@ bool FrameEndpoint::push_piece(int rank) {
   Request& piece = take_request(Request::Kind::kPieceOut, rank, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
-  piece.tag = piece_tag(static_cast<uint32_t>(send.partner), send.begun / kPieceBytes);
+  choose_rail(piece, piece_tag(static_cast<uint32_t>(send.partner), send.begun / kPieceBytes));
   if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
     if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));

@@ -19,7 +19,7 @@ enum class FrameKind : uint32_t {
   kGrant,    // for the send `id`: bytes: how much of it is wanted; upto: how much of that has been
              // posted so far (more grants follow); tag: of the pieces
   kCredit,   // nothing but `matched`
-  kHello,    // to a higher rank, which answers with the same: see greet()
+  kHello,    // over each rail to a higher rank, which answers with the same: see greet()
   kLeave,    // no more messages begin or end here
   kGoodbye,  // the last: this endpoint is about to close
 };
@@ -42,7 +42,8 @@ inline constexpr uint64_t kEagerBytes = 64 << 10;
 inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
 
 // Long messages go in pieces, straight from the sender's buffer to the receiver's: the receiver
-// posts up to kPiecesAhead of them before it grants these, and another whenever one has come.
+// posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has
+// come.
 inline constexpr uint64_t kPieceBytes = 1 << 20;
 inline constexpr uint64_t kPiecesAhead = 4;
 
@@ -54,5 +55,9 @@ inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
 }
 inline constexpr uint64_t operation_of(uint64_t piece_tag) { return piece_tag >> 16; }
 inline constexpr uint64_t piece_of(uint64_t piece_tag) { return piece_tag & 0xffff; }
+// Which rail a piece takes, which both ends must know. Messages of a single piece take turns, too.
+inline constexpr uint32_t rail_of(uint64_t piece_tag, uint32_t rails) {
+  return static_cast<uint32_t>((operation_of(piece_tag) + piece_of(piece_tag)) % rails);
+}
 
 }  // namespace tutti::frames

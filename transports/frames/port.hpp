@@ -2,7 +2,8 @@
 //
 // What a network has to offer for endpoints made of frames: buffers sent to a peer and received
 // from any, without and with a tag, and word of how that ended. A port belongs to one endpoint and
-// is used by its thread; nothing here blocks.
+// is used by its thread; nothing here blocks. It may have several rails, ways to the same peers
+// that share nothing (rails.hpp).
 #pragma once
 
 #include <cstddef>
@@ -32,6 +33,7 @@ struct Request {
   std::byte* piece = nullptr;             // a piece's place
   uint64_t bytes = 0;                     // to send, or of the piece to receive
   Tag tag = 0;                            // of a piece: see piece_tag()
+  uint32_t rail = 0;                      // the way it goes, or comes
   Request* previous = nullptr;
   Request* next = nullptr;
 };
@@ -51,7 +53,11 @@ class Port {
   virtual ~Port() = default;
   // The network and this rank's place in it, for texts: "tcp;ofi_rxm on eth0 (10.0.0.1)".
   [[nodiscard]] virtual const std::string& where() const = 0;
-  // How many receives may be posted at once.
+  // What goes out over one rail comes in over the same rail of the peer.
+  [[nodiscard]] virtual uint32_t rails() const { return 1; }
+  // As where(), of one rail.
+  [[nodiscard]] virtual const std::string& where_rail(uint32_t /*rail*/) const { return where(); }
+  // How many receives may be posted at once on each rail.
   [[nodiscard]] virtual size_t most_receives() const = 0;
 
   // Begins what the request says; until its completion its memory is the network's. kNotNow: there

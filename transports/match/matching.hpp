@@ -25,6 +25,7 @@ struct Operation {
     kLocal,      // send to this rank: for the receive, Message::local points to it (no queue)
     kPosted,     // receive: for a message (Matching)
     kGranting,   // receive: for room to send the grant (Peer::grants)
+    kPulling,    // receive: is reading the sender's buffer (Peer::pulls, in shared memory)
     kReceiving,  // receive: for the pieces (no queue)
     kEnding,     // failed: for what is still under way over a network (no queue)
   };
@@ -40,6 +41,8 @@ struct Operation {
   uint64_t begun = 0;           // of `limit`: moved or under way (over a network)
   uint64_t granted = 0;         // of `limit`: what the sender may begin (over a network)
   uint64_t partner = 0;         // the id of the operation at the other end
+  uint64_t address = 0;         // of a receive in kPulling: where the message lies
+  uint32_t withdrawn = 0;       // what its request said (ring.hpp)
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;
@@ -58,6 +61,8 @@ struct Message {
   uint64_t sequence = 0;              // order of arrival
   std::unique_ptr<std::byte[]> data;  // eager: the bytes
   uint64_t sender = 0;                // requested: the id of the send
+  uint64_t address = 0;               // and in shared memory where it lies
+  uint32_t withdrawn = 0;             // and what its request said (ring.hpp)
   Operation* local = nullptr;         // from this rank: the send
   bool eager = false;
   Message* previous = nullptr;

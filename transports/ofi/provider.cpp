@@ -14,7 +14,7 @@
 #include <set>
 #include <sstream>
 
-#include "transports/frames/share.hpp"
+#include "core/log.hpp"
 
 namespace tutti::ofi {
 namespace {
@@ -98,8 +98,11 @@ std::string default_interface() {
 // ---- offers
 // --------------------------------------------------------------------------------------
 
+// What the user has named.
 struct Wanted {
   std::vector<std::string> interfaces;
+  std::vector<std::string> beginnings;  // of names of interfaces; empty: any
+  std::vector<std::string> excluded;    // beginnings as well
   bool alone = false;
 };
 
@@ -111,6 +114,26 @@ std::vector<std::string> split(std::string_view text, char separator) {
     at = end + 1;
   }
   return parts;
+}
+
+Wanted wanted_by(const TransportConfig& config, bool alone) {
+  Wanted wanted;
+  wanted.alone = alone;
+  wanted.interfaces = split(config.interfaces, ',');
+  for (const std::string& name : split(config.nics.names, ',')) {
+    if (!name.starts_with('^')) {
+      wanted.beginnings.push_back(name);
+    } else if (name.size() > 1) {
+      wanted.excluded.push_back(name.substr(1));
+    }
+  }
+  return wanted;
+}
+
+bool begins_with_one_of(const Offer& offer, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& beginning) {
+    return offer.interface.starts_with(beginning) || offer.device.starts_with(beginning);
+  });
 }
 
 Info hints_for(const Library& library, const std::string& provider) {
@@ -139,7 +162,9 @@ Offer describe(const fi_info& info, const Library& library,
   Offer offer;
   offer.info.reset(library.dupinfo(&info));
   offer.provider = text_or_empty(info.fabric_attr->prov_name);
-  offer.interface = text_or_empty(info.domain_attr->name);
+  offer.format = info.addr_format;
+  offer.device = text_or_empty(info.domain_attr->name);
+  offer.interface = offer.device;
   offer.network = text_or_empty(info.fabric_attr->name);
   if (const sockaddr* address = socket_address(info)) {
     offer.address = text_of(address);
@@ -181,23 +206,43 @@ std::vector<Offer> ask(const Library& library, const fi_info* hints, int& error)
   return offers;
 }
 
+// No error: one list of names may be for machines of several kinds.
+void mention_unknown(const std::vector<std::string>& beginnings, const std::vector<Offer>& offers,
+                     std::string_view found) {
+  for (const std::string& beginning : beginnings) {
+    const bool known = std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+      return begins_with_one_of(offer, {beginning});
+    });
+    if (known) continue;
+    log::info("CCL_MNIC_NAME: no interface begins with {}; libfabric offers {}", beginning, found);
+  }
+}
+
 void keep_usable(std::vector<Offer>& offers, const Wanted& wanted) {
   std::erase_if(offers, [&](const Offer& offer) {
     if (offer.loopback && !wanted.alone) return true;
+    if (begins_with_one_of(offer, wanted.excluded)) return true;
+    if (!wanted.beginnings.empty() && !begins_with_one_of(offer, wanted.beginnings)) return true;
     if (wanted.interfaces.empty()) return false;
     return std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) ==
            wanted.interfaces.end();
   });
+  for (Offer& offer : offers) {
+    offer.named = !wanted.interfaces.empty() || !wanted.beginnings.empty();
+  }
   const std::string default_name = default_interface();
   const auto rank = [&](const Offer& offer) {
     const auto named =
         std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) -
         wanted.interfaces.begin();
     return std::tuple(place_of(offer.provider), named, !offer.loopback, !offer.likely,
-                      offer.interface != default_name, offer.info->addr_format == FI_SOCKADDR_IN6);
+                      offer.interface != default_name, offer.format == FI_SOCKADDR_IN6);
   };
   std::stable_sort(offers.begin(), offers.end(),
                    [&](const Offer& a, const Offer& b) { return rank(a) < rank(b); });
+  for (size_t i = 1; i < offers.size(); ++i) {
+    offers[i].grade = offers[i - 1].grade + (rank(offers[i - 1]) < rank(offers[i]) ? 1 : 0);
+  }
 }
 
 }  // namespace
@@ -210,12 +255,15 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   int error = 0;
   std::vector<Offer> offers = ask(*library, hints.get(), error);
   const std::string found = list_of(offers);
-  keep_usable(offers, {split(config.interfaces, ','), alone});
+  const Wanted wanted = wanted_by(config, alone);
+  mention_unknown(wanted.beginnings, offers, found);
+  keep_usable(offers, wanted);
   if (!offers.empty()) return offers;
 
   std::string asked = "tagged messages between reliable datagram endpoints";
   if (!config.provider.empty()) asked += fmt::format(", provider {}", config.provider);
   if (!config.interfaces.empty()) asked += fmt::format(", interface {}", config.interfaces);
+  if (!config.nics.names.empty()) asked += fmt::format(", CCL_MNIC_NAME={}", config.nics.names);
   if (!alone) asked += ", not over loopback";
   if (error == 0) {
     return Status::format(Code::kSystem, "libfabric has nothing fitting ({}); it offers {}", asked,
@@ -224,100 +272,6 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   int ignored = 0;
   return failure(error, fmt::format("asking libfabric for {}; without conditions it offers {}",
                                     asked, list_of(ask(*library, nullptr, ignored))));
-}
-
-// ---- agreement
-// -----------------------------------------------------------------------------------
-
-namespace {
-
-// What must be the same on all ranks.
-std::string kind_of(const Offer& offer) {
-  return fmt::format("{} {}", offer.provider, offer.info->addr_format);
-}
-
-// A rank's offers for the others: lines of kind and network, separated by a tab.
-std::string shown(const std::vector<Offer>& offers) {
-  std::string text;
-  for (const Offer& offer : offers) {
-    text += fmt::format("{}\t{}\t{}\n", kind_of(offer), offer.network, offer.likely ? 1 : 0);
-  }
-  return text;
-}
-
-struct Seen {
-  std::string kind;
-  std::string network;
-  bool likely = false;
-};
-
-std::vector<Seen> read_shown(const std::string& text) {
-  std::vector<Seen> offers;
-  for (const std::string& line : split(text, '\n')) {
-    const size_t first = line.find('\t');
-    const size_t last = line.rfind('\t');
-    if (first == std::string::npos || first == last) continue;
-    offers.push_back({line.substr(0, first), line.substr(first + 1, last - first - 1),
-                      line.substr(last + 1) == "1"});
-  }
-  return offers;
-}
-
-template <typename Condition>
-bool all_have(const std::vector<std::vector<Seen>>& ranks, const Condition& condition) {
-  return std::all_of(ranks.begin(), ranks.end(), [&](const std::vector<Seen>& offers) {
-    return std::any_of(offers.begin(), offers.end(), condition);
-  });
-}
-
-std::string kinds_in_words(const std::vector<std::vector<Seen>>& ranks) {
-  std::string text;
-  for (size_t r = 0; r < std::min<size_t>(ranks.size(), 8); ++r) {
-    std::set<std::string> kinds;
-    for (const Seen& offer : ranks[r]) kinds.insert(offer.kind.substr(0, offer.kind.find(' ')));
-    text += fmt::format("{}rank {} has", r > 0 ? "; " : "", r);
-    for (const std::string& kind : kinds) text += " " + kind;
-  }
-  return text;
-}
-
-}  // namespace
-
-Result<Offer> choose(Exchange& exchange, Result<std::vector<Offer>> offers) {
-  auto texts = frames::share(exchange, offers.ok() ? Result<std::string>(shown(*offers))
-                                                   : Result<std::string>(offers.status()));
-  if (!texts.ok()) return texts.status();
-  std::vector<std::vector<Seen>> ranks;
-  for (const std::string& text : *texts) ranks.push_back(read_shown(text));
-
-  // Rank 0's order counts for all.
-  const Seen* chosen = nullptr;
-  for (const Seen& offer : ranks.front()) {
-    if (!all_have(ranks, [&](const Seen& other) { return other.kind == offer.kind; })) continue;
-    chosen = &offer;
-    break;
-  }
-  if (chosen == nullptr) {
-    return Status::format(Code::kSystem, "no provider of libfabric is there on all ranks: {}",
-                          kinds_in_words(ranks));
-  }
-  // A network that all are on, if there is one; else routers have to do.
-  std::string network;
-  for (const Seen& offer : ranks.front()) {
-    if (offer.kind != chosen->kind || !offer.likely) continue;
-    const auto same = [&](const Seen& other) {
-      return other.kind == offer.kind && other.network == offer.network && other.likely;
-    };
-    if (!all_have(ranks, same)) continue;
-    network = offer.network;
-    break;
-  }
-  Offer* best = nullptr;
-  for (Offer& offer : *offers) {
-    if (kind_of(offer) != chosen->kind) continue;
-    if (best == nullptr || (offer.network == network && best->network != network)) best = &offer;
-  }
-  return std::move(*best);
 }
 
 }  // namespace tutti::ofi

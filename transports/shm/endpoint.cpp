@@ -9,20 +9,21 @@
 
 namespace tutti::shm {
 
-ShmEndpoint::ShmEndpoint(const Region& region, const Layout& layout, const Notifier& notifier,
-                         int rank, int channel)
-    : region_(region),
-      layout_(layout),
-      notifier_(notifier),
+ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel)
+    : region_(surroundings.region),
+      layout_(surroundings.layout),
+      notifier_(surroundings.notifier),
+      readable_(surroundings.readable),
+      numbers_(surroundings.numbers),
       rank_(rank),
       channel_(channel),
-      peers_(static_cast<size_t>(layout.ranks())),
-      doors_seen_(static_cast<size_t>(layout.ranks() + 63) / 64),
-      doors_(region.at<std::atomic<uint64_t>>(layout.door(channel, rank))),
-      matching_(layout.ranks()) {
-  for (int r = 0; r < layout.ranks(); ++r) {
-    peer(r).out = RingWriter(region.at<RingMemory>(layout.ring(channel, rank, r)));
-    peer(r).in = RingReader(region.at<RingMemory>(layout.ring(channel, r, rank)));
+      peers_(static_cast<size_t>(layout_.ranks())),
+      doors_seen_(static_cast<size_t>(layout_.ranks() + 63) / 64),
+      doors_(region_.at<std::atomic<uint64_t>>(layout_.door(channel, rank))),
+      matching_(layout_.ranks()) {
+  for (int r = 0; r < layout_.ranks(); ++r) {
+    peer(r).out = RingWriter(region_.at<RingMemory>(layout_.ring(channel, rank, r)));
+    peer(r).in = RingReader(region_.at<RingMemory>(layout_.ring(channel, r, rank)));
   }
 }
 
@@ -73,7 +74,8 @@ void ShmEndpoint::finish(Operation& operation, Status status) {
 
 // The receive has all it gets of a message.
 void ShmEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
-  finish(receive, match::received(*receive.transfer, receive.bytes, source, tag, message_bytes));
+  finish(receive,
+         match::received(*receive.transfer, receive.bytes, number_of(source), tag, message_bytes));
 }
 
 // ---- sending
@@ -146,11 +148,19 @@ void ShmEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes, T
   deliver(receive, *message);
 }
 
+bool ShmEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
+  const auto message = matching_.take_message(kAnySource, tag, mask);
+  if (message == nullptr) return false;
+  start(transfer);
+  Operation& receive = begin(transfer, message->source, tag, dst, bytes);
+  receive.mask = mask;
+  deliver(receive, *message);
+  return true;
+}
+
 // A message that lies aside, or comes from this rank, meets its receive.
 void ShmEndpoint::deliver(Operation& receive, const Message& message) {
-  if (!message.eager && message.local == nullptr) {
-    return grant(receive, message.source, message.sender, message.bytes, message.tag);
-  }
+  if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
   const std::byte* source = message.eager ? message.data.get() : message.local->buffer;
   const uint64_t wanted = std::min(message.bytes, receive.bytes);
   if (wanted > 0) std::memcpy(receive.buffer, source, wanted);
@@ -164,18 +174,31 @@ void ShmEndpoint::deliver(Operation& receive, const Message& message) {
   finish_receive(receive, message.source, message.tag, message.bytes);
 }
 
-// A message that was asked for meets its receive: tells the sender how much of it is wanted.
-void ShmEndpoint::grant(Operation& receive, int source, uint64_t sender, uint64_t bytes, Tag tag) {
+// A message that was asked for meets its receive.
+void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
+  const int source = message.source;
   if (Status status = refusal(source); !status.ok()) return finish(receive, std::move(status));
   receive.peer = source;
-  receive.partner = sender;
-  receive.limit = std::min(bytes, receive.bytes);
-  receive.transfer->bytes = bytes;  // until it is complete: of the message
-  receive.transfer->tag = tag;
-  receive.state = State::kGranting;
-  peer(source).grants.push(receive);
+  receive.partner = message.sender;
+  receive.limit = std::min(message.bytes, receive.bytes);
+  receive.address = message.address;
+  receive.withdrawn = message.withdrawn;
+  receive.transfer->bytes = message.bytes;  // until it is complete: of the message
+  receive.transfer->tag = message.tag;
+  receive.transfer->source = number_of(source);
+  if (readable_.empty() || receive.limit < kPullBytes) return grant(receive);
+  receive.state = State::kPulling;
+  peer(source).pulls.push(receive);
   make_busy(source);
-  if (push(source)) notifier_.one(source);
+}
+
+// Tells the sender how much is wanted.
+void ShmEndpoint::grant(Operation& receive) {
+  receive.moved = 0;
+  receive.state = State::kGranting;
+  peer(receive.peer).grants.push(receive);
+  make_busy(receive.peer);
+  if (push(receive.peer)) notifier_.one(receive.peer);
 }
 
 // ---- giving up
@@ -188,10 +211,16 @@ void ShmEndpoint::cancel(Transfer& transfer) {
     case State::kWaiting: peer(operation.peer).waiting.remove(operation); break;
     case State::kStreaming: peer(operation.peer).streams.remove(operation); break;
     case State::kGranting: peer(operation.peer).grants.remove(operation); break;
+    case State::kPulling:
+      peer(operation.peer).pulls.remove(operation);
+      if (open_ring(operation.peer, 0).ok() && peer(operation.peer).out.room(0)) {
+        tell_taken(operation);
+      }
+      break;
+    case State::kRequested: peer(operation.peer).out.withdraw(); break;
     case State::kPosted: matching_.unpost(operation); break;
     case State::kLocal: matching_.drop_local(rank_, operation); break;
     case State::kSending:
-    case State::kRequested:
     case State::kReceiving:
     case State::kEnding:
     case State::kFree: break;

@@ -3,11 +3,12 @@
 // Messages through shared memory.
 //
 // A message of up to kEagerBytes is copied into the ring and is then the receiver's: out of the
-// ring into the posted buffer, or aside if there is none. A longer one asks first (request), is
-// granted when it has met its receive, and then streams through the ring in pieces; several at a
-// time take turns. The receiver always empties its rings, so that nothing that comes behind a
-// message nobody wants is held up. What it must keep aside is bounded by the sender: once
-// kUnmatchedBytes of its eager messages have met no receive, it asks first for short messages too.
+// ring into the posted buffer, or aside if there is none. A longer one asks first (request). When
+// it has met its receive, the receiver reads it where it lies, if it can (taken); else it is
+// granted, and then streams through the ring in pieces. Several at a time take turns. The receiver
+// always empties its rings, so that nothing that comes behind a message nobody wants is held up.
+// What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager messages have
+// met no receive, it asks first for short messages too.
 #pragma once
 
 #include <deque>
@@ -31,15 +32,25 @@ using match::start;
 
 inline constexpr uint64_t kEagerBytes = 16 << 10;
 inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
+// Messages from here on are read where they lie. Up to two pieces are as fast through the ring.
+inline constexpr uint64_t kPullBytes = (32 << 10) + 1;
+
+// What an endpoint lies in, which must outlive it.
+struct Surroundings {
+  const Region& region;
+  const Layout& layout;
+  const Notifier& notifier;
+  std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
+  std::span<const int> numbers = {};           // TransportConfig::numbers
+};
 
 class ShmEndpoint final : public Endpoint {
  public:
-  // All must outlive the endpoint.
-  ShmEndpoint(const Region& region, const Layout& layout, const Notifier& notifier, int rank,
-              int channel);
+  ShmEndpoint(const Surroundings& surroundings, int rank, int channel);
 
   void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override;
   void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
+  bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
   bool poll() override { return poll_until(nullptr); }
   bool poll_for(const Transfer& wanted) override { return poll_until(&wanted); }
   void cancel(Transfer& transfer) override;
@@ -56,6 +67,7 @@ class ShmEndpoint final : public Endpoint {
     bool busy = false;          // it is in busy_
     Queue<Operation> waiting;   // sends not yet begun, in order
     Queue<Operation> grants;    // receives whose grant is to be sent
+    Queue<Operation> pulls;     // receives that read its memory
     Queue<Operation> streams;   // granted sends
     Status failure;             // it wrote nonsense: nothing goes to or from it any more
   };
@@ -63,7 +75,8 @@ class ShmEndpoint final : public Endpoint {
   // endpoint.cpp: transfers and their ends
   void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
   void deliver(Operation& receive, const Message& message);
-  void grant(Operation& receive, int source, uint64_t sender, uint64_t bytes, Tag tag);
+  void begin_receiving(Operation& receive, const Message& message);
+  void grant(Operation& receive);
   void finish(Operation& operation, Status status);
   void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);
   void fail(int rank, Status failure);
@@ -78,8 +91,11 @@ class ShmEndpoint final : public Endpoint {
   void handle_request(int rank, const Frame& frame);
   bool handle_grant(int rank, const Frame& frame);
   bool handle_data(int rank, const Frame& frame);
+  bool handle_taken(int rank, const Frame& frame);
   bool push(int rank);
   bool push_grant(int rank);
+  bool pull_piece(int rank);
+  void tell_taken(const Operation& receive);
   bool push_waiting(int rank);
   bool push_piece(int rank);
   bool push_busy();
@@ -90,10 +106,15 @@ class ShmEndpoint final : public Endpoint {
   void release(Operation& operation);
   Operation* find(uint64_t id, int rank, State state);
   Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
+  [[nodiscard]] int number_of(int rank) const {
+    return numbers_.empty() ? rank : numbers_[static_cast<size_t>(rank)];
+  }
 
   const Region& region_;
   const Layout& layout_;
   const Notifier& notifier_;
+  const std::span<const PeerProcess> readable_;
+  const std::span<const int> numbers_;
   const int rank_;
   const int channel_;
   std::vector<Peer> peers_;

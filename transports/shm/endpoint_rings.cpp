@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "transports/shm/endpoint.hpp"
+#include "transports/shm/pull.hpp"
 
 namespace tutti::shm {
 namespace {
@@ -13,6 +14,8 @@ namespace {
 // Small enough that a piece is read while the next is written and both stay in the second-level
 // cache, large enough that a frame's own cost does not show.
 constexpr uint64_t kPieceBytes = 16 << 10;
+// Of a message that is read where it lies: others have their turn in between.
+constexpr uint64_t kPulledAtOnce = 256 << 10;
 // Frames taken from one peer before others have their turn.
 constexpr int kFramesPerTurn = 64;
 
@@ -58,7 +61,7 @@ bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
       fail(rank, Status::format(Code::kInternal,
                                 "rank {} put nonsense into shared memory (frame of kind {}, {} "
                                 "bytes): a stray write in its process?",
-                                rank, static_cast<uint32_t>(frame.kind), frame.bytes));
+                                number_of(rank), static_cast<uint32_t>(frame.kind), frame.bytes));
     }
   }
   notifier_.one(rank);  // it may wait for room
@@ -72,6 +75,7 @@ bool ShmEndpoint::handle(int rank, const Frame& frame) {
     case FrameKind::kRequest: handle_request(rank, frame); return true;
     case FrameKind::kGrant: return handle_grant(rank, frame);
     case FrameKind::kData: return handle_data(rank, frame);
+    case FrameKind::kTaken: return handle_taken(rank, frame);
   }
   return false;
 }
@@ -100,15 +104,17 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {
   peer(rank).in.pop(0);
+  Message message;
+  message.source = rank;
+  message.tag = frame.tag;
+  message.bytes = frame.bytes;
+  message.sender = frame.id;
+  message.address = frame.address;
+  message.withdrawn = frame.withdrawn;
   if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
-    return grant(*receive, rank, frame.id, frame.bytes, frame.tag);
+    return begin_receiving(*receive, message);
   }
-  auto message = std::make_unique<Message>();
-  message->source = rank;
-  message->tag = frame.tag;
-  message->bytes = frame.bytes;
-  message->sender = frame.id;
-  matching_.keep(std::move(message));
+  matching_.keep(std::make_unique<Message>(std::move(message)));
 }
 
 bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
@@ -146,6 +152,15 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   return true;
 }
 
+bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
+  peer(rank).in.pop(0);
+  Operation* send = find(frame.id, rank, State::kRequested);
+  if (send == nullptr) return true;  // it was cancelled
+  if (frame.bytes > send->bytes) return false;
+  finish(*send, {});
+  return true;
+}
+
 // ---- out
 // -----------------------------------------------------------------------------------------
 
@@ -159,12 +174,12 @@ bool ShmEndpoint::push_busy() {
   bool moved = false;
   for (size_t i = 0; i < busy_.size();) {
     const int rank = busy_[i];
-    if (push(rank)) {
-      notifier_.one(rank);
-      moved = true;
-    }
+    bool more = pull_piece(rank);
+    more |= push(rank);
+    if (more) notifier_.one(rank);
+    moved |= more;
     Peer& to = peer(rank);
-    if (to.waiting.empty() && to.grants.empty() && to.streams.empty()) {
+    if (to.waiting.empty() && to.grants.empty() && to.pulls.empty() && to.streams.empty()) {
       to.busy = false;
       busy_[i] = busy_.back();
       busy_.pop_back();
@@ -190,7 +205,7 @@ bool ShmEndpoint::push(int rank) {
     fail(rank, Status::format(Code::kInternal,
                               "rank {} put nonsense into shared memory (credits): a stray write in "
                               "its process?",
-                              rank));
+                              number_of(rank)));
   }
   return moved;
 }
@@ -202,7 +217,7 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   Span part = layout_.ring(channel_, rank_, rank);
   if (payload <= kInlineBytes) part.bytes = kRingHeadBytes;
   TUTTI_RETURN_IF_ERROR(
-      region_.reserve(part).with_context(fmt::format("sending to rank {}", rank)));
+      region_.reserve(part).with_context(fmt::format("sending to rank {}", number_of(rank))));
   if (!to.out_open) {
     auto* doors = region_.at<std::atomic<uint64_t>>(layout_.door(channel_, rank));
     doors[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
@@ -231,6 +246,44 @@ bool ShmEndpoint::push_grant(int rank) {
   return true;
 }
 
+// Reads a piece of the next message that is read where it lies. Where that fails, the message comes
+// through the ring.
+bool ShmEndpoint::pull_piece(int rank) {
+  Peer& from = peer(rank);
+  Operation* receive = from.pulls.first();
+  if (receive == nullptr) return false;
+  const uint64_t bytes = std::min(kPulledAtOnce, receive->limit - receive->moved);
+  const bool last = receive->moved + bytes == receive->limit;
+  const Status opened = open_ring(rank, 0);
+  if (last && opened.ok() && !from.out.room(0)) return false;
+  from.pulls.remove(*receive);
+  if (!opened.ok()) {
+    finish(*receive, opened);
+    return true;
+  }
+  const Status read =
+      read_process(readable_[static_cast<size_t>(rank)].pid, receive->buffer + receive->moved,
+                   receive->address + receive->moved, bytes);
+  if (!read.ok() || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
+    grant(*receive);
+    return true;
+  }
+  receive->moved += bytes;
+  if (!last) {
+    from.pulls.push(*receive);
+    return true;
+  }
+  tell_taken(*receive);
+  finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
+  return true;
+}
+
+// The sender has its buffer back. Needs room.
+void ShmEndpoint::tell_taken(const Operation& receive) {
+  peer(receive.peer).out.put(FrameKind::kTaken, receive.id(), receive.limit, receive.partner);
+  notifier_.one(receive.peer);
+}
+
 bool ShmEndpoint::push_waiting(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.waiting.first();
@@ -247,7 +300,7 @@ bool ShmEndpoint::push_waiting(int rank) {
     to.out.count_eager(send.bytes + kCacheLine);
     finish(send, {});
   } else {
-    to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id());
+    to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id(), send.buffer);
     send.state = State::kRequested;
   }
   return true;

@@ -10,7 +10,8 @@ constexpr uint64_t kProgressAt = kCallsBytes;
 constexpr uint64_t kDepartureAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(CallRecord);
-static_assert(kRecordsAt + kRecordsBytes <= kPageBytes);
+constexpr uint64_t kWishesAt = round_up(kRecordsAt + kRecordsBytes, kApart);
+static_assert(kWishesAt + sizeof(WishLines) <= kPageBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
 
@@ -32,7 +33,7 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_);
+  rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_ + kTrayBytes);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
   total_ = rings_ + channels_ * ranks_ * ranks_ * kRingBytes;
@@ -86,6 +87,15 @@ Span Layout::slot(int rank, int lane, int which) const {
 Span Layout::staging(int rank, int lane) const {
   const uint64_t slots = 2 * lanes_ * slot_bytes_;
   return {always(rank).end() + slots + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
+}
+
+Span Layout::wishes(int rank, int lane) const {
+  return {lane_part(rank, lane) + kWishesAt, sizeof(WishLines)};
+}
+
+Span Layout::tray(int rank, int lane) const {
+  const uint64_t before = lanes_ * (2 * slot_bytes_ + staging_bytes_);
+  return {always(rank).end() + before + unsigned_of(lane) * kTrayBytes, kTrayBytes};
 }
 
 Span Layout::ring(int channel, int from, int to) const {

@@ -3,7 +3,8 @@
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
 //   ranks    per rank: per lane a page of lines                 allocated at the start by the rank
-//            then per lane two slots, then per lane its staging allocated by the rank when used
+//            then per lane two slots, then per lane its staging,
+//            then per lane its tray                             allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
 //   arenas   per rank, not mapped with the rest: arena.hpp     allocated by the rank when used
 // The file is sparse: what is never used takes address space only.
@@ -32,6 +33,27 @@ struct Header {
 // Where the arena of a rank begins in its process; 0: it has none yet.
 struct alignas(kCacheLine) ArenaSign {
   std::atomic<uint64_t> base;
+};
+// A piece of what a peer hands over: hand_over.hpp.
+inline constexpr uint64_t kTrayBytes = 64 << 10;
+struct alignas(kApart) Wish {
+  std::atomic<uint64_t> number_and_owner;  // the rest precedes it
+  uint64_t address;                        // in the owner's process
+  uint64_t bytes;
+};
+// Written by the owner of what was wished.
+struct alignas(kApart) Reply {
+  std::atomic<uint32_t> number;  // of the last wish that was looked after
+  int error;                     // an errno; precedes it
+};
+// How often a rank has been wished something of, by all.
+struct alignas(kApart) Asked {
+  std::atomic<uint32_t> count;
+};
+struct WishLines {
+  Wish wish;
+  Reply reply;
+  Asked asked;
 };
 inline constexpr uint64_t kArenaBytes = uint64_t{64} << 30;
 
@@ -70,6 +92,8 @@ class Layout {
   [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
+  [[nodiscard]] Span wishes(int rank, int lane) const;
+  [[nodiscard]] Span tray(int rank, int lane) const;
 
   [[nodiscard]] Span ring(int channel, int from, int to) const;
 

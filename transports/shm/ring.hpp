@@ -26,9 +26,18 @@ inline constexpr uint64_t kInlineBytes = 40;
 
 enum class FrameKind : uint32_t {
   kEager = 1,    // a whole message: tag, bytes, payload
-  kRequest = 2,  // asks to send a long one: tag, bytes, id of the send
+  kRequest = 2,  // asks to send a long one: tag, bytes, id of the send, where it lies
   kGrant = 3,    // the answer: id of the send, `tag` is the id of the receive, bytes it wants
   kData = 4,     // a piece of a granted message: `tag` is the id of the receive, bytes, payload
+  kTaken = 5,  // the other answer: id of the send, which the receiver has read; `tag` and bytes as
+               // in a grant
+};
+
+// What frames without payload say besides.
+struct CellNumbers {
+  std::atomic<uint64_t> id;
+  std::atomic<uint64_t> address;    // of a request's buffer, in the producer's process
+  std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
 };
 
 struct alignas(kCacheLine) Cell {
@@ -37,7 +46,7 @@ struct alignas(kCacheLine) Cell {
   std::atomic<uint64_t> tag;
   std::atomic<uint64_t> bytes;
   union {
-    std::atomic<uint64_t> id;
+    CellNumbers numbers;
     std::byte payload[kInlineBytes];
   };
 };
@@ -52,8 +61,10 @@ struct alignas(kCacheLine) Credits {
 
 struct RingMemory {
   Credits credits;
-  std::byte padding[4096 - sizeof(Credits)];
-  Cell cells[kCells];
+  // By the producer: how many sends it has taken back after it asked for them. What the consumer
+  // read meanwhile may be anything.
+  alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
+  alignas(4096) Cell cells[kCells];
   std::byte data[kDataBytes];
 };
 inline constexpr uint64_t kRingBytes = sizeof(RingMemory);

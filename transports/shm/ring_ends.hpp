@@ -27,13 +27,22 @@ class RingWriter {
     return eager_ - matched_;
   }
   void count_eager(uint64_t cost) { eager_ += cost; }
+  // A send that was asked for is taken back: its buffer may change as soon as this returns.
+  void withdraw() {
+    memory_->withdrawn.store(++withdrawn_, std::memory_order_relaxed);
+    // Not std::atomic_thread_fence, which GCC refuses to build for ThreadSanitizer.
+    __sync_synchronize();
+  }
   // False once the consumer's counts make no sense; there is no room then.
   [[nodiscard]] bool sound() const { return sound_; }
 
   // The following need room().
-  void put(FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id) {
+  void put(FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
+           const void* buffer = nullptr) {
     Cell& cell = memory_->cells[cells_ % kCells];
-    cell.id.store(id, std::memory_order_relaxed);
+    cell.numbers.id.store(id, std::memory_order_relaxed);
+    cell.numbers.address.store(reinterpret_cast<uint64_t>(buffer), std::memory_order_relaxed);
+    cell.numbers.withdrawn.store(withdrawn_, std::memory_order_relaxed);
     commit(cell, kind, tag, bytes);
   }
   void put(FrameKind kind, uint64_t tag, const std::byte* payload, uint64_t bytes) {
@@ -77,6 +86,7 @@ class RingWriter {
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
   uint64_t eager_ = 0;
+  uint32_t withdrawn_ = 0;
   uint64_t cells_taken_ = 0;  // as last read from the credits
   uint64_t data_freed_ = 0;
   uint64_t matched_ = 0;
@@ -88,6 +98,8 @@ struct Frame {
   uint64_t tag;
   uint64_t bytes;
   uint64_t id;
+  uint64_t address;
+  uint32_t withdrawn;
 };
 
 class RingReader {
@@ -102,8 +114,18 @@ class RingReader {
   // The following need ready().
   [[nodiscard]] Frame frame() const {
     const Cell& now = cell();
-    return {now.kind.load(std::memory_order_relaxed), now.tag.load(std::memory_order_relaxed),
-            now.bytes.load(std::memory_order_relaxed), now.id.load(std::memory_order_relaxed)};
+    return {now.kind.load(std::memory_order_relaxed),
+            now.tag.load(std::memory_order_relaxed),
+            now.bytes.load(std::memory_order_relaxed),
+            now.numbers.id.load(std::memory_order_relaxed),
+            now.numbers.address.load(std::memory_order_relaxed),
+            now.numbers.withdrawn.load(std::memory_order_relaxed)};
+  }
+  // Whether all buffers that were asked for since a request that says `withdrawn` were still the
+  // message's when the reads before this call were made.
+  [[nodiscard]] bool none_withdrawn_since(uint32_t withdrawn) const {
+    __sync_synchronize();
+    return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
   // Copies the first `wanted` of the frame's `bytes` of payload; bytes <= kDataBytes.
   void copy(void* dst, uint64_t bytes, uint64_t wanted) const {

@@ -4,6 +4,7 @@
 #include "transports/shm/arena.hpp"
 #include "transports/shm/attach.hpp"
 #include "transports/shm/endpoint.hpp"
+#include "transports/shm/hand_over.hpp"
 #include "transports/shm/pull.hpp"
 
 namespace tutti {
@@ -12,11 +13,13 @@ namespace {
 
 class ShmWindow final : public Window {
  public:
-  ShmWindow(const Attached& attached, const Layout& layout, const Arenas& arenas, int lane,
-            int rank)
+  ShmWindow(const Attached& attached, const Layout& layout, const Arenas& arenas,
+            const Notifier& notifier, int lane, int rank)
       : region_(attached.region),
         processes_(attached.processes),
         arenas_(arenas),
+        notifier_(notifier),
+        hand_over_(attached.region, layout, lane, rank),
         sizes_(layout.sizes()),
         own_slots_{layout.slot(rank, lane, 0), layout.slot(rank, lane, 1)},
         own_staging_(layout.staging(rank, lane)) {
@@ -56,11 +59,23 @@ class ShmWindow final : public Window {
   Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) override {
     return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
   }
+  Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) override {
+    Result<bool> done = hand_over_.ask(rank, static_cast<std::byte*>(dst), address, bytes);
+    notifier_.all();
+    return done;
+  }
+  bool hand_over() override {
+    if (!hand_over_.answer()) return false;
+    notifier_.all();
+    return true;
+  }
 
  private:
   const Region& region_;
   const std::vector<PeerProcess>& processes_;
   const Arenas& arenas_;
+  const Notifier& notifier_;
+  HandOver hand_over_;
   const WindowSizes sizes_;
   const Span own_slots_[2];
   const Span own_staging_;
@@ -70,9 +85,11 @@ class ShmWindow final : public Window {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull)
+  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull,
+               std::vector<int> numbers)
       : rank_(rank),
         can_pull_(can_pull),
+        numbers_(std::move(numbers)),
         layout_(layout),
         attached_(std::move(attached)),
         arenas_(region(), layout_, rank),
@@ -95,8 +112,10 @@ class ShmTransport final : public Transport {
       return Status::format(Code::kInternal, "channel {} is open already", channel);
     }
     opened_[static_cast<size_t>(channel)] = true;
-    return std::unique_ptr<Endpoint>(
-        std::make_unique<ShmEndpoint>(region(), layout_, notifier_, rank_, channel));
+    std::span<const PeerProcess> readable;
+    if (can_pull_) readable = attached_.processes;
+    return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
+        Surroundings{region(), layout_, notifier_, readable, numbers_}, rank_, channel));
   }
 
   Result<std::unique_ptr<Window>> open_window(int lane) override {
@@ -105,7 +124,7 @@ class ShmTransport final : public Transport {
                             layout_.lanes());
     }
     return std::unique_ptr<Window>(
-        std::make_unique<ShmWindow>(attached_, layout_, arenas_, lane, rank_));
+        std::make_unique<ShmWindow>(attached_, layout_, arenas_, notifier_, lane, rank_));
   }
 
   [[nodiscard]] bool can_pull() const override { return can_pull_; }
@@ -131,6 +150,7 @@ class ShmTransport final : public Transport {
 
   const int rank_;
   const bool can_pull_;
+  const std::vector<int> numbers_;
   const Layout layout_;
   Attached attached_;
   Arenas arenas_;
@@ -149,8 +169,8 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
     return failed.with_context(
         fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
   }
-  return std::unique_ptr<Transport>(
-      std::make_unique<ShmTransport>(exchange.rank(), layout, *std::move(attached), *can_pull));
+  return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(
+      exchange.rank(), layout, *std::move(attached), *can_pull, config.numbers));
 }
 
 }  // namespace

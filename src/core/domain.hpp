@@ -1,0 +1,31 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Domains of a machine: cores that share a last-level cache on one NUMA node. They hand cache lines
+// to one another faster than to the rest of the machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+// Not known, or several.
+inline constexpr int kNoDomain = -1;
+
+// The domain that all of `cores` lie in, by its lowest core. Reads two or three files of /sys;
+// where it does not tell of a third-level cache, the NUMA node alone counts. `root` is put before
+// /sys: for tests.
+int domain_of(std::span<const int> cores, const std::string& root = "");
+
+// What TUTTI_DOMAIN can say.
+struct DomainChoice {
+  bool automatic = true;   // as domain_of() finds it
+  int number = kNoDomain;  // else this
+};
+// "auto", "none" or a number; nullopt for anything else.
+std::optional<DomainChoice> parse_domain(std::string_view text);
+
+}  // namespace tutti

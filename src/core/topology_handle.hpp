@@ -1,0 +1,31 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// hwloc's view of a machine, owned.
+#pragma once
+
+#include <hwloc.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+struct DestroyTopology {
+  void operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
+};
+using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
+
+// One to be loaded, which keeps of the machine only its dies and groups where they tell something.
+inline Result<TopologyHandle> begin_topology() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return Status::system(errno, "hwloc_topology_init");
+  hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_DIE, HWLOC_OBJ_GROUP}) {
+    hwloc_topology_set_type_filter(raw, type, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+  }
+  return TopologyHandle(raw);
+}
+
+}  // namespace tutti

@@ -1,0 +1,50 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Shared memory and libfabric behind one transport, for the tests of messages: two ranks are on one
+// host, more of them on two.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "comm/connect.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti_test {
+
+inline const tutti::TransportKind& kind_of(tutti::Reach reach) {
+  return **std::ranges::find(tutti::transport_kinds(), reach, &tutti::TransportKind::reach);
+}
+
+inline tutti::Status joined_available() { return kind_of(tutti::Reach::kNetwork).available(); }
+
+inline tutti::Result<std::unique_ptr<tutti::Transport>> connect_joined(
+    tutti::Exchange& exchange, const tutti::TransportConfig& config) {
+  using namespace tutti;
+  const int ranks = exchange.ranks();
+  std::vector<int> marks;
+  for (int rank = 0; rank < ranks; ++rank) marks.push_back(ranks > 2 ? 2 * rank / ranks : 0);
+  Hosts hosts = Hosts::of(marks);
+  const int lanes = config.lanes;
+  if (hosts.count() > 1) {
+    Result<Connection> connection = connect(exchange, std::move(hosts), Environment(), config);
+    if (!connection.ok()) return connection.status();
+    return std::move(connection->transport);
+  }
+  TransportConfig part = config;
+  part.channels = JoinedTransport::host_channels(lanes);
+  auto host = kind_of(Reach::kHost).connect(exchange, part);
+  if (!host.ok()) return host;
+  part.channels = JoinedTransport::network_channels(lanes);
+  auto network = kind_of(Reach::kNetwork).connect(exchange, part);
+  if (!network.ok()) return network;
+  return std::unique_ptr<Transport>(std::make_unique<JoinedTransport>(
+      exchange.rank(), std::move(hosts), lanes, *std::move(host), *std::move(network)));
+}
+
+inline const tutti::TransportKind kJoined = {"joined", "shm within a host, a network between them",
+                                             tutti::Reach::kNetwork, joined_available,
+                                             connect_joined};
+
+}  // namespace tutti_test

@@ -1,0 +1,73 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Two endpoints behind one: what joins the ranks of this host, and what joins all. Each message
+// goes by the one that reaches its peer best, so all messages between two ranks go the same way.
+//
+// A receive from any source has no place in either. It is held here until a message lies in one of
+// the two that it takes, and with it whatever later receives could take the same message.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/hosts.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class JoinedEndpoint final : public Endpoint {
+ public:
+  // `host` numbers the ranks of this host by their place, but names sources of messages by their
+  // rank (TransportConfig::numbers).
+  JoinedEndpoint(const Hosts& hosts, int rank, std::unique_ptr<Endpoint> host,
+                 std::unique_ptr<Endpoint> network);
+
+  void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) override;
+  void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
+  bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
+  bool poll() override;
+  bool poll_for(const Transfer& wanted) override;
+  void cancel(Transfer& transfer) override;
+  // The network joins the ranks of this host, too.
+  void leave() override { network_->leave(); }
+  [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
+  [[nodiscard]] uint64_t eager_bytes() const override;
+  [[nodiscard]] bool rings() const override { return host_->rings() && network_->rings(); }
+
+ private:
+  // A receive that neither endpoint knows of yet.
+  struct Held {
+    int source;
+    Tag tag;
+    Tag mask;
+    void* dst;
+    uint64_t bytes;
+    Transfer* transfer;
+  };
+  // Under way within the host.
+  struct Local {
+    int peer;
+    bool sends;
+    Transfer* transfer;
+  };
+
+  [[nodiscard]] bool is_here(int peer) const;
+  [[nodiscard]] bool waits_behind(const Held& receive, size_t held) const;
+  void post(const Held& receive);
+  bool post_held();
+  bool post_held(const Held& receive);
+  void watch(int peer, bool sends, Transfer& transfer);
+  void forget_done();
+  bool end_for_leavers();
+  bool settle(bool moved);
+
+  const Hosts& hosts_;
+  const int rank_;
+  const std::unique_ptr<Endpoint> host_;
+  const std::unique_ptr<Endpoint> network_;
+  std::vector<Held> held_;    // in the order of posting
+  std::vector<Local> local_;  // none is done, between calls
+  bool host_first_ = true;    // where receives from any source look next
+};
+
+}  // namespace tutti
