@@ -25,7 +25,7 @@
 
 #include "support/ranks.hpp"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they do the same
+#if !defined(TUTTI_SANITIZED)  // they do the same
 
 namespace {
 

@@ -46,7 +46,7 @@ TEST(SharedMemory, OfACommunicatorOfEightRanksIsAtMostEightMiB) {
   run_ranks(ranks, [](int, tutti_comm_t comm) {
     EXPECT_GT(shared_bytes(), 0u);
     EXPECT_LE(shared_bytes(), kMiB) << "before anything is called";
-    for (const size_t bytes : {8, 1000, 8000, 100000}) call_small(comm, bytes);
+    for (const size_t bytes : {8u, 1000u, 8000u, 100000u}) call_small(comm, bytes);
     EXPECT_LE(shared_bytes(), 8 * kMiB);
     ASSERT_OK(tutti_barrier(comm));
   });

@@ -114,7 +114,7 @@ TEST_P(RankDeath, OfARankThatOthersWaitForInBarrierIsTold) {
 TEST_P(RankDeath, OfTheRootOfABroadcastIsTold) {
   survive(
       "broadcast",
-      [this](int, tutti_comm_t comm) {
+      [](int, tutti_comm_t comm) {
         std::vector<float> x(5000);
         return tutti_broadcast(x.data(), x.size(), TUTTI_FLOAT32, GetParam() - 1, comm);
       },
@@ -124,7 +124,7 @@ TEST_P(RankDeath, OfTheRootOfABroadcastIsTold) {
 TEST_P(RankDeath, OfASenderIsToldToTheReceiver) {
   survive(
       "recv",
-      [this](int, tutti_comm_t comm) {
+      [](int, tutti_comm_t comm) {
         float x = 0;
         return tutti_recv(&x, 1, TUTTI_FLOAT32, GetParam() - 1, 0, comm, nullptr);
       },

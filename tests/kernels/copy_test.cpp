@@ -14,9 +14,9 @@ TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
   for (const bool stream : {false, true}) {
-    for (const size_t bytes : {0, 1, 31, 63, 64, 65, 255, 256, 300, 4096, 4200}) {
-      for (const size_t to : {0, 1, 32, 63}) {
-        for (const size_t from : {0, 1, 17}) {
+    for (const size_t bytes : {0u, 1u, 31u, 63u, 64u, 65u, 255u, 256u, 300u, 4096u, 4200u}) {
+      for (const size_t to : {0u, 1u, 32u, 63u}) {
+        for (const size_t from : {0u, 1u, 17u}) {
           std::vector<uint8_t> dst(5000, 0);
           std::vector<uint8_t> expected = dst;
           std::copy_n(source.begin() + static_cast<ptrdiff_t>(from), bytes,

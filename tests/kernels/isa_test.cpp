@@ -102,9 +102,9 @@ TEST_P(EveryIsa, ReducesAnyCountOfAnyNumberOfSourcesToTheReferencesBits) {
   const std::vector<Bytes> inputs = mixed_sources(type, 8, 4099);
   for (const ReduceOp op : all_ops()) {
     if (!op_supports(op, type)) continue;
-    for (const size_t k : {1, 2, 3, 4, 5, 8}) {
-      for (const size_t count :
-           {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000, 4099}) {
+    for (const size_t k : {1u, 2u, 3u, 4u, 5u, 8u}) {
+      for (const size_t count : {0u, 1u, 2u, 3u, 4u, 7u, 8u, 15u, 16u, 17u, 31u, 33u, 63u, 64u, 65u,
+                                 127u, 1000u, 4099u}) {
         for (const bool stream : {false, true}) {
           const uint32_t divisor = op == ReduceOp::kAvg && !stream ? 0 : static_cast<uint32_t>(k);
           expect_same_bits({op, type, k, count, 0, Target::kOwn, {divisor, stream}}, inputs);
@@ -121,8 +121,8 @@ TEST_P(EveryIsa, NeedsNoAlignment) {
   for (const ReduceOp op : all_ops()) {
     if (!op_supports(op, type)) continue;
     for (const size_t offset : {size_t{1}, size_t{3}, type_size(type), 5 * type_size(type)}) {
-      for (const size_t k : {2, 3}) {
-        for (const size_t count : {1, 5, 16, 31, 100, 300}) {
+      for (const size_t k : {2u, 3u}) {
+        for (const size_t count : {1u, 5u, 16u, 31u, 100u, 300u}) {
           for (const bool stream : {false, true}) {
             expect_same_bits({op, type, k, count, offset, Target::kOwn, {3, stream}}, inputs);
           }
@@ -139,8 +139,8 @@ TEST_P(EveryIsa, MayWriteOverASource) {
   for (const ReduceOp op : all_ops()) {
     if (!op_supports(op, type)) continue;
     for (const Target target : {Target::kFirstSource, Target::kLastSource}) {
-      for (const size_t k : {1, 2, 3}) {
-        for (const size_t count : {1, 3, 7, 15, 16, 17, 33, 65, 127, 129, 1000}) {
+      for (const size_t k : {1u, 2u, 3u}) {
+        for (const size_t count : {1u, 3u, 7u, 15u, 16u, 17u, 33u, 65u, 127u, 129u, 1000u}) {
           for (const bool stream : {false, true}) {
             expect_same_bits({op, type, k, count, 4, target, {2, stream}}, inputs);
             expect_same_bits({op, type, k, count, 1, target, {2, stream}}, inputs);
@@ -166,7 +166,7 @@ TEST_P(EveryIsa, ScalesToTheReferencesBits) {
   const Bytes scalars = mixed_elements(type, 20, 99);
   for (const std::string_view isa : kernel_isas()) {
     for (size_t s = 0; s < 20; ++s) {
-      for (const size_t count : {0, 1, 5, 16, 33, 1000}) {
+      for (const size_t count : {0u, 1u, 5u, 16u, 33u, 1000u}) {
         const Bytes input = mixed_elements(type, count, s);
         Bytes expected(input.size());
         scale_kernel_scalar(type)(expected.data(), input.data(), &scalars[s * size], count);

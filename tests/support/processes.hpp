@@ -84,7 +84,7 @@ class Meeting {
 };
 
 // Sanitizers slow everything down; tests that are about size, not about races, do less under them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(TUTTI_SANITIZED)
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;

@@ -33,7 +33,7 @@ using tutti_test::Weather;
 constexpr int64_t kLimitMs = 60'000;  // ends hangs
 
 // There are no threads here, so ThreadSanitizer has little to see.
-#if defined(__SANITIZE_THREAD__)
+#if defined(TUTTI_SANITIZED_THREAD)
 constexpr uint32_t kSeeds = 1;
 #else
 constexpr uint32_t kSeeds = kSanitized ? 3 : 6;
