@@ -16,6 +16,7 @@
 
 #include "core/topology.hpp"
 #include "exec/call.hpp"
+#include "exec/plan.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/picture.hpp"
@@ -41,6 +42,7 @@ struct Options {
   double rate_gbit = 0;
   std::string algorithm;
   bool no_shm = false;
+  bool shared = false;
   std::string svg;
   bool json = false;
 };
@@ -134,6 +136,23 @@ tutti::Choice choose(const Options& options, const tutti::Selector& selector,
   }
   fail(fmt::format("there is no {} algorithm '{}'; see tutti info", options.collective,
                    options.algorithm));
+}
+
+// The problem of what a call goes over to whose buffers are all of tutti_alloc.
+Problem shared_problem(const Options& options, const tutti::Selector& selector,
+                       const Problem& problem) {
+  if (options.no_shm || options.hosts > 1) fail("--shared: the ranks share no memory");
+  const auto schedule_of = [&](const Problem& q) {
+    return build_schedule(*choose(options, selector, q).algorithm, q);
+  };
+  const Problem viewed = seen_by_all(problem);
+  if (can_go_over(problem.collective, schedule_of(problem)) && schedule_of(viewed).shows_buffers) {
+    return viewed;
+  }
+  fail(
+      fmt::format("--shared: {} of {} bytes does not look at the peers' buffers, and does the same "
+                  "without --shared",
+                  options.collective, problem.bytes()));
 }
 
 // The applicable first, cheapest first.
@@ -234,6 +253,7 @@ std::string headline(const Options& options, const Problem& problem) {
                          : "",
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
          (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
+         (options.shared ? " in memory of tutti_alloc" : "") +
          (problem.domains != nullptr ? fmt::format(" of {} domains", options.domains) : "") +
          (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
@@ -288,6 +308,7 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"root", problem.root},
       {"type", options.type},
       {"bytes", problem.bytes()},
+      {"shared", options.shared},
       {"algorithm", choice.algorithm->name},
       {"origin", choice.origin},
       {"note", choice.note},
@@ -345,6 +366,7 @@ void run_explain(const Options& options) {
   Problem problem = problem_of(options, *environment);
   if (spans) problem.hosts = &hosts;
   if (!spans && domains.count() > 1) problem.domains = &domains;
+  if (options.shared) problem = shared_problem(options, *selector, problem);
   const tutti::Choice choice = choose(options, *selector, problem);
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
   if (options.json) {
@@ -389,6 +411,8 @@ void add_explain(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("-a,--algorithm", options->algorithm, "This one instead of the choice");
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
+  command->add_flag("--shared", options->shared,
+                    "What large calls go over to if all buffers are of tutti_alloc");
   command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file");
   command->add_flag("--json", options->json, "Print JSON, with all steps");
   command->callback([options] { run_explain(*options); });

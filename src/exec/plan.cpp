@@ -195,18 +195,18 @@ bool only_enters_first(const Schedule& schedule) {
 // all.
 void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
                        const PlanContext& context) {
-  if (!context.can_view || key.root >= 0 || is_uneven(key.collective)) return;
-  const auto can_go_over = [](const Plan::Part& part) { return only_enters_first(part.schedule); };
-  if (std::none_of(plan.parts.begin(), plan.parts.end(), can_go_over)) return;
-  Problem viewed = problem;
-  viewed.limits.pulls = true;
-  viewed.limits.views = true;
+  if (!context.can_view) return;
+  const auto may_view = [&](const Plan::Part& part) {
+    return can_go_over(problem.collective, part.schedule);
+  };
+  if (std::none_of(plan.parts.begin(), plan.parts.end(), may_view)) return;
+  const Problem viewed = seen_by_all(problem);
   const Algorithm* algorithm = (*context.choose)(viewed, key.type);
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    if (!can_go_over(part)) continue;
+    if (!may_view(part)) continue;
     Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
     part.schedule.shows_buffers = true;
@@ -216,6 +216,16 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
 }
 
 }  // namespace
+
+bool can_go_over(Collective collective, const Schedule& schedule) {
+  return !has_root(collective) && !is_uneven(collective) && only_enters_first(schedule);
+}
+
+Problem seen_by_all(Problem problem) {
+  problem.limits.pulls = true;
+  problem.limits.views = true;
+  return problem;
+}
 
 size_t PlanKeyHash::operator()(const PlanKey& key) const {
   uint64_t bits = static_cast<uint64_t>(key.collective) | static_cast<uint64_t>(key.type) << 8 |

@@ -69,6 +69,11 @@ struct ComposedPlan {
   uint64_t scratch_bytes = 0;
 };
 
+// Whether a lane with this schedule goes over to another one, chosen for seen_by_all(problem), once
+// it knows that all buffers lie in memory that all ranks see (tutti_alloc).
+[[nodiscard]] bool can_go_over(Collective collective, const Schedule& schedule);
+[[nodiscard]] Problem seen_by_all(Problem problem);
+
 // The algorithm for a call on elements of that type, the same on all ranks; null if none applies.
 using Choose = std::function<const Algorithm*(const Problem&, DataType)>;
 

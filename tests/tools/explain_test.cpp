@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -100,6 +101,15 @@ TEST(Explain, UsesMessagesOnlyWithoutSharedMemory) {
   }
 }
 
+TEST(Explain, ShowsWhatBuffersThatAllRanksSeeAreFor) {
+  const auto report = explain_json("allreduce -n 2 -b 4mb --shared");
+  EXPECT_EQ(report["shared"], true);
+  const auto reduces_peers_buffer = [](const std::string& step) {
+    return step.starts_with("reduce ") && contains(step, "send[1]");
+  };
+  EXPECT_TRUE(std::ranges::any_of(report["steps"], reduces_peers_buffer)) << report["steps"];
+}
+
 TEST(Explain, AbbreviatesLongSchedulesAsTextButNotAsJson) {
   const CommandResult text = run_tutti("explain allreduce -n 4 -b 64mb");
   EXPECT_TRUE(contains(text.output, " more ...")) << text.output;
@@ -151,6 +161,10 @@ TEST(Explain, RefusesWhatMakesNoSense) {
            {"allreduce -n 3 --hosts 4", "--hosts 4: there are 3 ranks only"},
            {"allreduce -n 3 -a flap", "there is no allreduce algorithm 'flap'"},
            {"allreduce -n 3 -b 64 -a inline", "inline does not apply: over 56 bytes"},
+           {"allreduce -b 64 --shared",
+            "allreduce of 64 bytes does not look at the peers' buffers"},
+           {"allreduce --shared --no-shm", "--shared: the ranks share no memory"},
+           {"broadcast -b 4mb --shared", "broadcast of 4194304 bytes does not look"},
            {"allreduce -n 9 --svg /tmp/no.svg", "a picture of 9 ranks is not legible"},
            {"allreduce --svg /no/such/folder/x.svg", "cannot write /no/such/folder/x.svg"}}) {
     const CommandResult result = run_tutti(std::string("explain ") + arguments + " 2>&1");
