@@ -19,6 +19,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 import hosts  # noqa: E402
+import launched  # noqa: E402
 import slurm  # noqa: E402
 
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
@@ -34,28 +35,14 @@ def find_torchrun():
     return shutil.which("torchrun", path=os.pathsep.join(beside))
 
 
-class Launchers(unittest.TestCase):
+class Launchers(launched.ExpectsRanks, unittest.TestCase):
     def need(self, *programs):
         for program in programs:
             if program is None or shutil.which(program) is None:
                 self.skipTest(f"not installed: {program or 'torchrun'}")
 
     def run_job(self, command, env=None):
-        done = subprocess.run(
-            command,
-            env={**os.environ, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    def expect_ranks(self, ranks, result):
-        status, out, err = result
-        self.assertEqual(status, 0, out + err)
-        for rank in range(ranks):
-            self.assertEqual(out.count(f"rank {rank} of {ranks}"), 1, out + err)
+        return launched.run(command, env or {}, TIMEOUT_S)
 
 
 class OneHost(Launchers):

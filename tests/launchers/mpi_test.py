@@ -18,9 +18,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE.parent / "support")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 import hosts  # noqa: E402
+import launched  # noqa: E402
 
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/release"
 PROGRAMS = BUILD / "tests"
@@ -63,7 +64,7 @@ OPEN_MPI = Family("openmpi", "libmpi.so.40", "mpirun.openmpi", AS_ROOT, "--enabl
 MPICH = Family("mpich", "libmpich.so.12", "mpiexec.hydra", [], None)
 
 
-class OverMpi:
+class OverMpi(launched.ExpectsRanks):
     """The tests; a subclass for each family."""
 
     family = None
@@ -73,21 +74,8 @@ class OverMpi:
             self.skipTest(self.family.missing())
 
     def run_job(self, ranks, command, env=None, enter=()):
-        done = subprocess.run(
-            [*enter, *self.family.job(ranks, command)],
-            env={**os.environ, **OVER_MPI, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    def expect_ranks(self, ranks, result):
-        status, out, err = result
-        self.assertEqual(status, 0, out + err)
-        for rank in range(ranks):
-            self.assertEqual(out.count(f"rank {rank} of {ranks}"), 1, out + err)
+        command = [*enter, *self.family.job(ranks, command)]
+        return launched.run(command, {**OVER_MPI, **(env or {})}, TIMEOUT_S)
 
     def expect_module(self, result):
         self.assertIn(self.family.module.name, result[2])
