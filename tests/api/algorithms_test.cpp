@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ struct Choice {
   std::string collective;
   std::string algorithm;
 };
+
+void PrintTo(const Choice& choice, std::ostream* out) {
+  *out << choice.collective << '_' << choice.algorithm;
+}
 
 // Compositions need several hosts: hosts_test.cpp.
 std::vector<Choice> choices() {
@@ -63,7 +68,7 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
 
 // Sanitizers look at the memory that is touched, which more ranks touch in the same ways.
 const std::vector<int> kRankCounts =
-    kSanitized ? std::vector{2, 3, 5} : std::vector{1, 2, 3, 4, 5, 7, 8};
+    kSanitized ? std::vector{3, 4} : std::vector{1, 2, 3, 4, 5, 7, 8};
 
 class Algorithm : public testing::TestWithParam<Choice> {};
 
@@ -119,9 +124,8 @@ TEST(WithoutPulls, ResultsAreTheSame) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(choices()), [](const auto& info) {
-  return info.param.collective + "_" + info.param.algorithm;
-});
+INSTANTIATE_TEST_SUITE_P(Registry, Algorithm, testing::ValuesIn(choices()),
+                         testing::PrintToStringParamName());
 
 }  // namespace
 }  // namespace tutti_test

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <ostream>
 #include <vector>
 
 #include "support/collectives.hpp"
@@ -77,6 +78,10 @@ struct Forbidden {
   const char* allreduce;
 };
 
+void PrintTo(const Forbidden& forbidden, std::ostream* out) {
+  *out << forbidden.ranks << "_from_" << forbidden.first << '_' << forbidden.allreduce;
+}
+
 class HandOver : public testing::TestWithParam<Forbidden> {};
 
 TEST_P(HandOver, GivesTheSameResults) {
@@ -100,10 +105,7 @@ TEST_P(HandOver, GivesTheSameResults) {
 INSTANTIATE_TEST_SUITE_P(Ranks, HandOver,
                          testing::Values(Forbidden{2, 0, "pull_all"}, Forbidden{2, 1, "pull"},
                                          Forbidden{3, 1, "pull"}, Forbidden{4, 0, "pull_all"}),
-                         [](const auto& info) {
-                           return std::to_string(info.param.ranks) + "_from_" +
-                                  std::to_string(info.param.first) + "_" + info.param.allreduce;
-                         });
+                         testing::PrintToStringParamName());
 
 // Its owner can read and write it, and not even the kernel for another process.
 class SecretMemory {

@@ -389,13 +389,15 @@ TEST(Timeout, NamesTheRankThatDidNotCome) {
   Ranks ranks;
   ranks.count = 3;
   ranks.breaks = true;
-  ranks.config.timeout_ms = 200;
+  ranks.config.timeout_ms = 500;
+  const Meeting meeting(2);  // of those that come
   run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
     float x = 0;
     if (rank == 2) {
       while (timed_out->load() < 2) sleep_ms(5);
       EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_barrier(comm));
     } else {
+      meeting.wait();
       EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_allreduce(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
       EXPECT_ERROR_SAYS("rank 2");
       EXPECT_ERROR_SAYS("allreduce");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,11 @@ struct Loss {
   std::string hosts;
   std::vector<int> victims;
 };
+
+void PrintTo(const Loss& loss, std::ostream* out) {
+  *out << loss.hosts << "_without";
+  for (const int victim : loss.victims) *out << '_' << victim;
+}
 
 Ranks ranks_of(const Loss& loss) {
   Ranks ranks;
@@ -109,11 +115,8 @@ const auto kLosses =
         : std::vector<Loss>{{"aa", {1}},   {"aaa", {0}},     {"aaaaa", {0, 2}}, {"aabb", {3}},
                             {"aabb", {1}}, {"abab", {1, 3}}, {"abc", {2}}};
 
-INSTANTIATE_TEST_SUITE_P(Losses, Shrink, testing::ValuesIn(kLosses), [](const auto& info) {
-  std::string name = info.param.hosts + "_without";
-  for (const int victim : info.param.victims) name += "_" + std::to_string(victim);
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Losses, Shrink, testing::ValuesIn(kLosses),
+                         testing::PrintToStringParamName());
 
 // Before, while and after it makes the new one with the others.
 class DeathInShrink : public testing::TestWithParam<const char*> {};

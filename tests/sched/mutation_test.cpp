@@ -10,6 +10,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "sched/verify.hpp"
+#include "support/processes.hpp"
 #include "tests/sched/hand_made.hpp"
 #include "tests/sched/random_run.hpp"
 
@@ -189,8 +190,9 @@ TEST(Mutation, EveryChangeOfOrderIsNoticedOrHarmless) {
   Random random(2);
   int noticed = 0;
   int harmless = 0;
+  const int changes = tutti_test::kSanitized ? 5 : 20;
   for_all_valid([&](const Algorithm& algorithm, const Problem& problem, const Schedules& valid) {
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < changes; ++i) {
       const auto chosen = choose(valid, random, [](const Step& step) { return !moves_data(step); });
       if (!chosen) return;
       Schedules mutant = valid;

@@ -6,12 +6,20 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <ostream>
 #include <span>
 #include <vector>
 
 #include "bootstrap/meeting.hpp"
 #include "support/processes.hpp"
 #include "transports/transport.hpp"
+
+namespace tutti {
+
+// For the names of tests.
+inline void PrintTo(const TransportKind* kind, std::ostream* out) { *out << kind->name; }
+
+}  // namespace tutti
 
 namespace tutti_test {
 
@@ -95,6 +103,6 @@ class TransportTest : public testing::TestWithParam<const tutti::TransportKind*>
   INSTANTIATE_TEST_SUITE_P(                                                                \
       Transports, fixture,                                                                 \
       testing::ValuesIn(tutti::transport_kinds().begin(), tutti::transport_kinds().end()), \
-      [](const auto& kind) { return std::string(kind.param->name); })
+      testing::PrintToStringParamName())
 
 }  // namespace tutti_test
