@@ -317,8 +317,10 @@ Status Communicator::close() {
     messages_->leave();
     executor_->leave();
   }
-  if (regroup_ != nullptr) regroup_->give_up();
+  // First the monitor, which may have found a failure this moment: it tells the others before it is
+  // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(watch_);
+  if (regroup_ != nullptr) regroup_->give_up();
   // That a peer ended when nobody needed it any more is no news.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};
   return cause;
