@@ -143,6 +143,7 @@ class Lane {
     return names_.empty() ? rank : names_[static_cast<size_t>(rank)];
   }
   [[nodiscard]] std::string name_of(int peer) const;
+  [[nodiscard]] const Step* blocked_step() const;
   [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
     return shared(rank).calls[call % kCallLines];
   }
@@ -183,6 +184,7 @@ class Lane {
   std::deque<Transfer> receives_;  // posted, in the order of their steps
   struct Sent {
     int peer = -1;
+    uint64_t bytes = 0;
     Transfer transfer;
   };
   std::deque<Sent> sends_;

@@ -39,15 +39,24 @@ std::string Lane::blocked_on() const {
     add(fmt::format("{} has not entered {}; its last was {}", name_of(peer), call,
                     last == 0 ? "none" : describe(record_at(peer, last))));
   }
-  if (!text.empty() || next_ >= part_->schedule.steps.size()) return text;
-  const Step& step = part_->schedule.steps[next_];
-  const int peer = step.peer == kAllPeers ? next_peer_ : step.peer;
-  if (peer >= 0 && peer < ranks_ && peer != rank_) {
-    const std::string_view entered = window_ != nullptr ? " entered the call but" : "";
-    const std::string what = names_.empty() ? to_string(step, part_->schedule) : "its part of it";
+  if (!text.empty()) return text;
+  const std::string_view entered = window_ != nullptr ? " entered the call but" : "";
+  if (const Step* step = blocked_step(); step != nullptr && step->kind != StepKind::kFence) {
+    const int peer = step->peer == kAllPeers ? next_peer_ : step->peer;
+    if (peer < 0 || peer >= ranks_ || peer == rank_) return text;
+    const std::string what = names_.empty() ? to_string(*step, part_->schedule) : "its part of it";
     add(fmt::format("{}{} is late for: {}", name_of(peer), entered, what));
+  } else if (!sends_.empty()) {
+    add(fmt::format("{}{} has not taken {} bytes sent to it", name_of(sends_.front().peer), entered,
+                    sends_.front().bytes));
   }
   return text;
+}
+
+// Null past the last.
+const Step* Lane::blocked_step() const {
+  const std::vector<Step>& steps = part_->schedule.steps;
+  return next_ < steps.size() ? &steps[next_] : nullptr;
 }
 
 int Lane::waits_for() const {

@@ -120,6 +120,7 @@ bool Lane::expect(const Step& step) {
 void Lane::send(const Step& step) {
   Sent& sent = sends_.emplace_back();
   sent.peer = step.peer;
+  sent.bytes = step.bytes;
   endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
                   sent.transfer);
 }

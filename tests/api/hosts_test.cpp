@@ -250,6 +250,24 @@ TEST_F(HostsOfTwo, ARankThatIsLateIsNamedWithItsLastCall) {
   });
 }
 
+// All that this rank still waits for is that what it sent is taken.
+TEST_F(HostsOfTwo, ARankThatTakesNothingIsNamed) {
+  Ranks ranks = ranks_on("ab");
+  ranks.breaks = true;
+  ranks.config.timeout_ms = 500;
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    std::vector<std::byte> data(4 << 20);
+    if (rank == 0) {
+      EXPECT_STATUS(TUTTI_ERR_TIMEOUT,
+                    tutti_broadcast(data.data(), data.size(), TUTTI_INT8, 0, comm));
+      EXPECT_ERROR_SAYS("rank 1 (pid ");
+      EXPECT_ERROR_SAYS("has not taken ");
+      return;
+    }
+    while (tutti_comm_state(comm) == TUTTI_OK) usleep(10'000);
+  });
+}
+
 TEST_P(Hosts, WhoHasDestroyedItsCommunicatorIsNamed) {
   Ranks ranks = ranks_on(GetParam());
   ranks.breaks = true;
