@@ -86,7 +86,7 @@ def add_arguments(parser):
         "the machine gives)")
     add("--sizes", type=parse_sizes, metavar="LIST",
         help="bytes: 4,64,1K or 4-64M (every fourth power) or 4-64M*2; the whole buffer for "
-        "allreduce, broadcast and reduce, a rank's block for the others (default: 4-64M)")
+        "allreduce, broadcast, reduce and sendrecv, a rank's block for the others (default: 4-64M)")
     add("--peers", type=some_of(PEERS), default=list(PEERS), metavar="LIST",
         help=f"all, or some of: {','.join(PEERS)}; tutti always takes part")
     add("--minutes", type=float, metavar="N", help="what measuring may take altogether: fewer "

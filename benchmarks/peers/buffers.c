@@ -102,6 +102,7 @@ static struct part expected_part(const struct buffers* b, const struct operation
   switch (o->collective) {
     case COLLECTIVE_BROADCAST: return (struct part){1, 1, 0};
     case COLLECTIVE_SCATTER: return (struct part){1, 1, mine};
+    case COLLECTIVE_SENDRECV: return (struct part){(b->rank + b->ranks - 1) % b->ranks + 1, 1, 0};
     case COLLECTIVE_ALLGATHER:
     case COLLECTIVE_GATHER: return from_block;
     case COLLECTIVE_ALLTOALL: return (struct part){from_block.base, 1, mine};

@@ -11,6 +11,14 @@ import torch.distributed as dist
 IN_PLACE = ("allreduce", "reduce", "broadcast", "barrier")
 
 
+def exchange(send, recv):
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    operations = [dist.P2POp(dist.isend, send, (rank + 1) % ranks),
+                  dist.P2POp(dist.irecv, recv, (rank - 1) % ranks)]
+    for work in dist.batch_isend_irecv(operations):
+        work.wait()
+
+
 class Gloo:
     version = f"Gloo in PyTorch {torch.__version__}"
 
@@ -39,6 +47,8 @@ class Gloo:
             dist.gather(send, blocks, 0)
         elif collective == "scatter":
             dist.scatter(recv, blocks, 0)
+        elif collective == "sendrecv":
+            exchange(send, recv)
         else:
             dist.barrier()
 

@@ -21,6 +21,7 @@
 #endif
 
 static int rank;
+static int ranks;
 
 static int is_reduction(enum collective collective) {
   return collective == COLLECTIVE_ALLREDUCE || collective == COLLECTIVE_REDUCE ||
@@ -32,8 +33,8 @@ static const char* not_offered(const struct operation* o) {
     return NOT_OFFERED "this MPI has no bfloat16";
   if (o->in_place && o->collective == COLLECTIVE_REDUCE_SCATTER)
     return NOT_OFFERED "in place, MPI leaves the block at the start of the buffer";
-  if (o->in_place && o->collective == COLLECTIVE_ALLTOALL)
-    return NOT_OFFERED "Tutti has no alltoall in place to compare with";
+  if (o->in_place && (o->collective == COLLECTIVE_ALLTOALL || o->collective == COLLECTIVE_SENDRECV))
+    return NOT_OFFERED "Tutti has no such call in place to compare with";
   return o->count > INT_MAX ? "more than 2^31-1 elements" : NULL;
 }
 
@@ -64,6 +65,10 @@ static const char* call(const struct operation* o) {
       rc = MPI_Scatter(send, n, type, to, n, type, 0, world);
       break;
     }
+    case COLLECTIVE_SENDRECV:
+      rc = MPI_Sendrecv(send, n, type, (rank + 1) % ranks, 0, recv, n, type,
+                        (rank + ranks - 1) % ranks, 0, world, MPI_STATUS_IGNORE);
+      break;
     case COLLECTIVE_BARRIER: rc = MPI_Barrier(world); break;
     default: return "no such collective";
   }
@@ -85,8 +90,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   struct contestant contestant = {.version = version, .call = call};
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &contestant.ranks);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   contestant.rank = rank;
+  contestant.ranks = ranks;
   describe(version);
   const int status = serve(&contestant);
   MPI_Finalize();

@@ -31,6 +31,17 @@ namespace {
 
 std::unique_ptr<ccl::communicator> comm;
 
+void exchange(const operation& o, ccl::datatype type) {
+  const int next = (comm->rank() + 1) % comm->size();
+  const int previous = (comm->rank() + comm->size() - 1) % comm->size();
+  ccl::group_start();
+  ccl::event sent = ccl::send(const_cast<void*>(o.send), o.count, type, next, *comm);
+  ccl::event received = ccl::recv(o.recv, o.count, type, previous, *comm);
+  ccl::group_end();
+  sent.wait();
+  received.wait();
+}
+
 // NULL, or what this library does not offer.
 const char* start_call(const operation& o) {
   const auto type = o.type == TYPE_FLOAT32 ? ccl::datatype::float32 : ccl::datatype::bfloat16;
@@ -52,6 +63,10 @@ const char* start_call(const operation& o) {
       break;
     case COLLECTIVE_GATHER: return NOT_OFFERED "oneCCL has no gather";
     case COLLECTIVE_SCATTER: ccl::scatter(send, recv, count, type, 0, *comm).wait(); break;
+    case COLLECTIVE_SENDRECV:
+      if (o.in_place) return NOT_OFFERED "Tutti has no sendrecv in place to compare with";
+      exchange(o, type);
+      break;
     case COLLECTIVE_BARRIER: ccl::barrier(*comm).wait(); break;
     default: return "no such collective";
   }

@@ -9,8 +9,8 @@ from pathlib import Path
 from . import text
 
 COLLECTIVES = ["allreduce", "broadcast", "reduce", "allgather", "reduce_scatter", "alltoall",
-               "gather", "scatter", "barrier"]
-ON_VECTORS = ("allreduce", "broadcast", "reduce")  # their size is that of the whole vector
+               "gather", "scatter", "sendrecv", "barrier"]
+ON_VECTORS = ("allreduce", "broadcast", "reduce", "sendrecv")  # their size is that of the whole vector
 TYPES = {"float32": 4, "bfloat16": 2}
 
 

@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char* const kNames[COLLECTIVES] = {"allreduce", "broadcast",      "reduce",
-                                                "allgather", "reduce_scatter", "alltoall",
-                                                "gather",    "scatter",        "barrier"};
+static const char* const kNames[COLLECTIVES] = {
+    "allreduce", "broadcast", "reduce",  "allgather", "reduce_scatter",
+    "alltoall",  "gather",    "scatter", "sendrecv",  "barrier"};
 static const char* const kTypeNames[TYPES] = {"float32", "bfloat16"};
 
 struct session {

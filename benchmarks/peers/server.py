@@ -31,6 +31,7 @@ SHAPES = {
     "alltoall": (ALL, ALL),
     "gather": (1, ROOT),
     "scatter": (ROOT, 1),
+    "sendrecv": (1, 1),
     "barrier": (0, 0),
 }
 TYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -106,6 +107,8 @@ class Session:
             return [(1, 1, 0)]
         if self.name == "scatter":
             return [(1, 1, mine)]
+        if self.name == "sendrecv":
+            return [((RANK - 1) % RANKS + 1, 1, 0)]
         if self.name in ("allgather", "gather"):
             return [(r + 1, 1, 0) for r in range(SHAPES[self.name][1])]
         if self.name == "alltoall":

@@ -83,6 +83,7 @@ def least_line_bytes(collective, size, hosts, per_host):
         "allreduce": 2 * (hosts - 1) * size // hosts,
         "broadcast": size,
         "reduce": size,
+        "sendrecv": size,
         "alltoall": per_host * others * size,
         "barrier": 0,
     }.get(collective, others * size)

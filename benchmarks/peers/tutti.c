@@ -8,6 +8,18 @@
 #include "server.h"
 
 static tutti_comm_t comm;
+static int rank;
+static int ranks;
+
+static tutti_status exchange(const struct operation* o, tutti_type type) {
+  const int next = (rank + 1) % ranks;
+  const int previous = (rank + ranks - 1) % ranks;
+  tutti_status status = tutti_group_start();
+  if (status == TUTTI_OK) status = tutti_send(o->send, o->count, type, next, 0, comm);
+  if (status == TUTTI_OK) status = tutti_recv(o->recv, o->count, type, previous, 0, comm, NULL);
+  const tutti_status end = tutti_group_end();
+  return status == TUTTI_OK ? end : status;
+}
 
 static const char* call(const struct operation* o) {
   const tutti_type type = o->type == TYPE_FLOAT32 ? TUTTI_FLOAT32 : TUTTI_BFLOAT16;
@@ -33,6 +45,10 @@ static const char* call(const struct operation* o) {
       break;
     case COLLECTIVE_GATHER: status = tutti_gather(send, recv, count, type, 0, comm); break;
     case COLLECTIVE_SCATTER: status = tutti_scatter(send, recv, count, type, 0, comm); break;
+    case COLLECTIVE_SENDRECV:
+      if (o->in_place) return NOT_OFFERED "sendrecv in place";
+      status = exchange(o, type);
+      break;
     case COLLECTIVE_BARRIER: status = tutti_barrier(comm); break;
     default: return "no such collective";
   }
@@ -46,11 +62,12 @@ int main(void) {
   snprintf(version, sizeof version, "Tutti %s", tutti_version_string());
   contestant.version = version;
   if (tutti_comm_create_from_env(NULL, &comm) != TUTTI_OK ||
-      tutti_comm_rank(comm, &contestant.rank) != TUTTI_OK ||
-      tutti_comm_size(comm, &contestant.ranks) != TUTTI_OK) {
+      tutti_comm_rank(comm, &rank) != TUTTI_OK || tutti_comm_size(comm, &ranks) != TUTTI_OK) {
     fprintf(stderr, "%s\n", tutti_last_error());
     return 1;
   }
+  contestant.rank = rank;
+  contestant.ranks = ranks;
   const int status = serve(&contestant);
   tutti_comm_destroy(comm);
   return status;

@@ -163,7 +163,7 @@ class LinesTest(unittest.TestCase):
         for collective, expected in (("allreduce", 1500), ("broadcast", 1000), ("reduce", 1000),
                                      ("allgather", 6000), ("reduce_scatter", 6000),
                                      ("alltoall", 12000), ("gather", 6000), ("scatter", 6000),
-                                     ("barrier", 0)):
+                                     ("sendrecv", 1000), ("barrier", 0)):
             self.assertEqual(spread.least_line_bytes(collective, 1000, hosts=4, per_host=2),
                              expected, msg=collective)
 
