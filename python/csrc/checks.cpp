@@ -26,6 +26,16 @@ void check_list(const char* title, const TensorList& blocks, const at::Tensor& o
               own.numel(), " elements, its place in the list ", expected);
 }
 
+void check_lists(const char* title, const std::vector<TensorList>& lists, int ranks,
+                 size_t tensors) {
+  TORCH_CHECK(lists.size() == static_cast<size_t>(ranks), title,
+              ": expected one list of tensors for each of ", ranks, " ranks, got ", lists.size());
+  for (size_t rank = 0; rank < lists.size(); ++rank) {
+    TORCH_CHECK(lists[rank].size() == tensors, title, ": got ", tensors, " inputs, and ",
+                lists[rank].size(), " outputs for rank ", rank, "; expected as many of both");
+  }
+}
+
 void check_root_list(const char* title, const char* what, const TensorList& blocks,
                      const at::Tensor& own, int ranks) {
   TORCH_CHECK(blocks.size() == static_cast<size_t>(ranks), title, ": the root gave ", blocks.size(),

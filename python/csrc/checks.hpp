@@ -26,7 +26,11 @@ void check_blocks(const char* title, const at::Tensor& whole, const at::Tensor& 
 // There is one block for each rank, that of this rank as large as its own tensor.
 void check_list(const char* title, const TensorList& blocks, const at::Tensor& own, int ranks,
                 int rank);
-// The same for the blocks at a root, all of one size; `what` they are: "outputs" or "inputs".
+// There is one list for each rank, of `tensors` tensors each.
+void check_lists(const char* title, const std::vector<TensorList>& lists, int ranks,
+                 size_t tensors);
+// The same as check_list for the blocks at a root, all of one size; `what` they are: "outputs" or
+// "inputs".
 void check_root_list(const char* title, const char* what, const TensorList& blocks,
                      const at::Tensor& own, int ranks);
 void check_pairs(const char* title, const TensorList& outputs, const TensorList& inputs);

@@ -31,13 +31,10 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce_coalesced(
   return launch.finish(tensors);
 }
 
-ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_lists, Tensors& inputs,
-                                                        const c10d::AllgatherOptions& options) {
-  constexpr Kind kKind{OpType::ALLGATHER, "ccl:all_gather"};
-  const Tensors& outputs = only(output_lists, kKind.title);
-  const Tensor& input = only(inputs, kKind.title);
-  check_list(kKind.title, outputs, input, size_, rank_);
-  Launch launch = collective(kKind, options, inputs);
+// `outputs` are by rank.
+void ProcessGroupTutti::allgather_list(Launch& launch, const char* title, const Tensors& outputs,
+                                       const Tensor& input) {
+  check_list(title, outputs, input, size_, rank_);
   const Element element = moved_element(input.scalar_type());
   const void* source = launch.input(input);
   void* memory = launch.output(outputs);
@@ -46,6 +43,29 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_list
     launch.allgather(source, memory, element.count(input), element.type);
   } else {
     launch.allgatherv(source, memory, element.counts(outputs), element.type);
+  }
+}
+
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_lists, Tensors& inputs,
+                                                        const c10d::AllgatherOptions& options) {
+  constexpr Kind kKind{OpType::ALLGATHER, "ccl:all_gather"};
+  const Tensors& outputs = only(output_lists, kKind.title);
+  const Tensor& input = only(inputs, kKind.title);
+  Launch launch = collective(kKind, options, inputs);
+  allgather_list(launch, kKind.title, outputs, input);
+  return launch.finish(output_lists);
+}
+
+// PyTorch deprecates it, but Gloo has it. Its lists are by rank and then by tensor.
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_coalesced(
+    TensorLists& output_lists, Tensors& inputs, const c10d::AllgatherOptions& options) {
+  constexpr Kind kKind{OpType::ALLGATHER_COALESCED, "ccl:all_gather_coalesced"};
+  check_lists(kKind.title, output_lists, size_, inputs.size());
+  Launch launch = collective(kKind, options, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensors outputs;
+    for (const Tensors& of_rank : output_lists) outputs.push_back(of_rank[i]);
+    allgather_list(launch, kKind.title, outputs, inputs[i]);
   }
   return launch.finish(output_lists);
 }

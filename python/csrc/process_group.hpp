@@ -44,6 +44,8 @@ class ProcessGroupTutti final : public c10d::Backend {
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
   WorkPtr allgather(TensorLists& outputs, Tensors& inputs,
                     const c10d::AllgatherOptions& options) override;
+  WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs,
+                              const c10d::AllgatherOptions& options) override;
   WorkPtr _allgather_base(Tensor& output, Tensor& input,
                           const c10d::AllgatherOptions& options) override;
   WorkPtr allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
@@ -78,6 +80,8 @@ class ProcessGroupTutti final : public c10d::Backend {
   Launch collective(Kind kind, const CollectiveOptions& options, const Tensors& tensors) {
     return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
   }
+  void allgather_list(Launch& launch, const char* title, const Tensors& outputs,
+                      const Tensor& input);
   void allgather_into(Launch& launch, const Tensor& output, const Tensor& input);
   void reduce_scatter_into(Launch& launch, const Tensor& output, const Tensor& input,
                            const c10d::ReduceOp& op);

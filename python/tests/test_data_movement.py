@@ -53,6 +53,37 @@ def test_all_gather(ranks, dtype):
     ranks.run(all_gather_everything, dtype)
 
 
+def coalesced_all_gather(dtype):
+    rank, size = here()
+    for async_op in (False, True):
+        inputs = [data(shape, dtype, rank) for shape in SHAPES]
+        outputs = [[torch.zeros_like(tensor) for tensor in inputs] for _ in range(size)]
+        work = dist.all_gather_coalesced(outputs, inputs, async_op=async_op)
+        if async_op:
+            work.wait()
+        for peer, tensors in enumerate(outputs):
+            for output, shape in zip(tensors, SHAPES):
+                same(output, data(shape, dtype, peer))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64], ids=str)
+def test_coalesced_all_gather(ranks, dtype):
+    ranks.run(coalesced_all_gather, dtype)
+
+
+def coalesced_all_gather_with_a_missing_output():
+    rank, size = here()
+    inputs = [torch.ones(2), torch.ones(3)]
+    outputs = [[torch.zeros(2), torch.zeros(3)] for _ in range(size)]
+    outputs[1].pop()
+    with pytest.raises(RuntimeError, match="2 inputs, and 1 outputs for rank 1"):
+        dist.all_gather_coalesced(outputs, inputs)
+
+
+def test_coalesced_all_gather_of_lists_that_do_not_fit_is_an_error(ranks):
+    ranks.run(coalesced_all_gather_with_a_missing_output)
+
+
 def all_gather_tensor(dtype):
     rank, size = here()
     for shape in SHAPES[1:]:
