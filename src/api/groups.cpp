@@ -8,13 +8,24 @@ namespace tutti {
 namespace {
 
 struct Recorded {
+  static constexpr size_t kNoMessage = SIZE_MAX;
+
   tutti_comm_t comm = nullptr;
-  std::unique_ptr<Completion> own{};  // of a blocking call
-  Completion* inside = nullptr;
-  tutti_request* request = nullptr;  // of a non-blocking call, else null
-  const Message* message = nullptr;  // of a blocking receive that wants
-  tutti_recv_info* info = nullptr;   // this
+  tutti_request* request = nullptr;   // of a non-blocking call, else null
+  std::unique_ptr<Completion> own{};  // of a blocking collective
+  Completion* inside = nullptr;       // null for a blocking message,
+  size_t message = kNoMessage;        // which has its place in Recording::messages instead
   Status status{};
+};
+
+struct Recording {
+  std::vector<Recorded> calls;
+  std::vector<BlockingMessage> messages;
+
+  void clear() {
+    calls.clear();
+    messages.clear();
+  }
 };
 
 // A request can be waited for from here on, and gives an error if its operation could not begin.
@@ -26,7 +37,7 @@ void release(Recorded& call) {
 
 struct Group {
   int depth = 0;
-  std::vector<Recorded> calls;
+  Recording recording;
 
   Group() = default;
   Group(const Group&) = delete;
@@ -34,7 +45,7 @@ struct Group {
   // The thread ends inside a group: nothing recorded takes place.
   ~Group() {
     if (depth > 0) group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
-    for (Recorded& call : calls) {
+    for (Recorded& call : recording.calls) {
       call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
       if (call.request == nullptr) continue;
       call.status = {Code::kInvalidUsage, "the thread ended inside the group that recorded this"};
@@ -45,39 +56,34 @@ struct Group {
 
 thread_local Group group;
 
-Status add(Recorded call) {
-  tutti_comm_t comm = call.comm;
-  group.calls.push_back(std::move(call));
-  comm->grouped.fetch_add(1, std::memory_order_relaxed);
+Status add(Recording& recording, Recorded call) {
+  recording.calls.push_back(std::move(call));
+  recording.calls.back().comm->grouped.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
 
 // ---- the end -----------------------------------------------------------------------------------
 
-Status begin(Completion& inside, StartedFor whom) {
+Status begin(Recorded& call, const Recording& recording, StartedFor whom) {
   try {
-    return inside.start(whom);
+    if (call.message != Recorded::kNoMessage) {
+      call.own = std::make_unique<Message>(call.comm->inside->messages(),
+                                           recording.messages[call.message].arguments);
+      call.inside = call.own.get();
+    }
+    return call.inside->start(whom);
   } catch (const std::bad_alloc&) {
     // Others have begun and must be seen to their end.
     return {Code::kOutOfMemory, "no memory to begin it"};
   }
 }
 
-// Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
-// communicator only, and does not stay for what it need not wait for.
-bool needs_no_worker(const std::vector<Recorded>& calls) {
-  return std::all_of(calls.begin(), calls.end(), [&](const Recorded& call) {
-    return call.request == nullptr && call.comm == calls.front().comm;
-  });
-}
-
 // Beginning waits for nobody, so the order of the calls matters only where it has a meaning: among
 // the collectives of one communicator, and among messages that match alike.
-void begin_all(std::vector<Recorded>& calls, StartedFor whom) {
-  for (Recorded& call : calls) {
-    call.status = begin(*call.inside, whom);
+void begin_all(Recording& recording, StartedFor whom) {
+  for (Recorded& call : recording.calls) {
+    call.status = begin(call, recording, whom);
     if (call.request != nullptr) release(call);
-    call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
@@ -91,25 +97,48 @@ void wait_for_all(Communicator& comm, const std::vector<Recorded>& calls) {
   });
 }
 
-void finish(Recorded& call) {
+void finish(Recorded& call, const Recording& recording) {
   if (call.request != nullptr || !call.status.ok()) return;
   call.status = call.inside->wait(kNever);
-  if (call.info != nullptr && call.status.ok()) *call.info = call.message->received();
+  if (call.message == Recorded::kNoMessage || !call.status.ok()) return;
+  tutti_recv_info* const info = recording.messages[call.message].info;
+  if (info != nullptr) *info = static_cast<const Message&>(*call.own).received();
 }
 
-Status run(std::vector<Recorded> calls) {
+void run_each(Recording& recording, bool needs_no_worker) {
+  begin_all(recording, needs_no_worker ? StartedFor::kCaller : StartedFor::kWorkers);
+  if (needs_no_worker) wait_for_all(*recording.calls.front().comm->inside, recording.calls);
+  for (Recorded& call : recording.calls) finish(call, recording);
+}
+
+// Blocking messages of one communicator, as a shift or an exchange of halos has them.
+void run_messages(Recording& recording) {
+  recording.calls.front().comm->inside->messages().run(recording.messages);
+  for (Recorded& call : recording.calls) {
+    call.status = std::move(recording.messages[call.message].status);
+  }
+}
+
+Status run(Recording& recording) {
+  std::vector<Recorded>& calls = recording.calls;
   if (calls.empty()) return {};
-  const bool alone = needs_no_worker(calls);
-  begin_all(calls, alone ? StartedFor::kCaller : StartedFor::kWorkers);
-  if (alone) wait_for_all(*calls.front().comm->inside, calls);
-  Status first;
+  for (const Recorded& call : calls) call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
+  // Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
+  // communicator only, and does not stay for what it need not wait for.
+  const bool needs_no_worker = std::all_of(calls.begin(), calls.end(), [&](const Recorded& call) {
+    return call.request == nullptr && call.comm == calls.front().comm;
+  });
+  if (needs_no_worker && recording.messages.size() == calls.size()) {
+    run_messages(recording);
+  } else {
+    run_each(recording, needs_no_worker);
+  }
   for (size_t i = 0; i < calls.size(); ++i) {
-    finish(calls[i]);
-    if (!first.ok() || calls[i].status.ok()) continue;
-    first = calls[i].status.with_context(
+    if (calls[i].status.ok()) continue;
+    return calls[i].status.with_context(
         fmt::format("call {} of {} in the group", i + 1, calls.size()));
   }
-  return first;
+  return {};
 }
 
 }  // namespace
@@ -124,19 +153,19 @@ Status record(tutti_comm_t comm, const Call& call) {
   }
   auto operation = std::make_unique<Operation>(comm->inside->executor(), call);
   Completion* const inside = operation.get();
-  return add({.comm = comm, .own = std::move(operation), .inside = inside});
+  return add(group.recording, {.comm = comm, .own = std::move(operation), .inside = inside});
 }
 
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
-  auto message = std::make_unique<Message>(comm->inside->messages(), arguments);
-  Message* const inside = message.get();
-  return add(
-      {.comm = comm, .own = std::move(message), .inside = inside, .message = inside, .info = info});
+  Recording& recording = group.recording;
+  recording.messages.push_back({.arguments = arguments, .info = info});
+  return add(recording, {.comm = comm, .message = recording.messages.size() - 1});
 }
 
 Status record(tutti_request& request) {
   TUTTI_RETURN_IF_ERROR(
-      add({.comm = request.comm, .inside = request.inside.get(), .request = &request}));
+      add(group.recording,
+          {.comm = request.comm, .request = &request, .inside = request.inside.get()}));
   request.grouped = true;
   return {};
 }
@@ -165,13 +194,18 @@ tutti_status tutti_group_start(void) {
 
 tutti_status tutti_group_end(void) {
   return guard([]() -> Status {
-    if (group.depth == 0) {
+    Group& here = group;
+    if (here.depth == 0) {
       return {Code::kInvalidUsage, "tutti_group_end: this thread is in no group"};
     }
-    if (--group.depth > 0) return {};
+    if (--here.depth > 0) return {};
     group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
-    // Taken out first: a completion function may call us.
-    return run(std::exchange(group.calls, {}));
+    // Taken out first: a completion function may call us. Given back for its memory.
+    Recording taken = std::exchange(here.recording, {});
+    const Status status = run(taken);
+    taken.clear();
+    if (here.recording.calls.empty()) here.recording = std::move(taken);
+    return status;
   });
 }
 

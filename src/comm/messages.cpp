@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 
 namespace tutti {
 namespace {
@@ -53,67 +54,93 @@ Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> end
 
 Messages::~Messages() { workers_.forget(*this); }
 
-Status Messages::run(const MessageArguments& arguments, tutti_recv_info* info) {
-  if (health_.stopped()) return health_.cause().with_context(describe(arguments));
-  if (outstanding_.load(std::memory_order_acquire) == 0) return run_here(arguments, info);
-  return run_queued(arguments, info);
+void Messages::run(std::span<BlockingMessage> messages) {
+  if (health_.stopped()) {
+    for (BlockingMessage& message : messages) {
+      message.status = health_.cause().with_context(describe(message.arguments));
+    }
+  } else if (outstanding_.load(std::memory_order_acquire) == 0) {
+    run_here(messages);
+  } else {
+    run_queued(messages);
+  }
 }
 
-Status Messages::run_here(const MessageArguments& arguments, tutti_recv_info* info) {
-  Transfer transfer;
-  bool done = false;
+void Messages::run_here(std::span<BlockingMessage> messages) {
+  bool done = true;
   {
     const std::lock_guard lock(mutex_);
-    post(arguments, transfer);
-    done = transfer.done;
+    for (BlockingMessage& message : messages) {
+      post(message.arguments, message.transfer);
+      done &= message.transfer.done;
+    }
   }
-  if (!done) wait_here(arguments, transfer);
-  tutti_recv_info received{};
-  Status status = outcome(arguments, transfer, received);
-  if (info != nullptr && status.ok()) *info = received;
-  return status;
+  if (!done) wait_here(messages);
+  for (BlockingMessage& message : messages) {
+    message.status = outcome(message.arguments, message.transfer, message.info);
+  }
 }
 
-void Messages::wait_here(const MessageArguments& arguments, Transfer& transfer) {
+void Messages::wait_here(std::span<BlockingMessage> messages) {
   Waiter waiter = this->waiter(caller_patience_);
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);
-  Status reason;
-  const WaitEnd end = wait_until(waiter, [&] { return poll_here(arguments, transfer, reason); });
+  std::span<BlockingMessage> pending = messages;
+  const WaitEnd end = wait_until(waiter, [&] { return poll_here(pending); });
   waiting_here_.fetch_sub(1, std::memory_order_relaxed);
+  if (end == WaitEnd::kReady) return;
   const std::lock_guard lock(mutex_);
-  if (transfer.done) return;
-  if (reason.ok()) reason = end == WaitEnd::kStopped ? health_.cause() : late();
-  give_up(transfer, std::move(reason));
+  for (BlockingMessage& message : pending) {
+    if (message.transfer.done) continue;
+    give_up(message.transfer, end == WaitEnd::kStopped ? health_.cause() : late());
+  }
 }
 
-// Whether the transfer is over, or cannot be for the reason given.
-bool Messages::poll_here(const MessageArguments& arguments, Transfer& transfer, Status& reason) {
-  bool over = false;
+// Whether all have ended; those at the front of `pending` that have leave it.
+bool Messages::poll_here(std::span<BlockingMessage>& pending) {
+  bool moved = false;
   bool may_concern_others = false;
   {
     // Not try_lock: who is about to sleep has to see what the last holder did.
     const std::lock_guard lock(mutex_);
-    if (!transfer.done) {
-      const bool moved = endpoint_->poll_for(transfer);
-      if (moved && !transfer.done) note_move();
-      if (!moved) reason = peer_is_gone(arguments, transfer);
-      may_concern_others =
-          moved && (waiting_here_.load(std::memory_order_relaxed) > 1 || !active_.empty());
-    }
-    over = transfer.done || !reason.ok();
+    while (!pending.empty() && ends_now(pending.front(), moved)) pending = pending.subspan(1);
+    if (moved && !pending.empty()) note_move();
+    may_concern_others =
+        moved && (waiting_here_.load(std::memory_order_relaxed) > 1 || !active_.empty());
   }
   if (may_concern_others) wake_this_rank();
-  return over;
+  return pending.empty();
 }
 
-Status Messages::run_queued(const MessageArguments& arguments, tutti_recv_info* info) {
-  Message message(*this, arguments);
-  start(message);
-  const Status status = wait(message, kNever);
-  if (info != nullptr && status.ok()) *info = message.received();
-  return status;
+// Whether it has ended, after a poll if it had not; sets `moved` if that moved anything.
+bool Messages::ends_now(BlockingMessage& message, bool& moved) {
+  Transfer& transfer = message.transfer;
+  if (transfer.done) return true;
+  if (endpoint_->poll_for(transfer)) {
+    moved = true;
+  } else if (Status gone = peer_is_gone(message.arguments, transfer); !gone.ok()) {
+    give_up(transfer, std::move(gone));
+  }
+  return transfer.done;
+}
+
+void Messages::run_queued(std::span<BlockingMessage> messages) {
+  std::deque<Message> queued;
+  for (BlockingMessage& message : messages) queued.emplace_back(*this, message.arguments);
+  for (Message& message : queued) {
+    try {
+      start(message);
+    } catch (const std::bad_alloc&) {  // those that have begun must be seen to their end
+      message.fail({Code::kOutOfMemory, "no memory to begin it"});
+    }
+  }
+  for (size_t i = 0; i < messages.size(); ++i) {
+    messages[i].status = wait(queued[i], kNever);
+    if (messages[i].info != nullptr && messages[i].status.ok()) {
+      *messages[i].info = queued[i].received();
+    }
+  }
 }
 
 Status Messages::submit(Message& message, StartedFor whom) {
@@ -224,21 +251,23 @@ void Messages::give_up(Transfer& transfer, Status reason) {
 }
 
 Status Messages::outcome(const MessageArguments& arguments, const Transfer& transfer,
-                         tutti_recv_info& received) {
+                         tutti_recv_info* received) {
   if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
   if (arguments.sends) return {};
-  received = {.source = transfer.source,
-              .tag = static_cast<int>(transfer.tag & kUserTag),
-              .count = transfer.bytes / type_size(arguments.type)};
   if (transfer.tag >> kTypeShift != static_cast<Tag>(arguments.type)) {
     return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
                           transfer.source, type_name_of(transfer.tag));
+  }
+  if (received != nullptr) {
+    *received = {.source = transfer.source,
+                 .tag = static_cast<int>(transfer.tag & kUserTag),
+                 .count = transfer.bytes / type_size(arguments.type)};
   }
   return {};
 }
 
 void Messages::end(Message& message) {
-  message.complete(outcome(message.arguments_, message.transfer_, message.received_));
+  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
   wake_this_rank();
   outstanding_.fetch_sub(1, std::memory_order_release);
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/types.hpp"
@@ -23,6 +24,14 @@ struct MessageArguments {
   int tag = 0;             // TUTTI_ANY_TAG likewise
   void* buffer = nullptr;  // only read by a send
   uint64_t count = 0;
+};
+
+// One of several blocking messages that a thread makes at once.
+struct BlockingMessage {
+  MessageArguments arguments;
+  tutti_recv_info* info = nullptr;  // of a receive; may be null
+  Status status{};                  // once they have ended
+  Transfer transfer{};
 };
 
 class Message : public Completion {
@@ -53,9 +62,14 @@ class Messages : public Driven {
            const Patience& worker_patience);
   ~Messages() override;
 
-  // All calls may come from any thread. Blocking: without allocation or clock while nothing else is
-  // under way.
-  Status run(const MessageArguments& arguments, tutti_recv_info* info);
+  // All calls may come from any thread. Blocking, until all of `messages` have ended, each with its
+  // own status: without allocation or clock while nothing else is under way.
+  void run(std::span<BlockingMessage> messages);
+  Status run(const MessageArguments& arguments, tutti_recv_info* info) {
+    BlockingMessage message{.arguments = arguments, .info = info};
+    run({&message, 1});
+    return std::move(message.status);
+  }
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
@@ -71,10 +85,11 @@ class Messages : public Driven {
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
 
  private:
-  Status run_here(const MessageArguments& arguments, tutti_recv_info* info);
-  Status run_queued(const MessageArguments& arguments, tutti_recv_info* info);
-  void wait_here(const MessageArguments& arguments, Transfer& transfer);
-  bool poll_here(const MessageArguments& arguments, Transfer& transfer, Status& reason);
+  void run_here(std::span<BlockingMessage> messages);
+  void run_queued(std::span<BlockingMessage> messages);
+  void wait_here(std::span<BlockingMessage> messages);
+  bool poll_here(std::span<BlockingMessage>& pending);
+  bool ends_now(BlockingMessage& message, bool& moved);
   void start(Message& message);
   void post(const MessageArguments& arguments, Transfer& transfer);
   bool poll_locked(std::vector<Message*>& ended);
@@ -84,7 +99,7 @@ class Messages : public Driven {
   void end(Message& message);
   void wake_this_rank();
   [[nodiscard]] static Status outcome(const MessageArguments& arguments, const Transfer& transfer,
-                                      tutti_recv_info& received);
+                                      tutti_recv_info* received);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const int rank_;

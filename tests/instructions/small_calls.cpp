@@ -101,5 +101,12 @@ int main(int argc, char** argv) {
   };
   turns.take("send of 8 B", recv, send);
   turns.take("recv of 8 B", send, recv);
+  turns.take("send and recv of 8 B in a group", [&] {
+    tutti_status status = tutti_group_start();
+    if (status == TUTTI_OK) status = send();
+    if (status == TUTTI_OK) status = recv();
+    const tutti_status end = tutti_group_end();
+    return status == TUTTI_OK ? end : status;
+  });
   expect_ok(tutti_comm_destroy(comm), "destroying the communicator");
 }
