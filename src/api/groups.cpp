@@ -35,6 +35,10 @@ void release(Recorded& call) {
   call.request->started = true;
 }
 
+struct Group;
+// Null before the thread's first group. Without constructor or destructor, it costs one look.
+constinit thread_local Group* group = nullptr;
+
 struct Group {
   int depth = 0;
   Recording recording;
@@ -44,6 +48,7 @@ struct Group {
   Group& operator=(const Group&) = delete;
   // The thread ends inside a group: nothing recorded takes place.
   ~Group() {
+    group = nullptr;
     if (depth > 0) group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
     for (Recorded& call : recording.calls) {
       call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
@@ -54,7 +59,13 @@ struct Group {
   }
 };
 
-thread_local Group group;
+Group& group_of_this_thread() {
+  if (group == nullptr) {
+    thread_local Group of_this_thread;
+    group = &of_this_thread;
+  }
+  return *group;
+}
 
 Status add(Recording& recording, Recorded call) {
   recording.calls.push_back(std::move(call));
@@ -143,7 +154,7 @@ Status run(Recording& recording) {
 
 }  // namespace
 
-bool group_detail::open_here() { return group.depth > 0; }
+bool group_detail::open_here() { return group != nullptr && group->depth > 0; }
 
 Status record(tutti_comm_t comm, const Call& call) {
   if (call.collective == Collective::kBarrier) {
@@ -153,18 +164,18 @@ Status record(tutti_comm_t comm, const Call& call) {
   }
   auto operation = std::make_unique<Operation>(comm->inside->executor(), call);
   Completion* const inside = operation.get();
-  return add(group.recording, {.comm = comm, .own = std::move(operation), .inside = inside});
+  return add(group->recording, {.comm = comm, .own = std::move(operation), .inside = inside});
 }
 
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
-  Recording& recording = group.recording;
+  Recording& recording = group->recording;
   recording.messages.push_back({.arguments = arguments, .info = info});
   return add(recording, {.comm = comm, .message = recording.messages.size() - 1});
 }
 
 Status record(tutti_request& request) {
   TUTTI_RETURN_IF_ERROR(
-      add(group.recording,
+      add(group->recording,
           {.comm = request.comm, .request = &request, .inside = request.inside.get()}));
   request.grouped = true;
   return {};
@@ -187,17 +198,18 @@ extern "C" {
 
 tutti_status tutti_group_start(void) {
   return guard([]() -> Status {
-    if (group.depth++ == 0) group_detail::open_groups.fetch_add(1, std::memory_order_relaxed);
+    Group& here = group_of_this_thread();
+    if (here.depth++ == 0) group_detail::open_groups.fetch_add(1, std::memory_order_relaxed);
     return {};
   });
 }
 
 tutti_status tutti_group_end(void) {
   return guard([]() -> Status {
-    Group& here = group;
-    if (here.depth == 0) {
+    if (!group_detail::open_here()) {
       return {Code::kInvalidUsage, "tutti_group_end: this thread is in no group"};
     }
+    Group& here = *group;
     if (--here.depth > 0) return {};
     group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
     // Taken out first: a completion function may call us. Given back for its memory.
