@@ -31,9 +31,9 @@ enum collective {
 enum type { TYPE_FLOAT32, TYPE_BFLOAT16, TYPES };
 
 /* `count` elements are the whole vector for allreduce, broadcast, reduce and sendrecv, and one
- * rank's block for the others. In place, `send` and `recv` coincide: of allgather and gather, `send` is the
- * rank's block of `recv`; of reduce_scatter and scatter, `recv` is its block of `send`. A root's
- * buffers alone coincide in gather and scatter. */
+ * rank's block for the others. In place, `send` and `recv` coincide: of allgather and gather,
+ * `send` is the rank's block of `recv`; of reduce_scatter and scatter, `recv` is its block of
+ * `send`. A root's buffers alone coincide in gather and scatter. */
 struct operation {
   enum collective collective;
   enum type type;

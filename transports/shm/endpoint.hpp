@@ -32,8 +32,8 @@ using match::start;
 
 inline constexpr uint64_t kEagerBytes = 16 << 10;
 inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
-// Messages from here on are read where they lie: all that is not eager. Pieces through the ring were
-// as fast at 20 KiB, and twice as slow at 32.
+// Messages from here on are read where they lie: all that is not eager. Pieces through the ring
+// were as fast at 20 KiB, and twice as slow at 32.
 inline constexpr uint64_t kPullBytes = kEagerBytes + 1;
 
 // What an endpoint lies in, which must outlive it.
