@@ -66,6 +66,18 @@ class Shm : public testing::Test {
   std::vector<std::unique_ptr<ShmEndpoint>> ends_;
 };
 
+TEST(Ring, FewRanksTakeNoMoreMemoryTogetherThanMany) {
+  for (uint64_t ranks = 1; ranks <= 64; ++ranks) {
+    const uint64_t bytes = ring_data_bytes(ranks);
+    EXPECT_TRUE(std::has_single_bit(bytes)) << ranks;
+    EXPECT_GE(bytes, 128U << 10) << ranks;
+    if (bytes > 128 << 10) {
+      EXPECT_LE(bytes * ranks * (ranks - 1), 4U << 20) << ranks;
+    }
+  }
+  EXPECT_EQ(ring_data_bytes(2), 2U << 20);
+}
+
 TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
   EXPECT_EQ(touched(), 0u);
   char letter = 'x';
@@ -75,7 +87,7 @@ TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
   EXPECT_LE(touched(), 32u << 10) << "a tiny message needs no data area";
   std::vector<std::byte> large(1000);
   ends_[0]->send(1, 1, large.data(), large.size(), sent);
-  EXPECT_LE(touched(), kRingBytes + (8 << 10));
+  EXPECT_LE(touched(), layout_.ring(0, 0, 1).bytes + (8 << 10));
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
@@ -190,7 +202,7 @@ INSTANTIATE_TEST_SUITE_P(Frames, ShmNonsense,
                                          Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
                                          Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
                                          Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
-                                         Nonsense{"DataTooLong", 4, 1, kDataBytes + 1, 0},
+                                         Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
                                          Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
                          [](const auto& info) { return std::string(info.param.name); });
 

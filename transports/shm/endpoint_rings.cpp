@@ -135,7 +135,7 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
 }
 
 bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
-  if (frame.bytes > kDataBytes) return false;
+  if (frame.bytes > data_bytes_) return false;
   RingReader& in = peer(rank).in;
   Operation* receive = find(frame.tag, rank, State::kReceiving);
   if (receive == nullptr) {  // it was cancelled

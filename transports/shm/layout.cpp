@@ -36,7 +36,8 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_ + kTrayBytes);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
-  total_ = rings_ + channels_ * ranks_ * ranks_ * kRingBytes;
+  ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
+  total_ = rings_ + channels_ * ranks_ * ranks_ * ring_bytes_;
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
@@ -101,7 +102,7 @@ Span Layout::tray(int rank, int lane) const {
 Span Layout::ring(int channel, int from, int to) const {
   const uint64_t index =
       (unsigned_of(channel) * ranks_ + unsigned_of(from)) * ranks_ + unsigned_of(to);
-  return {rings_ + index * kRingBytes, kRingBytes};
+  return {rings_ + index * ring_bytes_, ring_bytes_};
 }
 
 Span Layout::arena(int rank) const {

@@ -121,6 +121,7 @@ class Layout {
   uint64_t staging_bytes_ = 0;  // of one lane
   uint64_t rank_bytes_ = 0;
   uint64_t rings_ = 0;
+  uint64_t ring_bytes_ = 0;
   uint64_t total_ = 0;
 };
 

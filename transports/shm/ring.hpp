@@ -12,7 +12,9 @@
 // once (relaxed atomics) and checked before it is used.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,7 +23,6 @@
 namespace tutti::shm {
 
 inline constexpr uint64_t kCells = 256;
-inline constexpr uint64_t kDataBytes = 128 << 10;
 inline constexpr uint64_t kInlineBytes = 40;
 
 enum class FrameKind : uint32_t {
@@ -65,11 +66,21 @@ struct RingMemory {
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
   alignas(4096) Cell cells[kCells];
-  std::byte data[kDataBytes];
+  // The data area follows.
 };
-inline constexpr uint64_t kRingBytes = sizeof(RingMemory);
-inline constexpr uint64_t kRingHeadBytes = offsetof(RingMemory, data);  // enough for tiny messages
-static_assert(kRingBytes % 4096 == 0);
+inline constexpr uint64_t kRingHeadBytes = sizeof(RingMemory);  // enough for tiny messages
+static_assert(kRingHeadBytes % 4096 == 0);
+
+// Of the data area of each ring among so many ranks, a power of two. Few ranks get more, beyond the
+// second-level caches where that is not too much in all: lines that the peer has read come back
+// faster from the third level than from the peer.
+constexpr uint64_t ring_data_bytes(uint64_t ranks) {
+  constexpr uint64_t kLeast = 128 << 10;
+  constexpr uint64_t kMost = 2 << 20;
+  constexpr uint64_t kOfAll = 4 << 20;
+  return std::clamp(std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1)), kLeast,
+                    kMost);
+}
 
 // What a frame with so many bytes takes of the data area.
 constexpr uint64_t data_bytes_of(uint64_t payload) {

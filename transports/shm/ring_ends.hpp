@@ -13,7 +13,8 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  explicit RingWriter(RingMemory* memory) : memory_(memory) {}
+  RingWriter(RingMemory* memory, uint64_t data_bytes)
+      : memory_(memory), area_(reinterpret_cast<std::byte*>(memory + 1)), area_bytes_(data_bytes) {}
 
   // Whether a frame with so many bytes of payload fits now.
   [[nodiscard]] bool room(uint64_t payload) {
@@ -50,10 +51,10 @@ class RingWriter {
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
-      const uint64_t at = data_ % kDataBytes;
-      const uint64_t first = std::min(bytes, kDataBytes - at);
-      std::memcpy(memory_->data + at, payload, first);
-      std::memcpy(memory_->data, payload + first, bytes - first);
+      const uint64_t at = data_ & (area_bytes_ - 1);
+      const uint64_t first = std::min(bytes, area_bytes_ - at);
+      std::memcpy(area_ + at, payload, first);
+      std::memcpy(area_, payload + first, bytes - first);
       data_ += data_bytes_of(bytes);
     }
     commit(cell, kind, tag, bytes);
@@ -62,7 +63,7 @@ class RingWriter {
  private:
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
-           data_ - data_freed_ + data_bytes_of(payload) <= kDataBytes;
+           data_ - data_freed_ + data_bytes_of(payload) <= area_bytes_;
   }
   void refresh() {
     const Credits& credits = memory_->credits;
@@ -70,7 +71,7 @@ class RingWriter {
     cells_taken_ = credits.cells.load(std::memory_order_acquire);
     data_freed_ = credits.data.load(std::memory_order_acquire);
     matched_ = credits.matched.load(std::memory_order_relaxed);
-    sound_ = sound_ && cells_ - cells_taken_ <= kCells && data_ - data_freed_ <= kDataBytes &&
+    sound_ = sound_ && cells_ - cells_taken_ <= kCells && data_ - data_freed_ <= area_bytes_ &&
              matched_ <= eager_;
   }
   void commit(Cell& cell, FrameKind kind, uint64_t tag, uint64_t bytes) {
@@ -82,6 +83,8 @@ class RingWriter {
   }
 
   RingMemory* memory_ = nullptr;
+  std::byte* area_ = nullptr;
+  uint64_t area_bytes_ = 0;
   bool sound_ = true;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
@@ -105,7 +108,10 @@ struct Frame {
 class RingReader {
  public:
   RingReader() = default;
-  explicit RingReader(RingMemory* memory) : memory_(memory) {}
+  RingReader(RingMemory* memory, uint64_t data_bytes)
+      : memory_(memory),
+        area_(reinterpret_cast<const std::byte*>(memory + 1)),
+        area_bytes_(data_bytes) {}
 
   [[nodiscard]] bool ready() const {
     return cell().stamp.load(std::memory_order_acquire) ==
@@ -127,17 +133,17 @@ class RingReader {
     __sync_synchronize();
     return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
-  // Copies the first `wanted` of the frame's `bytes` of payload; bytes <= kDataBytes.
+  // Copies the first `wanted` of the frame's `bytes` of payload; bytes <= those of the area.
   void copy(void* dst, uint64_t bytes, uint64_t wanted) const {
     if (wanted == 0) return;
     if (bytes <= kInlineBytes) {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const uint64_t at = data_ % kDataBytes;
-    const uint64_t first = std::min(wanted, kDataBytes - at);
-    std::memcpy(dst, memory_->data + at, first);
-    std::memcpy(static_cast<std::byte*>(dst) + first, memory_->data, wanted - first);
+    const uint64_t at = data_ & (area_bytes_ - 1);
+    const uint64_t first = std::min(wanted, area_bytes_ - at);
+    std::memcpy(dst, area_ + at, first);
+    std::memcpy(static_cast<std::byte*>(dst) + first, area_, wanted - first);
   }
   // Takes the frame, whose payload had so many bytes, out of the ring.
   void pop(uint64_t payload) {
@@ -156,6 +162,8 @@ class RingReader {
   [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
 
   RingMemory* memory_ = nullptr;
+  const std::byte* area_ = nullptr;
+  uint64_t area_bytes_ = 0;
   uint64_t cells_ = 0;  // taken out
   uint64_t data_ = 0;
   uint64_t matched_ = 0;
