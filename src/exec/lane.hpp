@@ -167,6 +167,7 @@ class Lane {
   bool begun_ = false;                    // the gate is open
   uint32_t tick_base_ = 0;                // ticks of all calls before it
   uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size
+  uint32_t walked_[kSlotWalks] = {};      // calls of that size so far, at most kManyCalls
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
   SlotUse slot_uses_[kCallLines] = {};    // by call
   std::vector<uint32_t> entered_;         // by peer: the last call that it is known to have entered

@@ -10,15 +10,19 @@ namespace {
 
 // Where in its two copies the slot of this call lies: not always at the beginning. A core writes
 // lines that it has in its second-level cache about 1.5 times as fast as those that a peer has just
-// read from its first-level cache (measured with messages of 16 and 32 KiB), so calls walk through
-// the copies: small ones through a part of them, lest many communicators take much memory. Tiny
-// messages stay: for them the first-level cache is worth more.
+// read from its first-level cache (measured with messages of 16 and 32 KiB), and lines that are in
+// the third level alone faster still, so calls walk through the copies: small ones through a part
+// of them until there have been many, lest many communicators take much memory. Tiny messages stay:
+// for them the first-level cache is worth more.
 struct SlotWalk {
-  uint64_t longest;  // extent
-  uint64_t room;     // of each copy
+  uint64_t longest;     // extent
+  uint64_t room;        // of each copy
+  uint64_t room_later;  // after kManyCalls of them
 };
-constexpr SlotWalk kWalks[kSlotWalks] = {
-    {1 << 10, 2 << 10}, {8 << 10, 48 << 10}, {UINT64_MAX, UINT64_MAX}};
+constexpr SlotWalk kWalks[kSlotWalks] = {{1 << 10, 2 << 10, 2 << 10},
+                                         {8 << 10, 48 << 10, 512 << 10},
+                                         {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+constexpr uint32_t kManyCalls = 1000;
 
 size_t walk_of(uint64_t extent) {
   size_t walk = 0;
@@ -56,7 +60,9 @@ void Lane::place_slots() {
   }
   // The other copy follows at the same place, with the next call.
   const bool second = (call_ & 1) != 0;
-  next_slots_[walk_of(part_->slot_extent)] = at + (second ? part_->slot_extent : 0);
+  const size_t walk = walk_of(part_->slot_extent);
+  next_slots_[walk] = at + (second ? part_->slot_extent : 0);
+  walked_[walk] = std::min(walked_[walk] + 1, kManyCalls);
 }
 
 // The last call that wrote there and that a peer may not have finished; else one that is long over.
@@ -71,7 +77,9 @@ uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
 }
 
 uint64_t Lane::slot_room() const {
-  return std::min(kWalks[walk_of(part_->slot_extent)].room, slot_bytes_);
+  const size_t index = walk_of(part_->slot_extent);
+  const SlotWalk& walk = kWalks[index];
+  return std::min(walked_[index] < kManyCalls ? walk.room : walk.room_later, slot_bytes_);
 }
 
 uint64_t Lane::next_slot() const {
