@@ -119,6 +119,17 @@ void exchange(int rank, int burst, tutti_comm_t comm) {
   rank == 0 ? recv(1) : send(0);
 }
 
+// Both ranks send and receive at once.
+void shift(int rank, tutti_comm_t comm) {
+  const double given = rank;
+  double taken = -1;
+  ASSERT_OK(tutti_group_start());
+  ASSERT_OK(tutti_send(&given, 1, TUTTI_FLOAT64, 1 - rank, 0, comm));
+  ASSERT_OK(tutti_recv(&taken, 1, TUTTI_FLOAT64, 1 - rank, 0, comm, nullptr));
+  ASSERT_OK(tutti_group_end());
+  ASSERT_EQ(taken, 1 - rank);
+}
+
 // ---- memory and clock --------------------------------------------------------------------------
 
 struct Count {
@@ -176,6 +187,16 @@ TEST(Footprint, OfSmallMessagesHasNoAllocation) {
       });
       EXPECT_EQ(seen.allocations, 0u) << "bursts of " << burst << ", rank " << rank;
     }
+  });
+}
+
+TEST(Footprint, OfSmallMessagesInAGroupHasNoAllocation) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    for (int i = 0; i < kWarmUps; ++i) shift(rank, comm);
+    const Count seen = count([&] {
+      for (int i = 0; i < kCalls; ++i) shift(rank, comm);
+    });
+    EXPECT_EQ(seen.allocations, 0u) << "rank " << rank;
   });
 }
 
