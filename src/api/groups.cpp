@@ -12,9 +12,9 @@ struct Recorded {
 
   tutti_comm_t comm = nullptr;
   tutti_request* request = nullptr;   // of a non-blocking call, else null
-  std::unique_ptr<Completion> own{};  // of a blocking collective
-  Completion* inside = nullptr;       // null for a blocking message,
-  size_t message = kNoMessage;        // which has its place in Recording::messages instead
+  std::unique_ptr<Completion> own{};  // of a blocking call
+  Completion* inside = nullptr;       // null for a blocking message until it begins by itself:
+  size_t message = kNoMessage;        // its place in Recording::messages
   Status status{};
 };
 
@@ -136,10 +136,12 @@ Status run(Recording& recording) {
   for (const Recorded& call : calls) call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
   // Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
   // communicator only, and does not stay for what it need not wait for.
-  const bool needs_no_worker = std::all_of(calls.begin(), calls.end(), [&](const Recorded& call) {
+  const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
     return call.request == nullptr && call.comm == calls.front().comm;
   });
-  if (needs_no_worker && recording.messages.size() == calls.size()) {
+  const bool has_messages_only = std::ranges::all_of(
+      calls, [](const Recorded& call) { return call.message != Recorded::kNoMessage; });
+  if (needs_no_worker && has_messages_only && recording.messages.size() == calls.size()) {
     run_messages(recording);
   } else {
     run_each(recording, needs_no_worker);
