@@ -8,6 +8,43 @@
 namespace tutti_torch {
 using c10d::OpType;
 
+namespace {
+
+using at::Tensor;
+
+constexpr const char* kAllgatherTitle = "ccl:all_gather_into_tensor";
+constexpr const char* kReduceScatterTitle = "ccl:reduce_scatter_tensor";
+
+// Calls with arguments that are checked, all of an operation before the first is made.
+
+// `outputs` are by rank.
+void allgather_list(Launch& launch, const TensorList& outputs, const Tensor& input) {
+  const Element element = moved_element(input.scalar_type());
+  const void* source = launch.input(input);
+  void* memory = launch.output(outputs);
+  // The sizes in the list are those of the ranks, so all ranks decide alike.
+  if (equal_sizes(outputs)) {
+    launch.allgather(source, memory, element.count(input), element.type);
+  } else {
+    launch.allgatherv(source, memory, element.counts(outputs), element.type);
+  }
+}
+
+void allgather_into(Launch& launch, const Tensor& output, const Tensor& input) {
+  const Element element = moved_element(input.scalar_type());
+  void* memory = launch.output(output);
+  launch.allgather(launch.input(input), memory, element.count(input), element.type);
+}
+
+void reduce_scatter_into(Launch& launch, const Tensor& output, const Tensor& input,
+                         const c10d::ReduceOp& op) {
+  const Reduction reduction = launch.reduction(op, output.scalar_type());
+  void* result = launch.output(output);
+  launch.reduce_scatter(launch.input(input), result, reduction.element.count(output), reduction);
+}
+
+}  // namespace
+
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce(Tensors& tensors,
                                                         const c10d::AllreduceOptions& options) {
   constexpr Kind kKind{OpType::ALLREDUCE, "ccl:all_reduce"};
@@ -31,28 +68,14 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce_coalesced(
   return launch.finish(tensors);
 }
 
-// `outputs` are by rank.
-void ProcessGroupTutti::allgather_list(Launch& launch, const char* title, const Tensors& outputs,
-                                       const Tensor& input) {
-  check_list(title, outputs, input, size_, rank_);
-  const Element element = moved_element(input.scalar_type());
-  const void* source = launch.input(input);
-  void* memory = launch.output(outputs);
-  // The sizes in the list are those of the ranks, so all ranks decide alike.
-  if (equal_sizes(outputs)) {
-    launch.allgather(source, memory, element.count(input), element.type);
-  } else {
-    launch.allgatherv(source, memory, element.counts(outputs), element.type);
-  }
-}
-
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_lists, Tensors& inputs,
                                                         const c10d::AllgatherOptions& options) {
   constexpr Kind kKind{OpType::ALLGATHER, "ccl:all_gather"};
   const Tensors& outputs = only(output_lists, kKind.title);
   const Tensor& input = only(inputs, kKind.title);
+  check_list(kKind.title, outputs, input, size_, rank_);
   Launch launch = collective(kKind, options, inputs);
-  allgather_list(launch, kKind.title, outputs, input);
+  allgather_list(launch, outputs, input);
   return launch.finish(output_lists);
 }
 
@@ -61,26 +84,20 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_coalesced(
     TensorLists& output_lists, Tensors& inputs, const c10d::AllgatherOptions& options) {
   constexpr Kind kKind{OpType::ALLGATHER_COALESCED, "ccl:all_gather_coalesced"};
   check_lists(kKind.title, output_lists, size_, inputs.size());
-  Launch launch = collective(kKind, options, inputs);
+  TensorLists outputs(inputs.size());  // by tensor and then by rank
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Tensors outputs;
-    for (const Tensors& of_rank : output_lists) outputs.push_back(of_rank[i]);
-    allgather_list(launch, kKind.title, outputs, inputs[i]);
+    for (const Tensors& of_rank : output_lists) outputs[i].push_back(of_rank[i]);
+    check_list(kKind.title, outputs[i], inputs[i], size_, rank_);
   }
+  Launch launch = collective(kKind, options, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) allgather_list(launch, outputs[i], inputs[i]);
   return launch.finish(output_lists);
-}
-
-void ProcessGroupTutti::allgather_into(Launch& launch, const Tensor& output, const Tensor& input) {
-  check_blocks("ccl:all_gather_into_tensor", output, input, size_);
-  const Element element = moved_element(input.scalar_type());
-  void* memory = launch.output(output);
-  launch.allgather(launch.input(input), memory, element.count(input), element.type);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_allgather_base(
     Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) {
-  Launch launch =
-      collective({OpType::_ALLGATHER_BASE, "ccl:all_gather_into_tensor"}, options, {input});
+  check_blocks(kAllgatherTitle, output, input, size_);
+  Launch launch = collective({OpType::_ALLGATHER_BASE, kAllgatherTitle}, options, {input});
   allgather_into(launch, output, input);
   return launch.finish(Tensors{output});
 }
@@ -89,6 +106,9 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_into_tensor_coalesced(
     Tensors& outputs, Tensors& inputs, const c10d::AllgatherOptions& options) {
   constexpr Kind kKind{OpType::ALLGATHER_COALESCED, "ccl:all_gather_into_tensor_coalesced"};
   check_pairs(kKind.title, outputs, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_blocks(kAllgatherTitle, outputs[i], inputs[i], size_);
+  }
   Launch launch = collective(kKind, options, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) allgather_into(launch, outputs[i], inputs[i]);
   return launch.finish(outputs);
@@ -112,18 +132,10 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter(
   return launch.finish(outputs);
 }
 
-void ProcessGroupTutti::reduce_scatter_into(Launch& launch, const Tensor& output,
-                                            const Tensor& input, const c10d::ReduceOp& op) {
-  check_blocks("ccl:reduce_scatter_tensor", input, output, size_);
-  const Reduction reduction = launch.reduction(op, output.scalar_type());
-  void* result = launch.output(output);
-  launch.reduce_scatter(launch.input(input), result, reduction.element.count(output), reduction);
-}
-
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_reduce_scatter_base(
     Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) {
-  Launch launch =
-      collective({OpType::_REDUCE_SCATTER_BASE, "ccl:reduce_scatter_tensor"}, options, {input});
+  check_blocks(kReduceScatterTitle, input, output, size_);
+  Launch launch = collective({OpType::_REDUCE_SCATTER_BASE, kReduceScatterTitle}, options, {input});
   reduce_scatter_into(launch, output, input, options.reduceOp);
   return launch.finish(Tensors{output});
 }
@@ -133,6 +145,9 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter_tensor_coalesced(
   constexpr Kind kKind{OpType::REDUCE_SCATTER_TENSOR_COALESCED,
                        "ccl:reduce_scatter_tensor_coalesced"};
   check_pairs(kKind.title, outputs, inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    check_blocks(kReduceScatterTitle, inputs[i], outputs[i], size_);
+  }
   Launch launch = collective(kKind, options, inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     reduce_scatter_into(launch, outputs[i], inputs[i], options.reduceOp);

@@ -80,11 +80,6 @@ class ProcessGroupTutti final : public c10d::Backend {
   Launch collective(Kind kind, const CollectiveOptions& options, const Tensors& tensors) {
     return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
   }
-  void allgather_list(Launch& launch, const char* title, const Tensors& outputs,
-                      const Tensor& input);
-  void allgather_into(Launch& launch, const Tensor& output, const Tensor& input);
-  void reduce_scatter_into(Launch& launch, const Tensor& output, const Tensor& input,
-                           const c10d::ReduceOp& op);
   WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag);
 
   const Member member_;

@@ -119,16 +119,17 @@ Status Communicator::connect(Exchange& exchange) {
   if (!tuning.ok()) return tuning.status();
 
   const int64_t limit = config_.init_timeout_ms;
-  const TransportConfig transport_config{.lanes = (*workers)->size(),
-                                         .channels = (*workers)->size() + 1,
-                                         .sizes = {.slot_bytes = slot_room(environment, ranks_),
-                                                   .window_bytes = environment.window_bytes},
-                                         .pulls = environment.pull,
-                                         .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
-                                         .label = config_.name,
-                                         .provider = environment.ofi_provider,
-                                         .interfaces = environment.ofi_interfaces,
-                                         .nics = nics_of(environment)};
+  const TransportConfig transport_config{
+      .lanes = (*workers)->size(),
+      .channels = (*workers)->size() + 1,
+      .sizes = {.slot_bytes = slot_bytes_for(environment, ranks_),
+                .window_bytes = environment.window_bytes},
+      .pulls = environment.pull,
+      .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
+      .label = config_.name,
+      .provider = environment.ofi_provider,
+      .interfaces = environment.ofi_interfaces,
+      .nics = nics_of(environment)};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();

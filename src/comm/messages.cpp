@@ -81,12 +81,11 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
   }
 }
 
-void Messages::wait_here(std::span<BlockingMessage> messages) {
+void Messages::wait_here(std::span<BlockingMessage> pending) {
   Waiter waiter = this->waiter(caller_patience_);
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);
-  std::span<BlockingMessage> pending = messages;
   const WaitEnd end = wait_until(waiter, [&] { return poll_here(pending); });
   waiting_here_.fetch_sub(1, std::memory_order_relaxed);
   if (end == WaitEnd::kReady) return;

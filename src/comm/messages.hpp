@@ -26,11 +26,11 @@ struct MessageArguments {
   uint64_t count = 0;
 };
 
-// One of several blocking messages that a thread makes at once.
+// One of the blocking messages, or the only one, that a thread makes at once.
 struct BlockingMessage {
   MessageArguments arguments;
   tutti_recv_info* info = nullptr;  // of a receive; may be null
-  Status status{};                  // once they have ended
+  Status status{};                  // once all have ended
   Transfer transfer{};
 };
 
@@ -87,7 +87,7 @@ class Messages : public Driven {
  private:
   void run_here(std::span<BlockingMessage> messages);
   void run_queued(std::span<BlockingMessage> messages);
-  void wait_here(std::span<BlockingMessage> messages);
+  void wait_here(std::span<BlockingMessage> pending);
   bool poll_here(std::span<BlockingMessage>& pending);
   bool ends_now(BlockingMessage& message, bool& moved);
   void start(Message& message);

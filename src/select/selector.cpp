@@ -70,7 +70,7 @@ Limits limits_of(const Environment& environment) {
 // reaches: there, lines that a peer has read come back from the third, which is faster than taking
 // them from the peer (allgather of 16 KiB by one_shot on 2 cores of an EPYC: 2.5 us with 512 KiB,
 // 1.5 with 2 MiB, and no less with more).
-uint64_t slot_room(const Environment& environment, int ranks) {
+uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   constexpr int kManyRanks = 8;
   constexpr int kFewestRanks = 2;
   const int few = std::clamp(ranks, kFewestRanks, kManyRanks);

@@ -21,8 +21,8 @@ namespace tutti {
 
 // The staging that algorithms get with these settings, on ranks that share memory.
 Limits limits_of(const Environment& environment);
-// How much of each of its two slots a rank of so many has to walk through (exec/lane_slots.cpp).
-uint64_t slot_room(const Environment& environment, int ranks);
+// Of each of the two slots of a rank of so many, which calls walk through (exec/lane_slots.cpp).
+uint64_t slot_bytes_for(const Environment& environment, int ranks);
 
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
 int readers_for(int ranks, int cores, int64_t wanted);

@@ -266,11 +266,11 @@ TEST(Selector, FewRanksTakeNoMoreSlotsTogetherThanEightDo) {
   const Environment environment;
   const uint64_t least = environment.slot_bytes;
   for (int ranks = 1; ranks <= 64; ++ranks) {
-    const uint64_t room = slot_room(environment, ranks);
+    const uint64_t room = slot_bytes_for(environment, ranks);
     EXPECT_GE(room, least) << ranks;
     EXPECT_LE(room * static_cast<uint64_t>(std::min(ranks, 8)), 8 * least) << ranks;
   }
-  EXPECT_EQ(slot_room(environment, 2), 4 * least);
+  EXPECT_EQ(slot_bytes_for(environment, 2), 4 * least);
 }
 
 TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {

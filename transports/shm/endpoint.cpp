@@ -17,14 +17,15 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
       numbers_(surroundings.numbers),
       rank_(rank),
       channel_(channel),
-      data_bytes_(ring_data_bytes(static_cast<uint64_t>(layout_.ranks()))),
       peers_(static_cast<size_t>(layout_.ranks())),
       doors_seen_(static_cast<size_t>(layout_.ranks() + 63) / 64),
       doors_(region_.at<std::atomic<uint64_t>>(layout_.door(channel, rank))),
       matching_(layout_.ranks()) {
   for (int r = 0; r < layout_.ranks(); ++r) {
-    peer(r).out = RingWriter(region_.at<RingMemory>(layout_.ring(channel, rank, r)), data_bytes_);
-    peer(r).in = RingReader(region_.at<RingMemory>(layout_.ring(channel, r, rank)), data_bytes_);
+    const Span out = layout_.ring(channel, rank, r);
+    const Span in = layout_.ring(channel, r, rank);
+    peer(r).out = RingWriter(region_.at<RingMemory>(out), out.bytes - kRingHeadBytes);
+    peer(r).in = RingReader(region_.at<RingMemory>(in), in.bytes - kRingHeadBytes);
   }
 }
 

@@ -118,7 +118,6 @@ class ShmEndpoint final : public Endpoint {
   const std::span<const int> numbers_;
   const int rank_;
   const int channel_;
-  const uint64_t data_bytes_;  // of each ring
   std::vector<Peer> peers_;
   std::vector<int> incoming_;  // those that have opened a ring to us
   std::vector<int> busy_;      // those to whom something waits to be sent

@@ -135,8 +135,8 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
 }
 
 bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
-  if (frame.bytes > data_bytes_) return false;
   RingReader& in = peer(rank).in;
+  if (!in.can_hold(frame.bytes)) return false;
   Operation* receive = find(frame.tag, rank, State::kReceiving);
   if (receive == nullptr) {  // it was cancelled
     in.pop(frame.bytes);

@@ -133,7 +133,9 @@ class RingReader {
     __sync_synchronize();
     return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
-  // Copies the first `wanted` of the frame's `bytes` of payload; bytes <= those of the area.
+  // Whether a frame can have so many bytes of payload.
+  [[nodiscard]] bool can_hold(uint64_t bytes) const { return bytes <= area_bytes_; }
+  // Copies the first `wanted` of the frame's `bytes` of payload, which the ring can hold.
   void copy(void* dst, uint64_t bytes, uint64_t wanted) const {
     if (wanted == 0) return;
     if (bytes <= kInlineBytes) {
