@@ -69,8 +69,8 @@ struct Waiter {
 
 enum class WaitEnd { kReady, kStopped, kDeadline };
 
-// Says that something moved that this thread waits for, though it is not all there yet: a wait that
-// polls begins its patience anew.
+// Says that something moved that this thread waits for, though it is not all there yet: the wait
+// begins its patience anew. What waits for long messages moves them itself, piece by piece.
 inline thread_local uint32_t moves_of_this_thread = 0;
 inline void note_move() { ++moves_of_this_thread; }
 
@@ -101,7 +101,7 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
     const bool over = wait_detail::slow_round(waiter, deadline_ms, round, end);
     if (ready()) return WaitEnd::kReady;
     if (over) return end;
-    if (waiter.polls && moves != moves_of_this_thread) {
+    if (moves != moves_of_this_thread) {
       moves = moves_of_this_thread;
       round = UINT32_MAX;  // 0 in the next turn
       continue;

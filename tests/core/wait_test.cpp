@@ -34,8 +34,8 @@ TEST(Wait, TheConditionWinsOverStopAndDeadline) {
 // longer.
 TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
   Bell bell{};
-  const auto looks_before_sleep = [&bell](bool moves) {
-    const Waiter waiter{.bell = &bell, .patience = &kYieldsFirst, .polls = true};
+  const auto looks_before_sleep = [&bell](bool moves, bool polls) {
+    const Waiter waiter{.bell = &bell, .patience = &kYieldsFirst, .polls = polls};
     int looks = 0;
     EXPECT_EQ(wait_until(waiter,
                          [&] {
@@ -45,8 +45,10 @@ TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
               WaitEnd::kReady);
     return looks;
   };
-  EXPECT_EQ(looks_before_sleep(true), 1000);
-  EXPECT_LT(looks_before_sleep(false), 20);
+  for (const bool polls : {false, true}) {
+    EXPECT_EQ(looks_before_sleep(true, polls), 1000) << polls;
+    EXPECT_LT(looks_before_sleep(false, polls), 20) << polls;
+  }
 }
 
 // Nor does that put off the end.
