@@ -33,6 +33,10 @@ struct Machine {
   double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
   double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
   double takeover_s = 1 / 20e9;     // per byte, writing what another core has read
+  // The same two where staging is walked through further than the second-level cache reaches: lines
+  // that a peer has read then come from the third, which is faster.
+  double walk_read_s = 1 / 40e9;
+  double walk_write_s = 1 / 60e9;
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
   double pull_s = 450e-9;           // the start of a pull, pi
   double pull_cached_s = 1 / 30e9;  // per byte pulled, while the buffers fit the cache

@@ -10,7 +10,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  const uint64_t others = others_blocks_bytes(q);
   return rounds_of(q.ranks) * m.message_s + static_cast<double>(others) * m.message_byte_s +
          2 * buffers_s(q, m) + q.ranks * m.step_s;
 }

@@ -14,8 +14,8 @@ int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit
 Applies applies(const Problem& q) { return fits_window(q, 64); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(q.bytes(), m) +
-         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + buffers_s(q, m);
+  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
+         window_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

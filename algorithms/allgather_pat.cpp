@@ -12,7 +12,7 @@ namespace {
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t segment = std::min(q.bytes(), kSegmentBytes);
   const bool packs = Pat(q.ranks, segment).most() > 1;
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  const uint64_t others = others_blocks_bytes(q);
   return pat_messages_s(q, m) + (packs ? 2 * copy_s(others, m) + 2 * q.ranks * m.step_s : 0) +
          buffers_s(q, m);
 }

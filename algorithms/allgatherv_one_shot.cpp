@@ -11,7 +11,7 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return stage_s(q.bytes(), m) + sync_s(q, m) + fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
+  return slot_write_s(q, q.bytes(), m) + sync_s(q, m) + slot_read_s(q, others_blocks_bytes(q), m) +
          buffers_s(q, m) + q.ranks * m.step_s;
 }
 

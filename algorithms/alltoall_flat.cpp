@@ -11,12 +11,14 @@ namespace {
 
 int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
 
-Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+Applies applies(const Problem& q) {
+  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+}
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others, m) + fetch_s(others, m) +
-         buffers_s(q, m) + 2.0 * chunks_of(q) * q.ranks * m.step_s;
+  const uint64_t others = others_blocks_bytes(q);
+  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, others, m) +
+         window_read_s(q, others, m) + buffers_s(q, m) + 2.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
@@ -26,7 +28,7 @@ void build(const Problem& q, Builder& b) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
              send_at(block_at(q, owner) + piece.offset), piece.bytes);
     }
   };
@@ -35,7 +37,7 @@ void build(const Problem& q, Builder& b) {
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, -distance);
       b.copy(recv_at(block_at(q, peer) + piece.offset),
-             Ref::of(Space::kWindow, piece_at(q, i, q.rank), peer), piece.bytes, stream);
+             Ref::of(Space::kWindow, piece_at(q, i, q.rank, peer), peer), piece.bytes, stream);
     }
     b.copy(recv_at(block_at(q, q.rank) + piece.offset), send_at(block_at(q, q.rank) + piece.offset),
            piece.bytes, stream);

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_line(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_line(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) { return sync_s(q, m) + 2 * q.ranks * m.step_s; }
 
@@ -20,7 +20,7 @@ void build(const Problem& q, Builder& b) {
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);
-    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kLine, packed_at(q, q.rank), peer),
+    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kLine, left_at(q, q.rank, peer), peer),
            q.bytes());
   }
 }

@@ -8,11 +8,11 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
-  return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + buffers_s(q, m) +
+  const uint64_t others = others_blocks_bytes(q);
+  return slot_write_s(q, others, m) + sync_s(q, m) + slot_read_s(q, others, m) + buffers_s(q, m) +
          q.ranks * m.step_s;
 }
 
@@ -23,8 +23,8 @@ void build(const Problem& q, Builder& b) {
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);
-    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kSlot, packed_at(q, q.rank), peer), q.bytes(),
-           streams(q, all_blocks_bytes(q)));
+    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kSlot, left_at(q, q.rank, peer), peer),
+           q.bytes(), streams(q, all_blocks_bytes(q)));
   }
 }
 

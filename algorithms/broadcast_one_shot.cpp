@@ -12,8 +12,8 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return sync_s(q, m) +
-         rooted_s(q, stage_s(q.bytes(), m), fetch_s(q.bytes(), m) + buffers_s(q, m), m);
+  return sync_s(q, m) + rooted_s(q, slot_write_s(q, q.bytes(), m),
+                                 slot_read_s(q, q.bytes(), m) + buffers_s(q, m), m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -3,6 +3,7 @@
 // Words that algorithms share: places, restrictions, sizes.
 #pragma once
 
+#include <concepts>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
@@ -36,16 +37,32 @@ inline uint64_t packed_at(const Problem& q, int rank) {
   return static_cast<uint64_t>(rank) * q.bytes();
 }
 
+// How many blocks lie before that of `owner` where `writer` leaves those of all others, but not its
+// own, without gaps.
+inline uint64_t blocks_before(int owner, int writer) {
+  return static_cast<uint64_t>(owner > writer ? owner - 1 : owner);
+}
+// Where it lies in a shared space of the writer, and how long they are together.
+inline uint64_t left_at(const Problem& q, int owner, int writer) {
+  return blocks_before(owner, writer) * q.bytes();
+}
+inline uint64_t others_blocks_bytes(const Problem& q) { return all_blocks_bytes(q) - q.bytes(); }
+
 // Whether `bytes` written to the receive buffer are so many that they leave the cache anyway.
 inline bool streams(const Problem& q, uint64_t bytes) { return bytes >= q.limits.stream_bytes; }
 
-// One source per rank in rank order: this rank's own, the others' at `offset` of a shared space.
-inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space, uint64_t offset) {
+// One source per rank in rank order: this rank's own, the others' at offset_of(rank) of a shared
+// space.
+template <std::invocable<int> OffsetOf>
+std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space, OffsetOf offset_of) {
   std::vector<Ref> sources;
   for (int rank = 0; rank < q.ranks; ++rank) {
-    sources.push_back(rank == q.rank ? own : Ref::of(space, offset, rank));
+    sources.push_back(rank == q.rank ? own : Ref::of(space, offset_of(rank), rank));
   }
   return sources;
+}
+inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space, uint64_t offset) {
+  return one_of_each_rank(q, own, space, [=](int) { return offset; });
 }
 
 // Allgather, and gather at the root: the own block's way to its place.
@@ -66,12 +83,12 @@ inline void keep_own_block(const Problem& q, Builder& b) {
   b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(), streams(q, q.bytes()));
 }
 
-// Reduce-scatter, alltoall, scatter: what other ranks own goes to packed_at() of a shared space of
+// Reduce-scatter, alltoall, scatter: what other ranks own goes to left_at() of a shared space of
 // this rank.
 inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
   const auto stage = [&](int first, int end) {
     const auto blocks = static_cast<uint64_t>(end - first);
-    b.copy(Ref::of(space, packed_at(q, first), q.rank), send_at(block_at(q, first)),
+    b.copy(Ref::of(space, left_at(q, first, q.rank), q.rank), send_at(block_at(q, first)),
            blocks * q.bytes());
   };
   if (q.stride == q.count) {

@@ -38,6 +38,38 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * m.handover_s;
 }
 
+// Whether the two copies of the slots, which calls walk through, are more than the cache of who
+// writes and reads them holds.
+inline bool slots_leave_cache(const Problem& q, const Machine& m) {
+  const uint64_t copies = 2 * 2 * q.limits.slot_bytes;  // which is half of one
+  return static_cast<uint64_t>(q.ranks - 1) * copies >= m.cache_bytes;
+}
+// The part of what goes through the windows that finds it in caches: every call begins where the
+// last one did.
+inline double cached_in_windows(const Problem& q, const Machine& m) {
+  if (q.limits.window_bytes < m.cache_bytes) return 1;
+  return std::min(1.0, static_cast<double>(q.limits.window_bytes) / 4 /
+                           static_cast<double>(std::max<uint64_t>(q.bytes(), 1)));
+}
+
+// stage_s and fetch_s through slots, and through windows.
+inline double slot_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  return static_cast<double>(bytes) * (slots_leave_cache(q, m) ? m.walk_write_s : m.takeover_s);
+}
+inline double slot_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double per_byte = slots_leave_cache(q, m) ? m.walk_read_s : m.handover_s;
+  return m.line_s + static_cast<double>(bytes) * per_byte;
+}
+inline double window_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double cached = cached_in_windows(q, m);
+  return static_cast<double>(bytes) * (cached * m.takeover_s + (1 - cached) * m.walk_write_s);
+}
+inline double window_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double cached = cached_in_windows(q, m);
+  return m.line_s +
+         static_cast<double>(bytes) * (cached * m.handover_s + (1 - cached) * m.walk_read_s);
+}
+
 // A copy within the cache.
 inline double copy_s(uint64_t bytes, const Machine& m) {
   return static_cast<double>(bytes) * m.copy_cached_s;
@@ -69,14 +101,15 @@ inline double buffers_s(const Problem& q, const Machine& m) {
 
 // Reading a buffer of a peer where it lies, which other ranks read as well: memory gives it to the
 // first of them only.
-inline double view_s(uint64_t bytes, const Machine& m) {
-  return static_cast<double>(bytes) * m.handover_s;
+inline double view_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  const double per_byte = buffers_are_cached(q, m) ? m.handover_s : m.walk_read_s;
+  return static_cast<double>(bytes) * per_byte;
 }
 
 // pi + n pull: from the send buffer of a peer, which nobody has written since the last call at
 // best.
 inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  if (q.limits.views) return view_s(bytes, m);
+  if (q.limits.views) return view_s(q, bytes, m);
   const double per_byte = buffers_are_cached(q, m)            ? m.pull_cached_s
                           : q.bytes() < q.limits.stream_bytes ? m.pull_shared_s
                                                               : m.pull_memory_s;
@@ -85,17 +118,18 @@ inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
 
 // The same for what the peer has just written.
 inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  if (q.limits.views) return view_s(bytes, m);
+  if (q.limits.views) return view_s(q, bytes, m);
   const double per_byte =
       q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 
-// What one rank has to do for all others, and each of them for it. One after the other; but where
-// ranks share cores, calls that follow one another overlap, and what counts is the work of all
-// shared among the cores, or the root's, which then has its core to itself.
+// What one rank has to do for all others, and each of them for it, of which one gives and ends at
+// once: one after the other if a call is alone, at the same time if calls follow one another; so
+// something between. Where ranks share cores, what counts is the work of all shared among the
+// cores, or the root's, which then has its core to itself.
 inline double rooted_s(const Problem& q, double root, double each, const Machine& m) {
-  if (m.ranks_per_core <= 1) return root + each;
+  if (m.ranks_per_core <= 1) return (root + each) * 3 / 4;
   return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);
 }
 

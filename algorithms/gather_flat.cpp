@@ -13,8 +13,9 @@ int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit
 Applies applies(const Problem& q) { return fits_window(q, 64); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(std::min(q.bytes(), chunk_limit(q)), m) +
-         fetch_s(all_blocks_bytes(q) - q.bytes(), m) + buffers_s(q, m) +
+  return (chunks_of(q) + 1) * sync_s(q, m) +
+         window_write_s(q, std::min(q.bytes(), chunk_limit(q)), m) +
+         window_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m) +
          1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 

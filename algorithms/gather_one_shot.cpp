@@ -11,9 +11,9 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
-  const double root = fetch_s(all_blocks_bytes(q) - q.bytes(), m) +
+  const double root = slot_read_s(q, others_blocks_bytes(q), m) +
                       touch_s(q, all_blocks_bytes(q), m) + q.ranks * m.step_s;
-  const double each = stage_s(q.bytes(), m) + touch_s(q, q.bytes(), m);
+  const double each = slot_write_s(q, q.bytes(), m) + touch_s(q, q.bytes(), m);
   return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 

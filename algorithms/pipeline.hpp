@@ -24,13 +24,13 @@ inline uint64_t part_at(const Problem& q, int chunk) {
   return (static_cast<uint64_t>(chunk) % parts) * chunk_limit(q);
 }
 
-// Where a chunk consists of a piece of each of `ranks` blocks: how long a piece is at most, and
-// where that of a block begins.
+// Where a chunk consists of a piece for each other rank: how long a piece is at most, and where
+// that for `owner` begins in the writer's window.
 inline uint64_t piece_limit(const Problem& q) {
-  return chunk_limit(q) / static_cast<uint64_t>(q.ranks) / 64 * 64;
+  return chunk_limit(q) / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64;
 }
-inline uint64_t piece_at(const Problem& q, int chunk, int block) {
-  return part_at(q, chunk) + static_cast<uint64_t>(block) * piece_limit(q);
+inline uint64_t piece_at(const Problem& q, int chunk, int owner, int writer) {
+  return part_at(q, chunk) + blocks_before(owner, writer) * piece_limit(q);
 }
 
 inline Applies fits_window(const Problem& q, uint64_t smallest_chunk) {

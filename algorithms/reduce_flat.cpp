@@ -14,10 +14,10 @@ Applies applies(const Problem& q) { return fits_window(q, 64); }
 
 double seconds(const Problem& q, const Machine& m) {
   // The root's own data comes from memory while it waits for the lines of the windows.
-  const double work = fetch_s(all_blocks_bytes(q) - q.bytes(), m) + combine_s(q.bytes(), m) +
+  const double work = window_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) +
                       touch_s(q, q.bytes(), m);
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(std::min(q.bytes(), chunk_limit(q)), m) +
-         root_s(q, work, m);
+  return (chunks_of(q) + 1) * sync_s(q, m) +
+         window_write_s(q, std::min(q.bytes(), chunk_limit(q)), m) + root_s(q, work, m);
 }
 
 void build(const Problem& q, Builder& b) {

@@ -11,7 +11,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t moved = all_blocks_bytes(q) - q.bytes();
+  const uint64_t moved = others_blocks_bytes(q);
   return rounds_of(q.ranks) * m.message_s + static_cast<double>(moved) * m.message_byte_s +
          combine_s(2 * moved, m) + 2 * buffers_s(q, m);
 }

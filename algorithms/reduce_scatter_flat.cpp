@@ -11,12 +11,14 @@ namespace {
 
 int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
 
-Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+Applies applies(const Problem& q) {
+  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+}
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others, m) + fetch_s(others, m) +
-         combine_s(q.bytes(), m) + buffers_s(q, m);
+  const uint64_t others = others_blocks_bytes(q);
+  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, others, m) +
+         window_read_s(q, others, m) + combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
@@ -25,7 +27,7 @@ void build(const Problem& q, Builder& b) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
              send_at(block_at(q, owner) + piece.offset), piece.bytes);
     }
   };
@@ -33,8 +35,9 @@ void build(const Problem& q, Builder& b) {
     const Range piece = part_of(q.bytes(), chunks, i);
     const Ref own = send_at(block_at(q, q.rank) + piece.offset);
     b.reduce(recv_at(piece.offset),
-             one_of_each_rank(q, own, Space::kWindow, piece_at(q, i, q.rank)), piece.bytes, true,
-             streams(q, q.bytes()));
+             one_of_each_rank(q, own, Space::kWindow,
+                              [&](int peer) { return piece_at(q, i, q.rank, peer); }),
+             piece.bytes, true, streams(q, q.bytes()));
   };
   exchange_chunks(b, chunks, put, take);
 }

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_line(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_line(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
   return sync_s(q, m) + combine_s(all_blocks_bytes(q), m);
@@ -21,7 +21,8 @@ void build(const Problem& q, Builder& b) {
   b.publish(1);
   b.await_all(1);
   b.reduce(recv_at(0),
-           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kLine, packed_at(q, q.rank)),
+           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kLine,
+                            [&](int peer) { return left_at(q, q.rank, peer); }),
            q.bytes(), true);
 }
 

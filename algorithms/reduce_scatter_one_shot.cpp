@@ -9,12 +9,12 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
-  return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + combine_s(q.bytes(), m) +
-         buffers_s(q, m);
+  const uint64_t others = others_blocks_bytes(q);
+  return slot_write_s(q, others, m) + sync_s(q, m) + slot_read_s(q, others, m) +
+         combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
@@ -22,7 +22,8 @@ void build(const Problem& q, Builder& b) {
   b.publish(1);
   b.await_all(1);
   b.reduce(recv_at(0),
-           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kSlot, packed_at(q, q.rank)),
+           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kSlot,
+                            [&](int peer) { return left_at(q, q.rank, peer); }),
            q.bytes(), true, streams(q, q.bytes()));
 }
 

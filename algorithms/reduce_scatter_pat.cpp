@@ -14,7 +14,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
+  const uint64_t others = others_blocks_bytes(q);
   return pat_messages_s(q, m) + combine_s(2 * others, m) + copy_s(others, m) +
          2 * q.ranks * m.step_s + buffers_s(q, m);
 }

@@ -9,24 +9,26 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t others = all_blocks_bytes(q) - q.bytes();
-  return stage_s(others, m) + sync_s(q, m) + fetch_s(others, m) + combine_s(q.bytes(), m) +
-         buffers_s(q, m);
+  const uint64_t others = others_blocks_bytes(q);
+  return slot_write_s(q, others, m) + sync_s(q, m) + slot_read_s(q, others, m) +
+         combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
   for (int i = 1; i < q.ranks; ++i) {
     const int owner = rank_after(q, i);
-    b.copy(Ref::of(Space::kSlot, packed_at(q, owner), q.rank), at_send(q.send_block(owner)),
+    b.copy(Ref::of(Space::kSlot, left_at(q, owner, q.rank), q.rank), at_send(q.send_block(owner)),
            q.send_block(owner).bytes);
   }
   b.publish(1);
   b.await_all(1);
   const Range own = q.send_block(q.rank);
-  b.reduce(recv_at(0), one_of_each_rank(q, at_send(own), Space::kSlot, packed_at(q, q.rank)),
+  b.reduce(recv_at(0),
+           one_of_each_rank(q, at_send(own), Space::kSlot,
+                            [&](int peer) { return left_at(q, q.rank, peer); }),
            own.bytes, true, streams(q, q.bytes()));
 }
 

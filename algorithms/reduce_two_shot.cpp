@@ -13,8 +13,9 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_but_own(q, q.bytes());
-  return TwoShot::waits(q) * sync_s(q, m) + stage_s(q.bytes(), m) + 2 * fetch_s(others, m) +
-         combine_s(q.bytes(), m) + buffers_s(q, m) + q.ranks * m.step_s;
+  return TwoShot::waits(q) * sync_s(q, m) + TwoShot::write_s(q, q.bytes(), m) +
+         2 * TwoShot::read_s(q, others, m) + combine_s(q.bytes(), m) + buffers_s(q, m) +
+         q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {

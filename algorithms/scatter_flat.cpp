@@ -11,10 +11,12 @@ namespace {
 
 int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
 
-Applies applies(const Problem& q) { return fits_window(q, 64 * static_cast<uint64_t>(q.ranks)); }
+Applies applies(const Problem& q) {
+  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+}
 
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(all_blocks_bytes(q) - q.bytes(), m) +
+  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
          fetch_s(std::min(q.bytes(), piece_limit(q)), m) + buffers_s(q, m) +
          1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
@@ -26,13 +28,13 @@ void build(const Problem& q, Builder& b) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner), q.rank),
+      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
              send_at(block_at(q, owner) + piece.offset), piece.bytes);
     }
   };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
-    b.copy(recv_at(piece.offset), Ref::of(Space::kWindow, piece_at(q, i, q.rank), q.root),
+    b.copy(recv_at(piece.offset), Ref::of(Space::kWindow, piece_at(q, i, q.rank, q.root), q.root),
            piece.bytes, stream);
   };
   distribute_chunks(q, b, chunks, put, take);

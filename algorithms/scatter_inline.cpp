@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_line(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_line(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) { return sync_s(q, m) + 2 * m.step_s; }
 
@@ -21,7 +21,7 @@ void build(const Problem& q, Builder& b) {
   }
   b.publish(1);
   b.await(q.root, 1);
-  b.copy(recv_at(0), Ref::of(Space::kLine, packed_at(q, q.rank), q.root), q.bytes());
+  b.copy(recv_at(0), Ref::of(Space::kLine, left_at(q, q.rank, q.root), q.root), q.bytes());
 }
 
 }  // namespace

@@ -8,12 +8,12 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, all_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
   const double root =
-      stage_s(all_blocks_bytes(q) - q.bytes(), m) + touch_s(q, all_blocks_bytes(q), m);
-  const double each = fetch_s(q.bytes(), m) + touch_s(q, q.bytes(), m);
+      slot_write_s(q, others_blocks_bytes(q), m) + touch_s(q, all_blocks_bytes(q), m);
+  const double each = slot_read_s(q, q.bytes(), m) + touch_s(q, q.bytes(), m);
   return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
@@ -25,7 +25,7 @@ void build(const Problem& q, Builder& b) {
   }
   b.publish(1);
   b.await(q.root, 1);
-  b.copy(recv_at(0), Ref::of(Space::kSlot, packed_at(q, q.rank), q.root), q.bytes(),
+  b.copy(recv_at(0), Ref::of(Space::kSlot, left_at(q, q.rank, q.root), q.root), q.bytes(),
          streams(q, q.bytes()));
 }
 

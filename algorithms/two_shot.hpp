@@ -5,6 +5,7 @@
 // never staged; a slice's result lies where its owner's input would.
 #pragma once
 
+#include "algorithms/cost.hpp"
 #include "algorithms/pipeline.hpp"
 
 namespace tutti {
@@ -18,6 +19,14 @@ class TwoShot {
   }
   // How often all ranks wait for one another.
   static int waits(const Problem& q) { return fits_a_slot(q) ? 2 : layout_of(q).chunks + 2; }
+
+  // Of what is staged, in slots or windows.
+  static double write_s(const Problem& q, uint64_t bytes, const Machine& m) {
+    return fits_a_slot(q) ? slot_write_s(q, bytes, m) : window_write_s(q, bytes, m);
+  }
+  static double read_s(const Problem& q, uint64_t bytes, const Machine& m) {
+    return fits_a_slot(q) ? slot_read_s(q, bytes, m) : window_read_s(q, bytes, m);
+  }
 
   // work(chunk) reduces the own slice, take(chunk) reads the results.
   template <typename Work, typename Take>

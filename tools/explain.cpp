@@ -10,7 +10,6 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -102,7 +101,8 @@ Problem problem_of(const Options& options, const tutti::Environment& environment
   problem.ranks = options.ranks;
   problem.root = options.root;
   problem.count = problem.stride = options.bytes / problem.element_bytes;
-  if (!options.no_shm && options.hosts == 1) problem.limits = tutti::limits_of(environment);
+  if (!options.no_shm && options.hosts == 1)
+    problem.limits = tutti::limits_of(environment, options.ranks);
   problem.limits.pull_readers =
       tutti::readers_for(options.ranks, cores_of(options), problem.limits.pull_readers);
   return problem;
@@ -223,12 +223,11 @@ std::vector<std::string> phases_of(const tutti::Algorithm& algorithm, const Prob
 }
 
 // What the ranks of a communicator would measure is not known here.
-tutti::NetworkFigures network_of(const Options& options,
-                                 const std::optional<tutti::FoundTuning>& tuning) {
+tutti::NetworkFigures network_of(const Options& options, const tutti::FoundTuning& tuning) {
   tutti::NetworkFigures network;
-  if (tuning && tuning->tuning.network) {
-    network = *tuning->tuning.network;
-    network.origin = "tuning file " + tuning->path;
+  if (tuning.tuning.network) {
+    network = *tuning.tuning.network;
+    network.origin = "tuning file " + tuning.path;
   }
   const std::string others = network.origin;
   if (options.latency_us > 0) network.message_s = options.latency_us * 1e-6;
@@ -344,15 +343,12 @@ void write_picture(const Options& options, Problem problem, const tutti::Algorit
 void run_explain(const Options& options) {
   const auto environment = tutti::read_environment(tutti::process_environment());
   if (!environment.ok()) fail(std::string(environment.status().message()));
-  const auto tuning = tutti::find_tuning(*environment, tutti::process_environment());
+  const auto tuning = tutti::tuning_to_use(*environment, tutti::process_environment());
   if (!tuning.ok()) fail(std::string(tuning.status().message()));
   tutti::Advice advice;
-  tutti::Machine alone;
-  if (tuning->has_value()) {
-    advice.rules = (*tuning)->tuning.rules_for(options.ranks, cores_of(options));
-    advice.rules_path = (*tuning)->path;
-    alone = (*tuning)->tuning.machine;
-  }
+  advice.rules = tuning->tuning.rules_for(options.ranks, cores_of(options));
+  advice.rules_path = tuning->path;
+  const tutti::Machine& alone = tuning->tuning.machine;
   const tutti::Hosts hosts = divided(options, "--hosts", options.hosts);
   const tutti::Hosts domains = divided(options, "--domains", options.domains);
   const bool spans = hosts.count() > 1;

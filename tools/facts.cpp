@@ -74,13 +74,15 @@ Json collect_tuning() {
   tutti::Machine machine;
   const auto environment = tutti::read_environment(tutti::process_environment());
   if (environment.ok()) {
-    const auto found = tutti::find_tuning(*environment, tutti::process_environment());
+    const auto found = tutti::tuning_to_use(*environment, tutti::process_environment());
     if (!found.ok()) {
       json["error"] = found.status().message();
-    } else if (found->has_value()) {
-      json["file"] = (*found)->path;
-      json["choices"] = (*found)->tuning.choices.size();
-      machine = (*found)->tuning.machine;
+    } else {
+      machine = found->tuning.machine;
+      if (!found->path.empty()) {
+        json["file"] = found->path;
+        json["choices"] = found->tuning.choices.size();
+      }
     }
   }
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {

@@ -16,6 +16,7 @@
 
 #include "core/topology.hpp"
 #include "env/env.hpp"
+#include "select/measured_machine.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/bench/collectives.hpp"
@@ -86,7 +87,7 @@ tutti::Problem problem_of(tutti::Collective collective, int ranks, uint64_t byte
   problem.ranks = ranks;
   problem.element_bytes = sizeof(float);
   problem.count = problem.stride = bytes / sizeof(float);
-  problem.limits = tutti::limits_of(environment);
+  problem.limits = tutti::limits_of(environment, ranks);
   return problem;
 }
 
@@ -115,9 +116,10 @@ int blocks_of(tutti::Collective collective, int ranks) {
 
 // The contests of a collective follow one another.
 std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest>& contests,
-                                           int ranks, int cores,
+                                           int ranks, int cores, const tutti::Machine& usual,
                                            const tutti::Environment& environment) {
-  const auto selector = tutti::Selector::create(environment, tutti::machine_for(ranks, cores));
+  const auto selector =
+      tutti::Selector::create(environment, tutti::machine_for(ranks, cores, usual));
   if (!selector.ok()) fail(std::string(selector.status().message()));
   std::vector<tutti::TunedChoice> choices;
   std::vector<tutti_tune::Winner> winners;
@@ -139,31 +141,31 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
 // The figures that fit, if choosing by them is clearly better for calls that they were not fitted
 // to.
 std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>& cells,
+                                             const tutti::Machine& usual,
                                              uint64_t second_level_bytes) {
   if (cells.size() < kLeastCells) {
     fmt::print("The figures of the cost model stay: {} kinds of call are too few for others.\n",
                cells.size());
     return std::nullopt;
   }
-  const auto before = tutti_tune::regret_of(cells, tutti::Machine());
-  const auto fits = tutti_tune::regret_of_fits(cells, second_level_bytes);
+  const auto before = tutti_tune::regret_of(cells, usual);
+  const auto fits = tutti_tune::regret_of_fits(cells, usual, second_level_bytes);
   fmt::print(
       "Choices of the cost model against the fastest that was measured:\n"
-      "  its default figures   {:.3f} x the time on average, {:.2f} x at worst\n"
+      "  the figures so far    {:.3f} x the time on average, {:.2f} x at worst\n"
       "  figures fitted here   {:.3f} x the time on average, {:.2f} x at worst, where not fitted\n",
       before.mean, before.worst, fits.mean, fits.worst);
   if (fits.mean > kClearlyBetter * before.mean) {
-    fmt::print("The default figures stay.\n");
+    fmt::print("The figures stay.\n");
     return std::nullopt;
   }
-  tutti::Machine machine = fit_machine(cells, second_level_bytes);
-  const tutti::Machine defaults;
-  fmt::print("\n{:<16} {:>10} {:>10}\n", "figure", "default", "here");
+  tutti::Machine machine = fit_machine(cells, usual, second_level_bytes);
+  fmt::print("\n{:<16} {:>10} {:>10}\n", "figure", "so far", "fitted");
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
-    fmt::print("{:<16} {:>10.3g} {:>10.3g}\n", figure.name, defaults.*figure.value,
+    fmt::print("{:<16} {:>10.3g} {:>10.3g}\n", figure.name, usual.*figure.value,
                machine.*figure.value);
   }
-  fmt::print("{:<16} {:>10} {:>10}\n", "cache_bytes", defaults.cache_bytes, machine.cache_bytes);
+  fmt::print("{:<16} {:>10} {:>10}\n", "cache_bytes", usual.cache_bytes, machine.cache_bytes);
   return machine;
 }
 
@@ -177,9 +179,11 @@ std::string output_path(const Options& options, const tutti::MachineKey& key) {
 }
 
 // What the file has already, if it is of this machine; else a new one.
-Tuning existing(const std::string& path, const tutti::MachineKey& key) {
+Tuning existing(const std::string& path, const tutti::MachineKey& key,
+                const tutti::Machine& usual) {
   Tuning fresh;
   fresh.key = key;
+  fresh.machine = usual;
   if (access(path.c_str(), F_OK) != 0) return fresh;
   auto old = tutti::read_tuning_file(path);
   if (old.ok() && old->key == key) return *std::move(old);
@@ -196,6 +200,7 @@ void run_tune(Options& options) {
   const int cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
+  const tutti::Machine usual = tutti::measured_machine(*environment);
   const std::string path = output_path(options, key);
   fmt::print("{}\n\n", to_string(key));
   tutti_tune::Job job{.cores = cores, .collectives = options.collectives, .sizes = options.sizes};
@@ -207,18 +212,18 @@ void run_tune(Options& options) {
     const auto contests = tutti_tune::run_job(job);
     if (!contests.ok()) fail(std::string(contests.status().message()));
     choices = tutti_tune::merge_choices(std::move(choices),
-                                        choices_of(*contests, ranks, cores, *environment));
+                                        choices_of(*contests, ranks, cores, usual, *environment));
     const auto more = cells_of(*contests, ranks, cores, *environment);
     cells.insert(cells.end(), more.begin(), more.end());
     fmt::print("\n");
   }
-  const auto machine = fitted_machine(cells, key.l2_bytes);
+  const auto machine = fitted_machine(cells, usual, key.l2_bytes);
   fmt::print("\n");
   if (options.dry_run) {
     fmt::print("Not written (--dry-run): {}\n", path);
     return;
   }
-  Tuning tuning = existing(path, key);
+  Tuning tuning = existing(path, key, usual);
   tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
   if (machine) tuning.machine = *machine;
   if (const tutti::Status status = write_tuning_file(path, tuning); !status.ok()) {

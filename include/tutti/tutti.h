@@ -170,13 +170,14 @@ typedef struct tutti_tuner_query {
   const char* const* algorithms; /* their names, the fastest by the cost model first */
   const double* seconds;         /* what the cost model predicts for each */
 } tutti_tuner_query;
-/* Which algorithm such calls are to use, by its name, or NULL for the library's own choice. Every
- * rank is asked, once or more often, before its first call of a kind, in the thread that makes the
- * call. The answer must depend on nothing but the query and be the same on every rank, or calls
- * hang or fail; so the query has nothing in which ranks may differ, such as where buffers lie. A
- * name that is unknown, or of an algorithm that does not apply, is passed over with a line in the
- * log. All strings belong to whoever made them, and must stay until the function is called again.
- * It must not call Tutti. */
+/* Which algorithm such calls are to use, by its name, or NULL for the library's own choice; for
+ * calls on memory of tutti_alloc the cost model may choose another that reads it where it lies.
+ * Every rank is asked, once or more often, before its first call of a kind, in the thread that
+ * makes the call. The answer must depend on nothing but the query and be the same on every rank, or
+ * calls hang or fail; so the query has nothing in which ranks may differ, such as where buffers
+ * lie. A name that is unknown, or of an algorithm that does not apply, is passed over with a line
+ * in the log. All strings belong to whoever made them, and must stay until the function is called
+ * again. It must not call Tutti. */
 typedef const char* (*tutti_tuner_fn)(void* context, const tutti_tuner_query* query);
 /* A tuner. CCL_ALLREDUCE and its like win over it, it wins over the tuning file and the cost model.
  */

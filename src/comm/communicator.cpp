@@ -65,6 +65,15 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
 
 namespace {
 
+std::string describe(const FoundTuning& tuning) {
+  const Machine& machine = tuning.tuning.machine;
+  return fmt::format(
+      "algorithms by {}: pulls take {:.2f} us and {:.0f} ps per byte, copies beyond {} KiB {:.0f}",
+      tuning.path.empty() ? "figures found here" : "tuning file " + tuning.path,
+      machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.cache_bytes >> 10,
+      machine.copy_memory_s * 1e12);
+}
+
 NicSet nics_of(const Environment& environment) {
   NicSet nics;
   switch (environment.mnic) {
@@ -115,14 +124,15 @@ Status Communicator::connect(Exchange& exchange) {
   Result<WorkerPool*> workers = runtime_->workers(agreed->hosts.place(rank_), local_ranks);
   if (!workers.ok()) return workers.status();
 
-  Result<std::optional<FoundTuning>> tuning = share_tuning(exchange, *runtime_);
+  Result<FoundTuning> tuning = share_tuning(exchange, *runtime_);
   if (!tuning.ok()) return tuning.status();
+  if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
 
   const int64_t limit = config_.init_timeout_ms;
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
       .channels = (*workers)->size() + 1,
-      .sizes = {.slot_bytes = slot_bytes_for(environment, ranks_),
+      .sizes = {.slot_bytes = slot_bytes_for(environment, agreed->hosts.most_on_a_host()),
                 .window_bytes = environment.window_bytes},
       .pulls = environment.pull,
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
@@ -155,16 +165,16 @@ Status Communicator::connect(Exchange& exchange) {
 
 // The first that there is of: what a tuning file says, what is known already, what is measured now,
 // over the endpoint of the users' messages, which nobody uses yet; else the defaults.
-Status Communicator::learn_network(Exchange& exchange, const std::optional<FoundTuning>& tuning,
+Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning,
                                    const Patience& patience, int64_t deadline_ms) {
   if (connection_.joined == nullptr) {
     network_.reset();
     return {};
   }
   const int64_t begun = now_ms();
-  if (tuning && tuning->tuning.network) {
-    network_ = tuning->tuning.network;
-    network_->origin = "tuning file " + tuning->path;
+  if (tuning.tuning.network) {
+    network_ = tuning.tuning.network;
+    network_->origin = "tuning file " + tuning.path;
   } else if (!network_ && runtime_->environment().measure_network) {
     const Patience polls = polling(patience);
     // Half of the time that is left: the rest is there to tell how it went.

@@ -16,8 +16,8 @@ Result<Choose> chooser(const Environment& environment, const Machine& machine, A
   });
 }
 
-Limits limits_on(Transport& transport, const ChoiceSettings& choice) {
-  Limits limits = limits_of(choice.environment);
+Limits limits_on(Transport& transport, int most_ranks, const ChoiceSettings& choice) {
+  Limits limits = limits_of(choice.environment, most_ranks);
   limits.pulls = transport.can_pull();
   limits.pull_readers = readers_for(choice.local_ranks, choice.cores, limits.pull_readers);
   return limits;
@@ -55,7 +55,9 @@ bool Lanes::in_column() const {
 Status Lanes::choose_by(const ChoiceSettings& choice) {
   Transport& within =
       connection_.joined != nullptr ? connection_.joined->host() : *connection_.transport;
-  limits_ = limits_on(within, choice);
+  const int most_ranks =
+      connection_.joined != nullptr ? connection_.joined->hosts().most_on_a_host() : ranks_;
+  limits_ = limits_on(within, most_ranks, choice);
   std::vector<int> here(static_cast<size_t>(ranks_));
   std::iota(here.begin(), here.end(), 0);
   if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
@@ -64,11 +66,9 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   Environment selecting = choice.environment;
   selecting.strict = choice.strict;
   Advice measured;  // for ranks that share memory
-  if (choice.tuning) {
-    measured.rules = choice.tuning->tuning.rules_for(choice.local_ranks, choice.cores);
-    measured.rules_path = choice.tuning->path;
-  }
-  const Machine alone = choice.tuning ? choice.tuning->tuning.machine : Machine();
+  measured.rules = choice.tuning.tuning.rules_for(choice.local_ranks, choice.cores);
+  measured.rules_path = choice.tuning.path;
+  const Machine& alone = choice.tuning.tuning.machine;
   const Machine machine = machine_for(choice.local_ranks, choice.cores, alone);
   if (connection_.joined == nullptr) {
     measured.tuner = choice.tuner;

@@ -20,7 +20,7 @@ struct ChoiceSettings {
   const Environment& environment;
   bool strict;
   tutti_tuner tuner;
-  const std::optional<FoundTuning>& tuning;
+  const FoundTuning& tuning;
   const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
   int local_ranks;
   int cores;

@@ -53,9 +53,9 @@ void Runtime::introduce(int rank) {
   });
 }
 
-const Result<std::optional<FoundTuning>>& Runtime::tuning() {
+const Result<FoundTuning>& Runtime::tuning() {
   std::call_once(tuning_sought_,
-                 [this] { tuning_ = find_tuning(environment_, process_environment()); });
+                 [this] { tuning_ = tuning_to_use(environment_, process_environment()); });
   return tuning_;
 }
 

@@ -24,9 +24,9 @@ class Runtime {
 
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
-  // The tuning file of this process, looked for at the first call; what rank 0 finds counts for a
+  // The tuning of this process, looked for or measured at the first call; rank 0's counts for a
   // communicator.
-  [[nodiscard]] const Result<std::optional<FoundTuning>>& tuning();
+  [[nodiscard]] const Result<FoundTuning>& tuning();
 
   // Tells the log which rank this process is, that of its first communicator; rank 0 then says what
   // is strange about the variables, once for the job.
@@ -41,7 +41,7 @@ class Runtime {
   Monitor monitor_;
   std::once_flag introduced_;
   std::once_flag tuning_sought_;
-  Result<std::optional<FoundTuning>> tuning_ = std::optional<FoundTuning>();
+  Result<FoundTuning> tuning_ = FoundTuning();
   std::mutex mutex_;
   std::unique_ptr<WorkerPool> workers_;  // guarded by mutex_
 };

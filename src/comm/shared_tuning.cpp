@@ -35,20 +35,20 @@ Result<std::string> receive(Exchange& exchange, std::string text, size_t bytes) 
 
 }  // namespace
 
-Result<std::optional<FoundTuning>> share_tuning(Exchange& exchange, Runtime& runtime) {
+Result<FoundTuning> share_tuning(Exchange& exchange, Runtime& runtime) {
   Announcement said;
   std::string text;
   if (exchange.rank() == 0) {
-    const Result<std::optional<FoundTuning>>& mine = runtime.tuning();
+    const Result<FoundTuning>& mine = runtime.tuning();
     if (exchange.ranks() == 1) return mine;
     std::string file;
     text = mine.status().message();
     said.code = static_cast<int32_t>(mine.status().code());
     said.error_bytes = static_cast<uint32_t>(text.size());
-    if (mine.ok() && mine->has_value()) {
-      text += (*mine)->path;
-      said.path_bytes = static_cast<uint32_t>((*mine)->path.size());
-      file = print_tuning((*mine)->tuning);
+    if (mine.ok()) {
+      text += mine->path;
+      said.path_bytes = static_cast<uint32_t>(mine->path.size());
+      file = print_tuning(mine->tuning);
       said.file_bytes = static_cast<uint32_t>(file.size());
       text += file;
     }
@@ -65,12 +65,11 @@ Result<std::optional<FoundTuning>> share_tuning(Exchange& exchange, Runtime& run
   if (said.code != 0) {
     return Status(static_cast<Code>(said.code), received->substr(0, said.error_bytes));
   }
-  if (said.file_bytes == 0) return std::optional<FoundTuning>();
   const std::string path = received->substr(said.error_bytes, said.path_bytes);
   Result<Tuning> tuning =
       parse_tuning(std::string_view(*received).substr(said.error_bytes + said.path_bytes), path);
   if (!tuning.ok()) return tuning.status();
-  return std::optional(FoundTuning{path, *std::move(tuning)});
+  return FoundTuning{path, *std::move(tuning)};
 }
 
 }  // namespace tutti

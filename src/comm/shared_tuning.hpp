@@ -1,9 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How all ranks of a communicator come to use the same tuning file: rank 0 sends what it has.
+// How all ranks of a communicator come to choose by the same figures: rank 0 sends what it has.
 #pragma once
-
-#include <optional>
 
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
@@ -11,7 +9,7 @@
 
 namespace tutti {
 
-// Collective. Rank 0's file, or its error, on every rank.
-Result<std::optional<FoundTuning>> share_tuning(Exchange& exchange, Runtime& runtime);
+// Collective. What rank 0 would use (tuning_to_use), or its error, on every rank.
+Result<FoundTuning> share_tuning(Exchange& exchange, Runtime& runtime);
 
 }  // namespace tutti

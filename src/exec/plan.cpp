@@ -190,9 +190,8 @@ bool only_enters_first(const Schedule& schedule) {
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// Nothing is chosen for plans that could not go over, as those of small calls: a tuner is not asked
-// twice. The same on every rank, as schedules of collectives without a root have the same form on
-// all.
+// Nothing is chosen for plans that could not go over, as those of small calls. The same on every
+// rank, as schedules of collectives without a root have the same form on all.
 void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
                        const PlanContext& context) {
   if (!context.can_view) return;

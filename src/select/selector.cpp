@@ -56,9 +56,9 @@ std::string_view rule_variable(Collective collective) {
   return {};
 }
 
-Limits limits_of(const Environment& environment) {
-  return {.slot_bytes = environment.slot_bytes /
-                        2,  // the rest lets a call's slot lie elsewhere than the last one's
+Limits limits_of(const Environment& environment, int ranks) {
+  // The other half lets a call's slot lie elsewhere than the last one's.
+  return {.slot_bytes = slot_bytes_for(environment, ranks) / 2,
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes,
@@ -87,10 +87,11 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
   Machine machine = alone;
   if (ranks <= cores) return machine;
   const double share = static_cast<double>(ranks) / cores;
-  for (double* cost : {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s,
-                       &machine.handover_s, &machine.takeover_s, &machine.message_s,
-                       &machine.message_byte_s, &machine.pull_s, &machine.pull_cached_s,
-                       &machine.pull_shared_s, &machine.pull_memory_s, &machine.reduce_s}) {
+  for (double* cost :
+       {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s, &machine.handover_s,
+        &machine.takeover_s, &machine.walk_read_s, &machine.walk_write_s, &machine.message_s,
+        &machine.message_byte_s, &machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s,
+        &machine.pull_memory_s, &machine.reduce_s}) {
     *cost *= share;
   }
   // A pull works on memory of a process that is not running: dearer again.
@@ -100,8 +101,9 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
   }
   // Of its peers, some share a rank's core: what they have written is in its cache already.
   const double elsewhere = (ranks - share) / (ranks - 1);
-  machine.handover_s =
-      elsewhere * machine.handover_s + (1 - elsewhere) * share * alone.copy_cached_s;
+  for (double* read : {&machine.handover_s, &machine.walk_read_s}) {
+    *read = elsewhere * *read + (1 - elsewhere) * share * alone.copy_cached_s;
+  }
   machine.line_s = machine.turn_s * share;
   machine.line_far_s = machine.line_s;
   machine.ranks_per_core = share;
@@ -214,10 +216,12 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
     const std::string origin(rule_variable(problem.collective));
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }
-  if (advice_.tuner.choose != nullptr && ask_tuner(problem, type, decision)) return decision;
-  // Measured with buffers that each rank alone can see.
-  if (const Rule* rule = rule_for(advice_.rules, problem);
-      rule != nullptr && !problem.limits.views) {
+  // Tuner and file speak of buffers that each rank alone can see.
+  const bool advised = !problem.limits.views;
+  if (advised && advice_.tuner.choose != nullptr && ask_tuner(problem, type, decision)) {
+    return decision;
+  }
+  if (const Rule* rule = rule_for(advice_.rules, problem); advised && rule != nullptr) {
     const std::string origin = "tuning file " + advice_.rules_path;
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }

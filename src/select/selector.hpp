@@ -19,8 +19,8 @@
 
 namespace tutti {
 
-// The staging that algorithms get with these settings, on ranks that share memory.
-Limits limits_of(const Environment& environment);
+// The staging that algorithms get with these settings, on so many ranks that share memory.
+Limits limits_of(const Environment& environment, int ranks);
 // Of each of the two slots of a rank of so many, which calls walk through (exec/lane_slots.cpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
 

@@ -29,6 +29,8 @@ constexpr MachineFigure kFigures[] = {
     {"copy_memory_s", &Machine::copy_memory_s},
     {"handover_s", &Machine::handover_s},
     {"takeover_s", &Machine::takeover_s},
+    {"walk_read_s", &Machine::walk_read_s},
+    {"walk_write_s", &Machine::walk_write_s},
     {"message_byte_s", &Machine::message_byte_s},
     {"pull_s", &Machine::pull_s},
     {"pull_cached_s", &Machine::pull_cached_s},

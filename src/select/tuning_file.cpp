@@ -11,6 +11,7 @@
 
 #include "core/fd.hpp"
 #include "core/log.hpp"
+#include "select/measured_machine.hpp"
 
 namespace tutti {
 namespace {
@@ -135,6 +136,16 @@ Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
     return std::optional(FoundTuning{*path, *std::move(tuning)});
   }
   return std::optional<FoundTuning>();
+}
+
+Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& getter) {
+  Result<std::optional<FoundTuning>> found = find_tuning(environment, getter);
+  if (!found.ok()) return found.status();
+  if (found->has_value()) return **std::move(found);
+  FoundTuning measured;
+  measured.tuning.key = this_machine();
+  measured.tuning.machine = measured_machine(environment);
+  return measured;
 }
 
 }  // namespace tutti

@@ -32,4 +32,7 @@ struct FoundTuning {
 Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
                                                const Getter& getter);
 
+// What is found, else, with an empty path, what measured_machine() finds out.
+Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& getter);
+
 }  // namespace tutti

@@ -257,6 +257,16 @@ TEST(TunedSelector, AsksTheTunerBetweenVariableAndFile) {
   EXPECT_EQ(selector.explain(allreduce_of(8)).origin, "tuning file /x/y.json");
 }
 
+TEST(TunedSelector, AsksNobodyAboutBuffersThatAllRanksSee) {
+  Asked asked{.answer = "flat"};
+  const tutti_tuner tuner{sizeof(tutti_tuner), answer, &asked};
+  const Selector selector = *selector_with({}, tuner);
+  Problem problem = allreduce_of(8);
+  problem.limits.views = true;
+  EXPECT_EQ(selector.explain(problem).origin, "cost model");
+  EXPECT_EQ(asked.times, 0);
+}
+
 TEST(TunedSelector, TellsTheTunerWhatApplies) {
   Asked asked;
   const Selector selector = *selector_with({}, {sizeof(tutti_tuner), answer, &asked});

@@ -25,7 +25,7 @@ Cell cell_of(Collective collective, uint64_t bytes, int ranks) {
   cell.problem.ranks = ranks;
   cell.problem.element_bytes = 4;
   cell.problem.count = cell.problem.stride = bytes / 4;
-  cell.problem.limits = tutti::limits_of(tutti::Environment());
+  cell.problem.limits = tutti::limits_of(tutti::Environment(), ranks);
   return cell;
 }
 
@@ -61,13 +61,14 @@ Machine another_machine() {
 TEST(Fit, FindsTheMachineFromWhichTheTimesCome) {
   const std::vector<Cell> cells = cells_on(another_machine());
   ASSERT_GT(regret_of(cells, Machine()).mean, 1.05) << "the defaults are as good";
-  EXPECT_LT(regret_of(cells, fit_machine(cells, kCache)).mean, 1.01);
-  EXPECT_LT(regret_of_fits(cells, kCache).mean, 1.03) << "for collectives that were left out";
+  EXPECT_LT(regret_of(cells, fit_machine(cells, Machine(), kCache)).mean, 1.01);
+  EXPECT_LT(regret_of_fits(cells, Machine(), kCache).mean, 1.03)
+      << "for collectives that were left out";
 }
 
 TEST(Fit, StaysWhereTheDefaultsAreRight) {
   const std::vector<Cell> cells = cells_on(Machine());
-  const Machine fitted = fit_machine(cells, 0);
+  const Machine fitted = fit_machine(cells, Machine(), 0);
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
     EXPECT_NEAR(fitted.*figure.value / (Machine().*figure.value), 1, 1e-6) << figure.name;
   }
@@ -78,7 +79,7 @@ TEST(Fit, IsNotLedAstrayByOneWildTime) {
   const std::vector<Cell> cells = cells_on(another_machine());
   std::vector<Cell> disturbed = cells;
   disturbed[3].entries[0].seconds *= 1000;
-  EXPECT_LT(regret_of(cells, fit_machine(disturbed, kCache)).mean, 1.01);
+  EXPECT_LT(regret_of(cells, fit_machine(disturbed, Machine(), kCache)).mean, 1.01);
 }
 
 TEST(Fit, LeavesNoFigureBeyondWhatATuningFileMayHold) {
@@ -86,7 +87,7 @@ TEST(Fit, LeavesNoFigureBeyondWhatATuningFileMayHold) {
   for (size_t i = 0; i < cells.size(); ++i) {
     for (Cell::Entry& entry : cells[i].entries) entry.seconds = i % 2 == 0 ? 1e-12 : 1e3;
   }
-  const Machine fitted = fit_machine(cells, kCache);
+  const Machine fitted = fit_machine(cells, Machine(), kCache);
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
     const double factor = fitted.*figure.value / (Machine().*figure.value);
     EXPECT_GT(factor, 0.12) << figure.name;

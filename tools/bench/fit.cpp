@@ -71,7 +71,7 @@ struct Row {
 };
 using Rows = std::vector<Row>;  // of one cell
 
-// Gauss-Newton, from the defaults. Gives the figures as factors of them, and the loss.
+// Gauss-Newton, from the usual ones. Gives the figures as factors of them, and the loss.
 class Fit {
  public:
   Fit(std::span<const Cell> cells, const Machine& machine) : machine_(machine) {
@@ -173,16 +173,16 @@ Regret regret(std::span<const double> losses) {
 
 }  // namespace
 
-Machine fit_machine(std::span<const Cell> cells, uint64_t second_level_bytes) {
-  const Machine defaults;
-  std::set<uint64_t> sizes{defaults.cache_bytes};
+Machine fit_machine(std::span<const Cell> cells, const Machine& usual,
+                    uint64_t second_level_bytes) {
+  std::set<uint64_t> sizes{usual.cache_bytes};
   if (second_level_bytes > 0) {
     sizes.insert({second_level_bytes / 2, second_level_bytes, 2 * second_level_bytes});
   }
-  Machine best = defaults;
+  Machine best = usual;
   double least = INFINITY;
   for (const uint64_t bytes : sizes) {
-    Machine start = defaults;
+    Machine start = usual;
     start.cache_bytes = bytes;
     const Fit fit(cells, start);
     if (fit.loss() >= least) continue;
@@ -198,7 +198,8 @@ Regret regret_of(std::span<const Cell> cells, const Machine& machine) {
   return regret(losses);
 }
 
-Regret regret_of_fits(std::span<const Cell> cells, uint64_t second_level_bytes) {
+Regret regret_of_fits(std::span<const Cell> cells, const Machine& usual,
+                      uint64_t second_level_bytes) {
   std::set<tutti::Collective> collectives;
   for (const Cell& cell : cells) collectives.insert(cell.problem.collective);
   Vector losses;
@@ -207,7 +208,7 @@ Regret regret_of_fits(std::span<const Cell> cells, uint64_t second_level_bytes) 
     for (const Cell& cell : cells) {
       if (cell.problem.collective != left_out) others.push_back(cell);
     }
-    const Machine fitted = fit_machine(others, second_level_bytes);
+    const Machine fitted = fit_machine(others, usual, second_level_bytes);
     for (const Cell& cell : cells) {
       if (cell.problem.collective == left_out) losses.push_back(loss_of_choice(cell, fitted));
     }

@@ -25,7 +25,8 @@ struct Cell {
 // Least squares of the logarithms: what counts is by which factor a prediction is wrong. Figures
 // that the cells say little about stay near the defaults, and none leaves them by more than 8
 // times.
-tutti::Machine fit_machine(std::span<const Cell> cells, uint64_t second_level_bytes);
+tutti::Machine fit_machine(std::span<const Cell> cells, const tutti::Machine& usual,
+                           uint64_t second_level_bytes);
 
 // The time of the algorithm chosen by the cost model over that of the fastest.
 struct Regret {
@@ -35,6 +36,7 @@ struct Regret {
 Regret regret_of(std::span<const Cell> cells, const tutti::Machine& machine);
 // The same for cells that were not measured: those of each collective with figures fitted to the
 // cells of all others.
-Regret regret_of_fits(std::span<const Cell> cells, uint64_t second_level_bytes);
+Regret regret_of_fits(std::span<const Cell> cells, const tutti::Machine& usual,
+                      uint64_t second_level_bytes);
 
 }  // namespace tutti_tune

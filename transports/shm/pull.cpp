@@ -2,10 +2,14 @@
 #include "transports/shm/pull.hpp"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "core/socket.hpp"
 
@@ -38,6 +42,21 @@ bool can_read(const PeerProcess& process, const Sample& sample) {
   Random128 number{};
   const Status read = read_process(process.pid, number.data(), sample.address, sizeof number);
   return read.ok() && number == sample.number;
+}
+
+// Of one reading of that many bytes, at best; infinite if it fails.
+double least_seconds(std::span<std::byte> to, std::span<const std::byte> from) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kTimes = 30;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kTimes; ++i) {
+    const Clock::time_point begun = Clock::now();
+    const Status read =
+        read_process(getpid(), to.data(), reinterpret_cast<uint64_t>(from.data()), to.size());
+    if (!read.ok()) return std::numeric_limits<double>::infinity();
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - begun).count());
+  }
+  return least;
 }
 
 }  // namespace
@@ -75,6 +94,17 @@ Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> proce
   auto verdicts = gather(exchange, static_cast<uint8_t>(can));
   if (!verdicts.ok()) return verdicts.status();
   return std::ranges::all_of(*verdicts, [](uint8_t verdict) { return verdict == 1; });
+}
+
+std::optional<PullCosts> measure_pulls() {
+  constexpr size_t kShort = 64;
+  constexpr size_t kLong = 32 << 10;  // fits caches of the second level
+  const std::vector<std::byte> from(kLong, std::byte{1});
+  std::vector<std::byte> to(kLong);
+  const double start_s = least_seconds(std::span(to).first(kShort), std::span(from).first(kShort));
+  const double long_s = least_seconds(to, from);
+  if (!std::isfinite(start_s) || !std::isfinite(long_s)) return std::nullopt;
+  return PullCosts{.start_s = start_s, .byte_s = std::max(long_s - start_s, 0.0) / kLong};
 }
 
 }  // namespace tutti::shm

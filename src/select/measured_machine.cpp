@@ -1,0 +1,58 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "select/measured_machine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "select/tuning.hpp"
+#include "transports/shm/pull.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr double kMostUnusual = 8;  // factor, either way
+constexpr size_t kBeyondSecondLevel = 2 << 20;
+
+double rounded(double measured, double usual) {
+  const double factor = std::clamp(measured / usual, 1 / kMostUnusual, kMostUnusual);
+  return usual * std::exp2(std::round(4 * std::log2(factor)) / 4);
+}
+
+double copy_byte_s() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kTimes = 6;
+  const std::vector<std::byte> from(kBeyondSecondLevel, std::byte{1});
+  std::vector<std::byte> to(kBeyondSecondLevel);
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kTimes; ++i) {
+    const Clock::time_point begun = Clock::now();
+    std::memcpy(to.data(), from.data(), to.size());
+    asm volatile("" : : "r"(to.data()) : "memory");  // somebody looks at it
+    least = std::min(least, std::chrono::duration<double>(Clock::now() - begun).count());
+  }
+  return least / kBeyondSecondLevel;
+}
+
+}  // namespace
+
+Machine measured_machine(const Environment& environment) {
+  Machine machine;
+  if (!environment.measure_machine) return machine;
+  machine.copy_memory_s = rounded(copy_byte_s(), machine.copy_memory_s);
+  if (const uint64_t bytes = this_machine().l2_bytes; bytes > 0) machine.cache_bytes = bytes;
+  const std::optional<shm::PullCosts> pulls = shm::measure_pulls();
+  if (!pulls) return machine;
+  machine.pull_s = rounded(pulls->start_s, machine.pull_s);
+  // The kernel's part of a byte's cost is the same wherever the byte is.
+  const double usual = machine.pull_cached_s;
+  machine.pull_cached_s = rounded(pulls->byte_s, usual);
+  machine.pull_shared_s += machine.pull_cached_s - usual;
+  machine.pull_memory_s += machine.pull_cached_s - usual;
+  return machine;
+}
+
+}  // namespace tutti
