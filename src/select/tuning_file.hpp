@@ -24,7 +24,7 @@ Result<Tuning> read_tuning_file(const std::string& path);
 Status write_tuning_file(const std::string& path, const Tuning& tuning);
 
 struct FoundTuning {
-  std::string path;
+  std::string path;  // empty: of no file
   Tuning tuning;
 };
 // The file that TUTTI_TUNING_FILE names, or the default one for this machine, or none. An error if
