@@ -38,36 +38,40 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * m.handover_s;
 }
 
-// Whether the two copies of the slots, which calls walk through, are more than the cache of who
-// writes and reads them holds.
-inline bool slots_leave_cache(const Problem& q, const Machine& m) {
+// The part of what goes through slots that finds it in second-level caches: all, unless their two
+// copies, which calls walk through, are more than those of who writes and reads them hold.
+inline double cached_in_slots(const Problem& q, const Machine& m) {
   const uint64_t copies = 2 * 2 * q.limits.slot_bytes;  // which is half of one
-  return static_cast<uint64_t>(q.ranks - 1) * copies >= m.cache_bytes;
+  return static_cast<uint64_t>(q.ranks - 1) * copies < m.cache_bytes ? 1 : 0;
 }
-// The part of what goes through the windows that finds it in caches: every call begins where the
-// last one did.
+// The same of what goes through windows: every call begins where the last one did.
 inline double cached_in_windows(const Problem& q, const Machine& m) {
   if (q.limits.window_bytes < m.cache_bytes) return 1;
   return std::min(1.0, static_cast<double>(q.limits.window_bytes) / 4 /
                            static_cast<double>(std::max<uint64_t>(q.bytes(), 1)));
 }
 
-// stage_s and fetch_s through slots, and through windows.
-inline double slot_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  return static_cast<double>(bytes) * (slots_leave_cache(q, m) ? m.walk_write_s : m.takeover_s);
-}
-inline double slot_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  const double per_byte = slots_leave_cache(q, m) ? m.walk_read_s : m.handover_s;
-  return m.line_s + static_cast<double>(bytes) * per_byte;
-}
-inline double window_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  const double cached = cached_in_windows(q, m);
+// stage_s and fetch_s where that part of the staging is cached.
+inline double stage_s(uint64_t bytes, double cached, const Machine& m) {
   return static_cast<double>(bytes) * (cached * m.takeover_s + (1 - cached) * m.walk_write_s);
 }
+inline double fetch_s(uint64_t bytes, double cached, const Machine& m) {
+  const double per_byte = cached * m.handover_s + (1 - cached) * m.walk_read_s;
+  return m.line_s + static_cast<double>(bytes) * per_byte;
+}
+
+// The same through slots, and through windows.
+inline double slot_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  return stage_s(bytes, cached_in_slots(q, m), m);
+}
+inline double slot_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  return fetch_s(bytes, cached_in_slots(q, m), m);
+}
+inline double window_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
+  return stage_s(bytes, cached_in_windows(q, m), m);
+}
 inline double window_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  const double cached = cached_in_windows(q, m);
-  return m.line_s +
-         static_cast<double>(bytes) * (cached * m.handover_s + (1 - cached) * m.walk_read_s);
+  return fetch_s(bytes, cached_in_windows(q, m), m);
 }
 
 // A copy within the cache.

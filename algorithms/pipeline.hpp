@@ -41,6 +41,21 @@ inline Applies fits_window(const Problem& q, uint64_t smallest_chunk) {
   return {};
 }
 
+// Chunk i of this rank's data, which begins there, to its own window.
+inline void put_chunk(const Problem& q, Builder& b, int chunks, int i, Ref data) {
+  const Range chunk = part_of(q.bytes(), chunks, i);
+  b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), data.plus(chunk.offset), chunk.bytes);
+}
+// The same where a chunk consists of pieces.
+inline void put_pieces(const Problem& q, Builder& b, int chunks, int i) {
+  const Range piece = part_of(q.bytes(), chunks, i);
+  for (int distance = 1; distance < q.ranks; ++distance) {
+    const int owner = rank_after(q, distance);
+    b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
+           send_at(block_at(q, owner) + piece.offset), piece.bytes);
+  }
+}
+
 // put(i) writes chunk i to the own window, take(i) reads it from all windows.
 //
 // put(i + 1) overwrites what take(i - 2) of the others read: that ended before they published

@@ -23,14 +23,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
-  const auto put = [&](int i) {
-    const Range piece = part_of(q.bytes(), chunks, i);
-    for (int distance = 1; distance < q.ranks; ++distance) {
-      const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
-             send_at(block_at(q, owner) + piece.offset), piece.bytes);
-    }
-  };
+  const auto put = [&](int i) { put_pieces(q, b, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     const Ref own = send_at(block_at(q, q.rank) + piece.offset);

@@ -2,12 +2,12 @@
 #include "select/measured_machine.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
-#include <limits>
+#include <optional>
 #include <vector>
 
+#include "core/least_seconds.hpp"
 #include "select/tuning.hpp"
 #include "transports/shm/pull.hpp"
 
@@ -23,18 +23,14 @@ double rounded(double measured, double usual) {
 }
 
 double copy_byte_s() {
-  using Clock = std::chrono::steady_clock;
   constexpr int kTimes = 6;
   const std::vector<std::byte> from(kBeyondSecondLevel, std::byte{1});
   std::vector<std::byte> to(kBeyondSecondLevel);
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kTimes; ++i) {
-    const Clock::time_point begun = Clock::now();
+  const double seconds = least_seconds(kTimes, [&] {
     std::memcpy(to.data(), from.data(), to.size());
     asm volatile("" : : "r"(to.data()) : "memory");  // somebody looks at it
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - begun).count());
-  }
-  return least / kBeyondSecondLevel;
+  });
+  return seconds / kBeyondSecondLevel;
 }
 
 }  // namespace
@@ -44,6 +40,7 @@ Machine measured_machine(const Environment& environment) {
   if (!environment.measure_machine) return machine;
   machine.copy_memory_s = rounded(copy_byte_s(), machine.copy_memory_s);
   if (const uint64_t bytes = this_machine().l2_bytes; bytes > 0) machine.cache_bytes = bytes;
+  if (!environment.pull) return machine;
   const std::optional<shm::PullCosts> pulls = shm::measure_pulls();
   if (!pulls) return machine;
   machine.pull_s = rounded(pulls->start_s, machine.pull_s);

@@ -89,6 +89,7 @@ TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
     }
     EXPECT_EQ(choose(Collective::kScatter, 16 << 10), "one_shot") << ranks;
     EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "pull") << ranks;
+    EXPECT_EQ(choose(Collective::kGather, 64 << 10), "one_shot") << ranks;
   }
 }
 

@@ -23,7 +23,7 @@ struct Cell {
 };
 
 // Least squares of the logarithms: what counts is by which factor a prediction is wrong. Figures
-// that the cells say little about stay near the defaults, and none leaves them by more than 8
+// that the cells say little about stay near the usual ones, and none leaves them by more than 8
 // times.
 tutti::Machine fit_machine(std::span<const Cell> cells, const tutti::Machine& usual,
                            uint64_t second_level_bytes);

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <cstring>
-#include <limits>
 
+#include "core/least_seconds.hpp"
 #include "core/socket.hpp"
 
 namespace tutti::shm {
@@ -42,21 +40,6 @@ bool can_read(const PeerProcess& process, const Sample& sample) {
   Random128 number{};
   const Status read = read_process(process.pid, number.data(), sample.address, sizeof number);
   return read.ok() && number == sample.number;
-}
-
-// Of one reading of that many bytes, at best; infinite if it fails.
-double least_seconds(std::span<std::byte> to, std::span<const std::byte> from) {
-  using Clock = std::chrono::steady_clock;
-  constexpr int kTimes = 30;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kTimes; ++i) {
-    const Clock::time_point begun = Clock::now();
-    const Status read =
-        read_process(getpid(), to.data(), reinterpret_cast<uint64_t>(from.data()), to.size());
-    if (!read.ok()) return std::numeric_limits<double>::infinity();
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - begun).count());
-  }
-  return least;
 }
 
 }  // namespace
@@ -97,13 +80,21 @@ Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> proce
 }
 
 std::optional<PullCosts> measure_pulls() {
+  constexpr int kTimes = 30;
   constexpr size_t kShort = 64;
   constexpr size_t kLong = 32 << 10;  // fits caches of the second level
   const std::vector<std::byte> from(kLong, std::byte{1});
   std::vector<std::byte> to(kLong);
-  const double start_s = least_seconds(std::span(to).first(kShort), std::span(from).first(kShort));
-  const double long_s = least_seconds(to, from);
-  if (!std::isfinite(start_s) || !std::isfinite(long_s)) return std::nullopt;
+  bool can = true;
+  const auto seconds = [&](size_t bytes) {
+    return least_seconds(kTimes, [&] {
+      const auto address = reinterpret_cast<uint64_t>(from.data());
+      can = can && read_process(getpid(), to.data(), address, bytes).ok();
+    });
+  };
+  const double start_s = seconds(kShort);
+  const double long_s = seconds(kLong);
+  if (!can) return std::nullopt;
   return PullCosts{.start_s = start_s, .byte_s = std::max(long_s - start_s, 0.0) / kLong};
 }
 
