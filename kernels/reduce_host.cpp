@@ -17,6 +17,7 @@ struct Isa {
   std::string_view name;
   ReduceKernel (*reduce)(ReduceOp, DataType);
   ScaleKernel (*scale)(DataType);
+  CopyKernel backward_copy;
   CopyKernel stream_copy;
 };
 
@@ -33,6 +34,9 @@ ScaleKernel vector_scale(DataType type) {
   return type_size(type) < 4 ? small_float_scale<kTarget>(type) : float_scale<kTarget>(type);
 }
 
+// From here on memcpy may move strings.
+constexpr size_t kLeastStringCopy = 2048;
+
 void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
 
 // Adds the target if it is in this build and this processor runs it.
@@ -41,7 +45,7 @@ void add_target(int64_t supported, std::vector<Isa>& isas) {
   if constexpr ((HWY_TARGETS & kTarget) != 0) {
     if ((supported & kTarget) == 0) return;
     isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
-                    stream_copy<kTarget>});
+                    backward_copy<kTarget>, stream_copy<kTarget>});
   }
 }
 
@@ -56,7 +60,7 @@ const std::vector<Isa>& isas() {
     add_target<HWY_SVE2>(supported, found);
     add_target<HWY_SVE>(supported, found);
     add_target<HWY_NEON>(supported, found);
-    found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy});
+    found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy});
     return found;
   }();
   return list;
@@ -75,12 +79,15 @@ ReduceKernel reduce_kernel(ReduceOp op, DataType type) { return isas().front().r
 
 ScaleKernel scale_kernel(DataType type) { return isas().front().scale(type); }
 
-void copy_bytes(void* dst, const void* source, size_t bytes, bool stream) {
+void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
   if (bytes == 0) return;  // the pointers may be null
-  if (!stream) {
-    std::memcpy(dst, source, bytes);
-  } else {
+  const size_t least = way == CopyWay::kFromOthers ? kLeastLongCopy : kLeastStringCopy;
+  if (way == CopyWay::kPastCaches) {
     isas().front().stream_copy(dst, source, bytes);
+  } else if (bytes >= least) {
+    isas().front().backward_copy(dst, source, bytes);
+  } else {
+    std::memcpy(dst, source, bytes);
   }
 }
 

@@ -39,9 +39,6 @@ using ScaleKernel = void (*)(void* dst, const void* source, const void* scalar, 
 ScaleKernel scale_kernel(DataType type);
 ScaleKernel scale_kernel_scalar(DataType type);
 
-// Copies; `stream` as above.
-void copy_bytes(void* dst, const void* source, size_t bytes, bool stream);
-
 // The instruction set in use ("AVX3", "AVX2", ...), and all that this build has and this processor
 // runs.
 std::string_view kernel_isa();

@@ -12,6 +12,7 @@
 
 #include <hwy/detect_targets.h>
 
+#include "kernels/copy.hpp"
 #include "kernels/reduce_host.hpp"
 
 // True while a file is compiled for a target with vectors.
@@ -34,24 +35,29 @@ template <int64_t kTarget>
 ScaleKernel float_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel small_float_scale(DataType type);
+// Copies at least kLeastLongCopy bytes, from the end to the beginning.
+template <int64_t kTarget>
+void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
 template <int64_t kTarget>
 void stream_copy(void* dst, const void* source, size_t bytes);
 
-#define TUTTI_DECLARE_TARGET(target)                           \
-  template <>                                                  \
-  ReduceKernel integer_reduce<target>(ReduceOp, DataType);     \
-  template <>                                                  \
-  ReduceKernel float_reduce<target>(ReduceOp, DataType);       \
-  template <>                                                  \
-  ReduceKernel small_float_reduce<target>(ReduceOp, DataType); \
-  template <>                                                  \
-  ScaleKernel integer_scale<target>(DataType);                 \
-  template <>                                                  \
-  ScaleKernel float_scale<target>(DataType);                   \
-  template <>                                                  \
-  ScaleKernel small_float_scale<target>(DataType);             \
-  template <>                                                  \
+#define TUTTI_DECLARE_TARGET(target)                                       \
+  template <>                                                              \
+  ReduceKernel integer_reduce<target>(ReduceOp, DataType);                 \
+  template <>                                                              \
+  ReduceKernel float_reduce<target>(ReduceOp, DataType);                   \
+  template <>                                                              \
+  ReduceKernel small_float_reduce<target>(ReduceOp, DataType);             \
+  template <>                                                              \
+  ScaleKernel integer_scale<target>(DataType);                             \
+  template <>                                                              \
+  ScaleKernel float_scale<target>(DataType);                               \
+  template <>                                                              \
+  ScaleKernel small_float_scale<target>(DataType);                         \
+  template <>                                                              \
+  void backward_copy<target>(void* dst, const void* source, size_t bytes); \
+  template <>                                                              \
   void stream_copy<target>(void* dst, const void* source, size_t bytes);
 TUTTI_DECLARE_TARGET(HWY_AVX3)
 TUTTI_DECLARE_TARGET(HWY_AVX2)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/copy.hpp"
+
 namespace tutti {
 namespace {
 
@@ -112,9 +114,7 @@ bool Lane::run(const Step& step) {
     case StepKind::kPull:
       if (!part_->views) return pull(step, address(step.src));
       [[fallthrough]];
-    case StepKind::kCopy:
-      copy_bytes(address(step.dst), address(step.src), step.bytes, step.streams);
-      return true;
+    case StepKind::kCopy: copy(step, address(step.src)); return true;
     case StepKind::kShow: show(step); return true;
     case StepKind::kExpect: return expect(step);
     case StepKind::kPullShown: return pull_shown(step);

@@ -115,6 +115,7 @@ class Lane {
   // Two bases, send and recv.
   [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
   void find_buffers_of(int peer);
+  void copy(const Step& step, const std::byte* src);
   bool pull(const Step& step, const std::byte* src);
   bool ask_for(const Step& step, uint64_t from);
   bool pull_shown(const Step& step);

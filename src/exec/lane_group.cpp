@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "kernels/copy.hpp"
+
 namespace tutti {
 namespace {
 
@@ -93,7 +95,7 @@ void LaneGroup::bind(const ComposedPlan::Phase& phase, Call& call) {
 
 void LaneGroup::move(const ComposedPlan::Phase& phase) {
   for (const Move& move : phase.moves) {
-    if (move.bytes > 0) std::memcpy(address_of(move.to), address_of(move.from), move.bytes);
+    copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyWay::kToOthers);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/log.hpp"
 #include "exec/lane.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti {
 namespace {
@@ -59,6 +60,14 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
   }
 }
 
+void Lane::copy(const Step& step, const std::byte* src) {
+  const bool own = step.src.base < kPrivateSpaces;
+  const CopyWay way = step.streams ? CopyWay::kPastCaches
+                      : own        ? CopyWay::kToOthers
+                                   : CopyWay::kFromOthers;
+  copy_bytes(address(step.dst), src, step.bytes, way);
+}
+
 // ---- what peers show ---------------------------------------------------------------------------
 
 // `src` is an address of the peer's process.
@@ -66,7 +75,7 @@ bool Lane::pull(const Step& step, const std::byte* src) {
   const auto from = reinterpret_cast<uint64_t>(src);
   if (asking_) return ask_for(step, from);
   if (const std::byte* seen = window_->view(step.peer, from, step.bytes)) {
-    copy_bytes(address(step.dst), seen, step.bytes, step.streams);
+    copy(step, seen);
     return true;
   }
   const Status status = window_->pull(step.peer, address(step.dst), from, step.bytes);

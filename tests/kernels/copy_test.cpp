@@ -5,23 +5,26 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/reduce_host.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti {
 namespace {
 
+constexpr CopyWay kWays[] = {CopyWay::kToOthers, CopyWay::kFromOthers, CopyWay::kPastCaches};
+
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const bool stream : {false, true}) {
-    for (const size_t bytes : {0u, 1u, 31u, 63u, 64u, 65u, 255u, 256u, 300u, 4096u, 4200u}) {
+  for (const CopyWay way : kWays) {
+    for (const size_t bytes : {0u, 1u, 31u, 63u, 64u, 65u, 255u, 256u, 257u, 300u, 383u, 384u,
+                               2047u, 2048u, 2049u, 4096u, 4200u}) {
       for (const size_t to : {0u, 1u, 32u, 63u}) {
         for (const size_t from : {0u, 1u, 17u}) {
           std::vector<uint8_t> dst(5000, 0);
           std::vector<uint8_t> expected = dst;
           std::copy_n(source.begin() + static_cast<ptrdiff_t>(from), bytes,
                       expected.begin() + static_cast<ptrdiff_t>(to));
-          copy_bytes(dst.data() + to, source.data() + from, bytes, stream);
+          copy_bytes(dst.data() + to, source.data() + from, bytes, way);
           ASSERT_EQ(dst, expected) << bytes << " bytes from " << from << " to " << to;
         }
       }
@@ -30,8 +33,7 @@ TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
 }
 
 TEST(Copy, OfNothingAcceptsNull) {
-  copy_bytes(nullptr, nullptr, 0, false);
-  copy_bytes(nullptr, nullptr, 0, true);
+  for (const CopyWay way : kWays) copy_bytes(nullptr, nullptr, 0, way);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ from pathlib import Path
 LAYERS = [
     ["core"],
     ["env"],
-    ["kernels", "transports", "sched"],
+    ["kernels"],
+    ["transports", "sched"],
     ["algorithms"],
     ["select", "exec"],
     ["bootstrap"],

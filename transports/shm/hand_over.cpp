@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "kernels/copy.hpp"
+
 namespace tutti::shm {
 namespace {
 
@@ -27,7 +29,8 @@ Result<bool> HandOver::ask(int owner, std::byte* dst, uint64_t address, uint64_t
       return Status::system(reply.error,
                             fmt::format("its owner reading {} bytes at {:#x}", piece, address));
     }
-    std::memcpy(dst + received_, region_.at<std::byte>(layout_.tray(rank_, lane_)), piece);
+    copy_bytes(dst + received_, region_.at<std::byte>(layout_.tray(rank_, lane_)), piece,
+               CopyWay::kFromOthers);
     received_ += piece;
   }
   if (received_ == bytes) {

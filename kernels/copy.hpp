@@ -1,0 +1,30 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Copies between the memory of ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+namespace tutti {
+
+enum class CopyWay {
+  kToOthers,    // what others are going to read, or nobody
+  kFromOthers,  // what another rank has written: backwards (copy.cpp says why)
+  kPastCaches,
+};
+
+// From so many bytes on the way matters.
+inline constexpr size_t kLeastLongCopy = 256;
+void copy_long(void* dst, const void* source, size_t bytes, CopyWay way);
+
+// Like memcpy, but with null pointers allowed for 0 bytes.
+inline void copy_bytes(void* dst, const void* source, size_t bytes, CopyWay way) {
+  if (bytes >= kLeastLongCopy || way == CopyWay::kPastCaches) {
+    copy_long(dst, source, bytes, way);
+  } else if (bytes > 0) {
+    std::memcpy(dst, source, bytes);
+  }
+}
+
+}  // namespace tutti
