@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <vector>
+
+#include "core/clock.hpp"
 
 namespace tutti {
 namespace {
@@ -38,10 +39,6 @@ constexpr double kLeastByte_s = 1e-12;
 constexpr double kMostByte_s = 1e-3;
 
 constexpr size_t kMostAhead = 2;
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);

@@ -2,20 +2,20 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
+
+#include "core/clock.hpp"
 
 namespace tutti {
 
 // What work() takes at best of so many times: other work on the machine has disturbed that least.
 template <typename Work>
 double least_seconds(int times, Work&& work) {
-  using Clock = std::chrono::steady_clock;
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < times; ++i) {
-    const Clock::time_point begun = Clock::now();
+    const double begun = now_s();
     work();
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - begun).count());
+    least = std::min(least, now_s() - begun);
   }
   return least;
 }

@@ -124,6 +124,48 @@ TEST_F(Shm, ALongMessageIsReadWhereItLies) {
   EXPECT_LE(touched(), 2 * kRingHeadBytes + (8 << 10)) << "no ring was needed for its bytes";
 }
 
+TEST_F(Shm, LongMessagesGoBothWaysAndUnaskedWhereTheRingIsFaster) {
+  reopen_readable(getpid());
+  constexpr uint64_t kBytes = 100'000;
+  constexpr int kMessages = 200;
+  RingMemory& memory = *region_->at<RingMemory>(layout_.ring(1, 0, 1));
+  std::vector<std::byte> got(kBytes);
+  int unasked = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    const std::vector<std::byte> data(kBytes, static_cast<std::byte>(i));
+    Transfer sent;
+    Transfer received;
+    // Every third comes before its receive.
+    if (i % 3 != 0) ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+    const bool need_not_ask = Ways::includes(memory.credits.need_not_ask.load(), kBytes);
+    ends_[0]->send(1, 1, data.data(), data.size(), sent);
+    EXPECT_EQ(sent.done, need_not_ask) << i;
+    unasked += need_not_ask ? 1 : 0;
+    if (i % 3 == 0) ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+    settle();
+    ASSERT_TRUE(sent.done && received.done && received.status.ok()) << i;
+    ASSERT_TRUE(got == data) << i;
+  }
+  EXPECT_LT(unasked, kMessages - 1) << "neither way was tried";
+  EXPECT_GT(touched(), 2 * kRingHeadBytes + kBytes) << "nothing went through the ring";
+}
+
+TEST_F(Shm, WhereNothingCanBeReadLongMessagesSoonGoUnasked) {
+  const std::vector<std::byte> data(100'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  for (const bool unasked : {false, true, true}) {
+    Transfer sent;
+    Transfer received;
+    ends_[0]->send(1, 1, data.data(), data.size(), sent);
+    EXPECT_EQ(sent.done, unasked);
+    ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+    settle();
+    EXPECT_TRUE(sent.done && received.done && received.status.ok());
+    EXPECT_TRUE(got == data);
+    got.assign(got.size(), std::byte{});
+  }
+}
+
 TEST_F(Shm, ALongMessageThatCannotBeReadComesThroughTheRing) {
   reopen_readable((1 << 22) + 1);  // there is no such process
   const std::vector<std::byte> data(1'000'000, std::byte{7});
@@ -195,16 +237,16 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
   EXPECT_TRUE(later.done && later.status.ok());
 }
 
-INSTANTIATE_TEST_SUITE_P(Frames, ShmNonsense,
-                         testing::Values(Nonsense{"UnknownKind", 99, 0, 0, 0},
-                                         Nonsense{"NoKind", 0, 0, 0, 0},
-                                         Nonsense{"EagerTooLong", 1, 3, kEagerBytes + 1, 0},
-                                         Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
-                                         Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
-                                         Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
-                                         Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
-                                         Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Frames, ShmNonsense,
+    testing::Values(Nonsense{"UnknownKind", 99, 0, 0, 0}, Nonsense{"NoKind", 0, 0, 0, 0},
+                    Nonsense{"EagerTooLong", 1, 3, most_eager_bytes(ring_data_bytes(2)) + 1, 0},
+                    Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
+                    Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
+                    Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
+                    Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
+                    Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {
   forge(0, FrameKind::kGrant, 5, 10, ~uint64_t{0});

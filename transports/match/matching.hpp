@@ -43,6 +43,7 @@ struct Operation {
   uint64_t partner = 0;         // the id of the operation at the other end
   uint64_t address = 0;         // of a receive in kPulling: where the message lies
   uint32_t withdrawn = 0;       // what its request said (ring.hpp)
+  double begun_s = 0;           // of a receive of a long message, in shared memory: when it met it
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;
@@ -63,6 +64,7 @@ struct Message {
   uint64_t sender = 0;                // requested: the id of the send
   uint64_t address = 0;               // and in shared memory where it lies
   uint32_t withdrawn = 0;             // and what its request said (ring.hpp)
+  double seconds = 0;                 // long and eager, in shared memory: what it took so far
   Operation* local = nullptr;         // from this rank: the send
   bool eager = false;
   Message* previous = nullptr;

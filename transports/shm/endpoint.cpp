@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/clock.hpp"
+#include "kernels/copy.hpp"
+
 namespace tutti::shm {
 
 ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel)
@@ -26,6 +29,7 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
     const Span in = layout_.ring(channel, r, rank);
     peer(r).out = RingWriter(region_.at<RingMemory>(out), out.bytes - kRingHeadBytes);
     peer(r).in = RingReader(region_.at<RingMemory>(in), in.bytes - kRingHeadBytes);
+    if (readable_.empty()) peer(r).ways.give_up_reading();
   }
 }
 
@@ -70,8 +74,7 @@ Operation* ShmEndpoint::find(uint64_t id, int rank, State state) {
 void ShmEndpoint::finish(Operation& operation, Status status) {
   Transfer& transfer = *operation.transfer;
   release(operation);
-  transfer.status = std::move(status);
-  transfer.done = true;
+  end(transfer, std::move(status));
 }
 
 // The receive has all it gets of a message.
@@ -92,12 +95,13 @@ Status ShmEndpoint::refusal(int rank) const {
 
 void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
   start(transfer);
-  if (Status status = refusal(rank); !status.ok()) return end(transfer, std::move(status));
+  if (!may_talk_to(rank)) [[unlikely]]
+    return end(transfer, refusal(rank));
   if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
   Peer& to = peer(rank);
   // The common case needs no operation: the ring is open and has room.
   const bool open = to.out_has_data || (to.out_open && bytes <= kInlineBytes);
-  if (open && bytes <= kEagerBytes && to.waiting.empty() && to.out.room(bytes) &&
+  if (open && to.out.may_be_eager(bytes) && to.waiting.empty() && to.out.room(bytes) &&
       to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
     to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
     to.out.count_eager(bytes + kCacheLine);
@@ -165,13 +169,18 @@ void ShmEndpoint::deliver(Operation& receive, const Message& message) {
   if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
   const std::byte* source = message.eager ? message.data.get() : message.local->buffer;
   const uint64_t wanted = std::min(message.bytes, receive.bytes);
-  if (wanted > 0) std::memcpy(receive.buffer, source, wanted);
+  const bool is_timed = message.eager && message.bytes > kEagerBytes;
+  const double begun_s = is_timed ? now_s() : 0;
+  copy_bytes(receive.buffer, source, wanted, CopyWay::kToOthers);
   if (message.local != nullptr) {
     finish(*message.local, {});
   } else if (message.source == rank_) {
     self_unmatched_ -= message.bytes + kCacheLine;
   } else {
     peer(message.source).in.count_matched(message.bytes + kCacheLine);
+    if (is_timed) {
+      took(message.source, Ways::Way::kRing, message.bytes, message.seconds + now_s() - begun_s);
+    }
   }
   finish_receive(receive, message.source, message.tag, message.bytes);
 }
@@ -188,7 +197,10 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   receive.transfer->bytes = message.bytes;  // until it is complete: of the message
   receive.transfer->tag = message.tag;
   receive.transfer->source = number_of(source);
-  if (readable_.empty() || receive.limit < kPullBytes) return grant(receive);
+  receive.begun_s = receive.limit > kEagerBytes ? now_s() : 0;
+  const bool read =
+      receive.limit > kEagerBytes && peer(source).ways.better(receive.limit) == Ways::Way::kRead;
+  if (!read) return grant(receive);
   receive.state = State::kPulling;
   peer(source).pulls.push(receive);
   make_busy(source);
@@ -201,6 +213,13 @@ void ShmEndpoint::grant(Operation& receive) {
   peer(receive.peer).grants.push(receive);
   make_busy(receive.peer);
   if (push(receive.peer)) notifier_.one(receive.peer);
+}
+
+// A long message from that peer is here.
+void ShmEndpoint::took(int rank, Ways::Way way, uint64_t bytes, double seconds) {
+  Peer& from = peer(rank);
+  from.ways.took(way, bytes, seconds);
+  from.in.tell_need_not_ask(from.ways.need_not_ask());
 }
 
 // ---- giving up

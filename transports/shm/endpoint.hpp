@@ -4,9 +4,10 @@
 //
 // A message of up to kEagerBytes is copied into the ring and is then the receiver's: out of the
 // ring into the posted buffer, or aside if there is none. A longer one asks first (request). When
-// it has met its receive, the receiver reads it where it lies, if it can (taken); else it is
-// granted, and then streams through the ring in pieces. Several at a time take turns. The receiver
-// always empties its rings, so that nothing that comes behind a message nobody wants is held up.
+// it has met its receive, the receiver reads it where it lies (taken), or grants it, and then it
+// streams through the ring in pieces: as is faster (Ways). Several at a time take turns. Where the
+// ring has proved faster, messages up to most_eager_bytes() go like short ones. The receiver always
+// empties its rings, so that nothing that comes behind a message nobody wants is held up.
 // What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager messages have
 // met no receive, it asks first for short messages too.
 #pragma once
@@ -30,11 +31,7 @@ using match::Operation;
 using match::Queue;
 using match::start;
 
-inline constexpr uint64_t kEagerBytes = 16 << 10;
 inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
-// Messages from here on are read where they lie: all that is not eager. Pieces through the ring
-// were as fast at 20 KiB, and twice as slow at 32.
-inline constexpr uint64_t kPullBytes = kEagerBytes + 1;
 
 // What an endpoint lies in, which must outlive it.
 struct Surroundings {
@@ -63,13 +60,14 @@ class ShmEndpoint final : public Endpoint {
     RingWriter out;
     RingReader in;
     bool out_open = false;      // the ring to it has memory, and it knows
-    bool out_has_data = false;  // so has the ring's data area
-    bool in_open = false;       // it has opened its ring to us
+    bool out_has_data = false;  // so has the ring's data area, which is mapped in
+    bool in_is_mapped = false;  // the ring from it is mapped in
     bool busy = false;          // it is in busy_
     Queue<Operation> waiting;   // sends not yet begun, in order
     Queue<Operation> grants;    // receives whose grant is to be sent
     Queue<Operation> pulls;     // receives that read its memory
     Queue<Operation> streams;   // granted sends
+    Ways ways;                  // of its long messages
     Status failure;             // it wrote nonsense: nothing goes to or from it any more
   };
 
@@ -78,10 +76,14 @@ class ShmEndpoint final : public Endpoint {
   void deliver(Operation& receive, const Message& message);
   void begin_receiving(Operation& receive, const Message& message);
   void grant(Operation& receive);
+  void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);
   void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);
   void fail(int rank, Status failure);
-  [[nodiscard]] Status refusal(int rank) const;
+  [[nodiscard]] bool may_talk_to(int rank) const {
+    return rank >= 0 && rank < layout_.ranks() && peers_[static_cast<size_t>(rank)].failure.ok();
+  }
+  [[nodiscard]] Status refusal(int rank) const;  // why not
 
   // endpoint_rings.cpp: what goes through the rings
   bool poll_until(const Transfer* wanted);  // null: all there is
@@ -89,6 +91,7 @@ class ShmEndpoint final : public Endpoint {
   bool drain(int rank, const Transfer* wanted);
   bool handle(int rank, const Frame& frame);
   bool handle_eager(int rank, const Frame& frame);
+  void map_in_data(int rank, uint64_t payload);
   void handle_request(int rank, const Frame& frame);
   bool handle_grant(int rank, const Frame& frame);
   bool handle_data(int rank, const Frame& frame);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/clock.hpp"
 #include "transports/shm/endpoint.hpp"
 #include "transports/shm/pull.hpp"
 
@@ -34,6 +35,7 @@ bool ShmEndpoint::poll_until(const Transfer* wanted) {
 }
 
 bool ShmEndpoint::open_new_rings() {
+  if (incoming_.size() + 1 == peers_.size()) return false;
   bool found = false;
   for (size_t word = 0; word < doors_seen_.size(); ++word) {
     uint64_t fresh = doors_[word].load(std::memory_order_acquire) & ~doors_seen_[word];
@@ -81,10 +83,17 @@ bool ShmEndpoint::handle(int rank, const Frame& frame) {
 }
 
 bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
-  if (frame.bytes > kEagerBytes) return false;
   RingReader& in = peer(rank).in;
+  if (!in.can_be_eager(frame.bytes)) return false;
+  map_in_data(rank, frame.bytes);
+  const bool is_timed = frame.bytes > kEagerBytes;
+  const double begun_s = is_timed ? now_s() : 0;
+  const auto seconds = [&] {
+    return is_timed ? static_cast<double>(frame.id) * 1e-9 + now_s() - begun_s : 0;
+  };
   if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
     in.copy(receive->buffer, frame.bytes, std::min(frame.bytes, receive->bytes));
+    if (is_timed) took(rank, Ways::Way::kRing, frame.bytes, seconds());
     in.count_matched(frame.bytes + kCacheLine);
     in.pop(frame.bytes);
     finish_receive(*receive, rank, frame.tag, frame.bytes);
@@ -97,9 +106,17 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   message->eager = true;
   message->data = std::make_unique_for_overwrite<std::byte[]>(frame.bytes);
   in.copy(message->data.get(), frame.bytes, frame.bytes);
+  message->seconds = seconds();
   in.pop(frame.bytes);
   matching_.keep(std::move(message));
   return true;
+}
+
+// Before the first look at the data area of its ring.
+void ShmEndpoint::map_in_data(int rank, uint64_t payload) {
+  if (payload <= kInlineBytes || peer(rank).in_is_mapped) return;
+  region_.map_in(layout_.ring(channel_, rank, rank_));
+  peer(rank).in_is_mapped = true;
 }
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {
@@ -143,10 +160,14 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
     return true;
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
+  map_in_data(rank, frame.bytes);
   in.copy(receive->buffer + receive->moved, frame.bytes, frame.bytes);
   in.pop(frame.bytes);
   receive->moved += frame.bytes;
   if (receive->moved == receive->limit) {
+    if (receive->limit > kEagerBytes) {
+      took(rank, Ways::Way::kRing, receive->limit, now_s() - receive->begun_s);
+    }
     finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   }
   return true;
@@ -224,6 +245,7 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   }
   to.out_open = true;
   to.out_has_data = payload > kInlineBytes;
+  if (to.out_has_data) region_.map_in(part);
   return {};
 }
 
@@ -264,6 +286,7 @@ bool ShmEndpoint::pull_piece(int rank) {
   const Status read =
       read_process(readable_[static_cast<size_t>(rank)].pid, receive->buffer + receive->moved,
                    receive->address + receive->moved, bytes);
+  if (!read.ok()) from.ways.give_up_reading();
   if (!read.ok() || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
     grant(*receive);
     return true;
@@ -273,6 +296,7 @@ bool ShmEndpoint::pull_piece(int rank) {
     from.pulls.push(*receive);
     return true;
   }
+  took(rank, Ways::Way::kRead, receive->limit, now_s() - receive->begun_s);
   tell_taken(*receive);
   finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   return true;
@@ -288,7 +312,7 @@ bool ShmEndpoint::push_waiting(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.waiting.first();
   const bool eager =
-      send.bytes <= kEagerBytes && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
+      to.out.may_be_eager(send.bytes) && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
   const uint64_t payload = eager ? send.bytes : 0;
   const Status opened = open_ring(rank, payload);
   if (opened.ok() && !to.out.room(payload)) return false;

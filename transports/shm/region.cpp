@@ -73,6 +73,14 @@ Status Region::reserve(Span part) const {
   return Status::system(error, fmt::format("getting {} bytes of shared memory", part.bytes));
 }
 
+void Region::map_in(Span part) const {
+#ifdef MADV_POPULATE_WRITE
+  madvise(base_ + part.offset, part.bytes, MADV_POPULATE_WRITE);
+#else
+  static_cast<void>(part);
+#endif
+}
+
 void Region::release(Span part) const {
   fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             static_cast<off_t>(part.offset), static_cast<off_t>(part.bytes));

@@ -24,9 +24,12 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kCells = 256;
 inline constexpr uint64_t kInlineBytes = 40;
+// Messages up to here need not ask whether they may be sent.
+inline constexpr uint64_t kEagerBytes = 16 << 10;
 
 enum class FrameKind : uint32_t {
-  kEager = 1,    // a whole message: tag, bytes, payload
+  kEager = 1,    // a whole message: tag, bytes, payload; if it is long, instead of an id how many
+                 // nanoseconds it took the producer to write
   kRequest = 2,  // asks to send a long one: tag, bytes, id of the send, where it lies
   kGrant = 3,    // the answer: id of the send, `tag` is the id of the receive, bytes it wants
   kData = 4,     // a piece of a granted message: `tag` is the id of the receive, bytes, payload
@@ -34,7 +37,7 @@ enum class FrameKind : uint32_t {
                // in a grant
 };
 
-// What frames without payload say besides.
+// What frames without payload in the cell say besides.
 struct CellNumbers {
   std::atomic<uint64_t> id;
   std::atomic<uint64_t> address;    // of a request's buffer, in the producer's process
@@ -55,9 +58,10 @@ static_assert(sizeof(Cell) == kCacheLine);
 
 // Counts since the start, all written by the consumer.
 struct alignas(kCacheLine) Credits {
-  std::atomic<uint64_t> cells;    // taken out
-  std::atomic<uint64_t> data;     // bytes of the data area freed
-  std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
+  std::atomic<uint64_t> cells;         // taken out
+  std::atomic<uint64_t> data;          // bytes of the data area freed
+  std::atomic<uint64_t> matched;       // cost of the eager messages that have met their receive
+  std::atomic<uint32_t> need_not_ask;  // not a count: Ways::need_not_ask()
 };
 
 struct RingMemory {
@@ -80,6 +84,11 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kOfAll = 4 << 20;
   return std::clamp(std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1)), kLeast,
                     kMost);
+}
+
+// Longer messages always ask first: several fit in a data area of that size.
+constexpr uint64_t most_eager_bytes(uint64_t data_bytes) {
+  return std::max(data_bytes / 8, kEagerBytes);
 }
 
 // What a frame with so many bytes takes of the data area.

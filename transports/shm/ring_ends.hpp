@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/clock.hpp"
+#include "kernels/copy.hpp"
 #include "transports/shm/ring.hpp"
+#include "transports/shm/ways.hpp"
 
 namespace tutti::shm {
 
@@ -28,6 +31,12 @@ class RingWriter {
     return eager_ - matched_;
   }
   void count_eager(uint64_t cost) { eager_ += cost; }
+  // Whether a message of so many bytes may be sent without being asked for, if there is room.
+  [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
+    if (bytes <= kEagerBytes) return true;
+    return bytes <= most_eager_bytes(area_bytes_) &&
+           Ways::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
+  }
   // A send that was asked for is taken back: its buffer may change as soon as this returns.
   void withdraw() {
     memory_->withdrawn.store(++withdrawn_, std::memory_order_relaxed);
@@ -51,11 +60,15 @@ class RingWriter {
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
+      const bool is_timed = bytes > kEagerBytes;
+      const double begun_s = is_timed ? now_s() : 0;
       const uint64_t at = data_ & (area_bytes_ - 1);
       const uint64_t first = std::min(bytes, area_bytes_ - at);
-      std::memcpy(area_ + at, payload, first);
-      std::memcpy(area_, payload + first, bytes - first);
+      copy_bytes(area_ + at, payload, first, CopyWay::kToOthers);
+      copy_bytes(area_, payload + first, bytes - first, CopyWay::kToOthers);
       data_ += data_bytes_of(bytes);
+      const double ns = is_timed ? (now_s() - begun_s) * 1e9 : 0;
+      cell.numbers.id.store(static_cast<uint64_t>(ns), std::memory_order_relaxed);
     }
     commit(cell, kind, tag, bytes);
   }
@@ -133,7 +146,10 @@ class RingReader {
     __sync_synchronize();
     return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
-  // Whether a frame can have so many bytes of payload.
+  // Whether an eager message can have so many bytes, and whether any frame's payload can.
+  [[nodiscard]] bool can_be_eager(uint64_t bytes) const {
+    return bytes <= most_eager_bytes(area_bytes_);
+  }
   [[nodiscard]] bool can_hold(uint64_t bytes) const { return bytes <= area_bytes_; }
   // Copies the first `wanted` of the frame's `bytes` of payload, which the ring can hold.
   void copy(void* dst, uint64_t bytes, uint64_t wanted) const {
@@ -144,8 +160,8 @@ class RingReader {
     }
     const uint64_t at = data_ & (area_bytes_ - 1);
     const uint64_t first = std::min(wanted, area_bytes_ - at);
-    std::memcpy(dst, area_ + at, first);
-    std::memcpy(static_cast<std::byte*>(dst) + first, area_, wanted - first);
+    copy_bytes(dst, area_ + at, first, CopyWay::kFromOthers);
+    copy_bytes(static_cast<std::byte*>(dst) + first, area_, wanted - first, CopyWay::kFromOthers);
   }
   // Takes the frame, whose payload had so many bytes, out of the ring.
   void pop(uint64_t payload) {
@@ -158,6 +174,9 @@ class RingReader {
   void count_matched(uint64_t cost) {
     matched_ += cost;
     memory_->credits.matched.store(matched_, std::memory_order_relaxed);
+  }
+  void tell_need_not_ask(uint32_t sizes) {
+    memory_->credits.need_not_ask.store(sizes, std::memory_order_relaxed);
   }
 
  private:
