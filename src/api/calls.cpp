@@ -12,10 +12,8 @@ Status check_size(std::string_view function, const Call& call, int ranks) {
   const BufferBlocks blocks = blocks_of(call.collective, true);
   const bool per_rank = blocks.send == Blocks::kPerRank || blocks.recv == Blocks::kPerRank;
   const uint64_t elements = per_rank ? static_cast<uint64_t>(ranks) : 1;
-  if (call.count <= static_cast<uint64_t>(PTRDIFF_MAX) / type_size(call.type) / elements)
-      [[likely]] {
+  if (fits_in_memory(call.count, call.type, elements)) [[likely]]
     return {};
-  }
   return Status::format(Code::kInvalidArgument,
                         "{}: count {}: {} blocks of so many {} do not fit into an address space",
                         function, call.count, elements, type_name(call.type));

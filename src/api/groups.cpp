@@ -18,10 +18,33 @@ struct Recorded {
   Status status{};
 };
 
+// In the order of the calls. Blocking messages of one communicator, as a shift or an exchange of
+// halos has them, are in `messages` alone as long as nothing else is recorded.
 struct Recording {
   std::vector<Recorded> calls;
   std::vector<BlockingMessage> messages;
+  tutti_comm_t comm_of_messages = nullptr;  // while there are messages and no calls
 
+  void add(Recorded call) {
+    calls.push_back(std::move(call));
+    calls.back().comm->grouped.fetch_add(1, std::memory_order_relaxed);
+  }
+  void set_comm_of_messages(tutti_comm_t comm) {
+    comm_of_messages = comm;
+    comm->grouped.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Before anything else is recorded.
+  void list_messages() {
+    if (comm_of_messages == nullptr) return;
+    calls.reserve(messages.size() + 1);
+    for (size_t i = 0; i < messages.size(); ++i) add({.comm = comm_of_messages, .message = i});
+    forget_comm_of_messages();
+  }
+  void forget_comm_of_messages() {
+    if (comm_of_messages == nullptr) return;
+    comm_of_messages->grouped.fetch_sub(1, std::memory_order_relaxed);
+    comm_of_messages = nullptr;
+  }
   void clear() {
     calls.clear();
     messages.clear();
@@ -41,7 +64,7 @@ constinit thread_local Group* group = nullptr;
 
 struct Group {
   int depth = 0;
-  Recording recording;
+  std::unique_ptr<Recording> recording;  // null at most outside
 
   Group() = default;
   Group(const Group&) = delete;
@@ -50,7 +73,9 @@ struct Group {
   ~Group() {
     group = nullptr;
     if (depth > 0) group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
-    for (Recorded& call : recording.calls) {
+    if (recording == nullptr) return;
+    recording->forget_comm_of_messages();
+    for (Recorded& call : recording->calls) {
       call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
       if (call.request == nullptr) continue;
       call.status = {Code::kInvalidUsage, "the thread ended inside the group that recorded this"};
@@ -65,12 +90,6 @@ Group& group_of_this_thread() {
     group = &of_this_thread;
   }
   return *group;
-}
-
-Status add(Recording& recording, Recorded call) {
-  recording.calls.push_back(std::move(call));
-  recording.calls.back().comm->grouped.fetch_add(1, std::memory_order_relaxed);
-  return {};
 }
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -122,15 +141,24 @@ void run_each(Recording& recording, bool needs_no_worker) {
   for (Recorded& call : recording.calls) finish(call, recording);
 }
 
-// Blocking messages of one communicator, as a shift or an exchange of halos has them.
-void run_messages(Recording& recording) {
-  recording.calls.front().comm->inside->messages().run(recording.messages);
-  for (Recorded& call : recording.calls) {
-    call.status = std::move(recording.messages[call.message].status);
+// An error says which of the calls had it.
+template <typename Calls>
+Status first_error(const Calls& calls) {
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].status.ok()) continue;
+    return calls[i].status.with_context(
+        fmt::format("call {} of {} in the group", i + 1, calls.size()));
   }
+  return {};
 }
 
 Status run(Recording& recording) {
+  if (recording.comm_of_messages != nullptr) {
+    Messages& messages = recording.comm_of_messages->inside->messages();
+    recording.forget_comm_of_messages();
+    messages.run(recording.messages);
+    return first_error(recording.messages);
+  }
   std::vector<Recorded>& calls = recording.calls;
   if (calls.empty()) return {};
   for (const Recorded& call : calls) call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
@@ -139,19 +167,8 @@ Status run(Recording& recording) {
   const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
     return call.request == nullptr && call.comm == calls.front().comm;
   });
-  const bool has_messages_only = std::ranges::all_of(
-      calls, [](const Recorded& call) { return call.message != Recorded::kNoMessage; });
-  if (needs_no_worker && has_messages_only && recording.messages.size() == calls.size()) {
-    run_messages(recording);
-  } else {
-    run_each(recording, needs_no_worker);
-  }
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls[i].status.ok()) continue;
-    return calls[i].status.with_context(
-        fmt::format("call {} of {} in the group", i + 1, calls.size()));
-  }
-  return {};
+  run_each(recording, needs_no_worker);
+  return first_error(calls);
 }
 
 }  // namespace
@@ -166,19 +183,26 @@ Status record(tutti_comm_t comm, const Call& call) {
   }
   auto operation = std::make_unique<Operation>(comm->inside->executor(), call);
   Completion* const inside = operation.get();
-  return add(group->recording, {.comm = comm, .own = std::move(operation), .inside = inside});
+  group->recording->list_messages();
+  group->recording->add({.comm = comm, .own = std::move(operation), .inside = inside});
+  return {};
 }
 
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
-  Recording& recording = group->recording;
+  Recording& recording = *group->recording;
+  const bool first = recording.messages.empty() && recording.calls.empty();
+  const bool alone = first || recording.comm_of_messages == comm;
+  if (!alone) recording.list_messages();
   recording.messages.push_back({.arguments = arguments, .info = info});
-  return add(recording, {.comm = comm, .message = recording.messages.size() - 1});
+  if (!alone) recording.add({.comm = comm, .message = recording.messages.size() - 1});
+  if (first) recording.set_comm_of_messages(comm);
+  return {};
 }
 
 Status record(tutti_request& request) {
-  TUTTI_RETURN_IF_ERROR(
-      add(group->recording,
-          {.comm = request.comm, .request = &request, .inside = request.inside.get()}));
+  group->recording->list_messages();
+  group->recording->add(
+      {.comm = request.comm, .request = &request, .inside = request.inside.get()});
   request.grouped = true;
   return {};
 }
@@ -201,6 +225,7 @@ extern "C" {
 tutti_status tutti_group_start(void) {
   return guard([]() -> Status {
     Group& here = group_of_this_thread();
+    if (here.recording == nullptr) here.recording = std::make_unique<Recording>();
     if (here.depth++ == 0) group_detail::open_groups.fetch_add(1, std::memory_order_relaxed);
     return {};
   });
@@ -215,10 +240,10 @@ tutti_status tutti_group_end(void) {
     if (--here.depth > 0) return {};
     group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
     // Taken out first: a completion function may call us. Given back for its memory.
-    Recording taken = std::exchange(here.recording, {});
-    const Status status = run(taken);
-    taken.clear();
-    if (here.recording.calls.empty()) here.recording = std::move(taken);
+    std::unique_ptr<Recording> taken = std::move(here.recording);
+    const Status status = run(*taken);
+    taken->clear();
+    if (here.depth == 0) here.recording = std::move(taken);
     return status;
   });
 }

@@ -7,27 +7,29 @@ namespace {
 
 Status check(std::string_view function, const MessageArguments& arguments, tutti_type type,
              tutti_comm_t comm) {
-  TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
+  if (comm == nullptr) [[unlikely]]
+    return expect_not_null(comm, function, "comm");
   const auto bad = [&](std::string_view what, long long given, std::string_view expected) {
     return Status::format(Code::kInvalidArgument, "{}: {} {}: expected {}", function, what, given,
                           expected);
   };
-  if (static_cast<unsigned>(type) >= kDataTypes) return bad("type", type, "one of tutti_type");
-  if (arguments.count > static_cast<uint64_t>(PTRDIFF_MAX) / type_size(arguments.type)) {
+  if (static_cast<unsigned>(type) >= kDataTypes) [[unlikely]]
+    return bad("type", type, "one of tutti_type");
+  if (!fits_in_memory(arguments.count, arguments.type)) [[unlikely]] {
     return Status::format(Code::kInvalidArgument, "{}: count {} does not fit into an address space",
                           function, arguments.count);
   }
-  if (arguments.count > 0) {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(arguments.buffer, function, "buffer"));
-  }
+  if (arguments.buffer == nullptr && arguments.count > 0) [[unlikely]]
+    return expect_not_null(arguments.buffer, function, "buffer");
   const int ranks = comm->inside->ranks();
   const bool any_source = !arguments.sends && arguments.peer == TUTTI_ANY_SOURCE;
-  if (!any_source && (arguments.peer < 0 || arguments.peer >= ranks)) {
+  if (!any_source && (arguments.peer < 0 || arguments.peer >= ranks)) [[unlikely]] {
     return bad("peer", arguments.peer,
                fmt::format("a rank of the communicator, 0 to {}", ranks - 1));
   }
   const bool any_tag = !arguments.sends && arguments.tag == TUTTI_ANY_TAG;
-  if (!any_tag && arguments.tag < 0) return bad("tag", arguments.tag, "0 or more");
+  if (!any_tag && arguments.tag < 0) [[unlikely]]
+    return bad("tag", arguments.tag, "0 or more");
   return {};
 }
 

@@ -67,15 +67,15 @@ void Messages::run(std::span<BlockingMessage> messages) {
 }
 
 void Messages::run_here(std::span<BlockingMessage> messages) {
-  bool done = true;
+  std::span<BlockingMessage> pending = messages;
+  bool others = false;
   {
     const std::lock_guard lock(mutex_);
-    for (BlockingMessage& message : messages) {
-      post(message.arguments, message.transfer);
-      done &= message.transfer.done;
-    }
+    for (BlockingMessage& message : messages) post(message.arguments, message.transfer);
+    others = advance(pending, 0);
   }
-  if (!done) wait_here(messages);
+  if (others) wake_this_rank();
+  if (!pending.empty()) wait_here(pending);
   for (BlockingMessage& message : messages) {
     message.status = outcome(message.arguments, message.transfer, message.info);
   }
@@ -96,20 +96,26 @@ void Messages::wait_here(std::span<BlockingMessage> pending) {
   }
 }
 
-// Whether all have ended; those at the front of `pending` that have leave it.
+// Whether all have ended.
 bool Messages::poll_here(std::span<BlockingMessage>& pending) {
-  bool moved = false;
-  bool may_concern_others = false;
+  bool others = false;
   {
     // Not try_lock: who is about to sleep has to see what the last holder did.
     const std::lock_guard lock(mutex_);
-    while (!pending.empty() && ends_now(pending.front(), moved)) pending = pending.subspan(1);
-    if (moved && !pending.empty()) note_move();
-    may_concern_others =
-        moved && (waiting_here_.load(std::memory_order_relaxed) > 1 || !active_.empty());
+    others = advance(pending, 1);
   }
-  if (may_concern_others) wake_this_rank();
+  if (others) wake_this_rank();
   return pending.empty();
+}
+
+// Those at the front of `pending` that have ended leave it. Whether that may have moved messages of
+// other threads, too; `waiting` of those in wait_here() are this one. With the lock.
+bool Messages::advance(std::span<BlockingMessage>& pending, int waiting) {
+  bool moved = false;
+  while (!pending.empty() && ends_now(pending.front(), moved)) pending = pending.subspan(1);
+  if (!moved) return false;
+  if (!pending.empty()) note_move();
+  return waiting_here_.load(std::memory_order_relaxed) > waiting || !active_.empty();
 }
 
 // Whether it has ended, after a poll if it had not; sets `moved` if that moved anything.

@@ -89,6 +89,7 @@ class Messages : public Driven {
   void run_queued(std::span<BlockingMessage> messages);
   void wait_here(std::span<BlockingMessage> pending);
   bool poll_here(std::span<BlockingMessage>& pending);
+  bool advance(std::span<BlockingMessage>& pending, int waiting);
   bool ends_now(BlockingMessage& message, bool& moved);
   void start(Message& message);
   void post(const MessageArguments& arguments, Transfer& transfer);

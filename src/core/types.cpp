@@ -8,24 +8,23 @@ namespace {
 
 struct TypeInfo {
   std::string_view name;
-  size_t size;
   bool integer;
 };
 constexpr std::array<TypeInfo, kDataTypes> kTypeInfo = {{
-    {"int8", 1, true},
-    {"uint8", 1, true},
-    {"int16", 2, true},
-    {"uint16", 2, true},
-    {"int32", 4, true},
-    {"uint32", 4, true},
-    {"int64", 8, true},
-    {"uint64", 8, true},
-    {"float16", 2, false},
-    {"bfloat16", 2, false},
-    {"float32", 4, false},
-    {"float64", 8, false},
-    {"float8_e4m3", 1, false},
-    {"float8_e5m2", 1, false},
+    {"int8", true},
+    {"uint8", true},
+    {"int16", true},
+    {"uint16", true},
+    {"int32", true},
+    {"uint32", true},
+    {"int64", true},
+    {"uint64", true},
+    {"float16", false},
+    {"bfloat16", false},
+    {"float32", false},
+    {"float64", false},
+    {"float8_e4m3", false},
+    {"float8_e5m2", false},
 }};
 
 constexpr std::array<std::string_view, 10> kOpNames = {
@@ -38,7 +37,6 @@ constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
 
 }  // namespace
 
-size_t type_size(DataType type) { return kTypeInfo[static_cast<size_t>(type)].size; }
 std::string_view type_name(DataType type) { return kTypeInfo[static_cast<size_t>(type)].name; }
 bool is_integer(DataType type) { return kTypeInfo[static_cast<size_t>(type)].integer; }
 

@@ -5,6 +5,7 @@
 
 #include <tutti/tutti.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -30,7 +31,15 @@ enum class DataType : uint8_t {
 constexpr int kDataTypes = 14;
 static_assert(static_cast<int>(DataType::kFloat8E5M2) == TUTTI_FLOAT8_E5M2);
 
-size_t type_size(DataType type);
+inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4, 8,
+                                                               8, 2, 2, 4, 8, 1, 1};
+constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
+// Whether a buffer may hold so many blocks of `count` elements.
+constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
+  uint64_t bytes = 0;
+  return !__builtin_mul_overflow(count, type_size(type), &bytes) &&
+         !__builtin_mul_overflow(bytes, blocks, &bytes) && bytes <= PTRDIFF_MAX;
+}
 std::string_view type_name(DataType type);
 bool is_integer(DataType type);
 

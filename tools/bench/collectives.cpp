@@ -25,13 +25,14 @@ double once(double) { return 1; }
 tutti_status exchange_with_neighbours(const Call& c) {
   const int next = (c.rank + 1) % c.ranks;
   const int previous = (c.rank + c.ranks - 1) % c.ranks;
-  tutti_request_t receive = nullptr;
-  tutti_status status = tutti_irecv(c.recv, c.count, c.type, previous, 0, c.comm, &receive);
+  tutti_status status = tutti_group_start();
   if (status != TUTTI_OK) return status;
   status = tutti_send(c.send, c.count, c.type, next, 0, c.comm);
-  if (status == TUTTI_OK) status = tutti_request_wait(receive);
-  tutti_request_free(receive);
-  return status;
+  if (status == TUTTI_OK) {
+    status = tutti_recv(c.recv, c.count, c.type, previous, 0, c.comm, nullptr);
+  }
+  const tutti_status end = tutti_group_end();
+  return status == TUTTI_OK ? end : status;
 }
 
 const Collective kTable[] = {
