@@ -181,7 +181,7 @@ TEST_F(Shm, ALongMessageThatCannotBeReadComesThroughTheRing) {
 
 TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   reopen_readable(getpid());
-  std::vector<std::byte> data(1'000'000, std::byte{7});
+  std::vector<std::byte> data(10'000'000, std::byte{7});
   std::vector<std::byte> got(data.size());
   Transfer sent;
   Transfer received;
