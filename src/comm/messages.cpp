@@ -159,8 +159,7 @@ Status Messages::submit(Message& message, StartedFor whom) {
 }
 
 void Messages::start(Message& message) {
-  const int64_t timeout = executor_.timeout_ms();
-  message.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
+  message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
   message.transfer_ = {};
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   std::vector<Message*> ended;
@@ -207,7 +206,7 @@ bool Messages::poll_locked(std::vector<Message*>& ended) {
     Status reason;
     if (health_.stopped()) {
       reason = health_.cause();
-    } else if (message->deadline_ms_ != kNever && now_ms() >= message->deadline_ms_) {
+    } else if (message->deadline_ms_ != kNever && rough_ms() >= message->deadline_ms_) {
       reason = late();
     } else {
       reason = peer_is_gone(message->arguments_, message->transfer_);

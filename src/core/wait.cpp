@@ -26,6 +26,12 @@ constexpr uint32_t kPollsPerDoubling = 64;
 constexpr uint32_t kUncontendedSpins = 4000;
 constexpr uint32_t kContendedYields = 400;
 
+int64_t ms_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+}
+
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 }  // namespace
@@ -46,11 +52,9 @@ Patience polling(Patience patience) {
   return patience;
 }
 
-int64_t now_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
-}
+int64_t now_ms() { return ms_of(CLOCK_MONOTONIC); }
+// Counts the ticks of the kernel, at most 10 ms each.
+int64_t rough_ms() { return ms_of(CLOCK_MONOTONIC_COARSE); }
 
 bool register_membarrier() {
   static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;

@@ -52,6 +52,13 @@ Patience polling(Patience patience);
 // Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
+// The same, up to kRoughMs behind, for a fraction of the cost. A deadline is not early if it is
+// rough_deadline_ms() from now, wherever it is compared with rough_ms().
+int64_t rough_ms();
+inline constexpr int64_t kRoughMs = 10;
+inline int64_t rough_deadline_ms(int64_t timeout_ms) {
+  return timeout_ms == kNever ? kNever : rough_ms() + timeout_ms + kRoughMs;
+}
 
 struct Waiter {
   Bell* bell = nullptr;          // this rank's; null: never sleep

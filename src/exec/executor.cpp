@@ -96,7 +96,7 @@ void Executor::ask(const LaneGroup& lanes, uint64_t sequence) {
 
 // When its time has come.
 void Executor::ask_once(Operation& operation, const LaneGroup& lanes) {
-  if (now_ms() < operation.ask_ms_) return;
+  if (rough_ms() < operation.ask_ms_) return;
   operation.ask_ms_ = kNever;
   ask(lanes, operation.sequence_);
 }
@@ -121,9 +121,8 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
     return why_stopped(operation.call_, sequence_);
   }
   operation.sequence_ = sequence_;
-  const int64_t timeout = timeout_ms();
-  operation.deadline_ms_ = timeout == kNever ? kNever : now_ms() + timeout;
-  operation.ask_ms_ = journal_ == nullptr ? kNever : now_ms() + kAskAfterMs;
+  operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
+  operation.ask_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kAskAfterMs);
   const size_t parts = operation.plan_->parts.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);

@@ -38,7 +38,7 @@ bool LaneQueue::step(size_t index) {
   const Advance advance = lanes_->advance();
   if (advance != Advance::kDone) {
     const bool stopped = executor_.health_.stopped();
-    const bool late = operation->deadline_ms_ != kNever && now_ms() >= operation->deadline_ms_;
+    const bool late = operation->deadline_ms_ != kNever && rough_ms() >= operation->deadline_ms_;
     if (advance == Advance::kBlocked && !stopped && !late) {
       if (operation->ask_ms_ != kNever && index == 0) executor_.ask_once(*operation, *lanes_);
       return false;
