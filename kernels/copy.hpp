@@ -14,7 +14,7 @@ enum class CopyWay {
   kPastCaches,
 };
 
-// From so many bytes on the way matters.
+// From so many bytes on the way matters; copies past the caches may be shorter.
 inline constexpr size_t kLeastLongCopy = 256;
 void copy_long(void* dst, const void* source, size_t bytes, CopyWay way);
 

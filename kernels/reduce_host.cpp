@@ -81,10 +81,9 @@ ScaleKernel scale_kernel(DataType type) { return isas().front().scale(type); }
 
 void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
   if (bytes == 0) return;  // the pointers may be null
-  const size_t least = way == CopyWay::kFromOthers ? kLeastLongCopy : kLeastStringCopy;
   if (way == CopyWay::kPastCaches) {
     isas().front().stream_copy(dst, source, bytes);
-  } else if (bytes >= least) {
+  } else if (way == CopyWay::kFromOthers || bytes >= kLeastStringCopy) {
     isas().front().backward_copy(dst, source, bytes);
   } else {
     std::memcpy(dst, source, bytes);

@@ -21,11 +21,20 @@ std::byte* map_aligned(uint64_t bytes, int protection) {
   return begin + before;
 }
 
-bool populate(std::byte* memory, uint64_t bytes) {
+bool map_in(std::byte* memory, uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return true;
-  if (errno != EINVAL) return false;
+  return madvise(memory, bytes, MADV_POPULATE_WRITE) == 0;
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+  errno = EINVAL;
+  return false;
 #endif
+}
+
+bool populate(std::byte* memory, uint64_t bytes) {
+  if (map_in(memory, bytes)) return true;
+  if (errno != EINVAL) return false;
   std::memset(memory, 0, bytes);
   return true;
 }

@@ -18,6 +18,11 @@ constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
 // of a huge page on; whole pages, to be given back with munmap. Null: there are none.
 std::byte* map_aligned(uint64_t bytes, int protection);
 
+// Enters all of a mapping into the page tables of this process, with new pages where it has none,
+// and changes nothing in it. False: there is not so much memory, or, with EINVAL in errno, the
+// system cannot do that in one go.
+bool map_in(std::byte* memory, uint64_t bytes);
+
 // Gets pages for all of a mapping now, in memory and in the page tables: a lack of memory is an
 // error here, and not a death or a delay later. False: there is not so much.
 bool populate(std::byte* memory, uint64_t bytes);

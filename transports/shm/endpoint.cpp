@@ -169,8 +169,8 @@ void ShmEndpoint::deliver(Operation& receive, const Message& message) {
   if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
   const std::byte* source = message.eager ? message.data.get() : message.local->buffer;
   const uint64_t wanted = std::min(message.bytes, receive.bytes);
-  const bool is_timed = message.eager && message.bytes > kEagerBytes;
-  const double begun_s = is_timed ? now_s() : 0;
+  const bool is_long = message.eager && message.bytes > kEagerBytes;
+  const Stopwatch stopwatch(is_long);
   copy_bytes(receive.buffer, source, wanted, CopyWay::kToOthers);
   if (message.local != nullptr) {
     finish(*message.local, {});
@@ -178,9 +178,8 @@ void ShmEndpoint::deliver(Operation& receive, const Message& message) {
     self_unmatched_ -= message.bytes + kCacheLine;
   } else {
     peer(message.source).in.count_matched(message.bytes + kCacheLine);
-    if (is_timed) {
-      took(message.source, Ways::Way::kRing, message.bytes, message.seconds + now_s() - begun_s);
-    }
+    const double seconds = message.seconds + stopwatch.seconds();
+    if (is_long) took(message.source, Ways::Way::kRing, message.bytes, seconds);
   }
   finish_receive(receive, message.source, message.tag, message.bytes);
 }
@@ -197,10 +196,9 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   receive.transfer->bytes = message.bytes;  // until it is complete: of the message
   receive.transfer->tag = message.tag;
   receive.transfer->source = number_of(source);
-  receive.begun_s = receive.limit > kEagerBytes ? now_s() : 0;
-  const bool read =
-      receive.limit > kEagerBytes && peer(source).ways.better(receive.limit) == Ways::Way::kRead;
-  if (!read) return grant(receive);
+  if (receive.limit <= kEagerBytes) return grant(receive);
+  receive.begun_s = now_s();
+  if (peer(source).ways.better(receive.limit) == Ways::Way::kRing) return grant(receive);
   receive.state = State::kPulling;
   peer(source).pulls.push(receive);
   make_busy(source);

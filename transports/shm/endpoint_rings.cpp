@@ -87,14 +87,12 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   RingReader& in = peer(rank).in;
   if (!in.can_be_eager(frame.bytes)) return false;
   map_in_data(rank, frame.bytes);
-  const bool is_timed = frame.bytes > kEagerBytes;
-  const double begun_s = is_timed ? now_s() : 0;
-  const auto seconds = [&] {
-    return is_timed ? static_cast<double>(frame.id) * 1e-9 + now_s() - begun_s : 0;
-  };
+  const bool is_long = frame.bytes > kEagerBytes;
+  const Stopwatch stopwatch(is_long);
+  const auto seconds = [&] { return static_cast<double>(frame.id) * 1e-9 + stopwatch.seconds(); };
   if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
     in.copy(receive->buffer, frame.bytes, std::min(frame.bytes, receive->bytes));
-    if (is_timed) took(rank, Ways::Way::kRing, frame.bytes, seconds());
+    if (is_long) took(rank, Ways::Way::kRing, frame.bytes, seconds());
     in.count_matched(frame.bytes + kCacheLine);
     in.pop(frame.bytes);
     finish_receive(*receive, rank, frame.tag, frame.bytes);
@@ -107,7 +105,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   message->eager = true;
   message->data = std::make_unique_for_overwrite<std::byte[]>(frame.bytes);
   in.copy(message->data.get(), frame.bytes, frame.bytes);
-  message->seconds = seconds();
+  if (is_long) message->seconds = seconds();
   in.pop(frame.bytes);
   matching_.keep(std::move(message));
   return true;

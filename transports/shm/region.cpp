@@ -8,6 +8,8 @@
 
 #include <cerrno>
 
+#include "core/pages.hpp"
+
 namespace tutti::shm {
 
 namespace {
@@ -74,11 +76,7 @@ Status Region::reserve(Span part) const {
 }
 
 void Region::map_in(Span part) const {
-#ifdef MADV_POPULATE_WRITE
-  madvise(base_ + part.offset, part.bytes, MADV_POPULATE_WRITE);
-#else
-  static_cast<void>(part);
-#endif
+  static_cast<void>(tutti::map_in(base_ + part.offset, part.bytes));
 }
 
 void Region::release(Span part) const {

@@ -60,15 +60,14 @@ class RingWriter {
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
-      const bool is_timed = bytes > kEagerBytes;
-      const double begun_s = is_timed ? now_s() : 0;
+      const Stopwatch stopwatch(bytes > kEagerBytes);
       const uint64_t at = data_ & (area_bytes_ - 1);
       const uint64_t first = std::min(bytes, area_bytes_ - at);
       copy_bytes(area_ + at, payload, first, CopyWay::kToOthers);
       copy_bytes(area_, payload + first, bytes - first, CopyWay::kToOthers);
       data_ += data_bytes_of(bytes);
-      const double ns = is_timed ? (now_s() - begun_s) * 1e9 : 0;
-      cell.numbers.id.store(static_cast<uint64_t>(ns), std::memory_order_relaxed);
+      const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
+      cell.numbers.id.store(ns, std::memory_order_relaxed);
     }
     commit(cell, kind, tag, bytes);
   }

@@ -13,7 +13,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 
 namespace tutti::shm {
 
@@ -21,16 +20,12 @@ class Ways {
  public:
   enum class Way : uint8_t { kRead, kRing };
 
-  // Reading is not possible.
-  void give_up_reading() {
-    for (Estimates& estimates : estimates_) {
-      estimates.read.rate = std::numeric_limits<double>::infinity();
-    }
-  }
+  void give_up_reading() { can_read_ = false; }
   // Not yet known is the fastest; of two such ways, reading.
   [[nodiscard]] Way better(uint64_t bytes) const {
     const Estimates& estimates = estimates_[class_of(bytes)];
-    return estimates.read.hoped() <= estimates.ring.hoped() ? Way::kRead : Way::kRing;
+    const bool read = can_read_ && estimates.read.hoped() <= estimates.ring.hoped();
+    return read ? Way::kRead : Way::kRing;
   }
   // A message of so many bytes has taken so many seconds.
   void took(Way way, uint64_t bytes, double seconds) {
@@ -75,6 +70,7 @@ class Ways {
 
   std::array<Estimates, 32> estimates_{};
   uint32_t need_not_ask_ = 0;
+  bool can_read_ = true;
 };
 
 }  // namespace tutti::shm
