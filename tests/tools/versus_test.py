@@ -5,11 +5,11 @@ import argparse
 import contextlib
 import io
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 from pathlib import Path
 
@@ -264,12 +264,17 @@ class SessionTest(FakesTest):
         driver = subprocess.Popen([sys.executable, "-c", script], cwd=BENCHMARKS,
                                   stdout=subprocess.PIPE)
         self.addCleanup(driver.stdout.close)
+        self.addCleanup(driver.wait)
+        self.addCleanup(driver.kill)
         driver.stdout.readline()
-        self.assertEqual(len(processes_with(f"VERSUS_RUN={driver.pid}")), 1)
-        driver.send_signal(signal.SIGKILL)
+        mark, deadline = f"VERSUS_RUN={driver.pid}", time.monotonic() + 60
+        while not processes_with(mark) and time.monotonic() < deadline:
+            time.sleep(0.001)  # a program that has just begun does not show its environment yet
+        self.assertEqual(len(processes_with(mark)), 1)
+        driver.kill()
         driver.wait()
         driver.stdout.read()  # until the sleeper and the guard, who have it too, have ended
-        self.assertEqual(processes_with(f"VERSUS_RUN={driver.pid}"), [])
+        self.assertEqual(processes_with(mark), [])
 
 
 @unittest.skipUnless(shutil.which("cc"), "there is no C compiler")
