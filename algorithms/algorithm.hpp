@@ -70,6 +70,13 @@ struct Algorithm {
   bool by_domains = false;  // what is built depends on Problem::domains
 };
 
+// What a call uses. The rival, if any, does the same the other way about (it pulls where the first
+// goes through staging, or the reverse), and may turn out to be faster where the call runs.
+struct Chosen {
+  const Algorithm* algorithm = nullptr;  // nullptr: none applies
+  const Algorithm* rival = nullptr;
+};
+
 // Declared here, hence visible to the registry from the file that defines it.
 #define TUTTI_ALGORITHM(collective, name) extern const Algorithm collective##_##name;
 #include "algorithms/registry.inc"

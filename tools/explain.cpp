@@ -126,6 +126,7 @@ tutti::Choice choose(const Options& options, const tutti::Selector& selector,
   tutti::Choice choice = selector.explain(problem);
   if (options.algorithm.empty()) return choice;
   choice.algorithm = find_algorithm(problem.collective, options.algorithm);
+  choice.rival = nullptr;
   choice.origin = "--algorithm";
   choice.note.clear();
   for (const Candidate& candidate : choice.candidates) {
@@ -171,6 +172,9 @@ std::string why(const Candidate& candidate, const tutti::Choice& choice) {
   for (const Candidate& other : choice.candidates) {
     if (other.algorithm != choice.algorithm || other.seconds <= 0) continue;
     const double ratio = candidate.seconds / other.seconds;
+    if (candidate.algorithm == choice.rival) {
+      return fmt::format("rival, predicted to take {:.2f} times as long: calls time both", ratio);
+    }
     if (ratio >= 1) return fmt::format("predicted to take {:.2f} times as long", ratio);
     return fmt::format("predicted to take {:.2f} of the time, but {} decides", ratio,
                        choice.origin);

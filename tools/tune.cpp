@@ -130,7 +130,7 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
     const tutti_tune::Field field{contest.collective, ranks, std::min(ranks, cores),
                                   blocks_of(contest.collective, ranks)};
     const auto ranges = ranges_of(field, winners, [&](uint64_t bytes) {
-      return selector->choose(problem_of(contest.collective, ranks, bytes, environment));
+      return selector->choose(problem_of(contest.collective, ranks, bytes, environment)).algorithm;
     });
     choices.insert(choices.end(), ranges.begin(), ranges.end());
     winners.clear();

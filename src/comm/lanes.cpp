@@ -85,7 +85,8 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   if (!choose.ok()) return choose.status();
   choose_ = *std::move(choose);
   // The phases of a strict call are none that reduce in two steps, so they need not be strict.
-  const Environment phases = without_rules(choice.environment);
+  Environment phases = without_rules(choice.environment);
+  phases.adapt = false;  // phases of both scopes run side by side: their times tell little
   auto host = chooser(phases, machine, std::move(measured));
   auto column = chooser(phases, across, {});
   if (!host.ok()) return host.status();

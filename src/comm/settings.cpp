@@ -37,6 +37,7 @@ std::vector<Named> shared_settings(const Environment& environment, bool strict) 
       {"TUTTI_SHM_WINDOW_BYTES", environment.window_bytes},
       {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
       {"TUTTI_SHM_PULL", environment.pull ? 1u : 0u},
+      {"TUTTI_ADAPT", environment.adapt ? 1u : 0u},
       {"TUTTI_PULL_READERS", static_cast<uint64_t>(environment.pull_readers)},
       {"TUTTI_NETWORK_MEASURE", environment.measure_network ? 1u : 0u},
       {"TUTTI_STREAM_BYTES", environment.stream_bytes},

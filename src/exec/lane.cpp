@@ -49,6 +49,8 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   plan_ = &plan;
   part_ = &plan.parts[index];
   arguments_ = &call;
+  if (part_->rival != nullptr) [[unlikely]]
+    take_part_of_rivals();
   ++call_;
   next_ = 0;
   next_peer_ = 0;
@@ -105,6 +107,7 @@ Advance Lane::advance() {
   if (!sends_.empty()) poll();
   // Its buffers are shown, so it is not through before all peers are.
   if (part_->schedule.shows_buffers) window_->hand_over();
+  if (rivalry_ != nullptr && decides()) still_waits();
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
 
@@ -129,6 +132,8 @@ bool Lane::run(const Step& step) {
 }
 
 void Lane::finish() {
+  if (rivalry_ != nullptr) [[unlikely]]
+    settle_rivalry();
   tick_base_ += part_->schedule.ticks;
   plan_ = nullptr;
   part_ = nullptr;
@@ -147,6 +152,7 @@ void Lane::abandon() {
     if (!receive.done) endpoint_->cancel(receive);
   }
   receives_.clear();
+  rivalry_ = nullptr;
   finish();
 }
 
@@ -182,13 +188,17 @@ bool Lane::pass_gate() {
 void Lane::enter() {
   record_at(rank_, call_) = record_;
   CallLine& line = line_of(rank_, call_);
-  if (part_->schedule.shows_buffers) {
-    std::memcpy(line.payload, bases_.data(), 2 * sizeof(std::byte*));
-  }
+  if (part_->tells) [[unlikely]]
+    tell(line);
   // After payload and record.
   line.entry.store({call_, chains_[call_ % kCallLines]}, std::memory_order_release);
   transport_.notify();
   if (!part_->runs_ahead) take_next_slot();
+}
+
+void Lane::tell(CallLine& line) {
+  std::memcpy(line.payload, bases_.data(), kShownBytes);
+  if (rivalry_ != nullptr && decides()) say_way_of_next(line);
 }
 
 void Lane::publish(uint32_t tick) {
@@ -219,6 +229,7 @@ bool Lane::sees_all_buffers() {
 
 // The entry, which both schedules begin with, is done.
 void Lane::go_on_viewing() {
+  timed_from_s_ = 0;
   part_ = part_->viewing.get();
   next_ = 0;
   place_scratch();

@@ -19,8 +19,10 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
+#include "core/rivals.hpp"
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
 #include "transports/transport.hpp"
@@ -51,6 +53,18 @@ inline bool reached(uint32_t count, uint32_t wanted) {
 }
 
 inline uint32_t later(uint32_t a, uint32_t b) { return reached(a, b) ? a : b; }
+
+// What an entry says of where the rank's buffers lie. Behind it: the way of the next call
+// (Rivalry).
+inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
+
+// Two algorithms for calls of one kind, which go different ways (Plan::Part::rival). One rank, the
+// decider, times the calls and tells the others with its entry into each of them which way the next
+// goes: whoever ends a call knows, so no call waits for that. All lanes find out for themselves.
+struct Rivalry {
+  Rivals rivals;  // of the decider; seconds per byte of a block
+  Rival next = Rival::kFirst;
+};
 
 enum class Advance { kDone, kBlocked, kFailed };
 
@@ -98,10 +112,17 @@ class Lane {
   void finish();
   bool run(const Step& step);
 
+  [[nodiscard]] bool decides() const { return plan_->decider == rank_; }
+  void take_part_of_rivals();
+  void say_way_of_next(CallLine& line);
+  void still_waits();
+  void settle_rivalry();
+
   void close_gate();
   bool pass_gate();
   bool look_further();
   void enter();
+  void tell(CallLine& line);
   void publish(uint32_t tick);
   bool arrived(const Step& step);
   bool arrived(int peer, uint32_t tick);
@@ -180,6 +201,9 @@ class Lane {
   const Plan::Part* part_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
+  Rivalry* rivalry_ = nullptr;     // if the part has a rival
+  Rival way_ = Rival::kFirst;      // of this call
+  double timed_from_s_ = 0;        // by the decider; 0: not timed
   size_t next_ = 0;                // step
   int next_peer_ = 0;              // of an await(all) that is under way
   size_t next_receive_ = 0;        // of part_->receives: the next to be posted
@@ -194,8 +218,9 @@ class Lane {
   bool said_asking_ = false;  // once
   std::vector<const void*> sources_;
   std::vector<CacheLine> scratch_;
-  std::vector<std::byte> scaled_;       // pre-multiplied send buffer
-  std::vector<std::byte> accumulator_;  // of a user's reduction
+  std::vector<std::byte> scaled_;                    // pre-multiplied send buffer
+  std::vector<std::byte> accumulator_;               // of a user's reduction
+  std::unordered_map<uint32_t, Rivalry> rivalries_;  // by Plan::rivalry
   Status status_;
 };
 

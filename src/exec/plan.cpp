@@ -2,6 +2,7 @@
 #include "exec/plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <tuple>
 
@@ -51,6 +52,14 @@ bool reads(const Schedule& schedule, const Step& step, Space space) {
                      [space](const Ref& ref) { return ref.space() == space; });
 }
 
+size_t first_wait_of(const Schedule& schedule) {
+  const auto waits = [](const Step& step) {
+    return step.kind == StepKind::kAwait || step.kind == StepKind::kRecv;
+  };
+  const auto found = std::ranges::find_if(schedule.steps, waits);
+  return found == schedule.steps.end() ? 0 : static_cast<size_t>(found - schedule.steps.begin());
+}
+
 Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
   const Range range = part_of(whole.bytes(), lanes, lane);
   Problem problem = whole;
@@ -61,6 +70,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.offset = range.offset;
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
+  part.tells = part.schedule.shows_buffers;
+  part.first_wait = first_wait_of(part.schedule);
   part.views = problem.limits.views;
   bool light = true;
   bool uses_windows = false;
@@ -200,7 +211,7 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
   };
   if (std::none_of(plan.parts.begin(), plan.parts.end(), may_view)) return;
   const Problem viewed = seen_by_all(problem);
-  const Algorithm* algorithm = (*context.choose)(viewed, key.type);
+  const Algorithm* algorithm = (*context.choose)(viewed, key.type).algorithm;
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
@@ -208,9 +219,35 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
     if (!may_view(part)) continue;
     Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
-    part.schedule.shows_buffers = true;
+    part.schedule.shows_buffers = part.tells = true;
     part.most_sources = std::max(part.most_sources, viewing.most_sources);
     part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
+  }
+}
+
+// Who sees best how long a call takes: of those that end last, the last.
+int decider_of(const Problem& problem) {
+  if (!has_root(problem.collective)) return 0;
+  const bool gives =
+      problem.collective == Collective::kBroadcast || problem.collective == Collective::kScatter;
+  return gives ? (problem.root + problem.ranks - 1) % problem.ranks : problem.root;
+}
+
+void add_rival_parts(Plan& plan, const Problem& problem) {
+  if (plan.rival == nullptr) return;
+  // Calls of a collective whose sizes are within a power of two.
+  plan.rivalry = static_cast<uint32_t>(problem.collective) << 8 |
+                 static_cast<uint32_t>(std::bit_width(problem.bytes()));
+  plan.decider = decider_of(problem);
+  const auto lanes = static_cast<int>(plan.parts.size());
+  for (int lane = 0; lane < lanes; ++lane) {
+    Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
+    Plan::Part rival = make_part(*plan.rival, problem, lanes, lane);
+    part.most_sources = std::max(part.most_sources, rival.most_sources);
+    // Whoever ends a call knows what the decider said when it entered.
+    part.runs_ahead = rival.runs_ahead = false;
+    part.tells = rival.tells = true;
+    part.rival = std::make_shared<const Plan::Part>(std::move(rival));
   }
 }
 
@@ -275,6 +312,7 @@ size_t Plan::steps() const {
   for (const Part& part : parts) {
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
+    if (part.rival != nullptr) steps += part.rival->schedule.steps.size();
     if (part.composed == nullptr) continue;
     for (const ComposedPlan::Phase& phase : part.composed->phases) {
       steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
@@ -286,7 +324,9 @@ size_t Plan::steps() const {
 std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context) {
   auto plan = std::make_shared<Plan>();
   const Problem problem = problem_for(key, context);
-  plan->algorithm = (*context.choose)(problem, key.type);
+  const Chosen chosen = (*context.choose)(problem, key.type);
+  plan->algorithm = chosen.algorithm;
+  plan->rival = chosen.rival;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_of(call);
   plan->element_bytes = problem.element_bytes;
@@ -302,6 +342,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }
   add_viewing_parts(*plan, key, problem, context);
+  add_rival_parts(*plan, problem);
   return plan;
 }
 

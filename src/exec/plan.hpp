@@ -27,7 +27,9 @@ struct Plan {
     uint64_t offset = 0;
     uint32_t most_sources = 0;
     bool enters = false;        // publishes tick 1 itself
+    bool tells = false;         // its entry has something to say besides: see Lane::tell
     bool views = false;         // reads buffers of peers where they lie (Limits::views)
+    size_t first_wait = 0;      // the first step that waits for a peer; 0 if none does
     bool stages = false;        // writes this rank's window
     bool uses_lines = false;    // reads or writes the payload of call lines
     uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
@@ -40,11 +42,17 @@ struct Plan {
     // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
     // memory that all of them see (Limits::views). Null: nothing.
     std::shared_ptr<const Part> viewing;
+    // What calls of this kind use instead where that has turned out to be faster: see Rivalry in
+    // exec/lane.hpp. Null: nothing.
+    std::shared_ptr<const Part> rival;
     // Instead of the schedule, for ranks on several hosts.
     std::shared_ptr<const ComposedPlan> composed;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
+  const Algorithm* rival = nullptr;  // of Part::rival
+  uint32_t rivalry = 0;              // calls of the same number share what is known of both
+  int decider = 0;                   // the rank that times both and tells the others
   uint32_t signature = 0;
   uint32_t element_bytes = 1;
   uint32_t divisor = 1;           // for avg: the number of ranks
@@ -74,8 +82,8 @@ struct ComposedPlan {
 [[nodiscard]] bool can_go_over(Collective collective, const Schedule& schedule);
 [[nodiscard]] Problem seen_by_all(Problem problem);
 
-// The algorithm for a call on elements of that type, the same on all ranks; null if none applies.
-using Choose = std::function<const Algorithm*(const Problem&, DataType)>;
+// The algorithms for a call on elements of that type, the same on all ranks.
+using Choose = std::function<Chosen(const Problem&, DataType)>;
 
 // What decides a plan besides the call.
 struct PlanContext {

@@ -30,6 +30,13 @@ constexpr RuleVariable kRuleVariables[] = {
     {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
 };
 
+// Smaller calls keep to one algorithm: pulls do not pay for them.
+constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
+// Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
+constexpr double kLeastSecondsOfSharers = 500e-6;
+// What the cost model thinks to take longer than that many times is not tried.
+constexpr double kWorthTrying = 8;
+
 // The same for every rank, whatever the algorithm looks at.
 Problem without_rank(Problem problem) {
   problem.rank = 0;
@@ -127,7 +134,7 @@ Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFig
 
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
                                   Advice advice) {
-  Selector selector(machine, environment.strict, std::move(advice));
+  Selector selector(machine, environment.strict, environment.adapt, std::move(advice));
   for (const RuleVariable& variable : kRuleVariables) {
     Result<Rules> rules =
         parse_rules(variable.collective, variable.name, environment.*variable.text);
@@ -157,6 +164,38 @@ const Algorithm* Selector::cheapest(const Problem& problem) const {
     if (best != nullptr && seconds >= best_seconds) continue;
     best = algorithm;
     best_seconds = seconds;
+  }
+  return best;
+}
+
+// Whether it reads the buffers of peers: exactly those that do apply only where that can be done.
+bool Selector::pulls(const Algorithm& algorithm, const Problem& problem) const {
+  Problem without = problem;
+  without.limits.pulls = false;
+  return !usable(algorithm, without).yes;
+}
+
+// The cheapest that goes the other way, if it is worth being tried. Both give the same bits.
+const Algorithm* Selector::rival_of(const Algorithm& chosen, const Problem& problem) const {
+  // From or to a root, calls that fit a slot run ahead of one another, which is worth more.
+  const uint64_t least = has_root(problem.collective)
+                             ? std::max(kLeastBytesOfRivals, problem.limits.slot_bytes + 1)
+                             : kLeastBytesOfRivals;
+  const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
+                   problem.bytes() >= least && !is_uneven(problem.collective);
+  if (!may || !chosen.rank_order) return nullptr;
+  const double its_seconds = chosen.seconds(problem, machine_);
+  if (machine_.ranks_per_core > 1 && its_seconds < kLeastSecondsOfSharers) return nullptr;
+  const bool pulled = pulls(chosen, problem);
+  const Algorithm* best = nullptr;
+  double most = kWorthTrying * its_seconds;
+  for (const Algorithm* algorithm : algorithms()) {
+    if (algorithm->collective != problem.collective || !algorithm->rank_order) continue;
+    if (!usable(*algorithm, problem).yes || pulls(*algorithm, problem) == pulled) continue;
+    const double seconds = algorithm->seconds(problem, machine_);
+    if (seconds >= most) continue;
+    best = algorithm;
+    most = seconds;
   }
   return best;
 }
@@ -226,11 +265,12 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }
   decision.algorithm = cheapest(problem);
+  if (decision.algorithm != nullptr) decision.rival = rival_of(*decision.algorithm, problem);
   decision.origin = "cost model";
   return decision;
 }
 
-const Algorithm* Selector::choose(const Problem& problem, DataType type) const {
+Chosen Selector::choose(const Problem& problem, DataType type) const {
   const Problem common = without_rank(problem);
   const Decision decision = decide(common, type);
   if (!decision.note.empty()) {
@@ -239,7 +279,7 @@ const Algorithm* Selector::choose(const Problem& problem, DataType type) const {
                  decision.algorithm == nullptr ? "none" : decision.algorithm->name,
                  decision.origin);
   }
-  return decision.algorithm;
+  return decision;
 }
 
 Choice Selector::explain(const Problem& problem, DataType type) const {
@@ -252,7 +292,7 @@ Choice Selector::explain(const Problem& problem, DataType type) const {
                                  applies.yes ? algorithm->seconds(common, machine_) : 0.0});
   }
   Decision decision = decide(common, type);
-  choice.algorithm = decision.algorithm;
+  static_cast<Chosen&>(choice) = decision;
   choice.origin = std::move(decision.origin);
   choice.note = std::move(decision.note);
   return choice;

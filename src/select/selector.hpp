@@ -47,10 +47,9 @@ struct Candidate {
   double seconds = 0;        // by the cost model, if it applies
 };
 
-struct Choice {
-  const Algorithm* algorithm = nullptr;  // nullptr: none applies
-  std::string origin;                    // "CCL_ALLREDUCE", "cost model", ...
-  std::string note;  // why one that was named was passed over, the last if several; else empty
+struct Choice : Chosen {
+  std::string origin;  // "CCL_ALLREDUCE", "cost model", ...
+  std::string note;    // why one that was named was passed over, the last if several; else empty
   std::vector<Candidate> candidates;  // all of the collective, in the order of registry.inc
 };
 
@@ -69,22 +68,21 @@ class Selector {
   static Result<Selector> create(const Environment& environment, const Machine& machine,
                                  Advice advice = {});
 
-  // The algorithm for a call, nullptr if none applies. `problem` is the whole call, before it is
-  // divided among lanes: rules and costs are about its size. The type is for the tuner.
-  [[nodiscard]] const Algorithm* choose(const Problem& problem,
-                                        DataType type = DataType::kFloat32) const;
+  // The algorithm for a call, and its rival where the cost model decides. `problem` is the whole
+  // call, before it is divided among lanes: rules and costs are about its size. The type is for the
+  // tuner.
+  [[nodiscard]] Chosen choose(const Problem& problem, DataType type = DataType::kFloat32) const;
   // The same with all reasons.
   [[nodiscard]] Choice explain(const Problem& problem, DataType type = DataType::kFloat32) const;
 
  private:
-  struct Decision {
-    const Algorithm* algorithm = nullptr;
+  struct Decision : Chosen {
     std::string origin;
     std::string note;
     LogLevel severity = LogLevel::kInfo;  // of the note
   };
-  Selector(const Machine& machine, bool strict, Advice advice)
-      : machine_(machine), strict_(strict), advice_(std::move(advice)) {}
+  Selector(const Machine& machine, bool strict, bool adapts, Advice advice)
+      : machine_(machine), strict_(strict), adapts_(adapts), advice_(std::move(advice)) {}
   [[nodiscard]] Decision decide(const Problem& problem, DataType type) const;
   // Whether `algorithm` is the decision; if it does not apply, the note says that `origin` named
   // it.
@@ -92,10 +90,13 @@ class Selector {
               Decision& decision) const;
   bool ask_tuner(const Problem& problem, DataType type, Decision& decision) const;
   [[nodiscard]] Applies usable(const Algorithm& algorithm, const Problem& problem) const;
+  [[nodiscard]] bool pulls(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;
+  [[nodiscard]] const Algorithm* rival_of(const Algorithm& chosen, const Problem& problem) const;
 
   Machine machine_;
   bool strict_;
+  bool adapts_;  // TUTTI_ADAPT
   Advice advice_;
   CollectiveRules rules_;  // of the variables
 };

@@ -57,7 +57,7 @@ TEST(MeasuredMachine, DecidesFromWhichSizeOnPeersAreRead) {
     problem.limits = limits_of(Environment(), 2);
     for (uint64_t bytes = 64; bytes <= 1 << 20; bytes *= 2) {
       problem.count = problem.stride = bytes / 4;
-      if (selector.choose(problem)->name == "pull") return bytes;
+      if (selector.choose(problem).algorithm->name == "pull") return bytes;
     }
     return UINT64_MAX;
   };

@@ -33,12 +33,66 @@ Result<Selector> selector_with(std::map<std::string, std::string> variables) {
 }
 
 std::string_view chosen(const Selector& selector, const Problem& problem) {
-  const Algorithm* algorithm = selector.choose(problem);
+  const Algorithm* algorithm = selector.choose(problem).algorithm;
   return algorithm == nullptr ? "none" : algorithm->name;
 }
 
 std::string error_of(std::map<std::string, std::string> variables) {
   return std::string(selector_with(std::move(variables)).status().message());
+}
+
+std::string_view rival(const Selector& selector, const Problem& problem) {
+  const Algorithm* algorithm = selector.choose(problem).rival;
+  return algorithm == nullptr ? "none" : algorithm->name;
+}
+
+Problem pulling(Problem problem) {
+  problem.limits.pulls = true;
+  return problem;
+}
+
+TEST(Rival, GoesTheOtherWay) {
+  const Selector selector = *selector_with({});
+  for (const Collective collective :
+       {Collective::kAllreduce, Collective::kBroadcast, Collective::kReduce, Collective::kAllgather,
+        Collective::kReduceScatter, Collective::kAlltoall, Collective::kGather,
+        Collective::kScatter}) {
+    for (const uint64_t bytes : {128 << 10, 1 << 20, 16 << 20}) {
+      const Problem problem = pulling(problem_of(collective, bytes));
+      const bool pulls = chosen(selector, problem).starts_with("pull");
+      EXPECT_EQ(rival(selector, problem).starts_with("pull"), !pulls)
+          << collective_name(collective) << " of " << bytes;
+      EXPECT_NE(rival(selector, problem), "none") << collective_name(collective);
+      EXPECT_EQ(selector.explain(problem).rival, selector.choose(problem).rival);
+    }
+  }
+}
+
+TEST(Rival, IsThereWhereItMayPayOnly) {
+  const Selector selector = *selector_with({});
+  EXPECT_EQ(rival(selector, problem_of(Collective::kAlltoall, 1 << 20)), "none") << "no pulls";
+  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAlltoall, 60 << 10))), "none");
+  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kBarrier, 0))), "none");
+  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAllgatherv, 1 << 20))), "none");
+  Problem problem = pulling(problem_of(Collective::kBroadcast, 1 << 20));
+  EXPECT_NE(rival(selector, problem), "none");
+  problem.limits.slot_bytes = 1 << 20;
+  EXPECT_EQ(rival(selector, problem), "none") << "calls run ahead of one another";
+  problem.collective = Collective::kAllgather;
+  EXPECT_NE(rival(selector, problem), "none");
+  problem.limits.views = true;
+  EXPECT_EQ(rival(selector, problem), "none");
+  Machine machine;
+  machine.pull_s = 1;
+  const Selector slow = *Selector::create(*read_environment(fake_environment({})), machine);
+  EXPECT_EQ(rival(slow, pulling(problem_of(Collective::kAlltoall, 1 << 20))), "none");
+}
+
+TEST(Rival, IsNoneOfWhatTheUserHasChosen) {
+  const Problem problem = pulling(problem_of(Collective::kAlltoall, 1 << 20));
+  EXPECT_EQ(rival(*selector_with({{"CCL_ALLTOALL", "flat"}}), problem), "none");
+  EXPECT_NE(rival(*selector_with({{"CCL_ALLTOALL", "flat:0-1000"}}), problem), "none");
+  EXPECT_EQ(rival(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
 }
 
 TEST(Selector, GrowsFromLineToSlotToWindow) {
@@ -373,7 +427,7 @@ TEST(Selector, StrictModeReducesInRankOrderOnly) {
       const Choice choice = strict.explain(problem);
       EXPECT_TRUE(choice.algorithm->rank_order) << choice.algorithm->name;
       EXPECT_NE(choice.note.find("TUTTI_STRICT"), std::string::npos) << choice.note;
-      EXPECT_EQ(strict.choose(problem), choice.algorithm);
+      EXPECT_EQ(strict.choose(problem).algorithm, choice.algorithm);
     }
   }
 }
@@ -395,10 +449,10 @@ TEST(Selector, EveryRankChoosesAlike) {
   const Selector selector = *selector_with({});
   for (const uint64_t bytes : {0UL, 8UL, 60UL, 3000UL, 30'000UL, 300'000UL, 3UL << 30}) {
     Problem problem = problem_of(Collective::kAllreduce, bytes, 5);
-    const Algorithm* first = selector.choose(problem);
+    const Algorithm* first = selector.choose(problem).algorithm;
     for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
       problem.in_place = problem.rank % 2 == 0;
-      EXPECT_EQ(selector.choose(problem), first);
+      EXPECT_EQ(selector.choose(problem).algorithm, first);
       EXPECT_EQ(selector.explain(problem).algorithm, first);
     }
   }
@@ -422,9 +476,9 @@ TEST(Selector, ExplainsEveryCandidate) {
 TEST(Selector, LooksAtNoLayout) {
   const Selector selector = *selector_with({});
   Problem problem = problem_of(Collective::kAlltoallv, 0, 3);
-  const Algorithm* even = selector.choose(problem);
+  const Algorithm* even = selector.choose(problem).algorithm;
   problem.layouts.send = {{1 << 20, 0, 5}, {0, 1 << 20, 1 << 20}};
-  EXPECT_EQ(selector.choose(problem), even);
+  EXPECT_EQ(selector.choose(problem).algorithm, even);
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ TEST(TunedSelector, PutsTheFileBeforeTheCostModel) {
   const Choice choice = selector.explain(allreduce_of(8));
   EXPECT_EQ(choice.algorithm->name, "one_shot");
   EXPECT_EQ(choice.origin, "tuning file /x/y.json");
-  EXPECT_EQ(selector.choose(allreduce_of(8)), choice.algorithm);
+  EXPECT_EQ(selector.choose(allreduce_of(8)).algorithm, choice.algorithm);
   EXPECT_EQ(selector.explain(allreduce_of(1 << 20)).algorithm->name, "ring");
   EXPECT_EQ(selector.explain(allreduce_of(0)).origin, "cost model") << "0 bytes were not measured";
 }
@@ -248,9 +248,9 @@ TEST(TunedSelector, AsksTheTunerBetweenVariableAndFile) {
   Asked asked{.answer = "flat"};
   const tutti_tuner tuner{sizeof(tutti_tuner), answer, &asked};
   const Selector selector = *selector_with({{"CCL_ALLREDUCE", "two_shot:100-200"}}, tuner);
-  EXPECT_EQ(selector.choose(allreduce_of(100))->name, "two_shot");
+  EXPECT_EQ(selector.choose(allreduce_of(100)).algorithm->name, "two_shot");
   EXPECT_EQ(asked.times, 0);
-  EXPECT_EQ(selector.choose(allreduce_of(8), DataType::kInt32)->name, "flat");
+  EXPECT_EQ(selector.choose(allreduce_of(8), DataType::kInt32).algorithm->name, "flat");
   EXPECT_EQ(asked.times, 1);
   EXPECT_EQ(selector.explain(allreduce_of(8)).origin, "the tuner");
   asked.answer = nullptr;

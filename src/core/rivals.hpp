@@ -1,0 +1,84 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Two ways to do the same, of which the faster is found out by timing both. What has not been taken
+// for long is believed to have become faster, a little with each time that the other is, until it
+// is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
+// work disturbs now and then: so who is tried is tried some times in a row, and estimates are
+// medians.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tutti {
+
+enum class Rival : uint8_t { kFirst, kSecond };
+
+class Rivals {
+ public:
+  // Not yet known is the fastest; of two such, the first.
+  [[nodiscard]] Rival better() const {
+    return first_.hoped() <= second_.hoped() ? Rival::kFirst : Rival::kSecond;
+  }
+  // The same for one who learns what a choice has cost only after the next: stays with each for a
+  // trial at least.
+  Rival choose() {
+    if (stay_ > 0) {
+      --stay_;
+    } else if (const Rival chosen = better(); chosen != chosen_) {
+      chosen_ = chosen;
+      stay_ = kTrial;
+    }
+    return chosen_;
+  }
+  [[nodiscard]] bool knows(Rival rival) const { return of(rival).known(); }
+  // What it costs now, if known; else 0.
+  [[nodiscard]] double cost(Rival rival) const { return of(rival).cost; }
+  // What it has cost this time: seconds, or seconds per byte; more than 0.
+  void took(Rival rival, double cost) {
+    Estimate& estimate = of(rival);
+    if (rival != last_ && estimate.known()) estimate.times = 0;
+    last_ = rival;
+    estimate.add(cost);
+    of(rival == Rival::kFirst ? Rival::kSecond : Rival::kFirst).hope *= kHope;
+  }
+
+ private:
+  static constexpr double kHope = 1023.0 / 1024;
+  static constexpr size_t kTrial = 3;   // times in a row
+  static constexpr double kStep = 1.1;  // of the estimate, towards what is seen later
+
+  struct Estimate {
+    double cost = 0;
+    double hope = 1;   // what part of that it may have become since
+    size_t times = 0;  // of the trial, at most kTrial
+    std::array<double, kTrial> trial{};
+    [[nodiscard]] bool known() const { return times == kTrial; }
+    [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
+    void add(double newest) {
+      hope = 1;
+      if (known()) {
+        cost = newest > cost ? cost * kStep : cost / kStep;
+        return;
+      }
+      trial[times++] = newest;
+      if (!known()) return;
+      std::ranges::sort(trial);
+      cost = trial[kTrial / 2];
+    }
+  };
+  [[nodiscard]] const Estimate& of(Rival rival) const {
+    return rival == Rival::kFirst ? first_ : second_;
+  }
+  Estimate& of(Rival rival) { return rival == Rival::kFirst ? first_ : second_; }
+
+  Rival last_ = Rival::kFirst;
+  Rival chosen_ = Rival::kFirst;
+  size_t stay_ = 0;
+  Estimate first_;
+  Estimate second_;
+};
+
+}  // namespace tutti

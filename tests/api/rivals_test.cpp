@@ -1,0 +1,120 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives that find out which of two algorithms is faster: results are right by both, and both
+// are used.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/collectives.hpp"
+
+namespace tutti_test {
+namespace {
+
+constexpr int kCalls = 10;  // three by the first, four by the second
+constexpr const char* kChange = "goes on by";
+
+// Whether calls of a collective have said that they change their way.
+bool changes(const std::string& log, const std::string& collective) {
+  const std::string begin = "debug: " + collective + " of ";
+  for (size_t at = log.find(begin); at != std::string::npos; at = log.find(begin, at + 1)) {
+    if (log.substr(at, log.find('\n', at) - at).find(kChange) != std::string::npos) return true;
+  }
+  return false;
+}
+
+void call_all(Collectives& on, size_t count, const Variant& variant) {
+  on.allreduce(TUTTI_FLOAT32, Op::kSum, count, variant);
+  on.allgather(TUTTI_INT32, count, variant);
+  on.reduce_scatter(TUTTI_FLOAT32, Op::kMax, count, variant);
+  on.alltoall(TUTTI_INT32, count, {variant.form, false, variant.skewed});
+  on.broadcast(TUTTI_FLOAT32, count, 1, {variant.form, false, variant.skewed});
+  on.reduce(TUTTI_INT32, Op::kSum, count, 1, variant);
+  on.scatter(TUTTI_FLOAT32, count, 1, variant);
+  on.gather(TUTTI_FLOAT32, count, 0, variant);  // whose algorithm is given
+}
+
+struct Setting {
+  int ranks;
+  const char* workers;
+  size_t count;  // and a quarter more: of one power of two
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) {
+  *out << setting.ranks << "_ranks_" << setting.workers << "_workers";
+}
+
+// Figures by which calls of ranks that share cores take long enough for rivals.
+class SlowCopies {
+ public:
+  SlowCopies() : path_(testing::TempDir() + "tutti_rivals_" + std::to_string(getpid()) + ".json") {
+    std::ofstream(path_) << R"({"format": 1, "choices": {},
+        "machine": {"copy_cached_s": 1e-8, "copy_memory_s": 1e-8, "reduce_s": 1e-9},
+        "key": {"processor": "", "cores": 1, "l2_bytes": 0, "numa_nodes": 1, "version": "0"}})";
+  }
+  ~SlowCopies() { std::filesystem::remove(path_); }
+  SlowCopies(const SlowCopies&) = delete;
+  SlowCopies& operator=(const SlowCopies&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_;
+};
+
+class RivalAlgorithms : public testing::TestWithParam<Setting> {};
+
+TEST_P(RivalAlgorithms, AreBothTriedAndGiveTheReference) {
+  const SlowCopies figures;
+  Ranks ranks;
+  ranks.count = GetParam().ranks;
+  ranks.before = [&](int) {
+    setenv("CCL_LOG_LEVEL", "debug", 1);
+    setenv("CCL_WORKER_COUNT", GetParam().workers, 1);
+    setenv("TUTTI_SHM_SLOT_BYTES", "8192", 1);
+    setenv("TUTTI_TUNING_FILE", figures.path().c_str(), 1);
+    setenv("CCL_GATHER", "pull", 1);
+    testing::internal::CaptureStderr();
+  };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    for (int i = 0; i < kCalls; ++i) {
+      const Form form = kForms[i % 3];
+      const size_t count = GetParam().count;
+      call_all(on, i % 2 == 0 ? count : count + count / 4 + 1, {form, i % 4 == 1, i % 5 == 1});
+    }
+    const std::string log = testing::internal::GetCapturedStderr();
+    if (log.find("cannot read one another's buffers") != std::string::npos) {
+      GTEST_SKIP() << "no rank may read another's memory here";
+    }
+    for (const char* collective : {"allreduce", "allgather", "reduce_scatter", "alltoall",
+                                   "broadcast", "reduce", "scatter"}) {
+      const std::string name = collective;
+      const int decider = name == "reduce" ? 1 : 0;
+      EXPECT_EQ(changes(log, name), rank == decider) << name << ":\n" << log;
+    }
+    EXPECT_FALSE(changes(log, "gather")) << log;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, RivalAlgorithms,
+                         testing::Values(Setting{2, "1", 40'000}, Setting{3, "1", 40'000},
+                                         Setting{4, "2", 160'000}));
+
+TEST(RivalAlgorithms, ThereAreNoneWithoutAdapting) {
+  Ranks ranks;
+  ranks.before = [](int) {
+    setenv("CCL_LOG_LEVEL", "debug", 1);
+    setenv("TUTTI_ADAPT", "0", 1);
+    testing::internal::CaptureStderr();
+  };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    for (int i = 0; i < kCalls; ++i) on.allreduce(TUTTI_FLOAT32, Op::kSum, 300'000, {});
+    EXPECT_EQ(testing::internal::GetCapturedStderr().find(kChange), std::string::npos);
+  });
+}
+
+}  // namespace
+}  // namespace tutti_test

@@ -1,0 +1,114 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/rivals.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+// How many of so many times the second is taken, if each costs so much.
+int seconds_of(Rivals& rivals, int times, double first, double second) {
+  int seconds = 0;
+  for (int i = 0; i < times; ++i) {
+    const Rival way = rivals.better();
+    seconds += way == Rival::kSecond ? 1 : 0;
+    rivals.took(way, way == Rival::kFirst ? first : second);
+  }
+  return seconds;
+}
+
+// The same for one who learns the cost of a time only after the next has been chosen. Gives the
+// longest and the shortest run of the second.
+struct Stretches {
+  int shortest = 1 << 30;
+  int longest = 0;
+  int total = 0;
+};
+Stretches stretches_of_second(Rivals& rivals, int times, double first, double second) {
+  Stretches stretches;
+  Rival running = Rival::kFirst;
+  int stretch = 0;
+  for (int i = 0; i < times; ++i) {
+    const Rival next = rivals.choose();
+    rivals.took(running, running == Rival::kFirst ? first : second);
+    if (running == Rival::kSecond) ++stretch, ++stretches.total;
+    if (running == Rival::kSecond && next == Rival::kFirst) {
+      stretches.shortest = std::min(stretches.shortest, stretch);
+      stretches.longest = std::max(stretches.longest, stretch);
+      stretch = 0;
+    }
+    running = next;
+  }
+  return stretches;
+}
+
+TEST(Rivals, BothAreTriedSomeTimesAndTheFasterIsTaken) {
+  Rivals second_is_faster;
+  EXPECT_FALSE(second_is_faster.knows(Rival::kFirst));
+  EXPECT_EQ(seconds_of(second_is_faster, 6, 2, 1), 3);
+  EXPECT_TRUE(second_is_faster.knows(Rival::kFirst) && second_is_faster.knows(Rival::kSecond));
+  EXPECT_EQ(seconds_of(second_is_faster, 100, 2, 1), 100);
+  Rivals first_is_faster;
+  EXPECT_EQ(seconds_of(first_is_faster, 100, 1, 2), 3);
+}
+
+TEST(Rivals, TheSlowerIsTriedAgainTheMoreSeldomTheSlowerItIs) {
+  Rivals a_little;
+  Rivals a_lot;
+  const int often = seconds_of(a_little, 100'000, 1, 1.2);
+  const int seldom = seconds_of(a_lot, 100'000, 1, 10);
+  EXPECT_GT(seldom, 3);
+  EXPECT_LT(seldom, 200);
+  EXPECT_GT(often, 3 * seldom);
+  EXPECT_LT(often, 3000);
+}
+
+TEST(Rivals, ATrialThatBeginsBadlyIsNotDecidedByThat) {
+  Rivals rivals;
+  seconds_of(rivals, 3, 2, 1);
+  ASSERT_EQ(rivals.better(), Rival::kSecond);
+  rivals.took(Rival::kSecond, 100);  // caches are cold
+  rivals.took(Rival::kSecond, 1);
+  rivals.took(Rival::kSecond, 1);
+  EXPECT_EQ(rivals.better(), Rival::kSecond);
+  EXPECT_EQ(rivals.cost(Rival::kSecond), 1);
+}
+
+TEST(Rivals, FewThatAreHeldUpChangeNothing) {
+  Rivals rivals;
+  seconds_of(rivals, 10, 2, 1);
+  for (int i = 0; i < 5; ++i) rivals.took(Rival::kSecond, 1000);
+  EXPECT_EQ(rivals.better(), Rival::kSecond);
+}
+
+TEST(Rivals, WhatHasBecomeSlowerIsLeftSoon) {
+  Rivals rivals;
+  seconds_of(rivals, 10, 2, 1);
+  EXPECT_LT(seconds_of(rivals, 100, 2, 8), 15);
+}
+
+TEST(Rivals, WhatHasBecomeFasterIsFoundOut) {
+  Rivals rivals;
+  seconds_of(rivals, 1000, 1, 4);
+  EXPECT_LT(seconds_of(rivals, 100, 1, 4), 4);
+  EXPECT_GT(seconds_of(rivals, 4000, 1, 0.5), 2000);
+}
+
+TEST(Rivals, ChoicesThatAreMadeAheadStayForATrial) {
+  Rivals rivals;
+  const Stretches stretches = stretches_of_second(rivals, 50'000, 1, 1.5);
+  EXPECT_EQ(stretches.shortest, 4);
+  EXPECT_EQ(stretches.longest, 4);
+  EXPECT_GT(stretches.total, 100);
+  EXPECT_LT(stretches.total, 1000);
+}
+
+TEST(Rivals, EqualsDoNotStarveOneAnother) {
+  Rivals rivals;
+  const Stretches stretches = stretches_of_second(rivals, 10'000, 1, 1);
+  EXPECT_GE(stretches.shortest, 4);
+  EXPECT_GT(stretches.total, 3);
+}
+
+}  // namespace
+}  // namespace tutti
