@@ -33,6 +33,8 @@ class Rivals {
     }
     return chosen_;
   }
+  // Whether it has been taken once; often enough for an estimate.
+  [[nodiscard]] bool tried(Rival rival) const { return of(rival).times > 0; }
   [[nodiscard]] bool knows(Rival rival) const { return of(rival).known(); }
   // What it costs now, if known; else 0.
   [[nodiscard]] double cost(Rival rival) const { return of(rival).cost; }

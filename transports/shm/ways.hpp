@@ -31,11 +31,11 @@ class Ways {
     Rivals& rivals = rivals_[size];
     rivals.took(way == Way::kRead ? kRead : kRing, seconds / static_cast<double>(bytes));
     const uint32_t bit = uint32_t{1} << size;
-    const bool ring = rivals.knows(kRing) && better(bytes) == Way::kRing;
+    const bool ring = rivals.tried(kRing) && better(bytes) == Way::kRing;
     need_not_ask_ = ring ? need_not_ask_ | bit : need_not_ask_ & ~bit;
   }
-  // The sizes, a bit each, at which the ring is known to be the better way: a sender that has room
-  // need not ask first.
+  // The sizes, a bit each, at which the ring is the better way, or is being tried for not the first
+  // time: a sender that has room need not ask first, which makes the ring faster than it was then.
   [[nodiscard]] uint32_t need_not_ask() const { return need_not_ask_; }
   static bool includes(uint32_t sizes, uint64_t bytes) {
     return (sizes >> class_of(bytes) & 1) != 0;
