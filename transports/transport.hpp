@@ -87,7 +87,7 @@ struct alignas(2 * kCacheLine) CallLine {
 };
 static_assert(sizeof(CallLine) == 2 * kCacheLine && std::atomic<CallEntry>::is_always_lock_free);
 
-inline constexpr uint32_t kCallLines = 16;
+inline constexpr uint32_t kCallLines = 64;
 
 // How far a rank is: a count of ticks over all calls of the lane.
 struct alignas(kCacheLine) Progress {

@@ -53,6 +53,7 @@ class Lanes {
   Limits limits_;                 // of the ranks of a host
   std::optional<Hosts> domains_;  // of these, if there are several
   bool can_view_ = false;
+  bool crowded_ = false;  // the ranks of this host share cores
   Choose choose_;
   // If the ranks are on several hosts; by scope.
   std::unique_ptr<ColumnTransport> column_;  // null: not in one

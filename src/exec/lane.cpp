@@ -25,10 +25,11 @@ uint64_t elements_sent(const Call& call, int ranks) {
 
 }  // namespace
 
-Lane::Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
+Lane::Lane(int rank, int ranks, bool crowded, Transport& transport, std::unique_ptr<Window> window,
            std::unique_ptr<Endpoint> endpoint, std::vector<int> names)
     : rank_(rank),
       ranks_(ranks),
+      line_mask_((crowded ? kCallLines : kFewCallLines) - 1),
       names_(std::move(names)),
       transport_(transport),
       window_(std::move(window)),
@@ -160,14 +161,14 @@ void Lane::abandon() {
 
 void Lane::close_gate() {
   chains_[call_ % kCallLines] = chained(chains_[(call_ - 1) % kCallLines], plan_->signature);
-  gate_ = call_ - kMostAhead;
+  gate_ = call_ - most_ahead();
 }
 
 // Called until it returns true, which begins the call.
 bool Lane::pass_gate() {
   if (!reached(synced_, gate_) && !(ranks_ > kFewRanks ? look_further() : all_entered(gate_))) {
     // Having to wait, wait for more, lest each of the next calls has to as well.
-    gate_ = later(gate_, call_ - 1 - kMostAhead / 2);
+    gate_ = later(gate_, call_ - 1 - most_ahead() / 2);
     return false;
   }
   begun_ = true;
@@ -179,7 +180,7 @@ bool Lane::pass_gate() {
 
 // Whoever looks at many lines looks for more calls than it must, lest each of the next has to.
 [[gnu::noinline]] bool Lane::look_further() {
-  return all_entered(later(gate_, call_ - 1 - kMostAhead / 2)) ||
+  return all_entered(later(gate_, call_ - 1 - most_ahead() / 2)) ||
          (status_.ok() && all_entered(gate_));
 }
 

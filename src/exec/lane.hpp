@@ -9,13 +9,14 @@
 //
 // Calls in a row. A call ends when all peers have entered it, unless this rank's part of it leaves
 // nothing behind that a peer needs but its entry and its slot (Plan::Part::runs_ahead), as that of
-// a broadcast's root: then it ends at once, and up to kMostAhead such calls may end before a peer
+// a broadcast's root: then it ends at once, and up to most_ahead() such calls may end before a peer
 // enters the first. A call begins (its gate opens) when all peers have finished the last call that
 // used the lines and the part of the slot that it will write. That is known of call n of a peer
 // from its entry into call n+1, which also tells, by the chain of signatures, whether all calls up
 // to there matched.
 #pragma once
 
+#include <bit>
 #include <deque>
 #include <memory>
 #include <span>
@@ -37,8 +38,11 @@ struct alignas(kCacheLine) CacheLine {
 // Calls walk through the slots by their size: see Lane::place_slots.
 inline constexpr size_t kSlotWalks = 3;
 
-// How many calls a rank can be ahead of a peer.
-inline constexpr uint32_t kMostAhead = kCallLines - 1;
+// Of how many call lines a lane makes use. Few stay in the first-level cache: an allreduce of 8
+// bytes takes 1.2 times as long with all. But where ranks share cores, whoever runs ahead until it
+// must wait for the next turn gets the further the more there are: broadcasts take 0.6 of the time.
+inline constexpr uint32_t kFewCallLines = 16;
+static_assert(kCallLines % kFewCallLines == 0 && std::has_single_bit(kCallLines));
 
 // What a call writes of this rank's slot.
 struct SlotUse {
@@ -70,9 +74,10 @@ enum class Advance { kDone, kBlocked, kFailed };
 
 class Lane {
  public:
-  // `window` may be null: then ranks share no memory. `transport` outlives the lane. If it joins
-  // only some ranks of the communicator, `names` are their numbers there, for texts.
-  Lane(int rank, int ranks, Transport& transport, std::unique_ptr<Window> window,
+  // `window` may be null: then ranks share no memory. Whether they are `crowded`, sharing cores,
+  // all of them say alike. `transport` outlives the lane. If it joins only some ranks of the
+  // communicator, `names` are their numbers there, for texts.
+  Lane(int rank, int ranks, bool crowded, Transport& transport, std::unique_ptr<Window> window,
        std::unique_ptr<Endpoint> endpoint, std::vector<int> names = {});
 
   // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
@@ -166,15 +171,18 @@ class Lane {
   }
   [[nodiscard]] std::string name_of(int peer) const;
   [[nodiscard]] const Step* blocked_step() const;
+  // How many calls a rank can be ahead of a peer.
+  [[nodiscard]] uint32_t most_ahead() const { return line_mask_; }
   [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
-    return shared(rank).calls[call % kCallLines];
+    return shared(rank).calls[call & line_mask_];
   }
   [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
-    return shared(rank).records[call % kCallLines];
+    return shared(rank).records[call & line_mask_];
   }
 
   const int rank_;
   const int ranks_;
+  const uint32_t line_mask_;      // of the number of a call: which of so many lines is its
   const std::vector<int> names_;  // empty: as they are
   Transport& transport_;
   const std::unique_ptr<Window> window_;

@@ -68,7 +68,7 @@ int Lane::waits_for() const {
 
 uint32_t Lane::last_call_of(int peer) const {
   uint32_t last = 0;
-  for (uint32_t i = 0; i < kCallLines; ++i) {
+  for (uint32_t i = 0; i <= line_mask_; ++i) {
     const CallEntry entry = line_of(peer, i).entry.load(std::memory_order_acquire);
     if (entry.call != 0) last = later(entry.call, last);
   }

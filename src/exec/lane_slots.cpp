@@ -13,15 +13,16 @@ namespace {
 // read from its first-level cache (measured with messages of 16 and 32 KiB), and lines that are in
 // the third level alone faster still, so calls walk through the copies: small ones through a part
 // of them until there have been many, lest many communicators take much memory. Tiny messages stay:
-// for them the first-level cache is worth more.
+// for them the first-level cache is worth more, but not where ranks share cores and run ahead.
 struct SlotWalk {
-  uint64_t longest;     // extent
-  uint64_t room;        // of each copy
-  uint64_t room_later;  // after kManyCalls of them
+  uint64_t longest;        // extent
+  uint64_t room;           // of each copy
+  uint64_t room_later;     // after kManyCalls of them
+  uint64_t room_of_crowd;  // the same where ranks share cores
 };
-constexpr SlotWalk kWalks[kSlotWalks] = {{1 << 10, 2 << 10, 2 << 10},
-                                         {8 << 10, 48 << 10, 512 << 10},
-                                         {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+constexpr SlotWalk kWalks[kSlotWalks] = {{1 << 10, 2 << 10, 2 << 10, 32 << 10},
+                                         {8 << 10, 48 << 10, 512 << 10, 512 << 10},
+                                         {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
 constexpr uint32_t kManyCalls = 1000;
 
 size_t walk_of(uint64_t extent) {
@@ -67,7 +68,7 @@ void Lane::place_slots() {
 
 // The last call that wrote there and that a peer may not have finished; else one that is long over.
 uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
-  const uint32_t oldest = later(synced_, call_ - kMostAhead);
+  const uint32_t oldest = later(synced_, call_ - most_ahead());
   // Every other call used the same copy.
   for (uint32_t call = call_ - 2; reached(call, oldest); call -= 2) {
     const SlotUse& use = slot_uses_[call % kCallLines];
@@ -79,7 +80,8 @@ uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
 uint64_t Lane::slot_room() const {
   const size_t index = walk_of(part_->slot_extent);
   const SlotWalk& walk = kWalks[index];
-  return std::min(walked_[index] < kManyCalls ? walk.room : walk.room_later, slot_bytes_);
+  if (walked_[index] < kManyCalls) return std::min(walk.room, slot_bytes_);
+  return std::min(line_mask_ + 1 == kCallLines ? walk.room_of_crowd : walk.room_later, slot_bytes_);
 }
 
 uint64_t Lane::next_slot() const {

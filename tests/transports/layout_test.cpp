@@ -81,7 +81,7 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
   }
 }
 
-TEST_P(Layouts, WhatIsAlwaysUsedIsAPageOfLinesPerLane) {
+TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Span always = layout_.always(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
@@ -91,7 +91,7 @@ TEST_P(Layouts, WhatIsAlwaysUsedIsAPageOfLinesPerLane) {
         EXPECT_LE(line.end(), always.end());
       }
     }
-    EXPECT_EQ(always.bytes, static_cast<uint64_t>(layout_.lanes()) * kPageBytes);
+    EXPECT_EQ(always.bytes, static_cast<uint64_t>(layout_.lanes()) * kLinesBytes);
   }
 }
 

@@ -4,14 +4,14 @@
 namespace tutti::shm {
 namespace {
 
-// Within a lane's page of lines.
+// Within a lane's pages of lines.
 constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
 constexpr uint64_t kProgressAt = kCallsBytes;
 constexpr uint64_t kDepartureAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(CallRecord);
 constexpr uint64_t kWishesAt = round_up(kRecordsAt + kRecordsBytes, kApart);
-static_assert(kWishesAt + sizeof(WishLines) <= kPageBytes);
+static_assert(kWishesAt + sizeof(WishLines) <= kLinesBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
 
@@ -33,7 +33,7 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (kPageBytes + 2 * slot_bytes_ + staging_bytes_ + kTrayBytes);
+  rank_bytes_ = lanes_ * (kLinesBytes + 2 * slot_bytes_ + staging_bytes_ + kTrayBytes);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
@@ -61,10 +61,10 @@ uint64_t Layout::rank_part(int rank) const {
 }
 
 uint64_t Layout::lane_part(int rank, int lane) const {
-  return rank_part(rank) + unsigned_of(lane) * kPageBytes;
+  return rank_part(rank) + unsigned_of(lane) * kLinesBytes;
 }
 
-Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * kPageBytes}; }
+Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * kLinesBytes}; }
 
 Span Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
 

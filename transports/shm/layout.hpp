@@ -2,7 +2,7 @@
 //
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
-//   ranks    per rank: per lane a page of lines                 allocated at the start by the rank
+//   ranks    per rank: per lane four pages of lines              allocated at the start by the rank
 //            then per lane two slots, then per lane its staging,
 //            then per lane its tray                             allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
@@ -22,6 +22,7 @@
 namespace tutti::shm {
 
 inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // of a lane
 inline constexpr uint64_t kApart = 2 * kCacheLine;
 
 // At offset 0; written by the maker before it hands the region over, then read only.
