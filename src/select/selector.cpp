@@ -33,7 +33,7 @@ constexpr RuleVariable kRuleVariables[] = {
 // Smaller calls keep to one algorithm: pulls do not pay for them.
 constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
-constexpr double kLeastSecondsOfSharers = 500e-6;
+constexpr double kLeastSecondsOfSharers = 100e-6;
 // What the cost model thinks to take longer than that many times is not tried.
 constexpr double kWorthTrying = 8;
 
