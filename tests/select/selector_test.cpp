@@ -57,7 +57,7 @@ TEST(Rival, GoesTheOtherWay) {
        {Collective::kAllreduce, Collective::kBroadcast, Collective::kReduce, Collective::kAllgather,
         Collective::kReduceScatter, Collective::kAlltoall, Collective::kGather,
         Collective::kScatter}) {
-    for (const uint64_t bytes : {128 << 10, 1 << 20, 16 << 20}) {
+    for (const uint64_t bytes : {128u << 10, 1u << 20, 16u << 20}) {
       const Problem problem = pulling(problem_of(collective, bytes));
       const bool pulls = chosen(selector, problem).starts_with("pull");
       EXPECT_EQ(rival(selector, problem).starts_with("pull"), !pulls)
