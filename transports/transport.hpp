@@ -256,6 +256,7 @@ struct TransportConfig {
   // best there are.
   std::string provider = {};
   std::string interfaces = {};
+  bool limits_providers = false;  // the user has, by libfabric's own variable
   NicSet nics = {};
 };
 
@@ -273,8 +274,8 @@ struct TransportKind {
   Status (*available)();
   // Collective over exchange.
   Result<std::unique_ptr<Transport>> (*connect)(Exchange& exchange, const TransportConfig& config);
-  // Whether it is used only where the user names it (CCL_ATL_TRANSPORT).
-  bool only_if_named = false;
+  // Whether it is a good choice here where the user names none (CCL_ATL_TRANSPORT); null: yes.
+  bool (*suits)(const TransportConfig& config) = nullptr;
 };
 
 // All, in the order of registry.inc, which is the order of preference.

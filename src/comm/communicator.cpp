@@ -138,7 +138,8 @@ Status Communicator::connect(Exchange& exchange) {
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .provider = environment.ofi_provider,
-      .interfaces = environment.ofi_interfaces,
+      .interfaces = environment.net_interfaces,
+      .limits_providers = !environment.fi_provider.empty(),
       .nics = nics_of(environment)};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);

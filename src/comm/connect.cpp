@@ -86,14 +86,16 @@ Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int
 
 // ---- the network -------------------------------------------------------------------------------
 
-// The first kind that all ranks can use, or the one demanded.
-Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::string& demanded) {
+// The first kind that all ranks can use and that suits them, or the one demanded.
+Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::string& demanded,
+                                              const TransportConfig& config) {
   uint64_t usable = 0;
   std::string reasons;
   const auto kinds = transport_kinds();
   const auto wanted = [&](const TransportKind& kind) {
-    return kind.reach == Reach::kNetwork &&
-           (demanded.empty() ? !kind.only_if_named : kind.name == demanded);
+    if (kind.reach != Reach::kNetwork) return false;
+    if (!demanded.empty()) return kind.name == demanded;
+    return kind.suits == nullptr || kind.suits(config);
   };
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (!wanted(*kinds[i])) continue;
@@ -141,11 +143,11 @@ Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& e
   within.channels = JoinedTransport::host_channels(config.lanes);
   within.numbers = neighborhood->hosts.neighbors(exchange.rank());
   auto host = host_kind().connect(*neighborhood->exchange, within);
-  const auto kind = agree_on_network(exchange, environment.atl_transport);
-  if (!host.ok()) return host.status();
-  if (!kind.ok()) return kind.status();
   TransportConfig between = config;
   between.channels = JoinedTransport::network_channels(config.lanes);
+  const auto kind = agree_on_network(exchange, environment.atl_transport, between);
+  if (!host.ok()) return host.status();
+  if (!kind.ok()) return kind.status();
   auto network = (*kind)->connect(exchange, between);
   if (!network.ok()) return network.status();
   auto joined =

@@ -5,6 +5,7 @@
 #include <net/if.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <memory>
@@ -14,24 +15,11 @@
 namespace tutti {
 namespace {
 
-struct Interface {
-  std::string name;
-  NetAddress address;
-};
-
-// Those that are up, one entry per address that other hosts can use.
-Result<std::vector<Interface>> list_interfaces() {
-  ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) return Status::system(errno, "listing the network interfaces");
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> freed(first, freeifaddrs);
-  std::vector<Interface> interfaces;
-  for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
-    NetAddress address = from_sockaddr(entry->ifa_addr);
-    if ((entry->ifa_flags & IFF_UP) == 0 || !address.known() || address.link_local()) continue;
-    address.port = 0;
-    interfaces.push_back({entry->ifa_name, address});
-  }
-  return interfaces;
+// How many bits of a network mask are set.
+int bits_of(const NetAddress& mask) {
+  int bits = 0;
+  for (const std::byte byte : mask.host) bits += std::popcount(std::to_integer<unsigned>(byte));
+  return bits;
 }
 
 struct Route {
@@ -107,6 +95,20 @@ std::string listing(const std::vector<Interface>& interfaces) {
 }
 
 }  // namespace
+
+Result<std::vector<Interface>> list_interfaces() {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return Status::system(errno, "listing the network interfaces");
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> freed(first, freeifaddrs);
+  std::vector<Interface> interfaces;
+  for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+    NetAddress address = from_sockaddr(entry->ifa_addr);
+    if ((entry->ifa_flags & IFF_UP) == 0 || !address.known() || address.link_local()) continue;
+    address.port = 0;
+    interfaces.push_back({entry->ifa_name, address, bits_of(from_sockaddr(entry->ifa_netmask))});
+  }
+  return interfaces;
+}
 
 Result<NetAddress> choose_interface(const std::string& wanted, bool prefer_ipv6) {
   auto interfaces = list_interfaces();

@@ -4,10 +4,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/network.hpp"
 
 namespace tutti {
+
+// An address of an interface that is up.
+struct Interface {
+  std::string name;
+  NetAddress address;  // port 0
+  int prefix = 0;      // how many of its bits those on its network have in common
+};
+
+// Those that other hosts can use, and the loopback's.
+Result<std::vector<Interface>> list_interfaces();
 
 // The address (port 0) of the interface that `wanted` names, by its name or its address; an error
 // that lists what there is, if there is no such. With an empty `wanted`: of the interface of the

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -76,6 +77,15 @@ std::string NetAddress::host_text() const {
 std::string NetAddress::text() const {
   return family == Family::kIpv6 ? fmt::format("[{}]:{}", host_text(), port)
                                  : fmt::format("{}:{}", host_text(), port);
+}
+
+std::string NetAddress::network_text(int prefix) const {
+  NetAddress network = *this;
+  for (size_t i = 0; i < host.size(); ++i) {
+    const int kept = std::clamp(prefix - 8 * static_cast<int>(i), 0, 8);
+    network.host[i] &= static_cast<std::byte>(0xff00 >> kept & 0xff);
+  }
+  return fmt::format("{}/{}", network.host_text(), prefix);
 }
 
 NetAddress from_sockaddr(const sockaddr* address) {
@@ -163,6 +173,21 @@ int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& fd) {
   // A connection to a port of one's own host that nobody listens at may meet itself.
   if (local_address(fd.get()) == remote_address(fd.get())) return fail_with(ECONNREFUSED, fd);
   return 0;
+}
+
+int start_tcp(const NetAddress& from, const NetAddress& to, Fd& fd) {
+  if (const int error = open_tcp(to, fd)) return error;
+  tune_tcp(fd.get());
+  // The kernel chooses the port when it connects, of those that are free towards `to`.
+  set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  NetAddress any_port = from;
+  any_port.port = 0;
+  sockaddr_storage name;
+  socklen_t length = to_sockaddr(any_port, name);
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&name), length) != 0) return fail_with(errno, fd);
+  length = to_sockaddr(to, name);
+  const int done = connect(fd.get(), reinterpret_cast<sockaddr*>(&name), length);
+  return done == 0 || errno == EINPROGRESS || errno == EINTR ? 0 : fail_with(errno, fd);
 }
 
 void tune_tcp(int socket) {

@@ -30,6 +30,8 @@ struct NetAddress {
   // E.g. "10.1.2.3" or "fd00::2"; with the port "10.1.2.3:4711" or "[fd00::2]:4711".
   [[nodiscard]] std::string host_text() const;
   [[nodiscard]] std::string text() const;
+  // Of the network that has the first `prefix` bits in common with it, e.g. "10.1.2.0/24".
+  [[nodiscard]] std::string network_text(int prefix) const;
   friend bool operator==(const NetAddress&, const NetAddress&) = default;
 };
 
@@ -45,6 +47,9 @@ Result<NetAddress> resolve_host(const std::string& name, uint16_t port, bool pre
 int listen_tcp(const NetAddress& address, int backlog, Fd& socket);
 // One attempt, until the deadline at most; returns 0 or the system's error number.
 int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& socket);
+// Begins one from an address of this host (its port does not count), which is being made when this
+// returns 0: what is sent over it meanwhile is answered with EAGAIN.
+int start_tcp(const NetAddress& from, const NetAddress& to, Fd& socket);
 // Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
 // both ends of a connection; connect_tcp() has done it.
 void tune_tcp(int socket);

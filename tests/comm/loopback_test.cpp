@@ -38,6 +38,7 @@ void run_on_hosts(
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       Environment environment;
+      environment.atl_transport = "ofi";  // in whose place the network is
       environment.host_id = hosts.substr(static_cast<size_t>(rank), 1);
       environment.tuning_file = "none";
       CommunicatorConfig config;

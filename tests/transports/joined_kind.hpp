@@ -1,11 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Shared memory and libfabric behind one transport, for the tests of messages: two ranks are on one
+// Shared memory and a network behind one transport, for the tests of messages: two ranks are on one
 // host, more of them on two.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "comm/connect.hpp"
@@ -13,11 +14,11 @@
 
 namespace tutti_test {
 
-inline const tutti::TransportKind& kind_of(tutti::Reach reach) {
-  return **std::ranges::find(tutti::transport_kinds(), reach, &tutti::TransportKind::reach);
+inline const tutti::TransportKind& kind_of(std::string_view name) {
+  return **std::ranges::find(tutti::transport_kinds(), name, &tutti::TransportKind::name);
 }
 
-inline tutti::Status joined_available() { return kind_of(tutti::Reach::kNetwork).available(); }
+inline tutti::Status joined_available() { return kind_of("tcp").available(); }
 
 inline tutti::Result<std::unique_ptr<tutti::Transport>> connect_joined(
     tutti::Exchange& exchange, const tutti::TransportConfig& config) {
@@ -28,16 +29,18 @@ inline tutti::Result<std::unique_ptr<tutti::Transport>> connect_joined(
   Hosts hosts = Hosts::of(marks);
   const int lanes = config.lanes;
   if (hosts.count() > 1) {
-    Result<Connection> connection = connect(exchange, std::move(hosts), Environment(), config);
+    Environment environment;
+    environment.atl_transport = "tcp";
+    Result<Connection> connection = connect(exchange, std::move(hosts), environment, config);
     if (!connection.ok()) return connection.status();
     return std::move(connection->transport);
   }
   TransportConfig part = config;
   part.channels = JoinedTransport::host_channels(lanes);
-  auto host = kind_of(Reach::kHost).connect(exchange, part);
+  auto host = kind_of("shm").connect(exchange, part);
   if (!host.ok()) return host;
   part.channels = JoinedTransport::network_channels(lanes);
-  auto network = kind_of(Reach::kNetwork).connect(exchange, part);
+  auto network = kind_of("tcp").connect(exchange, part);
   if (!network.ok()) return network;
   return std::unique_ptr<Transport>(std::make_unique<JoinedTransport>(
       exchange.rank(), std::move(hosts), lanes, *std::move(host), *std::move(network)));

@@ -10,7 +10,7 @@ const TransportKind mpi_transport = {
     .reach = Reach::kNetwork,
     .available = mpi::available,
     .connect = mpi::connect,
-    .only_if_named = true,
+    .suits = [](const TransportConfig&) { return false; },
 };
 
 }  // namespace tutti

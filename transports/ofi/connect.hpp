@@ -6,6 +6,8 @@
 namespace tutti::ofi {
 
 Status available();
+// Whether it has a fast network here, or the provider that the user has named.
+bool suits(const TransportConfig& config);
 
 // Collective: succeeds on all ranks or gives all the same first error.
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config);

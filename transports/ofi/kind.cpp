@@ -17,6 +17,11 @@ Status available() {
           "when it was made"};
 }
 
+// What the user has named is not passed over in silence.
+bool suits(const TransportConfig& config) {
+  return !config.provider.empty() || config.limits_providers;
+}
+
 Result<std::unique_ptr<Transport>> connect(Exchange& /*exchange*/,
                                            const TransportConfig& /*config*/) {
   return available();
@@ -27,7 +32,13 @@ Result<std::unique_ptr<Transport>> connect(Exchange& /*exchange*/,
 #endif
 
 extern const TransportKind ofi_transport;
-const TransportKind ofi_transport = {"ofi", "libfabric: between hosts, over fast networks or TCP",
-                                     Reach::kNetwork, ofi::available, ofi::connect};
+const TransportKind ofi_transport = {
+    .name = "ofi",
+    .summary = "libfabric: between hosts, over fast networks",
+    .reach = Reach::kNetwork,
+    .available = ofi::available,
+    .connect = ofi::connect,
+    .suits = ofi::suits,
+};
 
 }  // namespace tutti

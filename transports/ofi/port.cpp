@@ -21,16 +21,11 @@ static_assert(sizeof(fi_context2) <= sizeof(Request::context));
 
 constexpr size_t kDepth = 512;  // operations under way, if the provider has room for so many
 
-std::string where(const Offer& offer) {
-  if (offer.address.empty()) return fmt::format("{} on {}", offer.provider, offer.interface);
-  return fmt::format("{} on {} ({})", offer.provider, offer.interface, offer.address);
-}
-
-Result<std::shared_ptr<Domain>> make_domain(Offer offer) {
+Result<std::shared_ptr<Domain>> make_domain(const Offer& offer) {
   auto made = std::make_shared<Domain>();
-  made->where = where(offer);
+  made->where = text_of(offer);
   made->provider = offer.provider;
-  made->info = std::move(offer.info);
+  made->info = info_of(offer);
   fi_info& info = *made->info;
   info.tx_attr->size = std::min(info.tx_attr->size, kDepth);
   info.rx_attr->size = std::min(info.rx_attr->size, kDepth);
@@ -47,13 +42,13 @@ Result<std::shared_ptr<Domain>> make_domain(Offer offer) {
 
 }  // namespace
 
-Result<std::shared_ptr<Domain>> open_domain(Offer offer) {
+Result<std::shared_ptr<Domain>> open_domain(const Offer& offer) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<Domain>> domains;
   const std::lock_guard lock(mutex);
-  std::weak_ptr<Domain>& known = domains[where(offer)];
+  std::weak_ptr<Domain>& known = domains[text_of(offer)];
   if (std::shared_ptr<Domain> open = known.lock()) return open;
-  auto made = make_domain(std::move(offer));
+  auto made = make_domain(offer);
   if (made.ok()) known = *made;
   return made;
 }

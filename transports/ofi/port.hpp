@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "transports/frames/port.hpp"
+#include "transports/nics/connect.hpp"
 #include "transports/ofi/provider.hpp"
 
 namespace tutti::ofi {
 
 struct Domain {
-  Info info;
+  std::shared_ptr<fi_info> info;
   std::string provider;
   std::string where;  // "tcp;ofi_rxm on eth0 (10.0.0.1)"
   Owned<fid_fabric> fabric;
@@ -27,16 +27,14 @@ struct Domain {
 };
 
 // The process's domain for this offer; made if there is none.
-Result<std::shared_ptr<Domain>> open_domain(Offer offer);
+Result<std::shared_ptr<Domain>> open_domain(const Offer& offer);
 
-class OfiPort final : public frames::Port {
+class OfiPort final : public nics::AddressedPort {
  public:
   static Result<std::unique_ptr<OfiPort>> open(std::shared_ptr<Domain> domain, int ranks);
 
-  // To be given to insert() of the peers.
-  [[nodiscard]] const std::string& address() const { return address_; }
-  // All ranks' addresses in rank order. Once.
-  Status insert(const std::vector<std::string>& addresses);
+  [[nodiscard]] const std::string& address() const override { return address_; }
+  Status insert(const std::vector<std::string>& addresses) override;
 
   [[nodiscard]] const std::string& where() const override { return domain_->where; }
   [[nodiscard]] size_t most_receives() const override { return domain_->info->rx_attr->size; }

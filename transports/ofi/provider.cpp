@@ -23,12 +23,8 @@ namespace {
 // of the time of tcp;ofi_rxm for 60 KB, but leaks with every endpoint. It became the "tcp" of 1.18.
 constexpr auto kOrder = std::to_array<std::string_view>(
     {"cxi", "verbs;ofi_rxm", "efa", "psm3", "opx", "psm2", "tcp", "tcp;ofi_rxm", "sockets"});
-// What engines for containers and virtual machines call the interfaces they make.
-constexpr auto kUnlikely =
-    std::to_array<std::string_view>({"docker", "br-", "virbr", "veth", "cni", "flannel", "podman"});
-
-size_t place_of(std::string_view provider) {
-  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), provider) - kOrder.begin());
+int place_of(std::string_view provider) {
+  return static_cast<int>(std::find(kOrder.begin(), kOrder.end(), provider) - kOrder.begin());
 }
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
@@ -82,59 +78,8 @@ std::map<std::string, std::string> interfaces() {
   return found;
 }
 
-// The interface over which the rest of the world is reached; empty if there is none.
-std::string default_interface() {
-  std::ifstream routes("/proc/net/route");
-  std::string line;
-  while (std::getline(routes, line)) {
-    std::istringstream fields(line);
-    std::string interface;
-    std::string destination;
-    if (fields >> interface >> destination && destination == "00000000") return interface;
-  }
-  return {};
-}
-
 // ---- offers
 // --------------------------------------------------------------------------------------
-
-// What the user has named.
-struct Wanted {
-  std::vector<std::string> interfaces;
-  std::vector<std::string> beginnings;  // of names of interfaces; empty: any
-  std::vector<std::string> excluded;    // beginnings as well
-  bool alone = false;
-};
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(separator, at), text.size());
-    if (end > at) parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
-Wanted wanted_by(const TransportConfig& config, bool alone) {
-  Wanted wanted;
-  wanted.alone = alone;
-  wanted.interfaces = split(config.interfaces, ',');
-  for (const std::string& name : split(config.nics.names, ',')) {
-    if (!name.starts_with('^')) {
-      wanted.beginnings.push_back(name);
-    } else if (name.size() > 1) {
-      wanted.excluded.push_back(name.substr(1));
-    }
-  }
-  return wanted;
-}
-
-bool begins_with_one_of(const Offer& offer, const std::vector<std::string>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& beginning) {
-    return offer.interface.starts_with(beginning) || offer.device.starts_with(beginning);
-  });
-}
 
 Info hints_for(const Library& library, const std::string& provider) {
   Info hints(library.dupinfo(nullptr));
@@ -157,12 +102,19 @@ Info hints_for(const Library& library, const std::string& provider) {
   return hints;
 }
 
+std::string format_of(const fi_info& info) {
+  if (info.addr_format == FI_SOCKADDR_IN) return std::string(nics::kIpv4);
+  if (info.addr_format == FI_SOCKADDR_IN6) return std::string(nics::kIpv6);
+  return fmt::format("addresses of format {}", info.addr_format);
+}
+
 Offer describe(const fi_info& info, const Library& library,
                const std::map<std::string, std::string>& names) {
   Offer offer;
-  offer.info.reset(library.dupinfo(&info));
+  offer.own = std::shared_ptr<fi_info>(Info(library.dupinfo(&info)));
   offer.provider = text_or_empty(info.fabric_attr->prov_name);
-  offer.format = info.addr_format;
+  offer.place = place_of(offer.provider);
+  offer.format = format_of(info);
   offer.device = text_or_empty(info.domain_attr->name);
   offer.interface = offer.device;
   offer.network = text_or_empty(info.fabric_attr->name);
@@ -173,22 +125,7 @@ Offer describe(const fi_info& info, const Library& library,
       offer.interface = name->second;
     }
   }
-  offer.likely = std::none_of(kUnlikely.begin(), kUnlikely.end(), [&](std::string_view prefix) {
-    return offer.interface.starts_with(prefix);
-  });
   return offer;
-}
-
-std::string list_of(const std::vector<Offer>& offers) {
-  std::set<std::string> lines;
-  for (const Offer& offer : offers) {
-    lines.insert(offer.address.empty() ? fmt::format("{} on {}", offer.provider, offer.interface)
-                                       : fmt::format("{} on {} ({})", offer.provider,
-                                                     offer.interface, offer.address));
-  }
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : ", ") + line;
-  return text.empty() ? "nothing" : text;
 }
 
 std::vector<Offer> ask(const Library& library, const fi_info* hints, int& error) {
@@ -206,45 +143,6 @@ std::vector<Offer> ask(const Library& library, const fi_info* hints, int& error)
   return offers;
 }
 
-// No error: one list of names may be for machines of several kinds.
-void mention_unknown(const std::vector<std::string>& beginnings, const std::vector<Offer>& offers,
-                     std::string_view found) {
-  for (const std::string& beginning : beginnings) {
-    const bool known = std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
-      return begins_with_one_of(offer, {beginning});
-    });
-    if (known) continue;
-    log::info("CCL_MNIC_NAME: no interface begins with {}; libfabric offers {}", beginning, found);
-  }
-}
-
-void keep_usable(std::vector<Offer>& offers, const Wanted& wanted) {
-  std::erase_if(offers, [&](const Offer& offer) {
-    if (offer.loopback && !wanted.alone) return true;
-    if (begins_with_one_of(offer, wanted.excluded)) return true;
-    if (!wanted.beginnings.empty() && !begins_with_one_of(offer, wanted.beginnings)) return true;
-    if (wanted.interfaces.empty()) return false;
-    return std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) ==
-           wanted.interfaces.end();
-  });
-  for (Offer& offer : offers) {
-    offer.named = !wanted.interfaces.empty() || !wanted.beginnings.empty();
-  }
-  const std::string default_name = default_interface();
-  const auto rank = [&](const Offer& offer) {
-    const auto named =
-        std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) -
-        wanted.interfaces.begin();
-    return std::tuple(place_of(offer.provider), named, !offer.loopback, !offer.likely,
-                      offer.interface != default_name, offer.format == FI_SOCKADDR_IN6);
-  };
-  std::stable_sort(offers.begin(), offers.end(),
-                   [&](const Offer& a, const Offer& b) { return rank(a) < rank(b); });
-  for (size_t i = 1; i < offers.size(); ++i) {
-    offers[i].grade = offers[i - 1].grade + (rank(offers[i - 1]) < rank(offers[i]) ? 1 : 0);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone) {
@@ -254,24 +152,22 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   if (hints == nullptr) return Status(Code::kOutOfMemory, "no memory for libfabric's hints");
   int error = 0;
   std::vector<Offer> offers = ask(*library, hints.get(), error);
-  const std::string found = list_of(offers);
-  const Wanted wanted = wanted_by(config, alone);
-  mention_unknown(wanted.beginnings, offers, found);
-  keep_usable(offers, wanted);
+  const std::string found = nics::list_of(offers);
+  nics::keep_usable(offers, config, alone);
   if (!offers.empty()) return offers;
 
   std::string asked = "tagged messages between reliable datagram endpoints";
   if (!config.provider.empty()) asked += fmt::format(", provider {}", config.provider);
-  if (!config.interfaces.empty()) asked += fmt::format(", interface {}", config.interfaces);
-  if (!config.nics.names.empty()) asked += fmt::format(", CCL_MNIC_NAME={}", config.nics.names);
-  if (!alone) asked += ", not over loopback";
+  asked += nics::conditions(config, alone);
   if (error == 0) {
     return Status::format(Code::kSystem, "libfabric has nothing fitting ({}); it offers {}", asked,
                           found);
   }
   int ignored = 0;
   return failure(error, fmt::format("asking libfabric for {}; without conditions it offers {}",
-                                    asked, list_of(ask(*library, nullptr, ignored))));
+                                    asked, nics::list_of(ask(*library, nullptr, ignored))));
 }
+
+bool is_fast(const Offer& offer) { return offer.place < place_of("tcp"); }
 
 }  // namespace tutti::ofi

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/ofi/choice.hpp"
+#include "transports/nics/choice.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -12,12 +12,13 @@
 #include "core/topology.hpp"
 #include "transports/frames/share.hpp"
 
-namespace tutti::ofi {
+namespace tutti::nics {
 namespace {
 
 // What must be the same on all ranks.
 std::string kind_of(const Offer& offer) {
-  return fmt::format("{} {}", offer.provider, offer.format);
+  if (offer.format.empty()) return offer.provider;
+  return fmt::format("{} over {}", offer.provider, offer.format);
 }
 
 // ---- this rank's
@@ -158,10 +159,9 @@ std::string kinds_in_words(const std::vector<SeenRank>& ranks) {
   for (size_t r = 0; r < std::min<size_t>(ranks.size(), 8); ++r) {
     std::set<std::string> kinds;
     for (const Seen& offer : ranks[r].offers) {
-      kinds.insert(offer.kind.substr(0, offer.kind.find(' ')));
+      kinds.insert(offer.kind);
     }
-    text += fmt::format("{}rank {} has", r > 0 ? "; " : "", r);
-    for (const std::string& kind : kinds) text += " " + kind;
+    text += fmt::format("{}rank {} has {}", r > 0 ? "; " : "", r, fmt::join(kinds, ", "));
   }
   return text;
 }
@@ -251,7 +251,7 @@ Result<std::vector<Offer>> agree(const std::vector<std::string>& texts, Candidat
   const std::vector<Seen>& first = ranks.front().offers;
   const auto chosen = std::find_if(first.begin(), first.end(), on_all);
   if (chosen == first.end()) {
-    return Status::format(Code::kSystem, "no provider of libfabric is there on all ranks: {}",
+    return Status::format(Code::kSystem, "nothing is there on all ranks: {}",
                           kinds_in_words(ranks));
   }
   const std::string network = common_network(ranks, chosen->kind);
@@ -283,4 +283,4 @@ Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>>
   return agree(*texts, std::move(own));
 }
 
-}  // namespace tutti::ofi
+}  // namespace tutti::nics

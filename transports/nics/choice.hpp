@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which of libfabric's providers the ranks use, and over which interface each of them, or over
-// which several: its rails.
+// Which provider of a transport the ranks use, and over which interface each of them, or over which
+// several: its rails.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "core/exchange.hpp"
-#include "transports/ofi/provider.hpp"
+#include "transports/nics/offer.hpp"
 
-namespace tutti::ofi {
+namespace tutti::nics {
 
 // How near to this process's cores devices of these names are: more is nearer, and equal where
 // nothing is known. Takes milliseconds, so it is asked only where it makes a difference.
@@ -46,4 +46,4 @@ Result<std::vector<Offer>> agree(const std::vector<std::string>& texts, Candidat
 Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>> offers,
                                   const NicSet& nics, const Nearness& nearness = nearness_here);
 
-}  // namespace tutti::ofi
+}  // namespace tutti::nics

@@ -1,0 +1,325 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What is particular to the tcp transport: who gets a connection, and what becomes of one over
+// which nonsense comes or that breaks.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/meeting.hpp"
+#include "core/network.hpp"
+#include "core/socket.hpp"
+#include "transports/frames/endpoint.hpp"
+#include "transports/pattern.hpp"
+#include "transports/tcp/connect.hpp"
+#include "transports/tcp/port.hpp"
+
+namespace tutti::tcp {
+namespace {
+
+using frames::FrameEndpoint;
+using tutti_test::kLongMs;
+using tutti_test::pattern;
+
+const NetAddress kHere = parse_address("127.0.0.1", 0);
+
+// Ranks in one process, which have not spoken to one another yet.
+class Ranks {
+ public:
+  explicit Ranks(int count) {
+    std::vector<std::unique_ptr<TcpPort>> ports;
+    std::vector<std::string> addresses;
+    auto names = std::make_shared<std::vector<std::string>>();
+    for (int r = 0; r < count; ++r) {
+      auto port = TcpPort::open(kHere, "tcp here", r);
+      EXPECT_TRUE(port.ok()) << port.status().message();
+      doors.emplace_back();
+      std::memcpy(&doors.back(), (*port)->address().data(), sizeof(DoorAddress));
+      addresses.push_back((*port)->address());
+      names->push_back("rank " + std::to_string(r));
+      ports.push_back(*std::move(port));
+    }
+    for (int r = 0; r < count; ++r) {
+      auto& port = ports[static_cast<size_t>(r)];
+      EXPECT_TRUE(port->insert(addresses).ok());
+      ends_.push_back(std::make_unique<FrameEndpoint>(std::move(port), names, r, 4711));
+      EXPECT_TRUE(ends_.back()->open().ok());
+    }
+  }
+  // All at once, for they wait for one another.
+  ~Ranks() {
+    std::vector<std::thread> threads;
+    for (auto& end : ends_) threads.emplace_back([&end] { end.reset(); });
+    for (std::thread& thread : threads) thread.join();
+  }
+  FrameEndpoint& operator[](int rank) { return *ends_[static_cast<size_t>(rank)]; }
+
+  template <typename Ready>
+  bool wait(const Ready& ready) {
+    const int64_t deadline = now_ms() + kLongMs;
+    while (!ready()) {
+      if (now_ms() > deadline) return false;
+      for (auto& end : ends_) end->poll();
+    }
+    return true;
+  }
+  // Whether a message of `bytes` comes through.
+  bool carries(int from, int to, uint64_t bytes) {
+    const std::vector<std::byte> sent = pattern(bytes, bytes);
+    std::vector<std::byte> got(bytes);
+    Transfer send;
+    Transfer receive;
+    (*this)[to].recv(from, 77, kExactTag, got.data(), bytes, receive);
+    (*this)[from].send(to, 77, sent.data(), bytes, send);
+    return wait([&] { return send.done && receive.done; }) && receive.status.ok() && got == sent;
+  }
+
+  std::vector<DoorAddress> doors;
+
+ private:
+  std::vector<std::unique_ptr<FrameEndpoint>> ends_;
+};
+
+Fd knock(const DoorAddress& door) {
+  Fd socket;
+  EXPECT_EQ(connect_tcp(door.address, now_ms() + kLongMs, socket), 0);
+  return socket;
+}
+
+void write_to(const Fd& socket, const void* bytes, size_t count) {
+  EXPECT_EQ(::send(socket.get(), bytes, count, MSG_NOSIGNAL), static_cast<ssize_t>(count));
+}
+
+// Whether the other end has closed it, without a byte.
+bool was_closed(const Fd& socket) {
+  char byte;
+  const ssize_t got = recv(socket.get(), &byte, 1, MSG_DONTWAIT);
+  EXPECT_LE(got, 0) << "a stranger was answered";
+  return got == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+TEST(Tcp, WhoDoesNotShowTheKeyIsSentAway) {
+  Ranks ranks(2);
+  const DoorAddress& door = ranks.doors[1];
+  std::vector<Fd> strangers;
+  // One says nothing, one too little, one something else, one knows all but the key.
+  strangers.push_back(knock(door));
+  strangers.push_back(knock(door));
+  write_to(strangers.back(), "tutti", 5);
+  strangers.push_back(knock(door));
+  write_to(strangers.back(), "GET / HTTP/1.1\r\nHost: tutti\r\n\r\n......", 36);
+  strangers.push_back(knock(door));
+  Random128 key = door.key;
+  key.back() ^= std::byte{1};
+  const Opening wrong = opening(key, 0);
+  write_to(strangers.back(), &wrong, sizeof wrong);
+  EXPECT_TRUE(ranks.wait([&] { return was_closed(strangers[2]) && was_closed(strangers[3]); }));
+  EXPECT_TRUE(ranks.carries(0, 1, 100));
+  // All who have a right to a connection have one, so the door is shut.
+  EXPECT_TRUE(ranks.wait([&] { return was_closed(strangers[0]) && was_closed(strangers[1]); }));
+}
+
+TEST(Tcp, WhoKnowsTheKeyAndIsNoRankIsSentAway) {
+  Ranks ranks(2);
+  for (const int rank : {1, 2, 1 << 30, -1}) {  // 1 is the one it is said to
+    const Fd stranger = knock(ranks.doors[1]);
+    const Opening said = opening(ranks.doors[1].key, rank);
+    write_to(stranger, &said, sizeof said);
+    EXPECT_TRUE(ranks.wait([&] { return was_closed(stranger); })) << rank;
+  }
+  EXPECT_TRUE(ranks.carries(1, 0, 100));
+}
+
+TEST(Tcp, ACrowdAtTheDoorKeepsNobodyOut) {
+  Ranks ranks(2);
+  std::vector<Fd> crowd;
+  for (int i = 0; i < 300; ++i) {
+    crowd.push_back(knock(ranks.doors[1]));
+    ranks[1].poll();
+  }
+  EXPECT_TRUE(ranks.carries(0, 1, 100));
+}
+
+TEST(Tcp, WhoCallsTheWrongRankIsNotTakenForIt) {
+  // Rank 0's door is another one's, which does not know rank 1's key.
+  auto port = TcpPort::open(kHere, "tcp here", 1);
+  auto other = Door::open(kHere);
+  ASSERT_TRUE(port.ok() && other.ok());
+  std::string stranger(sizeof(DoorAddress), '\0');
+  std::memcpy(stranger.data(), &other->address(), sizeof(DoorAddress));
+  ASSERT_TRUE((*port)->insert({stranger, (*port)->address()}).ok());
+  auto names = std::make_shared<std::vector<std::string>>(2, "rank");
+  FrameEndpoint end(*std::move(port), names, 1, 4711);
+  ASSERT_TRUE(end.open().ok());
+  Transfer sent;
+  end.send(0, 1, nullptr, 0, sent);
+  std::vector<Caller> callers;
+  const int64_t deadline = now_ms() + kLongMs;
+  while (callers.empty() && now_ms() < deadline) {
+    end.poll();
+    callers = other->answer();
+  }
+  ASSERT_EQ(callers.size(), 1u);
+  EXPECT_EQ(callers[0].rank, 1u);
+  const Opening answer = opening(other->address().key, 0);  // not the caller's
+  EXPECT_EQ(say(callers[0].socket.get(), answer), 0);
+  while (!sent.done && now_ms() < deadline) end.poll();
+  EXPECT_EQ(sent.status.code(), Code::kPeerFailed);
+  EXPECT_NE(sent.status.message().find("connecting to 127.0.0.1:"), std::string_view::npos)
+      << sent.status.message();
+}
+
+TEST(Tcp, RanksThatCallEachOtherAtOnceGetOneConnection) {
+  constexpr int kRanks = 6;
+  for (int round = 0; round < 20; ++round) {
+    Ranks ranks(kRanks);
+    std::mt19937 random(static_cast<uint32_t>(round));
+    std::vector<std::vector<std::byte>> sent(kRanks * kRanks);
+    std::vector<std::vector<std::byte>> got(kRanks * kRanks);
+    std::vector<Transfer> transfers(2 * kRanks * kRanks);
+    for (int from = 0; from < kRanks; ++from) {
+      for (int to = 0; to < kRanks; ++to) {
+        const auto at = static_cast<size_t>(from * kRanks + to);
+        sent[at] = pattern(at, random() % 200'000);
+        got[at].resize(sent[at].size());
+        ranks[to].recv(from, 5, kExactTag, got[at].data(), got[at].size(), transfers[2 * at]);
+        ranks[from].send(to, 5, sent[at].data(), sent[at].size(), transfers[2 * at + 1]);
+        if (random() % 4 == 0) ranks[static_cast<int>(random() % kRanks)].poll();
+      }
+    }
+    ASSERT_TRUE(ranks.wait([&] {
+      return std::ranges::all_of(transfers, [](const Transfer& transfer) { return transfer.done; });
+    }));
+    for (const Transfer& transfer : transfers) {
+      EXPECT_TRUE(transfer.status.ok()) << transfer.status.message();
+    }
+    EXPECT_TRUE(got == sent) << round;
+  }
+}
+
+// A connection to rank 1 as rank 0 would have it.
+Fd forged_wire(Ranks& ranks) {
+  Fd wire = knock(ranks.doors[1]);
+  const Opening said = opening(ranks.doors[1].key, 0);
+  write_to(wire, &said, sizeof said);
+  Opening answer{};
+  EXPECT_TRUE(ranks.wait([&] {
+    return recv(wire.get(), &answer, sizeof answer, MSG_DONTWAIT) ==
+           static_cast<ssize_t>(sizeof answer);
+  }));
+  EXPECT_EQ(answer.key, ranks.doors[0].key);
+  return wire;
+}
+
+TEST(Tcp, NonsenseOverAConnectionEndsWhatIsUnderWayToThatPeerAndNothingElse) {
+  const auto head = [](uint64_t bytes, uint64_t tag) { return Head{bytes, tag}; };
+  for (const Head& nonsense : {head(frames::kFrameBytes + 1, kFrameTag), head(1, 3),
+                               head(UINT64_MAX, kFrameTag), head(UINT64_MAX, 0)}) {
+    Ranks ranks(3);
+    const Fd wire = forged_wire(ranks);
+    Transfer sent;
+    const std::vector<std::byte> large(1 << 20);
+    ranks[1].send(0, 1, large.data(), large.size(), sent);  // waits to be granted
+    ranks[1].poll();
+    write_to(wire, &nonsense, sizeof nonsense);
+    EXPECT_TRUE(ranks.wait([&] {
+      char byte[256];
+      const ssize_t got = recv(wire.get(), byte, sizeof byte, MSG_DONTWAIT);
+      return got == 0 || (got < 0 && errno == ECONNRESET);
+    }));
+    Transfer after;
+    ranks[1].send(0, 2, large.data(), 1, after);
+    ASSERT_TRUE(ranks.wait([&] { return sent.done && after.done; }));
+    EXPECT_NE(after.status.message().find("what came makes no sense"), std::string_view::npos)
+        << after.status.message();
+    EXPECT_FALSE(sent.status.ok());
+    EXPECT_TRUE(ranks.carries(1, 2, 100'000));
+  }
+}
+
+TEST(Tcp, RandomBytesOverAConnectionHarmNobodyElse) {
+  for (uint32_t seed = 1; seed <= 30; ++seed) {
+    std::mt19937 random(seed);
+    Ranks ranks(3);
+    const Fd wire = forged_wire(ranks);
+    std::vector<unsigned char> bytes(1 + random() % 300);
+    for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random());
+    // Half begin with a good frame's head.
+    const Head head{bytes.size() / 2, kFrameTag};
+    if (seed % 2 == 0 && bytes.size() >= sizeof head) {
+      std::memcpy(bytes.data(), &head, sizeof head);
+    }
+    write_to(wire, bytes.data(), bytes.size());
+    for (int i = 0; i < 100; ++i) ranks[1].poll();
+    EXPECT_TRUE(ranks.carries(1, 2, 3000)) << seed;
+    EXPECT_TRUE(ranks.carries(2, 1, 300'000)) << seed;
+  }
+}
+
+TEST(Tcp, AReceiveGivenUpHalfWayTouchesItsBufferNoMoreAndHoldsUpNothing) {
+  for (const int polls : {1, 2, 3, 5, 8, 13}) {
+    Ranks ranks(2);
+    ASSERT_TRUE(ranks.carries(0, 1, 10));
+    const std::vector<std::byte> sent = pattern(9, 9 << 20);
+    std::vector<std::byte> got(sent.size());
+    Transfer send;
+    Transfer receive;
+    ranks[1].recv(0, 1, kExactTag, got.data(), got.size(), receive);
+    ranks[0].send(1, 1, sent.data(), sent.size(), send);
+    for (int i = 0; i < polls; ++i) {
+      ranks[0].poll();
+      ranks[1].poll();
+    }
+    ranks[1].cancel(receive);
+    const std::vector<std::byte> at_cancel = got;
+    EXPECT_TRUE(ranks.carries(0, 1, 200'000)) << polls;
+    EXPECT_TRUE(ranks.wait([&] { return send.done; })) << polls;
+    EXPECT_TRUE(got == at_cancel) << polls;
+  }
+}
+
+TEST(Tcp, ABrokenConnectionEndsWhatIsUnderWay) {
+  Ranks ranks(3);
+  Fd wire = forged_wire(ranks);
+  const std::vector<std::byte> large(100);
+  Transfer sent;
+  ranks[1].send(0, 1, large.data(), 100, sent);
+  ASSERT_TRUE(ranks.wait([&] { return sent.done; }));
+  EXPECT_TRUE(sent.status.ok()) << sent.status.message();
+  const linger at_once{1, 0};  // closing resets
+  setsockopt(wire.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  wire.reset();
+  std::string why;
+  while (why.empty()) {
+    Transfer late;
+    ranks[1].send(0, 1, large.data(), 100, late);
+    ASSERT_TRUE(ranks.wait([&] { return late.done; }));
+    why = late.status.message();
+  }
+  EXPECT_TRUE(why.starts_with("rank 0: ")) << why;
+  EXPECT_TRUE(ranks.carries(1, 2, 100));
+}
+
+TEST(Tcp, AnErrorSaysWhatWasAskedForAndWhatThereIs) {
+  TransportConfig config;
+  config.interfaces = "nowhere0";
+  const std::string text(find_offers(config, true).status().message());
+  EXPECT_NE(text.find("interface nowhere0"), std::string::npos) << text;
+  EXPECT_NE(text.find("tcp on lo (127.0.0.1)"), std::string::npos) << text;
+}
+
+TEST(Tcp, LoopbackIsForRanksThatShareTheirNetworkStack) {
+  const auto alone = find_offers({}, true);
+  ASSERT_TRUE(alone.ok());
+  EXPECT_TRUE(std::ranges::any_of(*alone, [](const nics::Offer& one) { return one.loopback; }));
+  const auto apart = find_offers({}, false);
+  if (!apart.ok()) GTEST_SKIP() << "this host has nothing but loopback";
+  for (const nics::Offer& offer : *apart) EXPECT_FALSE(offer.loopback) << offer.address;
+}
+
+}  // namespace
+}  // namespace tutti::tcp

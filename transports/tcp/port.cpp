@@ -1,0 +1,210 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/port.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "core/log.hpp"
+
+namespace tutti::tcp {
+namespace {
+
+using frames::Completion;
+using frames::Posted;
+using frames::Request;
+
+// Receives take no more than their own memory.
+constexpr size_t kMostReceives = 4096;
+// To ask the kernel which of so few has something takes longer than to try each.
+constexpr size_t kFewPeers = 3;
+
+}  // namespace
+
+TcpPort::TcpPort(Door door, NetAddress local, std::string where, int rank)
+    : door_(std::move(door)),
+      local_(local),
+      where_(std::move(where)),
+      rank_(rank),
+      address_(reinterpret_cast<const char*>(&door_.address()), sizeof(DoorAddress)) {}
+
+TcpPort::~TcpPort() { close(); }
+
+Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where,
+                                               int rank) {
+  Result<Door> door = Door::open(local);
+  if (!door.ok()) return door.status();
+  std::unique_ptr<TcpPort> port(new TcpPort(*std::move(door), local, std::move(where), rank));
+  port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!port->poller_.open() || !port->watch(port->door_.socket(), nullptr)) {
+    return Status::system(errno, "making an epoll instance");
+  }
+  return port;
+}
+
+Status TcpPort::insert(const std::vector<std::string>& addresses) {
+  for (size_t r = 0; r < addresses.size(); ++r) {
+    if (addresses[r].size() != sizeof(DoorAddress)) {
+      return Status::format(Code::kInternal, "the address of rank {} has {} bytes, expected {}", r,
+                            addresses[r].size(), sizeof(DoorAddress));
+    }
+    peers_.push_back(std::make_unique<Peer>(inbox_));
+    std::memcpy(&peers_.back()->door, addresses[r].data(), sizeof(DoorAddress));
+  }
+  if (all_met()) door_.close();
+  return {};
+}
+
+bool TcpPort::has_few_peers() const { return peers_.size() <= kFewPeers + 1; }
+
+size_t TcpPort::most_receives() const { return kMostReceives; }
+
+void TcpPort::close() {
+  closed_ = true;
+  door_.close();
+  wires_.clear();
+  peers_.clear();
+  poller_.reset();
+}
+
+// ---- connections
+// ---------------------------------------------------------------------------------
+
+void TcpPort::call(int rank) {
+  Peer& to = peer(rank);
+  if (const int error = start_tcp(local_, to.door.address, to.call)) return give_up(rank, error);
+  to.said = false;
+  to.answer = {};
+  calls_.push_back(rank);
+}
+
+void TcpPort::give_up(int rank, int error) {
+  Peer& to = peer(rank);
+  to.call.reset();
+  to.wire.fail(fmt::format("connecting to {} from {}: {}", to.door.address.text(), where_,
+                           std::strerror(error)));
+}
+
+void TcpPort::go_on_calling(int rank) {
+  Peer& to = peer(rank);
+  if (!to.said) {
+    const int error = say(to.call.get(), opening(to.door.key, rank_));
+    if (error == EAGAIN || error == EINTR) return;
+    if (error != 0) return give_up(rank, error);
+    to.said = true;
+  }
+  switch (to.answer.read(to.call.get())) {
+    case OpeningReader::Outcome::kNotYet: return;
+    case OpeningReader::Outcome::kClosed:
+      if (rank_ < rank) return give_up(rank, ECONNRESET);
+      return to.call.reset();  // it is calling here
+    case OpeningReader::Outcome::kWhole: break;
+  }
+  const bool is_it =
+      to.answer.fits(door_.address().key) && to.answer.rank() == static_cast<uint32_t>(rank);
+  if (!is_it) return give_up(rank, EPROTO);
+  begin(rank, std::move(to.call));
+}
+
+void TcpPort::take_call(Caller caller) {
+  if (caller.rank >= peers_.size() || caller.rank == static_cast<uint32_t>(rank_)) return;
+  const auto rank = static_cast<int>(caller.rank);
+  Peer& from = peer(rank);
+  if (from.wire.open() || !from.wire.failure().empty()) return;
+  if (from.call.open() && rank > rank_) return;
+  from.call.reset();
+  if (say(caller.socket.get(), opening(from.door.key, rank_)) != 0) return;
+  begin(rank, std::move(caller.socket));
+}
+
+bool TcpPort::watch(int socket, Wire* wire) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = wire;
+  return epoll_ctl(poller_.get(), EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+void TcpPort::begin(int rank, Fd socket) {
+  Wire& wire = peer(rank).wire;
+  if (!watch(socket.get(), &wire)) return give_up(rank, errno);
+  ++met_;
+  wires_.push_back(&wire);
+  wire.begin(std::move(socket));
+  if (all_met()) door_.close();
+}
+
+void TcpPort::look_at_calls() {
+  for (Caller& caller : door_.answer()) take_call(std::move(caller));
+  std::erase_if(calls_, [&](int rank) {
+    if (peer(rank).call.open()) go_on_calling(rank);
+    return !peer(rank).call.open();
+  });
+}
+
+// ---- requests
+// ------------------------------------------------------------------------------------
+
+Posted TcpPort::post(Request& request) {
+  if (request.kind == Request::Kind::kFrameIn) {
+    inbox_.frames.push(request);
+    return Posted::kYes;
+  }
+  Peer& other = peer(request.peer);
+  if (!other.wire.failure().empty()) {
+    error_ = Status(Code::kSystem, other.wire.failure());
+    return Posted::kFailed;
+  }
+  if (request.kind == Request::Kind::kPieceIn) {
+    other.wire.expect(request);
+    return Posted::kYes;
+  }
+  other.wire.send(request);
+  if (!other.wire.open() && !other.call.open() && other.wire.failure().empty()) call(request.peer);
+  return Posted::kYes;
+}
+
+void TcpPort::cancel(Request& request) {
+  if (request.kind == Request::Kind::kPieceIn) peer(request.peer).wire.forget(request);
+}
+
+ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
+  if (inbox_.empty()) look();
+  size_t count = 0;
+  for (; count < ended.size() && !inbox_.empty(); ++count) {
+    ended[count] = inbox_.first();
+    if (ended[count].end != Completion::End::kDone && count > 0) break;
+    inbox_.remove_first();
+    if (ended[count].end == Completion::End::kDone) continue;
+    error_ = Status(Code::kSystem, peer(ended[count].request->peer).wire.failure());
+    return 1;
+  }
+  return static_cast<ptrdiff_t>(count);
+}
+
+void TcpPort::look() {
+  const bool few = has_few_peers();
+  const bool knocked = few ? !all_met() : ask_poller();
+  if (knocked || door_.has_visitors() || !calls_.empty()) look_at_calls();
+  for (Wire* wire : wires_) {
+    if (wire->has_more() && wire->open()) wire->write();
+    if ((few || wire->holds_back()) && wire->open()) wire->read();
+  }
+}
+
+// Reads where there is something; returns whether somebody is at the door.
+bool TcpPort::ask_poller() {
+  bool knocked = false;
+  std::array<epoll_event, 16> events;
+  const int count = epoll_wait(poller_.get(), events.data(), events.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    auto* wire = static_cast<Wire*>(events[static_cast<size_t>(i)].data.ptr);
+    if (wire == nullptr) knocked = true;
+    if (wire != nullptr && wire->open()) wire->read();
+  }
+  return knocked;
+}
+
+}  // namespace tutti::tcp

@@ -1,0 +1,76 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A port over TCP, without a library between: one connection per peer, made when first needed, that
+// the thread which owns the port reads and writes itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transports/nics/connect.hpp"
+#include "transports/tcp/door.hpp"
+#include "transports/tcp/wire.hpp"
+
+namespace tutti::tcp {
+
+class TcpPort final : public nics::AddressedPort {
+ public:
+  // `local`: of the interface; `where`: for texts.
+  static Result<std::unique_ptr<TcpPort>> open(const NetAddress& local, std::string where,
+                                               int rank);
+  ~TcpPort() override;
+
+  [[nodiscard]] const std::string& address() const override { return address_; }
+  Status insert(const std::vector<std::string>& addresses) override;
+
+  [[nodiscard]] const std::string& where() const override { return where_; }
+  [[nodiscard]] size_t most_receives() const override;
+  frames::Posted post(frames::Request& request) override;
+  void cancel(frames::Request& request) override;
+  ptrdiff_t poll(std::span<frames::Completion> ended) override;
+  [[nodiscard]] Status error() const override { return error_; }
+  void close() override;
+  [[nodiscard]] bool closed() const override { return closed_; }
+
+ private:
+  struct Peer {
+    explicit Peer(Inbox& inbox) : wire(inbox) {}
+    DoorAddress door{};
+    Wire wire;
+    // Of a call at its door that has not been answered yet.
+    Fd call;
+    bool said = false;
+    OpeningReader answer;
+  };
+
+  TcpPort(Door door, NetAddress local, std::string where, int rank);
+  void call(int rank);
+  void go_on_calling(int rank);
+  void give_up(int rank, int error);
+  void take_call(Caller caller);
+  bool watch(int socket, Wire* wire);
+  void begin(int rank, Fd socket);
+  void look();
+  bool ask_poller();
+  void look_at_calls();
+  [[nodiscard]] bool all_met() const { return met_ + 1 == peers_.size(); }
+  [[nodiscard]] bool has_few_peers() const;
+  Peer& peer(int rank) { return *peers_[static_cast<size_t>(rank)]; }
+
+  Door door_;
+  NetAddress local_;
+  const std::string where_;
+  const int rank_;
+  std::string address_;
+  Inbox inbox_;
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<int> calls_;    // whom this rank is calling
+  std::vector<Wire*> wires_;  // those that have been open
+  size_t met_ = 0;
+  Fd poller_;  // of the door and the wires, where there are many
+  Status error_;
+  bool closed_ = false;
+};
+
+}  // namespace tutti::tcp

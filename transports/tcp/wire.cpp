@@ -1,0 +1,234 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/tcp/wire.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "transports/frames/frame.hpp"
+
+namespace tutti::tcp {
+namespace {
+
+using frames::Completion;
+using frames::Request;
+
+// Written with one system call.
+constexpr size_t kMostRequests = 8;
+// Small messages that come together are read together.
+constexpr size_t kRestBytes = 32 << 10;
+// Read at a time, so that what waits to go out has its turn.
+constexpr size_t kMostRead = 1 << 20;
+
+bool is_frame(const Request& request) {
+  return request.kind == Request::Kind::kFrameOut || request.kind == Request::Kind::kFrameIn;
+}
+
+std::byte* memory_of(const Request& request) {
+  return is_frame(request) ? request.memory.get() : request.piece;
+}
+
+Head head_of(const Request& request) {
+  return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
+}
+
+// How a request has ended, where the network keeps what it likes.
+struct Outcome {
+  uint64_t bytes;
+  Completion::End end;
+};
+static_assert(sizeof(Outcome) <= sizeof(Request::context));
+
+}  // namespace
+
+void Inbox::end(Request& request, Completion::End how, uint64_t bytes) {
+  const Outcome outcome{bytes, how};
+  std::memcpy(request.context, &outcome, sizeof outcome);
+  ended_.push(request);
+}
+
+Completion Inbox::first() const {
+  Request* request = ended_.first();
+  Outcome outcome;
+  std::memcpy(&outcome, request->context, sizeof outcome);
+  return {request, outcome.bytes, outcome.end};
+}
+
+void Wire::begin(Fd socket) {
+  socket_ = std::move(socket);
+  rest_ = std::make_unique_for_overwrite<std::byte[]>(kRestBytes);
+  write();
+}
+
+void Wire::fail(std::string why) {
+  failure_ = std::move(why);
+  socket_.reset();
+  if (place_ != nullptr) {
+    (is_frame(*place_) ? inbox_.frames : pieces_).push(*place_);
+    place_ = nullptr;
+  }
+  for (RequestQueue* queue : {&out_, &pieces_}) {
+    while (Request* request = queue->first()) {
+      queue->remove(*request);
+      inbox_.end(*request, Completion::End::kFailed);
+    }
+  }
+}
+
+// ---- out
+// -----------------------------------------------------------------------------------------
+
+void Wire::send(Request& request) {
+  const bool first = out_.empty();
+  out_.push(request);
+  if (first && open()) write();
+}
+
+void Wire::write() {
+  while (!out_.empty()) {
+    std::array<Head, kMostRequests> heads;
+    std::array<iovec, 2 * kMostRequests> parts;
+    size_t count = 0;
+    size_t total = 0;
+    for (Request* request = out_.first(); request != nullptr && count < kMostRequests;
+         request = request->next, ++count) {
+      heads[count] = head_of(*request);
+      parts[2 * count] = {&heads[count], sizeof(Head)};
+      parts[2 * count + 1] = {memory_of(*request), request->bytes};
+      total += sizeof(Head) + request->bytes;
+    }
+    // The first may have begun.
+    size_t done = written_;
+    for (iovec* part = parts.data(); done > 0; ++part) {
+      const size_t part_done = std::min(done, part->iov_len);
+      part->iov_base = static_cast<std::byte*>(part->iov_base) + part_done;
+      part->iov_len -= part_done;
+      done -= part_done;
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = 2 * count;
+    const ssize_t sent = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    if (sent < 0) return fail(std::strerror(errno));
+    const bool all = static_cast<size_t>(sent) == total - written_;
+    finish_written(static_cast<size_t>(sent));
+    if (!all) return;
+  }
+}
+
+void Wire::finish_written(size_t bytes) {
+  written_ += bytes;
+  while (Request* request = out_.first()) {
+    const size_t whole = sizeof(Head) + request->bytes;
+    if (written_ < whole) return;
+    written_ -= whole;
+    out_.remove(*request);
+    inbox_.end(*request, Completion::End::kDone);
+  }
+}
+
+// ---- in
+// ------------------------------------------------------------------------------------------
+
+void Wire::forget(Request& piece) {
+  if (place_ == &piece) {
+    place_ = nullptr;
+  } else {
+    pieces_.remove(piece);
+  }
+  inbox_.end(piece, Completion::End::kCancelled);
+}
+
+// Where the message that is coming in belongs; false if there is no such place, for now or at all.
+bool Wire::find_place() {
+  const bool frame = head_.tag == kFrameTag;
+  RequestQueue& posted = frame ? inbox_.frames : pieces_;
+  Request* place = posted.first();
+  if (!frame) {
+    while (place != nullptr && place->tag != head_.tag) place = place->next;
+  }
+  // Pieces are asked for, so those that nobody expects are none of ours.
+  const bool makes_sense =
+      frame ? head_.bytes <= frames::kFrameBytes : place != nullptr && place->bytes == head_.bytes;
+  if (!makes_sense) {
+    fail("what came makes no sense");
+    return false;
+  }
+  if (place == nullptr) return false;  // until one is posted again
+  posted.remove(*place);
+  place_ = place;
+  return true;
+}
+
+// So many bytes of the message are where they belong.
+void Wire::arrived(size_t bytes) {
+  taken_ += bytes;
+  if (taken_ < head_.bytes) return;
+  inbox_.end(*place_, Completion::End::kDone, head_.bytes);
+  place_ = nullptr;
+  taken_ = 0;
+  head_bytes_ = 0;
+}
+
+// Takes what was read to its places; less than all if there is no place now, or no connection any
+// more.
+size_t Wire::take(const std::byte* from, size_t bytes) {
+  size_t done = 0;
+  while (true) {
+    if (head_bytes_ < sizeof(Head)) {
+      const size_t now = std::min(sizeof(Head) - head_bytes_, bytes - done);
+      std::memcpy(reinterpret_cast<std::byte*>(&head_) + head_bytes_, from + done, now);
+      head_bytes_ += now;
+      done += now;
+      if (head_bytes_ < sizeof(Head)) return done;
+    }
+    if (place_ == nullptr && !find_place()) return done;
+    const size_t now = std::min(head_.bytes - taken_, bytes - done);
+    if (now > 0) std::memcpy(memory_of(*place_) + taken_, from + done, now);
+    done += now;
+    arrived(now);
+    if (place_ != nullptr) return done;  // all there is
+  }
+}
+
+void Wire::read() {
+  for (size_t total = 0; total < kMostRead;) {
+    rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
+    if (!open() || rest_from_ < rest_to_) return;
+    rest_from_ = rest_to_ = 0;
+    if (head_bytes_ == sizeof(Head) && place_ == nullptr) return;
+    const size_t wanted = place_ != nullptr ? head_.bytes - taken_ : 0;
+    const ssize_t got = wanted > 0 ? read_place_and_rest(wanted)
+                                   : recv(socket_.get(), rest_.get(), kRestBytes, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got < 0) return fail(std::strerror(errno));
+    if (got == 0) return fail("the connection was closed");
+    const auto bytes = static_cast<size_t>(got);
+    total += bytes;
+    rest_to_ = bytes - std::min(bytes, wanted);
+    if (wanted > 0) arrived(std::min(bytes, wanted));
+    if (bytes == wanted + kRestBytes) continue;
+    rest_from_ += take(rest_.get(), rest_to_);  // and there was no more
+    if (rest_from_ == rest_to_) rest_from_ = rest_to_ = 0;
+    return;
+  }
+}
+
+// As recv(2): what is `wanted` where it belongs, what came behind it to the rest.
+ssize_t Wire::read_place_and_rest(size_t wanted) {
+  std::array<iovec, 2> parts = {iovec{memory_of(*place_) + taken_, wanted},
+                                iovec{rest_.get(), kRestBytes}};
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  return recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+}
+
+}  // namespace tutti::tcp

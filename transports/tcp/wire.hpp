@@ -1,0 +1,94 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// One connection to a peer: requests that go out over it, in order, each behind a head, and what
+// comes in, straight to where it belongs.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/fd.hpp"
+#include "transports/frames/port.hpp"
+#include "transports/match/queue.hpp"
+
+namespace tutti::tcp {
+
+// What precedes the bytes of each request on a connection. Ranks have one byte order.
+struct Head {
+  uint64_t bytes;
+  uint64_t tag;  // of a piece; kFrameTag: a frame
+};
+inline constexpr uint64_t kFrameTag = UINT64_MAX;
+
+using RequestQueue = match::Queue<frames::Request>;
+
+// What the wires of a port share.
+class Inbox {
+ public:
+  RequestQueue frames;  // posted
+
+  // Requests that have ended and are not yet told, in that order.
+  void end(frames::Request& request, frames::Completion::End how, uint64_t bytes = 0);
+  [[nodiscard]] bool empty() const { return ended_.empty(); }
+  [[nodiscard]] frames::Completion first() const;
+  void remove_first() { ended_.remove(*ended_.first()); }
+
+ private:
+  RequestQueue ended_;
+};
+
+class Wire {
+ public:
+  explicit Wire(Inbox& inbox) : inbox_(inbox) {}
+
+  // Whether there is a connection. Until there is, requests wait.
+  [[nodiscard]] bool open() const { return socket_.open(); }
+  [[nodiscard]] int socket() const { return socket_.get(); }
+  // From now on over this connection, whose handshake is done.
+  void begin(Fd socket);
+
+  // Why there will be no connection any more; empty if there may.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
+  // Ends all requests and the connection.
+  void fail(std::string why);
+
+  // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
+  void send(frames::Request& request);
+  void expect(frames::Request& piece) { pieces_.push(piece); }
+  // A receive is not wanted any more. What has come of it already is there for the next of its tag,
+  // which therefore must follow if anything has.
+  void forget(frames::Request& piece);
+
+  // Whether something waits to be written.
+  [[nodiscard]] bool has_more() const { return !out_.empty(); }
+  void write();
+  // Whether something was read for which there was no place.
+  [[nodiscard]] bool holds_back() const { return rest_from_ < rest_to_; }
+  void read();
+
+ private:
+  void finish_written(size_t bytes);
+  size_t take(const std::byte* from, size_t bytes);
+  bool find_place();
+  void arrived(size_t bytes);
+  ssize_t read_place_and_rest(size_t wanted);
+
+  Inbox& inbox_;
+  Fd socket_;
+  std::string failure_;
+
+  RequestQueue out_;
+  size_t written_ = 0;  // of the first, its head included
+
+  RequestQueue pieces_;  // posted
+  Head head_{};          // of what is coming in
+  size_t head_bytes_ = 0;
+  frames::Request* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now
+  size_t taken_ = 0;                  // of its bytes
+  // What was read beyond that.
+  std::unique_ptr<std::byte[]> rest_;
+  size_t rest_from_ = 0;
+  size_t rest_to_ = 0;
+};
+
+}  // namespace tutti::tcp
