@@ -9,7 +9,7 @@ namespace tutti {
 
 // What one message of a segmented algorithm carries: long enough that its start costs little, short
 // enough that it is still in the cache when it is combined.
-inline constexpr uint64_t kSegmentBytes = 128 << 10;
+inline constexpr uint64_t kSegmentBytes = 256 << 10;
 
 // How many segments that are combined have a place to arrive in: the next ones come while one is
 // worked on.
