@@ -78,8 +78,9 @@ std::string_view nearest_name(std::string_view name) {
   std::string_view nearest;
   size_t best = std::max<size_t>(given.size() / 3, 1) + 1;
   const auto consider = [&](std::string_view known) {
-    if (known.find('*') != std::string_view::npos) return;
-    const size_t distance = name_distance(given, *own_part(known));
+    const auto part = own_part(known);  // none of names of others, such as FI_PROVIDER
+    if (!part || known.find('*') != std::string_view::npos) return;
+    const size_t distance = name_distance(given, *part);
     if (distance >= best) return;
     best = distance;
     nearest = known;

@@ -24,6 +24,7 @@ std::string notice(const std::string& name, LogLevel severity) {
 TEST(VariableNames, KnownOnesAndThoseOfOthersAreNotMentioned) {
   EXPECT_TRUE(check({{"CCL_WORKER_COUNT", "1"},
                      {"CCL_BCAST", "ring"},
+                     {"FI_PROVIDER", "tcp"},
                      {"PATH", "/bin"},
                      {"NCCL_DEBUG", "info"},
                      {"TUTTIFRUTTI", "1"}})
