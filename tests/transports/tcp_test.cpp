@@ -46,6 +46,7 @@ class Ranks {
     for (int r = 0; r < count; ++r) {
       auto& port = ports[static_cast<size_t>(r)];
       EXPECT_TRUE(port->insert(addresses).ok());
+      ports_.push_back(port.get());
       ends_.push_back(std::make_unique<FrameEndpoint>(std::move(port), names, r, 4711));
       EXPECT_TRUE(ends_.back()->open().ok());
     }
@@ -57,6 +58,8 @@ class Ranks {
     for (std::thread& thread : threads) thread.join();
   }
   FrameEndpoint& operator[](int rank) { return *ends_[static_cast<size_t>(rank)]; }
+  // Breaks its connections without a word.
+  void cut_off(int rank) { ports_[static_cast<size_t>(rank)]->close(); }
 
   template <typename Ready>
   bool wait(const Ready& ready) {
@@ -81,6 +84,7 @@ class Ranks {
   std::vector<DoorAddress> doors;
 
  private:
+  std::vector<TcpPort*> ports_;
   std::vector<std::unique_ptr<FrameEndpoint>> ends_;
 };
 
@@ -279,6 +283,34 @@ TEST(Tcp, AReceiveGivenUpHalfWayTouchesItsBufferNoMoreAndHoldsUpNothing) {
     EXPECT_TRUE(ranks.carries(0, 1, 200'000)) << polls;
     EXPECT_TRUE(ranks.wait([&] { return send.done; })) << polls;
     EXPECT_TRUE(got == at_cancel) << polls;
+  }
+}
+
+TEST(Tcp, AConnectionThatBreaksAmongPiecesEndsTheirReceivesAndNothingElse) {
+  const std::vector<std::byte> sent(20 << 20, std::byte{9});
+  for (const int polls : {0, 1, 2, 3, 5, 8}) {
+    Ranks ranks(3);
+    std::vector<std::byte> got(2 * sent.size());
+    Transfer sends[2];
+    Transfer receives[2];
+    for (size_t i = 0; i < 2; ++i) {
+      ranks[1].recv(0, i, kExactTag, got.data() + i * sent.size(), sent.size(), receives[i]);
+      ranks[0].send(1, i, sent.data(), sent.size(), sends[i]);
+    }
+    ASSERT_TRUE(ranks.wait([&] { return got[0] == sent[0]; }));
+    for (int i = 0; i < polls; ++i) {
+      ranks[0].poll();
+      ranks[1].poll();
+    }
+    ASSERT_FALSE(receives[1].done) << "too late";
+    const bool gives_up = polls % 2 == 1;
+    if (gives_up) ranks[1].cancel(receives[0]);  // the rest of it goes nowhere
+    ranks.cut_off(0);
+    ASSERT_TRUE(ranks.wait([&] { return (gives_up || receives[0].done) && receives[1].done; }))
+        << polls;
+    EXPECT_TRUE(receives[1].status.message().starts_with("rank 0: "))
+        << receives[1].status.message();
+    EXPECT_TRUE(ranks.carries(1, 2, 9 << 20)) << polls;
   }
 }
 

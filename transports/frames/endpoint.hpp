@@ -136,6 +136,7 @@ class FrameEndpoint final : public Endpoint {
   void repost(Request& request);
   void close_for(std::string_view what);
   void repost_all();
+  void refused(Request& request);
   [[nodiscard]] bool in_flight(const Operation& operation) const;
   Request& take_request(Request::Kind kind, int rank, Operation* operation);
   void give_back(Request& request);

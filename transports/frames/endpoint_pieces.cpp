@@ -74,7 +74,7 @@ void FrameEndpoint::choose_rail(Request& piece, uint64_t tag) const {
 void FrameEndpoint::repost(Request& request) {
   const Posted posted = port_->post(request);
   if (posted == Posted::kNotNow) return reposts_.push(request);
-  if (posted == Posted::kFailed) close_for("posting a receive with");
+  if (posted == Posted::kFailed) refused(request);
 }
 
 void FrameEndpoint::repost_all() {
@@ -83,8 +83,17 @@ void FrameEndpoint::repost_all() {
     const Posted posted = port_->post(*request);
     if (posted == Posted::kNotNow) return;
     reposts_.remove(*request);
-    if (posted == Posted::kFailed) close_for("posting a receive with");
+    if (posted == Posted::kFailed) refused(*request);
   }
+}
+
+// A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
+void FrameEndpoint::refused(Request& request) {
+  if (request.kind != Request::Kind::kPieceIn) return close_for("posting a receive with");
+  const int rank = request.peer;
+  const Status reason = port_->error().with_context("posting a receive");
+  end_piece(request);
+  fail(rank, reason);
 }
 
 // The port has failed at `what`.
@@ -223,6 +232,7 @@ bool FrameEndpoint::push_grant(int rank) {
   while (receive->begun < receive->limit && receive->begun - receive->moved < ahead &&
          post_piece(*receive)) {
   }
+  if (!from.failure.ok()) return false;  // and the receive is no more
   const bool first = receive->granted == 0;
   if (receive->begun == receive->granted && !(first && receive->limit == 0)) {
     if (receive->begun == receive->moved) return false;

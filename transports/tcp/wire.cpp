@@ -36,25 +36,34 @@ Head head_of(const Request& request) {
   return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
 }
 
-// How a request has ended, where the network keeps what it likes.
+// What has become of a request, where the network keeps what it likes.
 struct Outcome {
   uint64_t bytes;
   Completion::End end;
+  bool ended;
 };
 static_assert(sizeof(Outcome) <= sizeof(Request::context));
+
+void note(Request& request, const Outcome& outcome) {
+  std::memcpy(request.context, &outcome, sizeof outcome);
+}
+
+Outcome outcome_of(const Request& request) {
+  Outcome outcome;
+  std::memcpy(&outcome, request.context, sizeof outcome);
+  return outcome;
+}
 
 }  // namespace
 
 void Inbox::end(Request& request, Completion::End how, uint64_t bytes) {
-  const Outcome outcome{bytes, how};
-  std::memcpy(request.context, &outcome, sizeof outcome);
+  note(request, {bytes, how, true});
   ended_.push(request);
 }
 
 Completion Inbox::first() const {
   Request* request = ended_.first();
-  Outcome outcome;
-  std::memcpy(&outcome, request->context, sizeof outcome);
+  const Outcome outcome = outcome_of(*request);
   return {request, outcome.bytes, outcome.end};
 }
 
@@ -136,7 +145,13 @@ void Wire::finish_written(size_t bytes) {
 // ---- in
 // ------------------------------------------------------------------------------------------
 
+void Wire::expect(Request& piece) {
+  note(piece, {});
+  pieces_.push(piece);
+}
+
 void Wire::forget(Request& piece) {
+  if (outcome_of(piece).ended) return;
   if (place_ == &piece) {
     place_ = nullptr;
   } else {

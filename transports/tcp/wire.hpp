@@ -54,9 +54,9 @@ class Wire {
 
   // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
   void send(frames::Request& request);
-  void expect(frames::Request& piece) { pieces_.push(piece); }
-  // A receive is not wanted any more. What has come of it already is there for the next of its tag,
-  // which therefore must follow if anything has.
+  void expect(frames::Request& piece);
+  // A receive is not wanted any more; nothing if it has ended, told or not. What has come of it
+  // already is there for the next of its tag, which therefore must follow if anything has.
   void forget(frames::Request& piece);
 
   // Whether something waits to be written.
