@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
+#include "support/processes.hpp"
 
 namespace tutti {
 namespace {
@@ -76,17 +77,19 @@ TEST(Algorithms, TicksBeginAtOneAndIncrease) {
 }
 
 TEST(Algorithms, AllRanksAgreeOnTheHighestTick) {
+  constexpr int kApart = tutti_test::kSanitized ? 5 : 1;  // they take long, and see as much in some
   for_every_problem([](const Algorithm& algorithm, Problem problem) {
     const Schedule first = build_schedule(algorithm, problem);
     const uint32_t ticks = first.ticks;
     uint32_t published = 1;
-    for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
+    for (problem.rank = 0; problem.rank < problem.ranks; problem.rank += kApart) {
       const Schedule schedule = build_schedule(algorithm, problem);
       EXPECT_EQ(schedule.ticks, ticks) << name_of(algorithm, problem);
       for (const Step& step : schedule.steps) published = std::max(published, step.tick);
     }
-    // Where no rank knows all sizes, there may be a tick for longer blocks than these.
-    const bool shows = first.slot_extent > 0;
+    // Where no rank knows all sizes, there may be a tick for longer blocks than these; and the rank
+    // with the last may be one of those left out.
+    const bool shows = first.slot_extent > 0 || kApart > 1;
     EXPECT_TRUE(shows ? published <= ticks : published == ticks) << name_of(algorithm, problem);
   });
 }

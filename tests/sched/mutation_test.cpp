@@ -190,7 +190,7 @@ TEST(Mutation, EveryChangeOfOrderIsNoticedOrHarmless) {
   Random random(2);
   int noticed = 0;
   int harmless = 0;
-  const int changes = tutti_test::kSanitized ? 5 : 20;
+  const int changes = tutti_test::kSanitized ? 2 : 20;
   for_all_valid([&](const Algorithm& algorithm, const Problem& problem, const Schedules& valid) {
     for (int i = 0; i < changes; ++i) {
       const auto chosen = choose(valid, random, [](const Step& step) { return !moves_data(step); });

@@ -33,14 +33,27 @@ uint64_t compose(uint64_t left, uint64_t right, size_t size) {
   return (a << half) | b;
 }
 
-void compose_all(const void* source, void* accumulator, size_t count, tutti_type type,
-                 void* /*context*/) {
-  const size_t size = format_of(type).size;
+template <typename Bits>
+void compose_elements(const void* source, void* accumulator, size_t count) {
   const auto* from = static_cast<const std::byte*>(source);
   auto* to = static_cast<std::byte*>(accumulator);
-  for (size_t i = 0; i < count * size; i += size) {
-    const uint64_t bits = compose(load(to + i, size), load(from + i, size), size);
-    std::memcpy(to + i, &bits, size);
+  for (size_t i = 0; i < count * sizeof(Bits); i += sizeof(Bits)) {
+    Bits left;
+    Bits right;
+    std::memcpy(&left, to + i, sizeof(Bits));
+    std::memcpy(&right, from + i, sizeof(Bits));
+    const auto both = static_cast<Bits>(compose(left, right, sizeof(Bits)));
+    std::memcpy(to + i, &both, sizeof(Bits));
+  }
+}
+
+void compose_all(const void* source, void* accumulator, size_t count, tutti_type type,
+                 void* /*context*/) {
+  switch (format_of(type).size) {
+    case 1: return compose_elements<uint8_t>(source, accumulator, count);
+    case 2: return compose_elements<uint16_t>(source, accumulator, count);
+    case 4: return compose_elements<uint32_t>(source, accumulator, count);
+    default: return compose_elements<uint64_t>(source, accumulator, count);
   }
 }
 
