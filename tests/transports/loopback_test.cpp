@@ -379,7 +379,8 @@ TEST(Rails, AreAllGreeted) {
   EXPECT_NE(sending.message().find("rail 1, loopback on memory1: "), std::string::npos)
       << sending.message();
   const Status waiting = ends[1].greet(now_ms() + 100);
-  EXPECT_EQ(waiting.message(), "rank 0 (here) was not reached in time over loopback on memory1");
+  EXPECT_EQ(waiting.message(),
+            "rank 0 (here) was not reached in time over rail 1, loopback on memory1");
 }
 
 TEST(Endpoint, TakesInWhatComesWhileItCloses) {

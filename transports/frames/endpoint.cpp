@@ -73,7 +73,8 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
   for (int r = 0; r < ranks() && !in_time; ++r) {
     const uint32_t hellos = peer(r).expected;  // those before it came over the rails before
     if (r == rank_ || hellos >= port_->rails()) continue;
-    return Status::format(Code::kTimeout, "{} was not reached in time over {}", name(r),
+    const std::string rail = port_->rails() > 1 ? fmt::format("rail {}, ", hellos) : "";
+    return Status::format(Code::kTimeout, "{} was not reached in time over {}{}", name(r), rail,
                           port_->where_rail(hellos));
   }
   return {};
