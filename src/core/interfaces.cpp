@@ -48,18 +48,6 @@ std::string default_route(const char* path, IsDefault is_default) {
   return best;
 }
 
-// Interface, destination, gateway, flags, uses, uses, metric ...
-std::string default_route_ipv4() {
-  return default_route("/proc/net/route", [](const char* line, Route& route) {
-    unsigned destination = 0;
-    unsigned flags = 0;
-    unsigned mask = 0;
-    return std::sscanf(line, "%15s %x %*x %x %*d %*d %u %x", route.name, &destination, &flags,
-                       &route.metric, &mask) == 5 &&
-           destination == 0 && mask == 0 && (flags & 1u) != 0;
-  });
-}
-
 // Destination, its bits, source, its bits, gateway, metric, uses, uses, flags, interface.
 std::string default_route_ipv6() {
   return default_route("/proc/net/ipv6_route", [](const char* line, Route& route) {
@@ -95,6 +83,18 @@ std::string listing(const std::vector<Interface>& interfaces) {
 }
 
 }  // namespace
+
+std::string default_route_ipv4() {
+  // Interface, destination, gateway, flags, uses, uses, metric ...
+  return default_route("/proc/net/route", [](const char* line, Route& route) {
+    unsigned destination = 0;
+    unsigned flags = 0;
+    unsigned mask = 0;
+    return std::sscanf(line, "%15s %x %*x %x %*d %*d %u %x", route.name, &destination, &flags,
+                       &route.metric, &mask) == 5 &&
+           destination == 0 && mask == 0 && (flags & 1u) != 0;
+  });
+}
 
 Result<std::vector<Interface>> list_interfaces() {
   ifaddrs* first = nullptr;

@@ -20,6 +20,10 @@ struct Interface {
 // Those that other hosts can use, and the loopback's.
 Result<std::vector<Interface>> list_interfaces();
 
+// The name of the interface over which the rest of the world is reached by IPv4; empty if there is
+// none.
+std::string default_route_ipv4();
+
 // The address (port 0) of the interface that `wanted` names, by its name or its address; an error
 // that lists what there is, if there is no such. With an empty `wanted`: of the interface of the
 // default route, else of the first that is up and not the loopback, else not known.

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <tuple>
 
+#include "core/interfaces.hpp"
 #include "core/log.hpp"
 
 namespace tutti::nics {
@@ -22,19 +21,6 @@ constexpr auto kUnlikely =
 bool is_likely(const Offer& offer) {
   return std::none_of(kUnlikely.begin(), kUnlikely.end(),
                       [&](std::string_view prefix) { return offer.interface.starts_with(prefix); });
-}
-
-// The interface over which the rest of the world is reached; empty if there is none.
-std::string default_interface() {
-  std::ifstream routes("/proc/net/route");
-  std::string line;
-  while (std::getline(routes, line)) {
-    std::istringstream fields(line);
-    std::string interface;
-    std::string destination;
-    if (fields >> interface >> destination && destination == "00000000") return interface;
-  }
-  return {};
 }
 
 // What the user has named.
@@ -113,7 +99,7 @@ void keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool
     offer.likely = is_likely(offer);
     offer.named = !wanted.interfaces.empty() || !wanted.beginnings.empty();
   }
-  const std::string default_name = default_interface();
+  const std::string default_name = default_route_ipv4();
   const auto rank = [&](const Offer& offer) {
     const auto named =
         std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) -

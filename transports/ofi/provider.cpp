@@ -1,20 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/ofi/provider.hpp"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <rdma/fi_endpoint.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <fstream>
-#include <map>
-#include <set>
-#include <sstream>
 
-#include "core/log.hpp"
+#include "core/interfaces.hpp"
 
 namespace tutti::ofi {
 namespace {
@@ -28,58 +21,6 @@ int place_of(std::string_view provider) {
 }
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
-
-// ---- addresses
-// -----------------------------------------------------------------------------------
-
-const sockaddr* socket_address(const fi_info& info) {
-  const auto* address = static_cast<const sockaddr*>(info.src_addr);
-  if (address == nullptr) return nullptr;
-  return address->sa_family == AF_INET || address->sa_family == AF_INET6 ? address : nullptr;
-}
-
-const in_addr& v4(const sockaddr* address) {
-  return reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
-}
-const in6_addr& v6(const sockaddr* address) {
-  return reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
-}
-
-bool is_loopback(const sockaddr* address) {
-  return address->sa_family == AF_INET ? (ntohl(v4(address).s_addr) >> 24) == 127
-                                       : IN6_IS_ADDR_LOOPBACK(&v6(address));
-}
-
-// One that means nothing without the name of an interface.
-bool is_link_local(const sockaddr* address) {
-  return address->sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&v6(address));
-}
-
-std::string text_of(const sockaddr* address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  const void* bytes = address->sa_family == AF_INET ? static_cast<const void*>(&v4(address))
-                                                    : static_cast<const void*>(&v6(address));
-  inet_ntop(address->sa_family, bytes, text, sizeof text);
-  return text;
-}
-
-// The system's interfaces by address.
-std::map<std::string, std::string> interfaces() {
-  std::map<std::string, std::string> found;
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return found;
-  for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr) continue;
-    const sa_family_t family = one->ifa_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) continue;
-    found.emplace(text_of(one->ifa_addr), one->ifa_name);
-  }
-  freeifaddrs(list);
-  return found;
-}
-
-// ---- offers
-// --------------------------------------------------------------------------------------
 
 Info hints_for(const Library& library, const std::string& provider) {
   Info hints(library.dupinfo(nullptr));
@@ -108,8 +49,8 @@ std::string format_of(const fi_info& info) {
   return fmt::format("addresses of format {}", info.addr_format);
 }
 
-Offer describe(const fi_info& info, const Library& library,
-               const std::map<std::string, std::string>& names) {
+Offer describe(const fi_info& info, const NetAddress& address, const Library& library,
+               const std::vector<Interface>& interfaces) {
   Offer offer;
   offer.own = std::shared_ptr<fi_info>(Info(library.dupinfo(&info)));
   offer.provider = text_or_empty(info.fabric_attr->prov_name);
@@ -118,12 +59,12 @@ Offer describe(const fi_info& info, const Library& library,
   offer.device = text_or_empty(info.domain_attr->name);
   offer.interface = offer.device;
   offer.network = text_or_empty(info.fabric_attr->name);
-  if (const sockaddr* address = socket_address(info)) {
-    offer.address = text_of(address);
-    offer.loopback = is_loopback(address);
-    if (const auto name = names.find(offer.address); name != names.end()) {
-      offer.interface = name->second;
-    }
+  if (address.known()) {
+    offer.address = address.host_text();
+    offer.loopback = address.loopback();
+    const auto its = std::find_if(interfaces.begin(), interfaces.end(),
+                                  [&](const Interface& one) { return one.address == address; });
+    if (its != interfaces.end()) offer.interface = its->name;
   }
   return offer;
 }
@@ -134,11 +75,14 @@ std::vector<Offer> ask(const Library& library, const fi_info* hints, int& error)
   error = library.getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &list);
   const Info owner(error == 0 ? list : nullptr);
   std::vector<Offer> offers;
-  const auto names = interfaces();
+  // Without them, interfaces have libfabric's names.
+  const auto listed = list_interfaces();
+  const auto interfaces = listed.ok() ? *listed : std::vector<Interface>();
   for (const fi_info* info = owner.get(); info != nullptr; info = info->next) {
-    if (const sockaddr* address = socket_address(*info); address && is_link_local(address))
-      continue;
-    offers.push_back(describe(*info, library, names));
+    NetAddress address = from_sockaddr(static_cast<const sockaddr*>(info->src_addr));
+    if (address.link_local()) continue;  // means nothing without the name of an interface
+    address.port = 0;
+    offers.push_back(describe(*info, address, library, interfaces));
   }
   return offers;
 }

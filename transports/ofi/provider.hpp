@@ -1,7 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What libfabric offers on this host. What the ranks make of it is in
-// nics/choice.hpp.
+// What libfabric offers on this host. What the ranks make of it is in nics/choice.hpp.
 #pragma once
 
 #include <memory>
