@@ -11,8 +11,12 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = others_blocks_bytes(q);
-  return rounds_of(q.ranks) * m.message_s + static_cast<double>(others) * m.message_byte_s +
-         2 * buffers_s(q, m) + q.ranks * m.step_s;
+  double starts = 0;
+  for (int have = 1; have < q.ranks; have *= 2) {
+    starts += start_s(packed_at(q, std::min(have, q.ranks - have)), m);
+  }
+  return starts + static_cast<double>(others) * m.message_byte_s + 2 * buffers_s(q, m) +
+         q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {

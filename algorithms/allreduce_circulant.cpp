@@ -12,7 +12,8 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t moved = all_but_own(q, q.bytes());
-  return 2 * (rounds_of(q.ranks) * m.message_s + static_cast<double>(moved) * m.message_byte_s) +
+  const uint64_t block = q.bytes() / static_cast<uint64_t>(q.ranks);
+  return 2 * (circulant_starts_s(q, block, m) + static_cast<double>(moved) * m.message_byte_s) +
          combine_s(2 * moved, m) + 2 * buffers_s(q, m);
 }
 

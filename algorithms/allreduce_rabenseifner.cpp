@@ -20,9 +20,11 @@ double seconds(const Problem& q, const Machine& m) {
   const uint64_t moved = all_but_own(workers, q.bytes());
   const double folding =
       workers.ranks < q.ranks ? 2 * message_s(q.bytes(), m) + combine_s(2 * q.bytes(), m) : 0;
-  return folding +
-         2 * (rounds_of(workers.ranks) * m.message_s +
-              static_cast<double>(moved) * m.message_byte_s) +
+  double starts = 0;
+  for (int parts = 2; parts <= workers.ranks; parts *= 2) {
+    starts += start_s(q.bytes() / static_cast<uint64_t>(parts), m);
+  }
+  return folding + 2 * (starts + static_cast<double>(moved) * m.message_byte_s) +
          combine_s(2 * moved, m) + buffers_s(q, m) +
          touch_s(q, 2 * moved, m);  // what arrives is combined only when all of it is there
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Ring allreduce (Patarasuk & Yuan, JPDC 2009): a reduce-scatter around the ring, then an allgather
-// around it, in segments. Any number of ranks; adds in the order of the ring.
+// around it, in rounds. Any number of ranks; adds in the order of the ring.
 // T = 2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma; n bytes, p ranks: optimal in bandwidth, but
 // latency grows with p, so it suits large n.
 #include "algorithms/cost.hpp"
@@ -10,53 +10,72 @@
 namespace tutti {
 namespace {
 
+// Between two, longer slices take less time; around a ring, what is asked for waits at each rank
+// behind what that rank sends itself.
+uint64_t slice_bytes(const Problem& q) { return q.ranks > 2 ? kUnaskedBytes : kSegmentBytes; }
+
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t block = q.bytes() / static_cast<uint64_t>(q.ranks);
-  return 2 * (q.ranks - 1) * message_s(block, m) + combine_s(2 * all_but_own(q, q.bytes()), m) +
-         buffers_s(q, m);
+  return 2 * (q.ranks - 1) *
+             (start_s(std::min(block, slice_bytes(q)), m) +
+              static_cast<double>(block) * m.message_byte_s) +
+         combine_s(2 * all_but_own(q, q.bytes()), m) + buffers_s(q, m);
 }
 
-// After it this rank has the result of the block of the next rank.
-void reduce_around(const Problem& q, Builder& b) {
-  Places places(b, std::min(q.bytes(), kSegmentBytes));
-  for_each_segment(part_of(q.bytes(), q.ranks, q.rank), [&](Range segment) {
-    b.send(rank_after(q, 1), send_at(segment.offset), segment.bytes);
-  });
-  for (int step = 1; step < q.ranks; ++step) {
-    const bool last = step == q.ranks - 1;
-    for_each_segment(part_of(q.bytes(), q.ranks, rank_after(q, -step)), [&](Range segment) {
-      const Ref sum = recv_at(segment.offset);
-      const Ref arrived = places.next();
-      b.recv(rank_after(q, -1), arrived, segment.bytes);
-      b.reduce(sum, {arrived, send_at(segment.offset)}, segment.bytes, last);
-      if (!last) b.send(rank_after(q, 1), sum, segment.bytes);
-    });
+// What goes around the ring at once: a part of the buffer, a slice of it per rank.
+class Round {
+ public:
+  Round(const Problem& q, Range range) : q_(q), range_(range) {}
+
+  // Step 0 to p-1 of the reduce-scatter, after which this rank has the result of the next rank's
+  // slice.
+  void reduce_around(int step, Places& places, Builder& b) const {
+    const Range slice = slice_of(rank_after(q_, -step));
+    if (step == 0) return b.send(rank_after(q_, 1), send_at(slice.offset), slice.bytes);
+    const bool last = step == q_.ranks - 1;
+    const Ref sum = recv_at(slice.offset);
+    const Ref arrived = places.next();
+    b.recv(rank_after(q_, -1), arrived, slice.bytes);
+    b.reduce(sum, {arrived, send_at(slice.offset)}, slice.bytes, last);
+    if (!last) b.send(rank_after(q_, 1), sum, slice.bytes);
   }
-}
 
-void gather_around(const Problem& q, Builder& b) {
-  const auto send = [&](Range segment) {
-    b.send(rank_after(q, 1), recv_at(segment.offset), segment.bytes);
-  };
-  for_each_segment(part_of(q.bytes(), q.ranks, rank_after(q, 1)), send);
-  for (int step = 0; step < q.ranks - 1; ++step) {
-    for_each_segment(part_of(q.bytes(), q.ranks, rank_after(q, -step)), [&](Range segment) {
-      b.recv(rank_after(q, -1), recv_at(segment.offset), segment.bytes);
-      if (step < q.ranks - 2) send(segment);
-    });
+  // Step 0 to p-1 of the allgather.
+  void gather_around(int step, Builder& b) const {
+    const Range slice = slice_of(rank_after(q_, 1 - step));
+    if (step > 0) b.recv(rank_after(q_, -1), recv_at(slice.offset), slice.bytes);
+    if (step < q_.ranks - 1) b.send(rank_after(q_, 1), recv_at(slice.offset), slice.bytes);
   }
-}
 
+ private:
+  [[nodiscard]] Range slice_of(int rank) const {
+    const Range slice = part_of(range_.bytes, q_.ranks, rank);
+    return {range_.offset + slice.offset, slice.bytes};
+  }
+
+  const Problem& q_;
+  const Range range_;
+};
+
+// The reduce-scatter of a round and the allgather of the one before take turns: the ring is never
+// idle, and what is under way still in the cache.
 void build(const Problem& q, Builder& b) {
-  reduce_around(q, b);
-  b.fence();  // what was sent is about to be overwritten
-  gather_around(q, b);
+  const uint64_t most = slice_bytes(q);
+  const int rounds = parts_of_at_most(q.bytes(), most * static_cast<uint64_t>(q.ranks));
+  Places places(b, std::min(q.bytes(), most));
+  for (int i = 0; i <= rounds; ++i) {
+    for (int step = 0; step < q.ranks; ++step) {
+      if (i < rounds) Round(q, part_of(q.bytes(), rounds, i)).reduce_around(step, places, b);
+      if (i > 0) Round(q, part_of(q.bytes(), rounds, i - 1)).gather_around(step, b);
+    }
+    b.fence();  // what was sent is about to be overwritten
+  }
 }
 
 }  // namespace
 
 const Algorithm allreduce_ring = {
-    "ring", "messages around a ring, segmented", Collective::kAllreduce, false, always, seconds,
+    "ring", "messages around a ring, in rounds", Collective::kAllreduce, false, always, seconds,
     build};
 
 }  // namespace tutti

@@ -39,8 +39,10 @@ Applies applies(const Problem& q) {
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t blocks = blocks_moved(q);
   const uint64_t moved = blocks * q.bytes();
-  return rounds_of(q.ranks) * m.message_s + static_cast<double>(moved) * m.message_byte_s +
-         copy_s(moved, m) + static_cast<double>(blocks) * m.step_s + buffers_s(q, m);
+  const auto rounds = static_cast<uint64_t>(std::max(rounds_of(q.ranks), 1));
+  return rounds_of(q.ranks) * start_s(moved / rounds, m) +
+         static_cast<double>(moved) * m.message_byte_s + copy_s(moved, m) +
+         static_cast<double>(blocks) * m.step_s + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

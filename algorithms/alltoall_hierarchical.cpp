@@ -20,8 +20,7 @@ double seconds(const Problem& q, const Machine& m) {
   if (alltoall_bruck.applies(column).yes) {
     network = std::min(network, alltoall_bruck.seconds(column, m));
   }
-  return network + asking_s(q, m) + q.hosts->count() * host_phase_s(q, m) +
-         host_pass_s(all_blocks_bytes(q), m);
+  return network + q.hosts->count() * host_phase_s(q, m) + host_pass_s(all_blocks_bytes(q), m);
 }
 
 Composition compose(const Problem& q) {

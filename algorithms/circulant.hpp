@@ -9,8 +9,18 @@
 #include <vector>
 
 #include "algorithms/common.hpp"
+#include "algorithms/cost.hpp"
 
 namespace tutti {
+
+// ceil(log2 p) alpha, of the messages of a reduce-scatter or an allgather of such blocks.
+inline double circulant_starts_s(const Problem& q, uint64_t block_bytes, const Machine& m) {
+  double starts = 0;
+  for (int blocks = q.ranks; blocks > 1; blocks = (blocks + 1) / 2) {
+    starts += start_s(static_cast<uint64_t>(blocks / 2) * block_bytes, m);
+  }
+  return starts;
+}
 
 class Circulant {
  public:

@@ -16,7 +16,7 @@ constexpr double kTaking = 1.0 / 16;
 double seconds(const Problem& q, const Machine& m) {
   if (m.host == nullptr) return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
   const double each = kTaking * m.message_s + static_cast<double>(q.bytes()) * m.message_byte_s;
-  return m.message_s + peers_by_messages(q) * each + buffers_s(q, m);
+  return start_s(q.bytes(), m) + peers_by_messages(q) * each + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {

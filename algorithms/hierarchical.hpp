@@ -169,14 +169,6 @@ inline Problem along_column(const Problem& q) {
   return column;
 }
 
-// What is lost where the messages of a column ask their receivers first, as those above 64 KiB do
-// (transports/frames/), and the blocks by themselves would not: scatter of 16 KiB over 2 hosts with
-// 8 ranks each took 5.1 ms instead of 0.16.
-inline double asking_s(const Problem& q, const Machine& m) {
-  constexpr uint64_t kUnasked = 64 << 10;
-  return q.bytes() <= kUnasked && along_column(q).bytes() > kUnasked ? 2 * m.message_s : 0;
-}
-
 // A phase within the host, for which its ranks wait while they poll the network. Dearer than the
 // same on one host where ranks share cores, which nobody here knows: 2 hosts with 8 ranks each on
 // 2 cores exchanged short blocks faster by 8 messages each than by one and two phases.

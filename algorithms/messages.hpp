@@ -11,11 +11,14 @@ namespace tutti {
 // enough that it is still in the cache when it is combined.
 inline constexpr uint64_t kSegmentBytes = 256 << 10;
 
+// What networks carry at once: longer messages are asked for by their receiver first.
+inline constexpr uint64_t kUnaskedBytes = 64 << 10;
+
 // How many segments that are combined have a place to arrive in: the next ones come while one is
 // worked on.
 inline constexpr int kPlaces = 4;
 
-// Where segments arrive, in turns.
+// Where
 class Places {
  public:
   Places(Builder& b, uint64_t most)

@@ -76,7 +76,7 @@ class Pat {
 inline double pat_messages_s(const Problem& q, const Machine& m) {
   const uint64_t segment = std::min(q.bytes(), kSegmentBytes);
   const int segments = std::max(1, parts_of_at_most(q.bytes(), kSegmentBytes));
-  return Pat(q.ranks, segment).rounds() * segments * m.message_s +
+  return Pat(q.ranks, segment).rounds() * segments * start_s(segment, m) +
          static_cast<double>(others_blocks_bytes(q)) * m.message_byte_s;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t moved = others_blocks_bytes(q);
-  return rounds_of(q.ranks) * m.message_s + static_cast<double>(moved) * m.message_byte_s +
+  return circulant_starts_s(q, q.bytes(), m) + static_cast<double>(moved) * m.message_byte_s +
          combine_s(2 * moved, m) + 2 * buffers_s(q, m);
 }
 

@@ -244,6 +244,8 @@ void FrameEndpoint::grant(Operation& receive, int source, uint64_t sender, uint6
   receive.transfer->bytes = bytes;  // until it is complete: of the message
   receive.transfer->tag = tag;
   receive.transfer->source = source;
+  receive.rail = peer(source).next_rail;
+  peer(source).next_rail += static_cast<uint32_t>((receive.limit + kPieceBytes - 1) / kPieceBytes);
   receive.state = State::kGranting;
   peer(source).grants.push(receive);
   make_busy(source);

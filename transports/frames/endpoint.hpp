@@ -4,12 +4,11 @@
 //
 // Which message meets which receive is found out here, not by the network: then any source, masks,
 // cut messages and limits on memory are the same over every one. Ranks write frames to one
-// another (frame.hpp), which arrive in buffers that are always posted; all but the first take the
-// first rail. A message of up to
-// kEagerBytes is a frame. A longer one asks first; the receiver posts its own buffer with the
-// provider, piece by piece, and grants what is posted, so that the data goes where it belongs
-// without being copied or kept aside. Once kUnmatchedBytes of eager messages to a peer have met no
-// receive, short messages ask first too.
+// another (frame.hpp), which arrive in buffers that are always posted; rails take turns after
+// every kFrameBytes of them. A message of up to kEagerBytes is a frame. A longer one asks first;
+// the receiver posts its own buffer with the provider, piece by piece, and grants what is posted,
+// so that the data goes where it belongs without being copied or kept aside. Once kUnmatchedBytes
+// of eager messages to a peer have met no receive, short messages ask first too.
 #pragma once
 
 #include <deque>
@@ -73,10 +72,12 @@ class FrameEndpoint final : public Endpoint {
     Queue<Operation> streams;         // granted sends
     bool busy = false;                // it is in busy_
     uint32_t sent = 0;                // frames
+    uint64_t sent_bytes = 0;          // of frames
     uint32_t expected = 0;            // number of the next frame from it
     uint32_t frames_out = 0;          // under way
     uint32_t pieces_out = 0;          // under way
     std::map<uint32_t, Early> early;  // frames that overtook others
+    uint32_t next_rail = 0;           // of pieces from it
     uint64_t eager_sent = 0;          // bytes of eager messages to it
     uint64_t eager_taken = 0;         // of these, met their receive
     uint64_t matched = 0;             // bytes of its eager messages that met their receive here
@@ -122,8 +123,7 @@ class FrameEndpoint final : public Endpoint {
   bool push_hello(int rank);
   bool push_leave(int rank);
   bool push_waiting(int rank);
-  bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation,
-                  uint32_t rail = 0);
+  bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
 
   // endpoint_pieces.cpp: what the network is asked to do, and what it says
   bool poll_until(const Transfer* wanted);
@@ -140,7 +140,7 @@ class FrameEndpoint final : public Endpoint {
   [[nodiscard]] bool in_flight(const Operation& operation) const;
   Request& take_request(Request::Kind kind, int rank, Operation* operation);
   void give_back(Request& request);
-  void choose_rail(Request& piece, uint64_t tag) const;
+  void name_piece(Request& piece, uint32_t index, const Operation& operation) const;
 
   Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
   [[nodiscard]] int ranks() const { return static_cast<int>(peers_.size()); }

@@ -123,7 +123,8 @@ bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
     return true;
   }
   send->limit = head.bytes;
-  send->partner = head.tag;
+  send->partner = index_of(head.tag);
+  send->rail = first_rail_of(head.tag);
   send->granted = head.upto;
   if (send->state != State::kStreaming && send->begun < send->granted) {
     send->state = State::kStreaming;
@@ -187,12 +188,15 @@ bool FrameEndpoint::push(int rank) {
 
 // Whether it went out. What is sent first is numbered first.
 bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
-                               Operation* operation, uint32_t rail) {
+                               Operation* operation) {
   Peer& to = peer(rank);
   if (to.frames_out >= kFramesOut) return false;
   Request& frame = take_request(Request::Kind::kFrameOut, rank, operation);
-  frame.rail = rail;
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
+  // A hello goes over each rail; then a rail's turn lasts as long as the longest frame.
+  const bool hello = head.kind == FrameKind::kHello;
+  const uint64_t turn = hello ? to.hellos_sent : to.sent_bytes / kFrameBytes;
+  frame.rail = static_cast<uint32_t>(turn % port_->rails());
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);
   head.sequence = to.sent;
@@ -206,6 +210,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
     return false;
   }
   ++to.sent;
+  to.sent_bytes += frame.bytes;
   ++to.frames_out;
   to.matched_told = to.matched;
   return true;
@@ -224,7 +229,7 @@ bool FrameEndpoint::push_hello(int rank) {
   if (to.hellos_owed == 0) return false;
   FrameHead head{};
   head.kind = FrameKind::kHello;
-  if (!push_frame(rank, head, nullptr, nullptr, to.hellos_sent % port_->rails())) return false;
+  if (!push_frame(rank, head, nullptr, nullptr)) return false;
   --to.hellos_owed;
   ++to.hellos_sent;
   return true;

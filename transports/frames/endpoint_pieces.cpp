@@ -10,8 +10,7 @@ namespace {
 
 constexpr size_t kBatch = 16;        // completions read at once
 constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
-constexpr size_t kFramesIn = 32;     // posted buffers, on the first rail
-constexpr size_t kHellosIn = 2;      // on each other, over which nothing but a hello comes
+constexpr size_t kFramesIn = 32;     // posted buffers, on each rail
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
 size_t frames_in(const Port& port) {
@@ -28,8 +27,7 @@ uint64_t most_pieces(const Port& port) {
 
 Status FrameEndpoint::open() {
   for (uint32_t rail = 0; rail < port_->rails(); ++rail) {
-    const size_t count = frames_in(*port_);
-    for (size_t i = rail == 0 ? count : std::min(count, kHellosIn); i > 0; --i) {
+    for (size_t i = frames_in(*port_); i > 0; --i) {
       Request& frame = requests_.emplace_back();
       frame.kind = Request::Kind::kFrameIn;
       frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
@@ -65,9 +63,11 @@ void FrameEndpoint::give_back(Request& request) {
   (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
 }
 
-void FrameEndpoint::choose_rail(Request& piece, uint64_t tag) const {
-  piece.tag = tag;
-  piece.rail = rail_of(tag, port_->rails());
+// The next piece of a message, for whose receive `index` stands.
+void FrameEndpoint::name_piece(Request& piece, uint32_t index, const Operation& operation) const {
+  const uint64_t number = operation.begun / kPieceBytes;
+  piece.tag = piece_tag(index, number);
+  piece.rail = rail_of(operation.rail, number, port_->rails());
 }
 
 // Posts a receive again, now or later.
@@ -244,7 +244,7 @@ bool FrameEndpoint::push_grant(int rank) {
   FrameHead head{};
   head.kind = FrameKind::kGrant;
   head.id = receive->partner;
-  head.tag = receive->index;
+  head.tag = grant_tag(receive->index, receive->rail);
   head.bytes = receive->limit;
   head.upto = receive->begun;
   if (!push_frame(rank, head, nullptr, nullptr)) return false;
@@ -263,7 +263,7 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   const bool wanted = receive.transfer != nullptr;
   piece.piece = wanted ? receive.buffer + receive.begun : sink_.get();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
-  choose_rail(piece, piece_tag(receive.index, receive.begun / kPieceBytes));
+  name_piece(piece, receive.index, receive);
   if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
     if (posted == Posted::kFailed) {
@@ -284,7 +284,7 @@ bool FrameEndpoint::push_piece(int rank) {
   Request& piece = take_request(Request::Kind::kPieceOut, rank, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
-  choose_rail(piece, piece_tag(static_cast<uint32_t>(send.partner), send.begun / kPieceBytes));
+  name_piece(piece, static_cast<uint32_t>(send.partner), send);
   if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
     if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));

@@ -17,7 +17,7 @@ enum class FrameKind : uint32_t {
   kEager = 1,  // a whole message: tag, bytes; these follow
   kRequest,    // a message that waits to be granted: tag, bytes, id of the send
   kGrant,    // for the send `id`: bytes: how much of it is wanted; upto: how much of that has been
-             // posted so far (more grants follow); tag: of the pieces
+             // posted so far (more grants follow); tag: of the pieces, see grant_tag()
   kCredit,   // nothing but `matched`
   kHello,    // over each rail to a higher rank, which answers with the same: see greet()
   kLeave,    // no more messages begin or end here
@@ -55,9 +55,18 @@ inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
 }
 inline constexpr uint64_t operation_of(uint64_t piece_tag) { return piece_tag >> 16; }
 inline constexpr uint64_t piece_of(uint64_t piece_tag) { return piece_tag & 0xffff; }
-// Which rail a piece takes, which both ends must know. Messages of a single piece take turns, too.
-inline constexpr uint32_t rail_of(uint64_t piece_tag, uint32_t rails) {
-  return static_cast<uint32_t>((operation_of(piece_tag) + piece_of(piece_tag)) % rails);
+
+// Which rail a piece takes, which both ends must know: a message's pieces take turns, and its first
+// takes the one after the last of the message before.
+inline constexpr uint32_t rail_of(uint32_t first, uint64_t piece, uint32_t rails) {
+  return static_cast<uint32_t>((first + piece) % rails);
+}
+inline constexpr Tag grant_tag(uint32_t index, uint32_t first_rail) {
+  return Tag{first_rail} << 32 | index;
+}
+inline constexpr uint32_t index_of(Tag grant_tag) { return static_cast<uint32_t>(grant_tag); }
+inline constexpr uint32_t first_rail_of(Tag grant_tag) {
+  return static_cast<uint32_t>(grant_tag >> 32);
 }
 
 }  // namespace tutti::frames

@@ -43,6 +43,7 @@ struct Operation {
   uint64_t partner = 0;         // the id of the operation at the other end
   uint64_t address = 0;         // of a receive in kPulling: where the message lies
   uint32_t withdrawn = 0;       // what its request said (ring.hpp)
+  uint32_t rail = 0;            // of its first piece (over a network)
   double begun_s = 0;           // of a receive of a long message, in shared memory: when it met it
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one

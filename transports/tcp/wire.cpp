@@ -1,12 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/tcp/wire.hpp"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "transports/frames/frame.hpp"
@@ -23,6 +26,13 @@ constexpr size_t kMostRequests = 8;
 constexpr size_t kRestBytes = 32 << 10;
 // Read at a time, so that what waits to go out has its turn.
 constexpr size_t kMostRead = 1 << 20;
+
+// A peer as near as that is sent no more than so much ahead of what it has received: enough for 4
+// GB/s, more than one connection carries, and little enough that it is read while it is still in a
+// cache. 2 hosts on one machine, allreduce of 4 MB: 3.7 ms instead of 5.5.
+constexpr uint32_t kNear_us = 50;          // the shortest round trip
+constexpr int kAheadWhenNear = 128 << 10;  // the system takes twice that, for it counts overhead
+constexpr int kSentBeforeBound = 16;       // requests, after which some round trips are known
 
 bool is_frame(const Request& request) {
   return request.kind == Request::Kind::kFrameOut || request.kind == Request::Kind::kFrameIn;
@@ -139,7 +149,17 @@ void Wire::finish_written(size_t bytes) {
     written_ -= whole;
     out_.remove(*request);
     inbox_.end(*request, Completion::End::kDone);
+    if (sent_ < kSentBeforeBound && ++sent_ == kSentBeforeBound) bound_if_near();
   }
+}
+
+void Wire::bound_if_near() {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
+                     length >= offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
+  if (!known || info.tcpi_min_rtt > kNear_us) return;
+  (void)setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &kAheadWhenNear, sizeof kAheadWhenNear);
 }
 
 // ---- in
