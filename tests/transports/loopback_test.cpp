@@ -148,7 +148,7 @@ Weather weather_of(uint32_t seed) {
   weather.seed = seed;
   weather.travel = random() % 20;
   weather.pause = 1 + random() % 30;
-  weather.part_bytes = 1 + random() % 1'000'000;
+  weather.part_bytes = 1 + random() % 200'000;
   weather.refusals = static_cast<uint32_t>(random() % 6);
   if (weather.refusals == 1) weather.refusals = 0;
   weather.depth = 1U << (2 + random() % 8);
