@@ -13,9 +13,18 @@ namespace {
 
 // A share must be worth a message of its own.
 constexpr uint64_t kLeastShare = 8 << 10;
+constexpr uint64_t kLeastEdge = 64 << 10;  // per column
 
 bool has_one_leader(const Problem& q) {
   return q.bytes() < kLeastShare * static_cast<uint64_t>(q.hosts->columns());
+}
+
+// The length of the first and the last chunk, all of a short message. The network waits for the
+// first to be scattered, and the gathering of the last for the network: these two are shorter.
+uint64_t edge_of(uint64_t bytes, int columns) {
+  const auto n = static_cast<uint64_t>(columns);
+  const uint64_t edge = whole_lines(std::clamp(bytes / 8, kLeastEdge * n, kComposedChunk * n / 2));
+  return bytes < 4 * edge ? bytes : edge;
 }
 
 double seconds(const Problem& q, const Machine& m) {
@@ -29,8 +38,9 @@ double seconds(const Problem& q, const Machine& m) {
                              m.message_byte_s / q.hosts->columns();
   const double host = 2 * host_pass_s(q.bytes(), m);
   const double waits = 3 * host_sync_s(q, m);
-  if (q.bytes() > 2 * kComposedChunk) return waits + std::max(network, host) + 2 * m.message_s;
-  return waits + network + host;
+  const double alone =
+      static_cast<double>(edge_of(q.bytes(), q.hosts->columns())) / static_cast<double>(q.bytes());
+  return waits + std::max(network, host) + alone * std::min(network, host);
 }
 
 Composition with_one_leader(const Problem& q) {
@@ -61,8 +71,8 @@ Composition with_one_leader(const Problem& q) {
 // A chunk and its shares.
 class Chunk {
  public:
-  Chunk(const Problem& q, const Composer& c, int chunks, int index)
-      : range_(part_of(q.bytes(), chunks, index)), columns_(c.columns()), q_(q) {
+  Chunk(const Problem& q, const Composer& c, Range range)
+      : range_(range), columns_(c.columns()), q_(q) {
     for (int place = 0; place < c.neighbors(); ++place) {
       const Range share = share_of(place);
       layout_.counts.push_back(share.bytes / q.element_bytes);
@@ -90,13 +100,26 @@ class Chunk {
   Layout layout_;
 };
 
+std::vector<Range> chunks_of(uint64_t bytes, int columns) {
+  const uint64_t edge = edge_of(bytes, columns);
+  if (edge == bytes) return {{0, bytes}};
+  std::vector<Range> chunks = {{0, edge}};
+  const uint64_t middle = whole_lines(bytes) - 2 * edge;
+  const int parts = parts_of_at_most(middle, kComposedChunk * static_cast<uint64_t>(columns));
+  for (int i = 0; i < parts; ++i) {
+    const Range part = part_of(middle, parts, i);
+    chunks.push_back({edge + part.offset, part.bytes});
+  }
+  chunks.push_back({edge + middle, bytes - edge - middle});
+  return chunks;
+}
+
 Composition in_shares(const Problem& q) {
   Composer c(q);
-  const auto columns = static_cast<uint64_t>(c.columns());
-  const int chunks = parts_of_at_most(q.bytes(), kComposedChunk * columns);
+  const std::vector<Range> chunks = chunks_of(q.bytes(), c.columns());
   uint32_t shared = 0;  // allreduces of this rank's column so far
-  const auto gather = [&](int i) {
-    const Chunk chunk(q, c, chunks, i);
+  const auto gather = [&](const Range& range) {
+    const Chunk chunk(q, c, range);
     const Ref own = recv_at(chunk.offset() + chunk.share_of(c.place()).offset);
     c.add({.collective = Collective::kAllgatherv,
            .count = chunk.largest_count(),
@@ -105,8 +128,8 @@ Composition in_shares(const Problem& q) {
            .recv = recv_at(chunk.offset()),
            .after = shared});
   };
-  for (int i = 0; i < chunks; ++i) {
-    const Chunk chunk(q, c, chunks, i);
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const Chunk chunk(q, c, chunks[i]);
     const Range share = chunk.share_of(c.place());
     const Ref own = recv_at(chunk.offset() + share.offset);
     const uint32_t scattered = c.add({.collective = Collective::kReduceScatterv,
@@ -116,7 +139,7 @@ Composition in_shares(const Problem& q) {
                                       .send = given(q, chunk.offset()),
                                       .recv = own});
     // The one before: its allreduce had this rank's time for the reduce-scatter.
-    if (i > 0) gather(i - 1);
+    if (i > 0) gather(chunks[i - 1]);
     if (share.bytes == 0) continue;
     shared = c.add({.scope = Scope::kColumn,
                     .collective = Collective::kAllreduce,
@@ -126,7 +149,7 @@ Composition in_shares(const Problem& q) {
                     .recv = own,
                     .after = scattered});
   }
-  gather(chunks - 1);
+  gather(chunks.back());
   return c.take();
 }
 
