@@ -3,6 +3,9 @@
 // What is particular to the tcp transport: who gets a connection, and what becomes of one over
 // which nonsense comes or that breaks.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <cstring>
 #include <random>
@@ -17,6 +20,7 @@
 #include "transports/pattern.hpp"
 #include "transports/tcp/connect.hpp"
 #include "transports/tcp/port.hpp"
+#include "transports/tcp/wire.hpp"
 
 namespace tutti::tcp {
 namespace {
@@ -351,6 +355,47 @@ TEST(Tcp, LoopbackIsForRanksThatShareTheirNetworkStack) {
   const auto apart = find_offers({}, false);
   if (!apart.ok()) GTEST_SKIP() << "this host has nothing but loopback";
   for (const nics::Offer& offer : *apart) EXPECT_FALSE(offer.loopback) << offer.address;
+}
+
+std::string congestion_control_of(int socket) {
+  char name[16] = {};
+  socklen_t length = sizeof name - 1;
+  EXPECT_EQ(getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+  return name;
+}
+
+// Over a connection to this host of which the system controls the congestion by `name`.
+std::string congestion_control_after_some_messages(const std::string& name) {
+  Fd door;
+  EXPECT_EQ(listen_tcp(kHere, 1, door), 0);
+  Fd socket;
+  EXPECT_EQ(connect_tcp(local_address(door.get()), now_ms() + kLongMs, socket), 0);
+  if (setsockopt(socket.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(),
+                 static_cast<socklen_t>(name.size())) != 0) {
+    return "";
+  }
+  const Fd other(accept(door.get(), nullptr, nullptr));
+  Inbox inbox;
+  Wire wire(inbox);
+  wire.begin(std::move(socket));
+  std::vector<frames::Request> messages(32);
+  for (frames::Request& message : messages) {
+    message.kind = frames::Request::Kind::kPieceOut;
+    wire.send(message);
+  }
+  return congestion_control_of(wire.socket());
+}
+
+TEST(Tcp, NearPeersAreSentToWithoutPacing) {
+  const std::string name = congestion_control_after_some_messages("bbr");
+  if (name.empty()) GTEST_SKIP() << "this system has no bbr";
+  EXPECT_EQ(name, "reno");
+}
+
+TEST(Tcp, WhatTheSystemControlsCongestionByIsLeftAloneOtherwise) {
+  const std::string name = congestion_control_after_some_messages("cubic");
+  if (name.empty()) GTEST_SKIP() << "this system has no cubic, or does not let us have it";
+  EXPECT_EQ(name, "cubic");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 #include "transports/frames/frame.hpp"
 
@@ -32,7 +33,15 @@ constexpr size_t kMostRead = 1 << 20;
 // cache. 2 hosts on one machine, allreduce of 4 MB: 3.7 ms instead of 5.5.
 constexpr uint32_t kNear_us = 50;          // the shortest round trip
 constexpr int kAheadWhenNear = 128 << 10;  // the system takes twice that, for it counts overhead
-constexpr int kSentBeforeBound = 16;       // requests, after which some round trips are known
+
+// To a peer in the same building, BBR's pacing by timers costs more than it saves. 4 hosts on one
+// machine, 1 Gbit/s, recursive doubling of 64 KiB: some calls in a hundred took 60 to 300 ms, with
+// nothing lost and nothing under way; none with Reno, which no system forbids.
+constexpr uint32_t kSameBuilding_us = 1000;
+constexpr std::string_view kPaced = "bbr";
+constexpr std::string_view kNotPaced = "reno";
+
+constexpr int kSentBeforeSuited = 16;  // requests, after which some round trips are known
 
 bool is_frame(const Request& request) {
   return request.kind == Request::Kind::kFrameOut || request.kind == Request::Kind::kFrameIn;
@@ -62,6 +71,18 @@ Outcome outcome_of(const Request& request) {
   Outcome outcome;
   std::memcpy(&outcome, request.context, sizeof outcome);
   return outcome;
+}
+
+void bound_ahead(int socket) {
+  (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kAheadWhenNear, sizeof kAheadWhenNear);
+}
+
+void stop_pacing(int socket) {
+  char name[16] = {};  // as long as the system has them
+  socklen_t length = sizeof name - 1;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0) return;
+  if (!std::string_view(name).starts_with(kPaced)) return;
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kNotPaced.data(), kNotPaced.size());
 }
 
 }  // namespace
@@ -149,17 +170,18 @@ void Wire::finish_written(size_t bytes) {
     written_ -= whole;
     out_.remove(*request);
     inbox_.end(*request, Completion::End::kDone);
-    if (sent_ < kSentBeforeBound && ++sent_ == kSentBeforeBound) bound_if_near();
+    if (sent_ < kSentBeforeSuited && ++sent_ == kSentBeforeSuited) suit_distance();
   }
 }
 
-void Wire::bound_if_near() {
+void Wire::suit_distance() {
   tcp_info info{};
   socklen_t length = sizeof info;
   const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
                      length >= offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
-  if (!known || info.tcpi_min_rtt > kNear_us) return;
-  (void)setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &kAheadWhenNear, sizeof kAheadWhenNear);
+  if (!known) return;
+  if (info.tcpi_min_rtt <= kSameBuilding_us) stop_pacing(socket_.get());
+  if (info.tcpi_min_rtt <= kNear_us) bound_ahead(socket_.get());
 }
 
 // ---- in

@@ -68,7 +68,7 @@ class Wire {
 
  private:
   void finish_written(size_t bytes);
-  void bound_if_near();
+  void suit_distance();
   size_t take(const std::byte* from, size_t bytes);
   bool find_place();
   void arrived(size_t bytes);
@@ -80,7 +80,7 @@ class Wire {
 
   RequestQueue out_;
   size_t written_ = 0;  // of the first, its head included
-  int sent_ = 0;        // requests, until the connection is known well enough for bound_if_near()
+  int sent_ = 0;        // requests, until the connection is known well enough for suit_distance()
 
   RequestQueue pieces_;  // posted
   Head head_{};          // of what is coming in
