@@ -3,6 +3,7 @@
 
 #include "transports/frames/transport.hpp"
 #include "transports/nics/connect.hpp"
+#include "transports/ofi/devices.hpp"
 #include "transports/ofi/port.hpp"
 
 namespace tutti::ofi {
@@ -42,6 +43,7 @@ Status available() { return find_offers({}, true).status(); }
 
 bool suits(const TransportConfig& config) {
   if (!config.provider.empty() || config.limits_providers) return true;
+  if (!may_have_fast_network()) return false;
   const auto offers = find_offers(config, false);
   return offers.ok() && is_fast(offers->front());
 }
