@@ -129,6 +129,7 @@ class FrameEndpoint final : public Endpoint {
   bool poll_until(const Transfer* wanted);
   void completed(Request& request, uint64_t bytes);
   void failed(Request& request, bool cancelled);
+  void lose(int rank, std::string_view what);
   void end_piece(Request& request);
   bool push_grant(int rank);
   bool push_piece(int rank);

@@ -206,7 +206,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   frame.bytes = sizeof head + bytes;
   if (const Posted posted = port_->post(frame); posted != Posted::kYes) {
     give_back(frame);
-    if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));
+    if (posted == Posted::kFailed) lose(rank, "sending to it");
     return false;
   }
   ++to.sent;

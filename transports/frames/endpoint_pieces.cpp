@@ -192,18 +192,20 @@ void FrameEndpoint::end_piece(Request& request) {
   }
 }
 
+// The port has failed at `what`, which concerns that peer only.
+void FrameEndpoint::lose(int rank, std::string_view what) {
+  const Status reason = port_->error();
+  fail(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(),
+                            reason.message()));
+}
+
 void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
-  const auto lost = [&](std::string_view what) {
-    const Status reason = port_->error();
-    fail(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(),
-                              reason.message()));
-  };
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
       give_back(request);
-      return lost("sending to it");
+      return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
       return repost(request);
@@ -214,8 +216,8 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
       }
       end_piece(request);
       if (cancelled) return;
-      return lost("receiving from it");
-    case Request::Kind::kPieceOut: end_piece(request); return lost("sending to it");
+      return lose(rank, "receiving from it");
+    case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
   }
 }
 
@@ -287,7 +289,7 @@ bool FrameEndpoint::push_piece(int rank) {
   name_piece(piece, static_cast<uint32_t>(send.partner), send);
   if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
     give_back(piece);
-    if (posted == Posted::kFailed) fail(rank, port_->error().with_context("sending to it"));
+    if (posted == Posted::kFailed) lose(rank, "sending to it");
     return false;
   }
   ++to.pieces_out;
