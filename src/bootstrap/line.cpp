@@ -79,15 +79,21 @@ void Line::understand(std::vector<ControlNews>& news) {
     if (frame.kind == FrameKind::kGoodbye) {
       may_end_ = true;
     } else if (frame.kind == FrameKind::kFailed && take(frame.body, rank)) {
-      news.push_back({ControlNews::Kind::kFailed, rank, failure_in(frame.body), {}});
+      news.push_back({ControlNews::Kind::kFailed, rank, 0, failure_in(frame.body), {}});
     } else if (frame.kind == FrameKind::kLeft && take(frame.body, rank)) {
-      news.push_back({ControlNews::Kind::kLeft, rank, {}, {}});
+      news.push_back({.kind = ControlNews::Kind::kLeft, .rank = rank});
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
-      news.push_back({ControlNews::Kind::kTold, rank, {}, {frame.body.begin(), frame.body.end()}});
+      news.push_back(
+          {ControlNews::Kind::kTold, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kRegroupPart && take(frame.body, rank)) {
-      news.push_back({ControlNews::Kind::kPart, rank, {}, {frame.body.begin(), frame.body.end()}});
+      news.push_back(
+          {ControlNews::Kind::kPart, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kRegrouped) {
-      news.push_back({ControlNews::Kind::kRegrouped, -1, {}, {}});
+      news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
+    } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
+      int32_t count = 0;
+      if (!take(frame.body, count)) continue;
+      news.push_back({.kind = ControlNews::Kind::kWithdrawn, .rank = rank, .count = count});
     }
   }
   if (got == Session::Got::kRefused) broken(EPROTO, news);
@@ -100,7 +106,7 @@ void Line::broken(int error, std::vector<ControlNews>& news) {
   const std::string what =
       error == EPROTO ? ": its line to this rank was tampered with" : line_broke(error);
   news.push_back(
-      {ControlNews::Kind::kFailed, keeper_.rank, {Code::kPeerFailed, keeper_name() + what}, {}});
+      {ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, keeper_name() + what}, {}});
 }
 
 std::string Line::keeper_name() const {

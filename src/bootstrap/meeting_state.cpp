@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/exchange.hpp"
 
@@ -110,7 +111,7 @@ void Meeting::handle(Client& client, const Frame& frame) {
     return regroup(client, frame.body);
   }
   if (frame.kind == FrameKind::kWithdraw && phase_ == Phase::kTogether) {
-    return client.regroups.reset();
+    return withdraw(client);
   }
   if (phase_ != Phase::kComplete || client.gathered.has_value() || client.staying) {
     return lost(client, 0);
@@ -366,17 +367,39 @@ void Meeting::pass_on_note(Client& client, std::span<const std::byte> body) {
 
 // ---- regrouping --------------------------------------------------------------------------------
 
+bool Meeting::may_regroup(const Client& client) {
+  return client.rank >= 0 && !client.ending && !client.gone;
+}
+
 void Meeting::regroup(Client& client, std::span<const std::byte> body) {
   if (body.size() > kMaxNoteBytes || client.regroups.has_value()) return lost(client, 0);
   client.regroups.emplace(body.begin(), body.end());
+  client.withdrew = false;
   finish_regrouping();
+}
+
+// It may be too late: what the round came to is on its way then.
+void Meeting::withdraw(Client& client) {
+  if (!client.regroups.has_value()) return;
+  client.regroups.reset();
+  client.withdrew = true;
+  const Client* first = nullptr;  // one for whom all waited, if there is any
+  int32_t count = 0;
+  for (const Client& other : clients_) {
+    if (&other == &client || !may_regroup(other) || other.regroups.has_value()) continue;
+    ++count;
+    const auto order = [](const Client& one) { return std::pair(one.withdrew, one.rank); };
+    if (first == nullptr || order(other) < order(*first)) first = &other;
+  }
+  const int32_t rank = first == nullptr ? -1 : first->rank;
+  client.session.put(FrameKind::kWithdrawn, {bytes_of(rank), bytes_of(count)});
 }
 
 // Once all take part who are left.
 void Meeting::finish_regrouping() {
   std::vector<Client*> left;
   for (Client& client : clients_) {
-    if (client.rank < 0 || client.ending || client.gone) continue;
+    if (!may_regroup(client)) continue;
     if (!client.regroups.has_value()) return;
     left.push_back(&client);
   }

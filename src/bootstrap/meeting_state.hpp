@@ -45,6 +45,7 @@ struct Client {
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
   std::optional<std::vector<std::byte>> regroups;  // the same, of those who are left
+  bool withdrew = false;                           // from the last of these
 };
 
 class Meeting {
@@ -82,7 +83,9 @@ class Meeting {
   void pass_on_failure(Client& client, std::span<const std::byte> body);
   void pass_on_note(Client& client, std::span<const std::byte> body);
   void regroup(Client& client, std::span<const std::byte> body);
+  void withdraw(Client& client);
   void finish_regrouping();
+  static bool may_regroup(const Client& client);
   void tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body);
   void fail(Code code, const std::string& text);
   void refuse(Client& client, Code code, const std::string& text);

@@ -8,7 +8,8 @@
 //                       kPart(rank, bytes) of each rank in rank order; kStayed(Keeper) when all
 //                       stay, then kFailed(rank, code, text), kLeft(rank) and kTold(rank,
 //                       bytes) as it happens, and when all that are left regroup each one's
-//                       kRegroupPart(rank, bytes) in rank order and kRegrouped;
+//                       kRegroupPart(rank, bytes) in rank order and kRegrouped; to who withdraws
+//                       before, kWithdrawn(first of those not there, how many);
 //                       kGoodbye to who left; kError(code, text) before kStayed, the last frame
 //                       then
 #pragma once
@@ -30,7 +31,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 3;
+inline constexpr uint32_t kProtocol = 4;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -52,6 +53,7 @@ enum class FrameKind : uint8_t {
   kWithdraw,
   kRegroupPart,
   kRegrouped,
+  kWithdrawn,
 };
 
 // A name of a host in a frame: closed by a zero.

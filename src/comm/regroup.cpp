@@ -17,6 +17,8 @@ namespace {
 
 // How often a rank looks whether the others have come or died: nobody is in a hurry here.
 constexpr std::chrono::milliseconds kLookEvery{1};
+// At a deadline, for the service to say who is missing.
+constexpr std::chrono::milliseconds kAnswer{500};
 
 // ---- in memory ---------------------------------------------------------------------------------
 
@@ -29,6 +31,7 @@ class MemoryRegroup final : public Regroup {
 
  private:
   static constexpr uint32_t kNoMore = ~uint32_t{0};
+  static constexpr uint32_t kWithdrew = kNoMore - 1;  // at its deadline
 
   [[nodiscard]] RegroupSign& sign(size_t rank) const { return board_.signs[rank]; }
   [[nodiscard]] RegroupSign& sign(int rank) const { return sign(static_cast<size_t>(rank)); }
@@ -51,14 +54,16 @@ bool MemoryRegroup::is_gone(size_t rank) const {
          is_gone_(static_cast<int>(rank));
 }
 
-// Who is left and has not come.
+// Who is left and has not come; behind them who came and waited no longer.
 std::vector<size_t> MemoryRegroup::awaited(uint32_t round) const {
   std::vector<size_t> ranks;
+  std::vector<size_t> withdrew;
   for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
-    if (sign(rank).round.load(std::memory_order_acquire) != round && !is_gone(rank)) {
-      ranks.push_back(rank);
-    }
+    const uint32_t at = sign(rank).round.load(std::memory_order_acquire);
+    if (at == round || is_gone(rank)) continue;
+    (at == kWithdrew ? withdrew : ranks).push_back(rank);
   }
+  ranks.insert(ranks.end(), withdrew.begin(), withdrew.end());
   return ranks;
 }
 
@@ -107,7 +112,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
       break;
     }
     if (now_ms() >= deadline_ms) {
-      own.round.store(0, std::memory_order_release);
+      own.round.store(kWithdrew, std::memory_order_release);
       if (is_decided(round)) break;
       return Status::format(
           Code::kTimeout, "{} of {} ranks neither went on nor ended, rank {} first", missing.size(),
@@ -143,23 +148,31 @@ Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64
       if (changed_.wait_for(lock, 100 * kLookEvery, [this] { return over_; })) break;
       return line_.regroup(mine);  // says why it cannot
     }
-    if (now_ms() >= deadline_ms) {
-      line_.withdraw();
-      return Status(Code::kTimeout, "some ranks neither went on nor ended");
-    }
+    if (now_ms() < deadline_ms) continue;
+    line_.withdraw();
+    changed_.wait_for(lock, kAnswer, [this] { return over_ || !withdrawal_.ok(); });
+    if (over_) break;
+    if (!withdrawal_.ok()) return withdrawal_;
+    return Status(Code::kTimeout, "some ranks neither went on nor ended");
   }
   return last_;
 }
 
 void LineRegroup::heard(const ControlNews& news) {
-  if (news.kind != ControlNews::Kind::kPart && news.kind != ControlNews::Kind::kRegrouped) return;
   const std::lock_guard lock(mutex_);
-  if (news.kind == ControlNews::Kind::kPart) {
-    coming_[news.rank] = news.note;
-    return;
+  switch (news.kind) {
+    case ControlNews::Kind::kPart: coming_[news.rank] = news.note; return;
+    case ControlNews::Kind::kRegrouped:
+      last_ = std::exchange(coming_, {});
+      over_ = true;
+      break;
+    case ControlNews::Kind::kWithdrawn:
+      withdrawal_ =
+          Status::format(Code::kTimeout, "{} ranks neither went on nor ended, rank {} first",
+                         news.count, news.rank);
+      break;
+    default: return;
   }
-  last_ = std::exchange(coming_, {});
-  over_ = true;
   changed_.notify_all();
 }
 

@@ -56,9 +56,10 @@ class LineRegroup final : public Regroup {
   Control& line_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Parts coming_;      // guarded by mutex_, as what follows: of the round that is being told
-  Parts last_;        // of the last one that was
-  bool over_ = true;  // no round is under way
+  Parts coming_;       // guarded by mutex_, as what follows: of the round that is being told
+  Parts last_;         // of the last one that was
+  bool over_ = true;   // no round is under way
+  Status withdrawal_;  // from one: whom it lacked
 };
 
 // Who goes on, in rank order, and where they meet.

@@ -17,11 +17,14 @@ namespace tutti {
 
 // What a rank learns of the others after the meeting.
 struct ControlNews {
-  enum class Kind { kFailed, kLeft, kTold, kPart, kRegrouped };
+  enum class Kind { kFailed, kLeft, kTold, kPart, kRegrouped, kWithdrawn };
   Kind kind = Kind::kFailed;
-  int rank = 0;                 // who reported the failure, or died, left, told or gave something
-  Status cause;                 // of a failure
-  std::vector<std::byte> note;  // that was told or given
+  // Who reported the failure, or died, left, told or gave something. Of kWithdrawn, the first whom
+  // the round lacked, of `count` of them.
+  int rank = 0;
+  int count = 0;
+  Status cause = {};                 // of a failure
+  std::vector<std::byte> note = {};  // that was told or given
 };
 
 inline constexpr size_t kMaxNoteBytes = 256;
@@ -45,7 +48,7 @@ class Control {
   // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
   // same for all. Does not block; fails once the line is broken.
   virtual Status regroup(std::span<const std::byte> part) = 0;
-  // Does not take part after all, if the round is not over.
+  // Does not take part after all. The news is kWithdrawn, or what the round came to if it is over.
   virtual void withdraw() = 0;
   // Whether there may still be news.
   [[nodiscard]] virtual bool is_open() = 0;

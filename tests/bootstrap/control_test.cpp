@@ -225,14 +225,14 @@ std::string next_round(Control& control) {
   return told;
 }
 
-void wait_for_note(Control& control, int from) {
-  bool told = false;
-  while (!told && has_news(control, kLongMs)) {
+ControlNews wait_for(Control& control, Kind kind) {
+  while (has_news(control, kLongMs)) {
     for (const ControlNews& news : control.read()) {
-      told |= news.kind == Kind::kTold && news.rank == from;
+      if (news.kind == kind) return news;
     }
   }
-  EXPECT_TRUE(told);
+  ADD_FAILURE() << "nothing of the kind was told";
+  return {};
 }
 
 TEST(Control, WhoIsLeftRegroups) {
@@ -254,9 +254,12 @@ TEST(Control, WhoIsLeftRegroups) {
     if (rank == 1) {  // first thinks better of it; the note comes after that
       ASSERT_TRUE(control->regroup(part).ok());
       control->withdraw();
+      EXPECT_EQ(wait_for(*control, Kind::kWithdrawn).rank, 0);
       control->tell(0, {});
     }
-    if (rank == 0) wait_for_note(*control, 1);
+    if (rank == 0) {
+      EXPECT_EQ(wait_for(*control, Kind::kTold).rank, 1);
+    }
     ASSERT_TRUE(control->regroup({}).ok());
     EXPECT_EQ(next_round(*control), "0:0 1:0 4:0 ");
     ++(*over)[1];
