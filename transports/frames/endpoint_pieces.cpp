@@ -195,8 +195,8 @@ void FrameEndpoint::end_piece(Request& request) {
 // The port has failed at `what`, which concerns that peer only.
 void FrameEndpoint::lose(int rank, std::string_view what) {
   const Status reason = port_->error();
-  fail(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(),
-                            reason.message()));
+  fail(rank,
+       Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(), reason.message()));
 }
 
 void FrameEndpoint::failed(Request& request, bool cancelled) {
