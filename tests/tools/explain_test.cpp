@@ -144,7 +144,7 @@ TEST(Explain, ShowsThePhasesOfACallOverSeveralHosts) {
   EXPECT_TRUE(report.at("steps").empty());
   const auto phases = report.at("phases").get<std::vector<std::string>>();
   ASSERT_GE(phases.size(), 3U);
-  EXPECT_EQ(phases.front(), "host    reduce_scatterv of 4194304 B: send+0 -> recv+0");
+  EXPECT_EQ(phases.front(), "host    reduce_scatterv of 524288 B: send+0 -> recv+0");
   EXPECT_TRUE(contains(phases[1], "column  allreduce")) << phases[1];
   EXPECT_TRUE(contains(phases[1], "after 1 phase of the host")) << phases[1];
 }
