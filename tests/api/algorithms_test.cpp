@@ -38,13 +38,18 @@ std::vector<Choice> choices() {
 constexpr size_t kCounts[] = {0, 1, 3, 12, 14, 63, 500, 4099, 16385, 100003};
 constexpr tutti_type kTypesHere[] = {TUTTI_UINT8, TUTTI_INT32, TUTTI_BFLOAT16, TUTTI_FLOAT64};
 
+// What the operation is makes no difference to how a long message is cut.
+bool left_out(Op op, size_t count) { return count > 20'000 && op != Op::kSum; }
+
 void run_collective(const std::string& name, Collectives& on, tutti_type type, size_t count,
                     const Variant& variant) {
   for (const Op op : {Op::kSum, Op::kMax, Op::kAvg, Op::kUser}) {
+    if (left_out(op, count)) continue;
     if (name == "allreduce") on.allreduce(type, op, count, variant);
     if (name == "reduce_scatter") on.reduce_scatter(type, op, count, variant);
   }
   for (const Op op : {Op::kSum, Op::kAvg, Op::kUser}) {
+    if (left_out(op, count)) continue;
     if (name == "reduce_scatterv") on.reduce_scatterv(type, op, count, variant);
   }
   if (name == "allgatherv") on.allgatherv(type, count, variant);
@@ -57,6 +62,7 @@ void run_collective(const std::string& name, Collectives& on, tutti_type type, s
   const int root = static_cast<int>(count + static_cast<size_t>(type)) % on.ranks();
   for (const int r : {root, on.ranks() - 1 - root}) {
     for (const Op op : {Op::kSum, Op::kAvg, Op::kUser}) {
+      if (left_out(op, count)) continue;
       if (name == "reduce") on.reduce(type, op, count, r, variant);
     }
     if (name == "gatherv") on.gatherv(type, count, r, variant);

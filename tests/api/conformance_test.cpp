@@ -19,12 +19,18 @@ constexpr size_t kLargeCounts[] = {1000, 4099, 65536 + 1};
 constexpr size_t kLargestCount = 1 << 20;
 constexpr tutti_type kFewTypes[] = {TUTTI_INT8, TUTTI_BFLOAT16, TUTTI_FLOAT64};
 
-// All variants of a small call; of a large one each form once, the rest in turn.
+bool one_of_few(tutti_type type) {
+  return std::count(std::begin(kFewTypes), std::end(kFewTypes), type) > 0;
+}
+
+// All variants of a small call. Of a large one each form once, or one in turn where the type is not
+// one of the few; the rest in turn.
 template <typename Body>
-void for_variants(size_t count, int turn, const Body& body) {
+void for_variants(tutti_type type, size_t count, int turn, const Body& body) {
   for (const Form form : kForms) {
     if (count > kSmallCounts[std::size(kSmallCounts) - 1]) {
-      const int which = turn + static_cast<int>(form);
+      if (!one_of_few(type) && form != kForms[turn % 3]) continue;
+      const int which = one_of_few(type) ? turn + static_cast<int>(form) : turn;
       body(Variant{form, which % 2 == 0, which / 2 % 2 == 0});
       continue;
     }
@@ -39,11 +45,11 @@ void for_counts(tutti_type type, const Body& body) {
   int turn = type;
   const auto all_variants = [&](size_t count) {
     ++turn;
-    for_variants(count, turn, [&](const Variant& variant) { body(count, variant); });
+    for_variants(type, count, turn, [&](const Variant& variant) { body(count, variant); });
   };
   for (const size_t count : kSmallCounts) all_variants(count);
   for (const size_t count : kLargeCounts) all_variants(count);
-  if (std::count(std::begin(kFewTypes), std::end(kFewTypes), type) > 0) all_variants(kLargestCount);
+  if (one_of_few(type)) all_variants(kLargestCount);
 }
 
 template <typename Body>

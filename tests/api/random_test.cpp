@@ -157,7 +157,7 @@ tutti_comm_t random_split(tutti_comm_t comm, Random& random, int rank, int ranks
 class RandomProgram : public testing::TestWithParam<std::tuple<int, int>> {};
 
 TEST_P(RandomProgram, GivesTheReference) {
-  constexpr int kPrograms = 4;
+  constexpr int kPrograms = kSanitized ? 2 : 4;
   constexpr int kCalls = 400;
   const auto [ranks, usual] = GetParam();
   const uint64_t seed = seed_or(static_cast<uint64_t>(usual));
