@@ -139,6 +139,7 @@ std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
 Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
   std::unique_lock lock(mutex_);
   over_ = false;
+  withdrawal_ = {};
   TUTTI_RETURN_IF_ERROR(line_.regroup(mine));
   while (!over_) {
     changed_.wait_for(lock, 10 * kLookEvery);
@@ -167,9 +168,9 @@ void LineRegroup::heard(const ControlNews& news) {
       over_ = true;
       break;
     case ControlNews::Kind::kWithdrawn:
-      withdrawal_ =
-          Status::format(Code::kTimeout, "{} ranks neither went on nor ended, rank {} first",
-                         news.count, news.rank);
+      withdrawal_ = Status::format(Code::kTimeout,
+                                   "{} of the others neither went on nor ended, rank {} first",
+                                   news.count, news.rank);
       break;
     default: return;
   }

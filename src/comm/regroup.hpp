@@ -59,7 +59,7 @@ class LineRegroup final : public Regroup {
   Parts coming_;       // guarded by mutex_, as what follows: of the round that is being told
   Parts last_;         // of the last one that was
   bool over_ = true;   // no round is under way
-  Status withdrawal_;  // from one: whom it lacked
+  Status withdrawal_;  // from the round that was last asked for: whom it lacked
 };
 
 // Who goes on, in rank order, and where they meet.

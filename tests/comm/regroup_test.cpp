@@ -44,6 +44,31 @@ void in_threads(const std::vector<int>& ranks, const std::function<void(int rank
   for (std::thread& thread : threads) thread.join();
 }
 
+// The line of a rank whose rounds are never over: each withdrawal is answered once.
+class SlowLine final : public Control {
+ public:
+  ~SlowLine() override {
+    for (std::thread& thread : answers_) thread.join();
+  }
+  [[nodiscard]] int fd() const override { return -1; }
+  std::vector<ControlNews> read() override { return {}; }
+  void tell(int /*rank*/, std::span<const std::byte> /*note*/) override {}
+  Status regroup(std::span<const std::byte> /*part*/) override { return {}; }
+  void withdraw() override {
+    const ControlNews news{.kind = ControlNews::Kind::kWithdrawn, .rank = missing, .count = 1};
+    answers_.emplace_back([this, news] { listener->heard(news); });
+  }
+  [[nodiscard]] bool is_open() override { return true; }
+  void fail(const Status& /*cause*/) override {}
+  void leave() override {}
+
+  LineRegroup* listener = nullptr;
+  int missing = 0;
+
+ private:
+  std::vector<std::thread> answers_;
+};
+
 // What a rank gives to a round.
 std::vector<std::byte> part_of(int rank, int round) {
   return std::vector<std::byte>(static_cast<size_t>(rank + round), static_cast<std::byte>(rank));
@@ -133,6 +158,19 @@ TEST(Survivors, MeetWhereTheFirstOfThemSays) {
   });
   for (const int rank : {2, 3}) {
     EXPECT_EQ(std::memcmp(&ids[1], &ids[static_cast<size_t>(rank)], sizeof ids[1]), 0);
+  }
+}
+
+TEST(LineRegroup, EachDeadlineNamesWhoIsMissingThen) {
+  SlowLine line;
+  LineRegroup regroup(line);
+  line.listener = &regroup;
+  for (const int missing : {3, 2}) {
+    line.missing = missing;
+    const auto parts = regroup.round({}, now_ms());
+    ASSERT_EQ(parts.status().code(), Code::kTimeout);
+    EXPECT_TRUE(parts.status().message().ends_with("rank " + std::to_string(missing) + " first"))
+        << parts.status().message();
   }
 }
 
