@@ -23,14 +23,15 @@ bool one_of_few(tutti_type type) {
   return std::count(std::begin(kFewTypes), std::end(kFewTypes), type) > 0;
 }
 
-// All variants of a small call. Of a large one each form once, or one in turn where the type is not
-// one of the few; the rest in turn.
+// All variants of a small call; of a large one each form once, the rest in turn. Of most types
+// sanitizers look at one form of a large call, in turn.
 template <typename Body>
 void for_variants(tutti_type type, size_t count, int turn, const Body& body) {
+  const bool one_form = kSanitized && !one_of_few(type);
   for (const Form form : kForms) {
     if (count > kSmallCounts[std::size(kSmallCounts) - 1]) {
-      if (!one_of_few(type) && form != kForms[turn % 3]) continue;
-      const int which = one_of_few(type) ? turn + static_cast<int>(form) : turn;
+      if (one_form && form != kForms[turn % 3]) continue;
+      const int which = one_form ? turn : turn + static_cast<int>(form);
       body(Variant{form, which % 2 == 0, which / 2 % 2 == 0});
       continue;
     }
