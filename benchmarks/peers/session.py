@@ -98,9 +98,11 @@ class Session:
         if self.shop.hosts:
             command = self.shop.hosts.enter(host) + command
             env = {**env, **self.shop.hosts.environment(host)}
+        # A group each, but all of one session, as Open MPI's launcher has them: Linux shares cores
+        # out by session first, so that yielding to another's processes does little.
         self.processes.append(subprocess.Popen(
             command, env=env, stdin=subprocess.DEVNULL, stdout=self.log,
-            stderr=self.log, start_new_session=True, pass_fds=descriptors))
+            stderr=self.log, preexec_fn=os.setpgrp, pass_fds=descriptors))
 
     def accept(self, listener):
         deadline = time.monotonic() + START_SECONDS

@@ -160,21 +160,22 @@ class Hosts:
             "HOST_PIDS": " ".join(str(holder.pid) for holder in self.holders[:-1]),
         }
 
-    def popen(self, host, command, env=None, **arguments):
-        """The process itself (its pid is the command's), ended at the latest with the hosts."""
+    def popen(self, host, command, env=None, start=os.setsid, **arguments):
+        """The process itself (its pid is the command's), ended at the latest with the hosts. `start`
+        is called in it and makes it the first of a group."""
         everything = {**os.environ, **self.environment(host), **(env or {})}
         child = subprocess.Popen(
             self.enter(host) + list(command),
             env=everything,
-            start_new_session=True,
-            preexec_fn=_end_with_parent,
+            preexec_fn=lambda: (start(), _end_with_parent()),
             **arguments,
         )
         self.children.append(child)
         return child
 
     def run_ranks(self, per_host, command, env=None, port=29500, **arguments):
-        """One process per rank, as if started by hand; returns them in order of rank."""
+        """One process per rank; returns them in order of rank. They are of one session, as those of
+        most launchers: Linux shares cores out by session, so that to yield to another's does little."""
         processes = []
         for rank in range(self.count * per_host):
             place = {
@@ -186,7 +187,8 @@ class Hosts:
                 "MASTER_PORT": port,
             }
             variables = {**{name: str(value) for name, value in place.items()}, **(env or {})}
-            processes.append(self.popen(rank // per_host, command, variables, **arguments))
+            host = rank // per_host
+            processes.append(self.popen(host, command, variables, start=os.setpgrp, **arguments))
         return processes
 
     def shape(self, rate=None, delay=None, jitter=None, loss=None):
