@@ -5,7 +5,7 @@
 // have; then the ranks of a host hand one another what came from each host. While that is on its
 // way, they exchange their own blocks.
 // T = H alpha / 2 + n (p-L) beta, with beta of L ranks that share a line, and H phases within the
-// host: 2 alpha each, n p handed over; blocks of n. L times fewer messages than pairwise, as many
+// host: alpha/32 each, n p handed over; blocks of n. L times fewer messages than pairwise, as many
 // bytes: it suits short and middle blocks of many ranks.
 //
 // There is none of alltoallv, for the reason given in gather_hierarchical.cpp.
@@ -20,7 +20,7 @@ double seconds(const Problem& q, const Machine& m) {
   if (alltoall_bruck.applies(column).yes) {
     network = std::min(network, alltoall_bruck.seconds(column, m));
   }
-  return network + q.hosts->count() * host_phase_s(q, m) + host_pass_s(all_blocks_bytes(q), m);
+  return network + q.hosts->count() * host_phase_s(q, m) + host_hand_s(all_blocks_bytes(q), m);
 }
 
 Composition compose(const Problem& q) {

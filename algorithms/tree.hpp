@@ -5,6 +5,7 @@
 // root on.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "algorithms/messages.hpp"
@@ -13,7 +14,8 @@ namespace tutti {
 
 struct BinomialTree {
   int parent = -1;            // -1 at the root
-  std::vector<int> children;  // nearest first
+  std::vector<int> children;  // nearest first, child i at the distance 2^i
+  int ranks = 1;              // this one and all below it
 
   BinomialTree(const Problem& q, int root) {
     const int place = (q.rank - root + q.ranks) % q.ranks;
@@ -23,6 +25,13 @@ struct BinomialTree {
       if (place + distance < q.ranks) children.push_back(rank_at(place + distance));
     }
     if (place != 0) parent = rank_at(place - distance);
+    ranks = std::min(distance, q.ranks - place);
+  }
+
+  // Child i and all below it.
+  [[nodiscard]] int ranks_from(size_t i) const {
+    const int distance = 1 << i;
+    return i + 1 < children.size() ? distance : ranks - distance;
   }
 };
 

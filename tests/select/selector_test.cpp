@@ -261,8 +261,7 @@ TEST(Selector, SendsLongMessagesToEachHostOnce) {
   }
 }
 
-// Where the messages that this saves cost more than phases within the hosts (measured with 2
-// hosts), and not where the bytes are what counts.
+// Not where the bytes are what counts, nor where the message for a whole host would be asked for.
 TEST(Selector, SendsShortBlocksOfManyRanksToEachHostTogether) {
   const auto choose = [](Collective collective, int hosts, int ranks_each, uint64_t bytes) {
     std::vector<int> marks;
@@ -274,17 +273,20 @@ TEST(Selector, SendsShortBlocksOfManyRanksToEachHostTogether) {
     return std::string(chosen(selector, problem));
   };
   for (const int ranks_each : {2, 4, 8}) {
-    EXPECT_EQ(choose(Collective::kAlltoall, 2, ranks_each, 1024), "pairwise") << ranks_each;
-    EXPECT_EQ(choose(Collective::kGather, 2, ranks_each, 1024), "direct") << ranks_each;
+    for (const Collective collective :
+         {Collective::kAlltoall, Collective::kGather, Collective::kScatter}) {
+      EXPECT_EQ(choose(collective, 2, ranks_each, 1024), "hierarchical") << ranks_each;
+    }
   }
   EXPECT_EQ(choose(Collective::kAlltoall, 8, 8, 4096), "hierarchical");
   EXPECT_EQ(choose(Collective::kAlltoall, 8, 8, 1 << 20), "pairwise");
   EXPECT_EQ(choose(Collective::kGather, 8, 8, 1024), "hierarchical");
   EXPECT_EQ(choose(Collective::kGather, 8, 8, 1 << 20), "direct");
-  EXPECT_EQ(choose(Collective::kScatter, 2, 2, 1024), "direct");
-  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 1024), "hierarchical");
-  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 16 << 10), "direct") << "messages that ask first";
+  EXPECT_EQ(choose(Collective::kScatter, 2, 8, 64 << 10), "direct") << "messages that ask first";
   EXPECT_EQ(choose(Collective::kScatter, 2, 8, 1 << 20), "direct");
+  EXPECT_EQ(choose(Collective::kScatter, 2, 1, 1024), "direct");
+  EXPECT_EQ(choose(Collective::kScatter, 8, 1, 1024), "tree") << "fewer messages from the root";
+  EXPECT_EQ(choose(Collective::kScatter, 8, 1, 64 << 10), "direct");
 }
 
 // 16 ranks that share a cache look at one another; more, or ranks of several domains, have leaders

@@ -1,0 +1,67 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Scatter down a binomial tree: a rank gets the blocks of all ranks below it in one message, and
+// passes on what is not its own. Any number of ranks, any root; blocks of at most 64 KiB, for
+// private memory has room for all that pass by.
+// T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta, blocks of n, the last of it what the root's first
+// child passes on, and as much copying; between hosts, where the messages of a rank are on the way
+// at once, (1 + ceil(log2 p)) alpha/2 (1 KiB to 4 and 8 hosts: 0.92 and 0.64 of the time of direct,
+// 8 B: 0.71 and 0.52). It suits short blocks.
+#include "algorithms/cost.hpp"
+#include "algorithms/tree.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr uint64_t kLongestBlock = 64 << 10;
+
+Applies applies(const Problem& q) {
+  if (q.bytes() > kLongestBlock) return {false, "blocks over 64 KiB"};
+  return {};
+}
+
+uint64_t blocks(const Problem& q, int count) { return static_cast<uint64_t>(count) * q.bytes(); }
+
+double seconds(const Problem& q, const Machine& m) {
+  const double way = m.host != nullptr ? m.message_s / 2 : 0;
+  const uint64_t passed_on = blocks(q, std::max(q.ranks / 2 - 1, 0));
+  double total = way + static_cast<double>(passed_on) * m.message_byte_s + copy_s(passed_on, m);
+  for (int left = q.ranks; left > 1; left = (left + 1) / 2) {
+    total += message_s(blocks(q, left / 2), m) - way;
+  }
+  return total + buffers_s(q, m);
+}
+
+// Where the blocks of `ranks` ranks from `first` on lie one after the other, at the root.
+Ref in_one_piece(const Problem& q, Builder& b, int first, int ranks) {
+  const bool is_so = q.stride == q.count && first + ranks <= q.ranks;
+  if (is_so) return send_at(block_at(q, first));
+  const Ref packed = b.scratch(blocks(q, ranks));
+  for (int i = 0; i < ranks; ++i) {
+    b.copy(packed.plus(blocks(q, i)), send_at(block_at(q, (first + i) % q.ranks)), q.bytes());
+  }
+  return packed;
+}
+
+void build(const Problem& q, Builder& b) {
+  const BinomialTree tree(q, q.root);
+  const bool is_root = tree.parent < 0;
+  const bool passes_on = !is_root && !tree.children.empty();
+  const Ref arrived = passes_on ? b.scratch(blocks(q, tree.ranks)) : recv_at(0);
+  if (!is_root) b.recv(tree.parent, arrived, blocks(q, tree.ranks));
+  for (size_t i = tree.children.size(); i-- > 0;) {
+    const int ranks = tree.ranks_from(i);
+    const Ref passed =
+        is_root ? in_one_piece(q, b, tree.children[i], ranks) : arrived.plus(blocks(q, 1 << i));
+    b.send(tree.children[i], passed, blocks(q, ranks));
+  }
+  if (passes_on) b.copy(recv_at(0), arrived, q.bytes());
+  if (is_root) keep_own_block(q, b);
+}
+
+}  // namespace
+
+const Algorithm scatter_tree = {
+    "tree", "messages down a binomial tree", Collective::kScatter, true, applies, seconds, build};
+
+}  // namespace tutti
