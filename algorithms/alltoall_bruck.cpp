@@ -11,8 +11,6 @@
 namespace tutti {
 namespace {
 
-constexpr uint64_t kLongestBlock = 64 << 10;
-
 // The distances that have bit k, in ascending order: their blocks pass in one message.
 std::vector<int> distances_of_round(const Problem& q, int k) {
   std::vector<int> distances;
@@ -29,11 +27,6 @@ uint64_t blocks_moved(const Problem& q) {
     blocks += static_cast<uint64_t>(std::popcount(static_cast<unsigned>(distance)));
   }
   return blocks;
-}
-
-Applies applies(const Problem& q) {
-  if (q.bytes() > kLongestBlock) return {false, "blocks over 64 KiB"};
-  return {};
 }
 
 double seconds(const Problem& q, const Machine& m) {
@@ -73,8 +66,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_bruck = {
-    "bruck", "messages in log2(ranks) rounds", Collective::kAlltoall, true, applies, seconds,
-    build};
+const Algorithm alltoall_bruck = {"bruck",
+                                  "messages in log2(ranks) rounds",
+                                  Collective::kAlltoall,
+                                  true,
+                                  blocks_are_short,
+                                  seconds,
+                                  build};
 
 }  // namespace tutti

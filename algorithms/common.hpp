@@ -24,18 +24,18 @@ inline int rank_after(const Problem& q, int distance) {
   return (q.rank + distance + q.ranks) % q.ranks;
 }
 
-// What all ranks send (or receive) where there are `ranks` blocks.
-inline uint64_t all_blocks_bytes(const Problem& q) {
-  return static_cast<uint64_t>(q.ranks) * q.bytes();
+// As long as so many blocks are together.
+inline uint64_t blocks_bytes(const Problem& q, int blocks) {
+  return static_cast<uint64_t>(blocks) * q.bytes();
 }
+// What all ranks send (or receive) where there are `ranks` blocks.
+inline uint64_t all_blocks_bytes(const Problem& q) { return blocks_bytes(q, q.ranks); }
 inline uint64_t block_at(const Problem& q, int rank) {
   return static_cast<uint64_t>(rank) * q.stride_bytes();
 }
 
 // Where block `rank` lies in staging that holds all blocks without gaps.
-inline uint64_t packed_at(const Problem& q, int rank) {
-  return static_cast<uint64_t>(rank) * q.bytes();
-}
+inline uint64_t packed_at(const Problem& q, int rank) { return blocks_bytes(q, rank); }
 
 // How many blocks lie before that of `owner` where `writer` leaves those of all others, but not its
 // own, without gaps.

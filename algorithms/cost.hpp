@@ -160,13 +160,15 @@ inline double message_s(uint64_t bytes, const Machine& m) {
   return start_s(bytes, m) + static_cast<double>(bytes) * m.message_byte_s;
 }
 
-// The same for messages that do not wait for one another: between hosts, half of alpha is time on
-// the way, in which the next can start, and all are asked for at once. (Where it was measured, 3
-// messages are faster than 2 rounds, and 7 slower than 3.)
+// What of alpha is time on the way, in which the next message can start: half of it between hosts.
+inline double way_s(const Machine& m) { return m.host != nullptr ? m.message_s / 2 : 0; }
+
+// alpha + n beta of messages that do not wait for one another, and are all asked for at once.
+// (Where it was measured, 3 messages are faster than 2 rounds, and 7 slower than 3; not so those of
+// one root, see scatter_tree.cpp.)
 inline double messages_s(int messages, uint64_t bytes, const Machine& m) {
-  const double way = m.host != nullptr ? m.message_s / 2 : 0;
   const double asking = start_s(bytes, m) - m.message_s;
-  return way + asking + messages * (message_s(bytes, m) - asking - way);
+  return way_s(m) + asking + messages * (message_s(bytes, m) - asking - way_s(m));
 }
 
 // With how many others a rank exchanges messages that cost: where ranks are on several hosts, what

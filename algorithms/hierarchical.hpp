@@ -173,9 +173,9 @@ inline Problem along_column(const Problem& q) {
 }
 
 // A phase within the host, for which its ranks wait while they poll the network. (Measured on two
-// hosts that share 2 cores, where scatter, gather and alltoall of 8 B took 0.6, 0.8 and 0.6 of the
-// time with two phases that they took with messages to all ranks, with 2 ranks on each; with 8,
-// 0.2, 0.4 and 0.3.)
+// hosts that share 2 cores, where scatter, gather and alltoall of 8 B that have such phases took
+// 0.55, 0.65 and 0.6 of the time of messages between all ranks, with 2 ranks on each; with 8, 0.2,
+// 0.4 and 0.25.)
 inline double host_phase_s(const Problem& q, const Machine& m) {
   return m.message_s / 32 + host_sync_s(q, m);
 }

@@ -14,6 +14,12 @@ inline constexpr uint64_t kSegmentBytes = 256 << 10;
 // What networks carry at once: longer messages are asked for by their receiver first.
 inline constexpr uint64_t kUnaskedBytes = 64 << 10;
 
+// For algorithms that pass blocks on: private memory has room for all that pass by.
+inline Applies blocks_are_short(const Problem& q) {
+  if (q.bytes() > (64 << 10)) return {false, "blocks over 64 KiB"};
+  return {};
+}
+
 // How many segments that are combined have a place to arrive in: the next ones come while one is
 // worked on.
 inline constexpr int kPlaces = 4;

@@ -13,21 +13,12 @@
 namespace tutti {
 namespace {
 
-constexpr uint64_t kLongestBlock = 64 << 10;
-
-Applies applies(const Problem& q) {
-  if (q.bytes() > kLongestBlock) return {false, "blocks over 64 KiB"};
-  return {};
-}
-
-uint64_t blocks(const Problem& q, int count) { return static_cast<uint64_t>(count) * q.bytes(); }
-
 double seconds(const Problem& q, const Machine& m) {
-  const double way = m.host != nullptr ? m.message_s / 2 : 0;
-  const uint64_t passed_on = blocks(q, std::max(q.ranks / 2 - 1, 0));
-  double total = way + static_cast<double>(passed_on) * m.message_byte_s + copy_s(passed_on, m);
+  const uint64_t passed_on = blocks_bytes(q, std::max(q.ranks / 2 - 1, 0));
+  double total =
+      way_s(m) + static_cast<double>(passed_on) * m.message_byte_s + copy_s(passed_on, m);
   for (int left = q.ranks; left > 1; left = (left + 1) / 2) {
-    total += message_s(blocks(q, left / 2), m) - way;
+    total += message_s(blocks_bytes(q, left / 2), m) - way_s(m);
   }
   return total + buffers_s(q, m);
 }
@@ -36,9 +27,9 @@ double seconds(const Problem& q, const Machine& m) {
 Ref in_one_piece(const Problem& q, Builder& b, int first, int ranks) {
   const bool is_so = q.stride == q.count && first + ranks <= q.ranks;
   if (is_so) return send_at(block_at(q, first));
-  const Ref packed = b.scratch(blocks(q, ranks));
+  const Ref packed = b.scratch(blocks_bytes(q, ranks));
   for (int i = 0; i < ranks; ++i) {
-    b.copy(packed.plus(blocks(q, i)), send_at(block_at(q, (first + i) % q.ranks)), q.bytes());
+    b.copy(packed.plus(blocks_bytes(q, i)), send_at(block_at(q, (first + i) % q.ranks)), q.bytes());
   }
   return packed;
 }
@@ -47,13 +38,13 @@ void build(const Problem& q, Builder& b) {
   const BinomialTree tree(q, q.root);
   const bool is_root = tree.parent < 0;
   const bool passes_on = !is_root && !tree.children.empty();
-  const Ref arrived = passes_on ? b.scratch(blocks(q, tree.ranks)) : recv_at(0);
-  if (!is_root) b.recv(tree.parent, arrived, blocks(q, tree.ranks));
+  const Ref arrived = passes_on ? b.scratch(blocks_bytes(q, tree.ranks)) : recv_at(0);
+  if (!is_root) b.recv(tree.parent, arrived, blocks_bytes(q, tree.ranks));
   for (size_t i = tree.children.size(); i-- > 0;) {
     const int ranks = tree.ranks_from(i);
-    const Ref passed =
-        is_root ? in_one_piece(q, b, tree.children[i], ranks) : arrived.plus(blocks(q, 1 << i));
-    b.send(tree.children[i], passed, blocks(q, ranks));
+    const Ref passed = is_root ? in_one_piece(q, b, tree.children[i], ranks)
+                               : arrived.plus(blocks_bytes(q, 1 << i));
+    b.send(tree.children[i], passed, blocks_bytes(q, ranks));
   }
   if (passes_on) b.copy(recv_at(0), arrived, q.bytes());
   if (is_root) keep_own_block(q, b);
@@ -62,6 +53,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm scatter_tree = {
-    "tree", "messages down a binomial tree", Collective::kScatter, true, applies, seconds, build};
+    "tree", "messages down a binomial tree", Collective::kScatter, true, blocks_are_short, seconds,
+    build};
 
 }  // namespace tutti
