@@ -46,6 +46,7 @@ bool parse_value(std::string_view text, const NoBounds& bounds, LogLevel& value)
 bool parse_value(std::string_view text, const NoBounds& bounds, Launcher& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, KvsMode& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Mnic& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, Staging& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, DomainChoice& value);
 
@@ -58,6 +59,7 @@ std::string print_value(LogLevel value);
 std::string print_value(Launcher value);
 std::string print_value(KvsMode value);
 std::string print_value(Mnic value);
+std::string print_value(Staging value);
 std::string print_value(const CoreList& value);
 std::string print_value(const DomainChoice& value);
 
@@ -70,6 +72,7 @@ std::string expected_value(const NoBounds& bounds, LogLevel);
 std::string expected_value(const NoBounds& bounds, Launcher);
 std::string expected_value(const NoBounds& bounds, KvsMode);
 std::string expected_value(const NoBounds& bounds, Mnic);
+std::string expected_value(const NoBounds& bounds, Staging);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
 std::string expected_value(const NoBounds& bounds, const DomainChoice&);
 

@@ -11,6 +11,7 @@ namespace tutti {
 enum class CopyWay {
   kToOthers,    // what others are going to read, or nobody
   kFromOthers,  // what another rank has written: backwards (copy.cpp says why)
+  kFromMemory,  // what another rank has written past the caches
   kPastCaches,
 };
 

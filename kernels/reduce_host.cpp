@@ -83,7 +83,8 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
   if (bytes == 0) return;  // the pointers may be null
   if (way == CopyWay::kPastCaches) {
     isas().front().stream_copy(dst, source, bytes);
-  } else if (way == CopyWay::kFromOthers || bytes >= kLeastStringCopy) {
+  } else if (way == CopyWay::kFromOthers ||
+             (way == CopyWay::kToOthers && bytes >= kLeastStringCopy)) {
     isas().front().backward_copy(dst, source, bytes);
   } else {
     std::memcpy(dst, source, bytes);

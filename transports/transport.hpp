@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/distance.hpp"
 #include "core/exchange.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"
@@ -258,6 +259,7 @@ struct TransportConfig {
   std::string interfaces = {};
   bool limits_providers = false;  // the user has, by libfabric's own variable
   NicSet nics = {};
+  Staging staging = Staging::kAuto;  // of ranks that share memory
 };
 
 enum class Reach {

@@ -140,7 +140,8 @@ Status Communicator::connect(Exchange& exchange) {
       .provider = environment.ofi_provider,
       .interfaces = environment.net_interfaces,
       .limits_providers = !environment.fi_provider.empty(),
-      .nics = nics_of(environment)};
+      .nics = nics_of(environment),
+      .staging = environment.staging};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();

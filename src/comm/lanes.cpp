@@ -64,6 +64,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   domains_ = domains_among(choice.domains, std::move(here));
   can_view_ = within.can_view();
   crowded_ = choice.local_ranks > choice.cores;
+  staging_ = choice.environment.staging;
   Environment selecting = choice.environment;
   selecting.strict = choice.strict;
   Advice measured;  // for ranks that share memory
@@ -133,8 +134,8 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  auto all = std::make_unique<Lane>(rank_, ranks_, crowded_, transport, *std::move(window),
-                                    *std::move(endpoint));
+  auto all = std::make_unique<Lane>(rank_, ranks_, crowded_, staging_, transport,
+                                    *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   auto host = open_lane(Scope::kHost, lane);
   if (!host.ok()) return host.status();
@@ -154,8 +155,8 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(Scope scope, int lane) {
   if (!endpoint.ok()) return endpoint.status();
   const PlanContext& context = contexts_[static_cast<size_t>(scope)];
   return std::make_unique<Lane>(
-      context.rank, context.ranks, crowded_, transport, *std::move(window), *std::move(endpoint),
-      on_host ? hosts.neighbors(rank_) : hosts.column(hosts.place(rank_)));
+      context.rank, context.ranks, crowded_, staging_, transport, *std::move(window),
+      *std::move(endpoint), on_host ? hosts.neighbors(rank_) : hosts.column(hosts.place(rank_)));
 }
 
 void Lanes::describe(ExecutorSettings& settings) const {

@@ -54,6 +54,7 @@ class Lanes {
   std::optional<Hosts> domains_;  // of these, if there are several
   bool can_view_ = false;
   bool crowded_ = false;  // the ranks of this host share cores
+  Staging staging_ = Staging::kAuto;
   Choose choose_;
   // If the ranks are on several hosts; by scope.
   std::unique_ptr<ColumnTransport> column_;  // null: not in one

@@ -4,7 +4,9 @@
 // for long is believed to have become faster, a little with each time that the other is, until it
 // is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
 // work disturbs now and then: so who is tried is tried some times in a row, and estimates are
-// medians.
+// medians. The first trials meet memory that has never been used, and a message that must still be
+// asked for: so the second comes after a few times, each further one after four times as many, up
+// to a bound.
 #pragma once
 
 #include <algorithm>
@@ -41,24 +43,33 @@ class Rivals {
   // What it has cost this time: seconds, or seconds per byte; more than 0.
   void took(Rival rival, double cost) {
     Estimate& estimate = of(rival);
-    if (rival != last_ && estimate.known()) estimate.times = 0;
+    if (rival != last_ && estimate.known()) estimate.try_again();
     last_ = rival;
     estimate.add(cost);
-    of(rival == Rival::kFirst ? Rival::kSecond : Rival::kFirst).hope *= kHope;
+    of(rival == Rival::kFirst ? Rival::kSecond : Rival::kFirst).idle();
   }
 
  private:
-  static constexpr double kHope = 1023.0 / 1024;
+  // What is left out hopes for 1/16 less each time after its first trial, 1/64 after the second,
+  // at last:
+  static constexpr double kFirstHope = 1.0 / 16;
+  static constexpr double kLastHope = 1.0 / 1024;
   static constexpr size_t kTrial = 3;   // times in a row
   static constexpr double kStep = 1.1;  // of the estimate, towards what is seen later
 
   struct Estimate {
     double cost = 0;
-    double hope = 1;   // what part of that it may have become since
+    double hope = 1;  // what part of that it may have become since
+    double loses = kFirstHope;
     size_t times = 0;  // of the trial, at most kTrial
     std::array<double, kTrial> trial{};
     [[nodiscard]] bool known() const { return times == kTrial; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
+    void idle() { hope *= 1 - loses; }
+    void try_again() {
+      times = 0;
+      loses = std::max(loses / 4, kLastHope);
+    }
     void add(double newest) {
       hope = 1;
       if (known()) {

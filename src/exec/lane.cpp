@@ -25,8 +25,9 @@ uint64_t elements_sent(const Call& call, int ranks) {
 
 }  // namespace
 
-Lane::Lane(int rank, int ranks, bool crowded, Transport& transport, std::unique_ptr<Window> window,
-           std::unique_ptr<Endpoint> endpoint, std::vector<int> names)
+Lane::Lane(int rank, int ranks, bool crowded, Staging staging, Transport& transport,
+           std::unique_ptr<Window> window, std::unique_ptr<Endpoint> endpoint,
+           std::vector<int> names)
     : rank_(rank),
       ranks_(ranks),
       line_mask_((crowded ? kCallLines : kFewCallLines) - 1),
@@ -36,6 +37,9 @@ Lane::Lane(int rank, int ranks, bool crowded, Transport& transport, std::unique_
       shared_(window_ == nullptr ? std::span<const Window::Rank>() : window_->ranks()),
       slot_bytes_(window_ == nullptr ? 0 : window_->sizes().slot_bytes),
       endpoint_(std::move(endpoint)),
+      staging_(staging),
+      distances_(static_cast<size_t>(ranks)),
+      past_caches_(staging == Staging::kMemory),
       entered_(static_cast<size_t>(ranks), 0),
       seen_(static_cast<size_t>(ranks), 0) {
   bases_.assign(kPrivateSpaces, nullptr);
@@ -62,6 +66,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   if (!begun_) close_gate();
   bind(call);
   if (part_->stages && status_.ok()) status_ = window_->reserve_staging();
+  if (part_->staged > 0 && staging_ == Staging::kAuto) plan_look();
 }
 
 void Lane::bind(const Call& call) {
@@ -209,11 +214,18 @@ void Lane::publish(uint32_t tick) {
 }
 
 bool Lane::arrived(const Step& step) {
-  if (step.peer != kAllPeers) return arrived(step.peer, step.tick);
+  if (step.peer != kAllPeers) {
+    if (!arrived(step.peer, step.tick)) return false;
+    if (looks_) [[unlikely]]
+      look_at(step.peer, call_);
+    return true;
+  }
   for (; next_peer_ < ranks_; ++next_peer_) {
     if (!arrived(next_peer_, step.tick)) return false;
   }
   next_peer_ = 0;
+  if (looks_) [[unlikely]]
+    look_at(next_look_, call_);
   if (part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
   return true;
 }

@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/distance.hpp"
 #include "core/rivals.hpp"
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
@@ -77,8 +78,9 @@ class Lane {
   // `window` may be null: then ranks share no memory. Whether they are `crowded`, sharing cores,
   // all of them say alike. `transport` outlives the lane. If it joins only some ranks of the
   // communicator, `names` are their numbers there, for texts.
-  Lane(int rank, int ranks, bool crowded, Transport& transport, std::unique_ptr<Window> window,
-       std::unique_ptr<Endpoint> endpoint, std::vector<int> names = {});
+  Lane(int rank, int ranks, bool crowded, Staging staging, Transport& transport,
+       std::unique_ptr<Window> window, std::unique_ptr<Endpoint> endpoint,
+       std::vector<int> names = {});
 
   // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
   // The record is what texts and peers call it by.
@@ -114,6 +116,11 @@ class Lane {
   [[nodiscard]] uint64_t next_slot() const;
   [[nodiscard]] uint64_t slot_room() const;
   void take_next_slot();
+  void plan_look();
+  void look_at(int peer, uint32_t call);
+  [[nodiscard]] bool goes_past_caches(const Step& step) const {
+    return past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches;
+  }
   void finish();
   bool run(const Step& step);
 
@@ -200,9 +207,14 @@ class Lane {
   uint32_t walked_[kSlotWalks] = {};      // calls of that size so far, at most kManyCalls
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
   SlotUse slot_uses_[kCallLines] = {};    // by call
-  std::vector<uint32_t> entered_;         // by peer: the last call that it is known to have entered
-  std::vector<uint32_t> seen_;            // by peer: the highest tick seen
-  std::vector<std::byte*> bases_;         // by Ref::base
+  const Staging staging_;
+  std::vector<Distance> distances_;  // by peer
+  int next_look_ = 0;                // the peer that is looked at next
+  bool looks_ = false;               // in this call
+  bool past_caches_;                 // is staging written
+  std::vector<uint32_t> entered_;    // by peer: the last call that it is known to have entered
+  std::vector<uint32_t> seen_;       // by peer: the highest tick seen
+  std::vector<std::byte*> bases_;    // by Ref::base
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;

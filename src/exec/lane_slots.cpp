@@ -94,7 +94,7 @@ uint64_t Lane::next_slot() const {
 // 4 KiB by a fifth. Done when the slot is written, it makes that slower.
 void Lane::take_next_slot() {
   const uint64_t written = part_->slot_written;
-  if (written == 0 || written > kMostTaken) return;
+  if (written == 0 || written > kMostTaken || past_caches_) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }

@@ -35,7 +35,7 @@ void Lane::reduce(const Step& step) {
     return reduce_with_user_function(address(step.dst), step.source_count, count);
   }
   const ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                              .stream = step.streams};
+                              .stream = step.streams || goes_past_caches(step)};
   plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
 }
 
@@ -62,9 +62,11 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
 
 void Lane::copy(const Step& step, const std::byte* src) {
   const bool own = step.src.base < kPrivateSpaces;
-  const CopyWay way = step.streams ? CopyWay::kPastCaches
-                      : own        ? CopyWay::kToOthers
-                                   : CopyWay::kFromOthers;
+  // Peers are as far from this rank as it is from them, so most of them write their staging alike.
+  const CopyWay way = step.streams || goes_past_caches(step) ? CopyWay::kPastCaches
+                      : own                                  ? CopyWay::kToOthers
+                      : past_caches_                         ? CopyWay::kFromMemory
+                                                             : CopyWay::kFromOthers;
   copy_bytes(address(step.dst), src, step.bytes, way);
 }
 

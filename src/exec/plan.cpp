@@ -52,6 +52,13 @@ bool reads(const Schedule& schedule, const Step& step, Space space) {
                      [space](const Ref& ref) { return ref.space() == space; });
 }
 
+bool passes_staging(const Schedule& schedule, const Step& step) {
+  for (const Space space : {Space::kSlot, Space::kWindow}) {
+    if (step.dst.space() == space || reads(schedule, step, space)) return true;
+  }
+  return false;
+}
+
 size_t first_wait_of(const Schedule& schedule) {
   const auto waits = [](const Step& step) {
     return step.kind == StepKind::kAwait || step.kind == StepKind::kRecv;
@@ -84,6 +91,9 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
     uses_windows |= works && reads(part.schedule, step, Space::kWindow);
     const bool writes = works || pulls || step.kind == StepKind::kShow;
     part.stages |= writes && step.dst.space() == Space::kWindow;
+    if (works && step.bytes >= kLeastPastCaches && passes_staging(part.schedule, step)) {
+      part.staged += step.bytes;
+    }
     if (writes && step.dst.space() == Space::kSlot) {
       const uint64_t bytes = step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes;
       part.slot_written = std::max(part.slot_written, step.dst.offset + bytes);

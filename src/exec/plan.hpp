@@ -31,6 +31,8 @@ struct Plan {
     bool views = false;         // reads buffers of peers where they lie (Limits::views)
     size_t first_wait = 0;      // the first step that waits for a peer; 0 if none does
     bool stages = false;        // writes this rank's window
+    uint64_t staged = 0;        // what it writes there and into slots, and reads of peers there, in
+                                // pieces for which it matters how far these are (core/distance.hpp)
     bool uses_lines = false;    // reads or writes the payload of call lines
     uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
     // Peers read of this rank what lies in its line or slot at most, and it waits for at most some

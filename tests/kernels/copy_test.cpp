@@ -10,7 +10,8 @@
 namespace tutti {
 namespace {
 
-constexpr CopyWay kWays[] = {CopyWay::kToOthers, CopyWay::kFromOthers, CopyWay::kPastCaches};
+constexpr CopyWay kWays[] = {CopyWay::kToOthers, CopyWay::kFromOthers, CopyWay::kFromMemory,
+                             CopyWay::kPastCaches};
 
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);

@@ -40,6 +40,7 @@ struct Surroundings {
   const Notifier& notifier;
   std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
   std::span<const int> numbers = {};           // TransportConfig::numbers
+  Staging staging = Staging::kAuto;
 };
 
 class ShmEndpoint final : public Endpoint {

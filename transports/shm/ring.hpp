@@ -40,8 +40,9 @@ enum class FrameKind : uint32_t {
 // What frames without payload in the cell say besides.
 struct CellNumbers {
   std::atomic<uint64_t> id;
-  std::atomic<uint64_t> address;    // of a request's buffer, in the producer's process
-  std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
+  std::atomic<uint64_t> address;      // of a request's buffer, in the producer's process
+  std::atomic<uint32_t> withdrawn;    // RingMemory::withdrawn when the request was made
+  std::atomic<uint32_t> past_caches;  // of a payload in the data area: how it was written
 };
 
 struct alignas(kCacheLine) Cell {
@@ -69,6 +70,9 @@ struct RingMemory {
   // By the producer: how many sends it has taken back after it asked for them. What the consumer
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
+  // By the consumer: a count of the longer frames that it has taken. The producer reads it only to
+  // see how long that takes (core/distance.hpp).
+  alignas(2 * kCacheLine) std::atomic<uint32_t> taken;
   alignas(4096) Cell cells[kCells];
   // The data area follows.
 };

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/clock.hpp"
+#include "core/distance.hpp"
 #include "kernels/copy.hpp"
 #include "transports/shm/ring.hpp"
 #include "transports/shm/ways.hpp"
@@ -16,8 +17,11 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(RingMemory* memory, uint64_t data_bytes)
-      : memory_(memory), area_(reinterpret_cast<std::byte*>(memory + 1)), area_bytes_(data_bytes) {}
+  RingWriter(RingMemory* memory, uint64_t data_bytes, Staging staging)
+      : memory_(memory),
+        area_(reinterpret_cast<std::byte*>(memory + 1)),
+        area_bytes_(data_bytes),
+        staging_(staging) {}
 
   // Whether a frame with so many bytes of payload fits now.
   [[nodiscard]] bool room(uint64_t payload) {
@@ -63,8 +67,11 @@ class RingWriter {
       const Stopwatch stopwatch(bytes > kEagerBytes);
       const uint64_t at = data_ & (area_bytes_ - 1);
       const uint64_t first = std::min(bytes, area_bytes_ - at);
-      copy_bytes(area_ + at, payload, first, CopyWay::kToOthers);
-      copy_bytes(area_, payload + first, bytes - first, CopyWay::kToOthers);
+      const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
+      const CopyWay way = past ? CopyWay::kPastCaches : CopyWay::kToOthers;
+      copy_bytes(area_ + at, payload, first, way);
+      copy_bytes(area_, payload + first, bytes - first, way);
+      cell.numbers.past_caches.store(past, std::memory_order_relaxed);
       data_ += data_bytes_of(bytes);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);
@@ -76,6 +83,14 @@ class RingWriter {
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
            data_ - data_freed_ + data_bytes_of(payload) <= area_bytes_;
+  }
+  bool goes_past_caches(uint64_t bytes) {
+    if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
+    if (distance_.due(bytes)) {
+      const uint32_t ticks = load_ticks(&memory_->taken);
+      distance_.saw(ticks, memory_->taken.load(std::memory_order_relaxed));
+    }
+    return distance_.far();
   }
   void refresh() {
     const Credits& credits = memory_->credits;
@@ -105,6 +120,8 @@ class RingWriter {
   uint64_t cells_taken_ = 0;  // as last read from the credits
   uint64_t data_freed_ = 0;
   uint64_t matched_ = 0;
+  Staging staging_ = Staging::kAuto;
+  Distance distance_;  // of the consumer
 };
 
 // What a cell says, read once.
@@ -159,13 +176,16 @@ class RingReader {
     }
     const uint64_t at = data_ & (area_bytes_ - 1);
     const uint64_t first = std::min(wanted, area_bytes_ - at);
-    copy_bytes(dst, area_ + at, first, CopyWay::kFromOthers);
-    copy_bytes(static_cast<std::byte*>(dst) + first, area_, wanted - first, CopyWay::kFromOthers);
+    const bool past = cell().numbers.past_caches.load(std::memory_order_relaxed) != 0;
+    const CopyWay way = past ? CopyWay::kFromMemory : CopyWay::kFromOthers;
+    copy_bytes(dst, area_ + at, first, way);
+    copy_bytes(static_cast<std::byte*>(dst) + first, area_, wanted - first, way);
   }
   // Takes the frame, whose payload had so many bytes, out of the ring.
   void pop(uint64_t payload) {
     ++cells_;
     data_ += data_bytes_of(payload);
+    if (payload >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
     Credits& credits = memory_->credits;
     credits.data.store(data_, std::memory_order_release);
     credits.cells.store(cells_, std::memory_order_release);
@@ -187,6 +207,7 @@ class RingReader {
   uint64_t cells_ = 0;  // taken out
   uint64_t data_ = 0;
   uint64_t matched_ = 0;
+  uint32_t taken_ = 0;  // longer frames
 };
 
 }  // namespace tutti::shm

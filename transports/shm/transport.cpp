@@ -85,10 +85,11 @@ class ShmWindow final : public Window {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull,
+  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull, Staging staging,
                std::vector<int> numbers)
       : rank_(rank),
         can_pull_(can_pull),
+        staging_(staging),
         numbers_(std::move(numbers)),
         layout_(layout),
         attached_(std::move(attached)),
@@ -115,7 +116,7 @@ class ShmTransport final : public Transport {
     std::span<const PeerProcess> readable;
     if (can_pull_) readable = attached_.processes;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
-        Surroundings{region(), layout_, notifier_, readable, numbers_}, rank_, channel));
+        Surroundings{region(), layout_, notifier_, readable, numbers_, staging_}, rank_, channel));
   }
 
   Result<std::unique_ptr<Window>> open_window(int lane) override {
@@ -150,6 +151,7 @@ class ShmTransport final : public Transport {
 
   const int rank_;
   const bool can_pull_;
+  const Staging staging_;
   const std::vector<int> numbers_;
   const Layout layout_;
   Attached attached_;
@@ -170,7 +172,7 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
         fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
   }
   return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(
-      exchange.rank(), layout, *std::move(attached), *can_pull, config.numbers));
+      exchange.rank(), layout, *std::move(attached), *can_pull, config.staging, config.numbers));
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/distance.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#ifdef __x86_64__
+#include <x86intrin.h>
+#endif
+
+namespace tutti {
+namespace {
+
+#ifdef __x86_64__
+void evict(const void* line) {
+  _mm_clflush(line);
+  _mm_mfence();
+}
+#else
+void evict(const void*) {}
+#endif
+
+uint32_t measure_memory() {
+  constexpr size_t kTimes = 33;
+  constexpr size_t kApart = 4096 + 64;  // other pages, other sets
+  std::vector<std::byte> memory(kTimes * kApart, std::byte{1});
+  std::array<uint32_t, kTimes> ticks{};
+  for (size_t i = 0; i < kTimes; ++i) {
+    const std::byte* line = memory.data() + i * kApart;
+    evict(line);
+    ticks[i] = load_ticks(line);
+  }
+  // Whoever measures at the same moment makes some of them longer.
+  std::ranges::sort(ticks);
+  return ticks[kTimes / 4];
+}
+
+}  // namespace
+
+#ifdef __x86_64__
+uint32_t load_ticks(const void* line) {
+  _mm_lfence();
+  const uint64_t begun = __rdtsc();
+  _mm_lfence();
+  // Not a load of the language's, which the peer's writing would make a race.
+  uint8_t byte;
+  asm volatile("movb %1, %0" : "=q"(byte) : "m"(*static_cast<const uint8_t*>(line)));
+  _mm_lfence();
+  return static_cast<uint32_t>(std::clamp<uint64_t>(__rdtsc() - begun, 1, UINT32_MAX));
+}
+#else
+uint32_t load_ticks(const void*) { return 0; }
+#endif
+
+uint32_t memory_ticks() {
+  static const uint32_t ticks = measure_memory();
+  return ticks;
+}
+
+void Distance::saw(uint32_t ticks, uint32_t mark) {
+  if (mark == mark_) return;
+  mark_ = mark;
+  last_[next_] = ticks;
+  next_ = (next_ + 1) % kLooks;
+  if (looks_ < kLooks) ++looks_;
+  far_ = this->ticks() > memory_ / 6 * 5;
+}
+
+uint32_t Distance::ticks() const {
+  if (looks_ < kLooks) return 0;
+  auto sorted = last_;
+  std::ranges::sort(sorted);
+  return sorted[kLooks - 2];
+}
+
+}  // namespace tutti

@@ -1,0 +1,49 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How far the peers of a lane are: see core/distance.hpp.
+#include <algorithm>
+
+#include "core/log.hpp"
+#include "exec/lane.hpp"
+
+namespace tutti {
+namespace {
+
+// So many calls lie between looks at one peer: prefetchers bring the records beside the one that is
+// looked at, which may be written already if the peer is ahead.
+constexpr uint32_t kBetweenLooks = 5;
+
+}  // namespace
+
+// At the beginning of a call that stages something. The look itself comes when a peer is seen to
+// have entered this call: what it has just written is still in its caches. Who runs ahead waits for
+// nobody and looks at once.
+void Lane::plan_look() {
+  if (next_look_ == rank_) next_look_ = (next_look_ + 1) % ranks_;
+  if (next_look_ == rank_) return;  // alone
+  looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
+  if (looks_ && part_->runs_ahead) {
+    const int peer = next_look_;
+    look_at(peer, entered_[static_cast<size_t>(peer)]);
+  }
+}
+
+// At the peer's record of the call, which nobody reads but on an error.
+void Lane::look_at(int peer, uint32_t call) {
+  looks_ = false;
+  if (peer == rank_) return;
+  if (peer == next_look_) next_look_ = (peer + 1) % ranks_;
+  Distance& distance = distances_[static_cast<size_t>(peer)];
+  if (call - distance.mark() < kBetweenLooks) return;
+  distance.saw(load_ticks(&record_at(peer, call)), call);
+  // Staging is written the same for all who read it.
+  const auto far = std::ranges::count_if(distances_, &Distance::far);
+  const bool past_caches = 2 * far > ranks_ - 1;
+  if (past_caches == past_caches_) return;
+  past_caches_ = past_caches;
+  log::debug("{} of {} peers are far (a line of {} takes {} ticks, of memory {}): staging is {}",
+             far, ranks_ - 1, name_of(peer), distance.ticks(), memory_ticks(),
+             past_caches ? "written past the caches" : "left in the caches");
+}
+
+}  // namespace tutti

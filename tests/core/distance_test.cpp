@@ -1,0 +1,91 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/distance.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+constexpr uint32_t kMemory = 360;
+constexpr uint32_t kNear = 100;
+constexpr uint32_t kFar = 350;
+constexpr int kEnough = 5;
+
+class Looks : public testing::Test {
+ protected:
+  void look(uint32_t ticks, int times = 1) {
+    for (int i = 0; i < times; ++i) distance_.saw(ticks, ++mark_);
+  }
+
+  Distance distance_{kMemory};
+  uint32_t mark_ = 0;
+};
+
+TEST_F(Looks, FewTellNothing) {
+  look(kFar, kEnough - 1);
+  EXPECT_FALSE(distance_.far());
+  EXPECT_EQ(distance_.ticks(), 0u);
+  look(kFar);
+  EXPECT_TRUE(distance_.far());
+}
+
+TEST_F(Looks, AtNearPeersFindThemNear) {
+  look(kNear, 2 * kEnough);
+  EXPECT_FALSE(distance_.far());
+  EXPECT_EQ(distance_.ticks(), kNear);
+}
+
+TEST_F(Looks, AreBelievedWhenAPeerMovesThereAndBack) {
+  look(kNear, kEnough);
+  look(kFar, kEnough);
+  EXPECT_TRUE(distance_.far());
+  look(kNear, kEnough);
+  EXPECT_FALSE(distance_.far());
+}
+
+TEST_F(Looks, ThatWereInterruptedChangeNothing) {
+  look(kNear, kEnough);
+  for (int i = 0; i < 20; ++i) {
+    look(100 * kFar);
+    EXPECT_FALSE(distance_.far());
+    look(kNear, kEnough - 1);
+  }
+}
+
+TEST_F(Looks, AtLinesThatHadBeenFetchedBeforeChangeNothing) {
+  look(kFar, kEnough);
+  for (int i = 0; i < 20; ++i) {
+    look(kNear / 2, 3);
+    EXPECT_TRUE(distance_.far());
+    look(kFar, 2);
+  }
+}
+
+TEST_F(Looks, AtALineThatHasNotBeenWrittenAgainDoNotCount) {
+  look(kFar, kEnough);
+  for (int i = 0; i < 20; ++i) distance_.saw(1, mark_);
+  EXPECT_TRUE(distance_.far());
+}
+
+TEST_F(Looks, AreDueAtEachCallUntilThereAreEnoughAndThenBySize) {
+  for (int i = 0; i < kEnough; ++i) {
+    EXPECT_TRUE(distance_.due(4096));
+    look(kNear);
+  }
+  int due = 0;
+  for (int i = 0; i < 64; ++i) due += distance_.due(4096) ? 1 : 0;
+  EXPECT_EQ(due, 2);
+  EXPECT_TRUE(distance_.due(1 << 20));
+}
+
+TEST(Ticks, OfMemoryAreMoreThanOfACachedLine) {
+  const uint32_t memory = memory_ticks();
+  if (memory == 0) GTEST_SKIP() << "no clock for this on this processor";
+  alignas(64) const std::byte line[64] = {};
+  uint32_t least = UINT32_MAX;
+  for (int i = 0; i < 100; ++i) least = std::min(least, load_ticks(line));
+  EXPECT_GT(memory, least);
+}
+
+}  // namespace
+}  // namespace tutti
