@@ -18,6 +18,8 @@ enum class CopyWay {
 // From so many bytes on the way matters; copies past the caches may be shorter.
 inline constexpr size_t kLeastLongCopy = 256;
 void copy_long(void* dst, const void* source, size_t bytes, CopyWay way);
+// Backwards, whatever the processor's way with strings; at least kLeastLongCopy.
+void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // Like memcpy, but with null pointers allowed for 0 bytes.
 inline void copy_bytes(void* dst, const void* source, size_t bytes, CopyWay way) {

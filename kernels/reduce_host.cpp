@@ -3,6 +3,7 @@
 // Chooses among the kernels of all targets.
 #include "kernels/reduce_host.hpp"
 
+#include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
 #include <hwy/targets.h>
@@ -35,7 +36,11 @@ ScaleKernel vector_scale(DataType type) {
 }
 
 // From here on memcpy may move strings.
-constexpr size_t kLeastStringCopy = 2048;
+constexpr size_t kLeastCopyByVectors = 2048;
+// Where strings pay; what is read is not written back, and from the second of these on the buffer
+// it goes to had better stay in the cache.
+constexpr size_t kLeastStringCopy = 16 << 10;
+constexpr size_t kMostReadByStrings = 64 << 10;
 
 void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
 
@@ -83,12 +88,20 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
   if (bytes == 0) return;  // the pointers may be null
   if (way == CopyWay::kPastCaches) {
     isas().front().stream_copy(dst, source, bytes);
-  } else if (way == CopyWay::kFromOthers ||
-             (way == CopyWay::kToOthers && bytes >= kLeastStringCopy)) {
-    isas().front().backward_copy(dst, source, bytes);
+  } else if (way == CopyWay::kFromMemory) {
+    std::memcpy(dst, source, bytes);
+  } else if (bytes >= kLeastStringCopy &&
+             (way == CopyWay::kToOthers || bytes <= kMostReadByStrings) && string_copies_pay()) {
+    string_copy(dst, source, bytes);
+  } else if (way == CopyWay::kFromOthers || bytes >= kLeastCopyByVectors) {
+    copy_by_vectors(dst, source, bytes);
   } else {
     std::memcpy(dst, source, bytes);
   }
+}
+
+void copy_by_vectors(void* dst, const void* source, size_t bytes) {
+  isas().front().backward_copy(dst, source, bytes);
 }
 
 std::string_view kernel_isa() { return isas().front().name; }

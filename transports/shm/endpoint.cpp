@@ -199,10 +199,18 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   receive.transfer->source = number_of(source);
   if (receive.limit <= kEagerBytes) return grant(receive);
   receive.begun_s = now_s();
-  if (peer(source).ways.better(receive.limit) == Ways::Way::kRing) return grant(receive);
+  if (way_of(source, receive.limit) == Ways::Way::kRing) return grant(receive);
   receive.state = State::kPulling;
   peer(source).pulls.push(receive);
   make_busy(source);
+}
+
+// By which a message from that peer comes.
+Ways::Way ShmEndpoint::way_of(int source, uint64_t bytes) {
+  Peer& from = peer(source);
+  const bool both_ways = from.asked > 0 || !from.streams.empty();
+  if (!both_ways || source > rank_ || !from.ways.can_read()) return from.ways.better(bytes);
+  return from.out.peer_takes_by_ring(bytes) ? Ways::Way::kRing : Ways::Way::kRead;
 }
 
 // Tells the sender how much is wanted.
@@ -218,7 +226,7 @@ void ShmEndpoint::grant(Operation& receive) {
 void ShmEndpoint::took(int rank, Ways::Way way, uint64_t bytes, double seconds) {
   Peer& from = peer(rank);
   from.ways.took(way, bytes, seconds);
-  from.in.tell_need_not_ask(from.ways.need_not_ask());
+  from.in.tell(from.ways);
 }
 
 // ---- giving up
@@ -237,7 +245,10 @@ void ShmEndpoint::cancel(Transfer& transfer) {
         tell_taken(operation);
       }
       break;
-    case State::kRequested: peer(operation.peer).out.withdraw(); break;
+    case State::kRequested:
+      --peer(operation.peer).asked;
+      peer(operation.peer).out.withdraw();
+      break;
     case State::kPosted: matching_.unpost(operation); break;
     case State::kLocal: matching_.drop_local(rank_, operation); break;
     case State::kSending:

@@ -68,6 +68,7 @@ class ShmEndpoint final : public Endpoint {
     Queue<Operation> grants;    // receives whose grant is to be sent
     Queue<Operation> pulls;     // receives that read its memory
     Queue<Operation> streams;   // granted sends
+    uint32_t asked = 0;         // sends that wait for its answer
     Ways ways;                  // of its long messages
     Status failure;             // it wrote nonsense: nothing goes to or from it any more
   };
@@ -76,6 +77,7 @@ class ShmEndpoint final : public Endpoint {
   void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
   void deliver(Operation& receive, const Message& message);
   void begin_receiving(Operation& receive, const Message& message);
+  [[nodiscard]] Ways::Way way_of(int source, uint64_t bytes);
   void grant(Operation& receive);
   void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);

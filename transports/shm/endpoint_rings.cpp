@@ -138,6 +138,7 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
   Operation* send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;  // it was cancelled
   if (frame.bytes > send->bytes) return false;
+  --peer(rank).asked;
   if (frame.bytes == 0) {
     finish(*send, {});
     return true;
@@ -177,6 +178,7 @@ bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
   Operation* send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;  // it was cancelled
   if (frame.bytes > send->bytes) return false;
+  --peer(rank).asked;
   finish(*send, {});
   return true;
 }
@@ -325,6 +327,7 @@ bool ShmEndpoint::push_waiting(int rank) {
   } else {
     to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id(), send.buffer);
     send.state = State::kRequested;
+    ++to.asked;
   }
   return true;
 }

@@ -59,10 +59,12 @@ static_assert(sizeof(Cell) == kCacheLine);
 
 // Counts since the start, all written by the consumer.
 struct alignas(kCacheLine) Credits {
-  std::atomic<uint64_t> cells;         // taken out
-  std::atomic<uint64_t> data;          // bytes of the data area freed
-  std::atomic<uint64_t> matched;       // cost of the eager messages that have met their receive
-  std::atomic<uint32_t> need_not_ask;  // not a count: Ways::need_not_ask()
+  std::atomic<uint64_t> cells;    // taken out
+  std::atomic<uint64_t> data;     // bytes of the data area freed
+  std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
+  // Not counts: Ways::need_not_ask() and by_ring().
+  std::atomic<uint32_t> need_not_ask;
+  std::atomic<uint32_t> by_ring;
 };
 
 struct RingMemory {

@@ -41,6 +41,10 @@ class RingWriter {
     return bytes <= most_eager_bytes(area_bytes_) &&
            Ways::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
+  // Whether the peer takes a message of so many bytes from here through the ring, or would.
+  [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
+    return Ways::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
+  }
   // A send that was asked for is taken back: its buffer may change as soon as this returns.
   void withdraw() {
     memory_->withdrawn.store(++withdrawn_, std::memory_order_relaxed);
@@ -194,8 +198,9 @@ class RingReader {
     matched_ += cost;
     memory_->credits.matched.store(matched_, std::memory_order_relaxed);
   }
-  void tell_need_not_ask(uint32_t sizes) {
-    memory_->credits.need_not_ask.store(sizes, std::memory_order_relaxed);
+  void tell(const Ways& ways) {
+    memory_->credits.need_not_ask.store(ways.need_not_ask(), std::memory_order_relaxed);
+    memory_->credits.by_ring.store(ways.by_ring(), std::memory_order_relaxed);
   }
 
  private:
