@@ -2,13 +2,13 @@
 //
 // Reduce along a chain, in segments: the last rank passes its data to the one before it, each adds
 // its own in front and passes the sum on, down to rank 0, which passes the result on to the root.
-// So ranks are combined in ascending order whatever the root. As in Open MPI's "pipeline" (Pjesivac-
-// Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing 2007). Any
-// number of ranks, any root; adds from the last rank on.
-// T = (b + p-2) (alpha + n/b (beta + gamma)), b segments; one alpha + n/b beta more if the root is
-// not 0. No line carries a byte more than once, so that calls that follow one another take but
-// b alpha + n beta each, and what is between both is what counts here. It suits few ranks, and
-// lengths for which circulant has too many rounds.
+// So ranks are combined in ascending order whatever the root. As in Open MPI's "pipeline"
+// (Pjesivac- Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing
+// 2007). Any number of ranks, any root; adds from the last rank on. T = (b + p-2) (alpha + n/b
+// (beta + gamma)), b segments; one alpha + n/b beta more if the root is not 0. No line carries a
+// byte more than once, so that calls that follow one another take but b alpha + n beta each, and
+// what is between both is what counts here. It suits few ranks, and lengths for which circulant has
+// too many rounds.
 #include <cmath>
 
 #include "algorithms/cost.hpp"
@@ -74,12 +74,8 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_chain = {"chain",
-                                "messages along a chain, segmented",
-                                Collective::kReduce,
-                                false,
-                                always,
-                                seconds,
-                                build};
+const Algorithm reduce_chain = {
+    "chain", "messages along a chain, segmented", Collective::kReduce, false, always, seconds,
+    build};
 
 }  // namespace tutti

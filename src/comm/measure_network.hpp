@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/exchange.hpp"
 #include "core/hosts.hpp"
@@ -44,8 +45,15 @@ struct MeasuredFigures {
 // all hosts do together waits for it; a line carries what the ranks of its host receive together,
 // and those that did not measure count like the others. Defaults stay where nobody has measured.
 NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
+// The seconds per byte of each host's line, as far as they were measured.
+std::vector<double> line_byte_s(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
 
-// Collective: all ranks get the same figures, or an error. `network` reaches all ranks by their
+// Whether one host's line is so much slower than another's that something must have held it up.
+bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
+
+// Collective: all ranks get the same figures, or an error. Where lines differ, they are measured
+// once more, and the better counts: of four hosts with equal lines, one had half of its rate in
+// half of the measurements. `network` reaches all ranks by their
 // numbers, and nothing is under way there, nor afterwards. `waiter` says how to wait, and until
 // when.
 Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, Endpoint& network,

@@ -88,6 +88,18 @@ TEST(AgreedFigures, AreTheUsualLatencyAndTheSlowestLine) {
   EXPECT_NE(agreed.origin.find("measured"), std::string::npos);
 }
 
+TEST(AgreedFigures, AreDoubtedWhereOneLineIsMuchSlower) {
+  const Hosts hosts = Hosts::of(std::vector<int>{0, 0, 1, 1, 2, 2});
+  const auto with_last = [](double byte_s) {
+    return std::vector<MeasuredFigures>{{1e-5, 2e-8}, {1e-5, 2e-8},   {1e-5, 2e-8},
+                                        {1e-5, 2e-8}, {1e-5, byte_s}, {1e-5, byte_s}};
+  };
+  EXPECT_TRUE(lines_differ(hosts, with_last(4e-8)));
+  EXPECT_FALSE(lines_differ(hosts, with_last(2.5e-8)));
+  EXPECT_FALSE(lines_differ(hosts, with_last(0)));  // not measured
+  EXPECT_FALSE(lines_differ(hosts, std::vector<MeasuredFigures>(6)));
+}
+
 TEST(AgreedFigures, TakeThoseWhoDidNotMeasureForLikeTheOthers) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const NetworkFigures agreed = agreed_figures(
