@@ -1,43 +1,22 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce along a chain, in segments: the last rank passes its data to the one before it, each adds
-// its own in front and passes the sum on, down to rank 0, which passes the result on to the root.
-// So ranks are combined in ascending order whatever the root. As in Open MPI's "pipeline"
-// (Pjesivac- Grbovic et al., "Performance analysis of MPI collective operations", Cluster Computing
-// 2007). Any number of ranks, any root; adds from the last rank on. T = (b + p-2) (alpha + n/b
-// (beta + gamma)), b segments; one alpha + n/b beta more if the root is not 0. No line carries a
-// byte more than once, so that calls that follow one another take but b alpha + n beta each, and
-// what is between both is what counts here. It suits few ranks, and lengths for which circulant has
-// too many rounds.
-#include <cmath>
-
-#include "algorithms/cost.hpp"
-#include "algorithms/messages.hpp"
+// Reduce along a chain, in segments (chain.hpp): the last rank passes its data to the one before
+// it, each adds its own in front and passes the sum on, down to rank 0, which passes the result on
+// to the root. So ranks are combined in ascending order whatever the root. Any number of ranks, any
+// root; adds from the last rank on.
+// T = (b + p-2) (alpha + n/b (beta + gamma)), b segments; one alpha + n/b beta more if the root is
+// not 0. It suits few ranks, and lengths for which circulant has too many rounds.
+#include "algorithms/chain.hpp"
 
 namespace tutti {
 namespace {
 
-// A start costs as much as so many bytes on any network for which it matters.
-constexpr uint64_t kLeastSegment = 8 << 10;
-
-// About sqrt((p-2) n beta / alpha), which makes T the least where alpha is kLeastSegment beta; the
-// same on all ranks, whatever the machine.
-int segments_of(const Problem& q) {
-  const double hops = std::max(q.ranks - 2, 0);
-  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / kLeastSegment);
-  return std::max({1, static_cast<int>(best), parts_of_at_most(q.bytes(), kSegmentBytes)});
-}
-
 double seconds(const Problem& q, const Machine& m) {
-  const int segments = segments_of(q);
-  const uint64_t bytes = q.bytes() / static_cast<uint64_t>(segments);
-  const int hops = q.ranks - 2 + (q.root == 0 ? 0 : 1);
-  return (segments + hops / 2.0) * (message_s(bytes, m) + combine_s(2 * bytes, m)) +
-         buffers_s(q, m);
+  return chain_s(q, q.ranks - 2 + (q.root == 0 ? 0 : 1), 2 * q.bytes(), m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const int segments = segments_of(q);
+  const int segments = chain_segments(q);
   const bool last = q.rank == q.ranks - 1;
   const bool keeps = q.rank == 0 && q.root == 0;
   const bool gets_results = q.rank == q.root && !keeps;

@@ -1,0 +1,34 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What passes along a chain of ranks, in segments: b of them of n/b bytes over p-1 hops take
+// (b + p-2) (alpha + n/b beta). As Open MPI's "pipeline" and "chain" (Pjesivac-Grbovic et al.,
+// "Performance analysis of MPI collective operations", Cluster Computing 2007). No line carries a
+// byte more than once, so calls that follow one another take but b alpha + n beta each.
+#pragma once
+
+#include <cmath>
+
+#include "algorithms/cost.hpp"
+#include "algorithms/messages.hpp"
+
+namespace tutti {
+
+// About sqrt((p-2) n beta / alpha) segments take the least time. A start is taken to cost as much
+// as 8 KiB, so that all ranks come to the same number whatever they know of the network.
+inline int chain_segments(const Problem& q) {
+  constexpr uint64_t kStartBytes = 8 << 10;
+  const double hops = std::max(q.ranks - 2, 0);
+  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / kStartBytes);
+  return std::max({1, static_cast<int>(best), parts_of_at_most(q.bytes(), kSegmentBytes)});
+}
+
+// Over one hop and `more`. What counts is between a call by itself and one of many in a row.
+inline double chain_s(const Problem& q, double more, uint64_t combined, const Machine& m) {
+  const int segments = chain_segments(q);
+  const auto parts = static_cast<uint64_t>(segments);
+  return (segments + more / 2) *
+             (message_s(q.bytes() / parts, m) + combine_s(combined / parts, m)) +
+         buffers_s(q, m);
+}
+
+}  // namespace tutti
