@@ -25,7 +25,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm broadcast_chain = {
-    "chain", "messages along a chain, segmented", Collective::kBroadcast, true, always, seconds,
+    "chain", "messages along a chain, segmented", Collective::kBroadcast, true, can_be_cut, seconds,
     build};
 
 }  // namespace tutti

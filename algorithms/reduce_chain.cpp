@@ -54,7 +54,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm reduce_chain = {
-    "chain", "messages along a chain, segmented", Collective::kReduce, false, always, seconds,
+    "chain", "messages along a chain, segmented", Collective::kReduce, false, can_be_cut, seconds,
     build};
 
 }  // namespace tutti

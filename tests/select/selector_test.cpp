@@ -240,8 +240,8 @@ TEST(Selector, PassesLongMessagesBetweenHostsInBlocks) {
     EXPECT_EQ(choose(2, 16 << 20), "tree");
     for (const int ranks : {3, 4, 13, 64}) {
       EXPECT_EQ(choose(ranks, 1024), "tree") << ranks;
-      EXPECT_EQ(choose(ranks, 1 << 20), "circulant") << ranks;
-      EXPECT_EQ(choose(ranks, 64 << 20), "circulant") << ranks;
+      EXPECT_EQ(choose(ranks, 1 << 20), ranks < 64 ? "chain" : "circulant") << ranks;
+      EXPECT_EQ(choose(ranks, 64 << 20), ranks < 64 ? "chain" : "circulant") << ranks;
     }
   }
 }
