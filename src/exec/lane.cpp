@@ -214,19 +214,11 @@ void Lane::publish(uint32_t tick) {
 }
 
 bool Lane::arrived(const Step& step) {
-  if (step.peer != kAllPeers) {
-    if (!arrived(step.peer, step.tick)) return false;
-    if (looks_) [[unlikely]]
-      look_at(step.peer, call_);
-    return true;
-  }
-  for (; next_peer_ < ranks_; ++next_peer_) {
-    if (!arrived(next_peer_, step.tick)) return false;
-  }
-  next_peer_ = 0;
+  const bool all = step.peer == kAllPeers;
+  if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
   if (looks_) [[unlikely]]
-    look_at(next_look_, call_);
-  if (part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
+    look_at(all ? next_look_ : step.peer, call_);
+  if (all && part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
   return true;
 }
 
@@ -253,6 +245,14 @@ void Lane::go_on_viewing() {
       buffer = const_cast<std::byte*>(window_->view(peer, theirs, 0));
     }
   }
+}
+
+bool Lane::all_arrived(uint32_t tick) {
+  for (; next_peer_ < ranks_; ++next_peer_) {
+    if (!arrived(next_peer_, tick)) return false;
+  }
+  next_peer_ = 0;
+  return true;
 }
 
 bool Lane::arrived(int peer, uint32_t tick) {

@@ -137,6 +137,7 @@ class Lane {
   void tell(CallLine& line);
   void publish(uint32_t tick);
   bool arrived(const Step& step);
+  bool all_arrived(uint32_t tick);
   bool arrived(int peer, uint32_t tick);
   bool entered(int peer, uint32_t call);
   bool all_entered(uint32_t call);

@@ -16,13 +16,13 @@ constexpr uint32_t kBetweenLooks = 5;
 }  // namespace
 
 // At the beginning of a call that stages something. The look itself comes when a peer is seen to
-// have entered this call: what it has just written is still in its caches. Who runs ahead waits for
-// nobody and looks at once.
+// have entered this call: what it has just written is still in its caches. Who waits for nobody
+// looks at once.
 void Lane::plan_look() {
   if (next_look_ == rank_) next_look_ = (next_look_ + 1) % ranks_;
   if (next_look_ == rank_) return;  // alone
   looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
-  if (looks_ && part_->runs_ahead) {
+  if (looks_ && part_->first_wait == 0) {
     const int peer = next_look_;
     look_at(peer, entered_[static_cast<size_t>(peer)]);
   }
