@@ -37,8 +37,8 @@ ScaleKernel vector_scale(DataType type) {
 
 // From here on memcpy may move strings.
 constexpr size_t kLeastCopyByVectors = 2048;
-// Where strings pay; what is read is not written back, and from the second of these on the buffer
-// it goes to had better stay in the cache.
+// Where strings pay. Longer pieces that are read belong to long messages, whose destination had
+// better stay in the caches: broadcasts of 16 MB took twice as long by strings.
 constexpr size_t kLeastStringCopy = 16 << 10;
 constexpr size_t kMostReadByStrings = 64 << 10;
 

@@ -58,6 +58,10 @@ class Course {
   // How long the next is to be; 0: it is enough.
   virtual uint64_t next(double now) = 0;
   virtual void arrived(uint64_t bytes, double now) = 0;
+  // The longest message that it asks for.
+  [[nodiscard]] virtual uint64_t longest() const = 0;
+  // In seconds: what it has found out; 0 for nothing.
+  [[nodiscard]] virtual double figure() const = 0;
 };
 
 class RoundTrips final : public Course {
@@ -73,8 +77,9 @@ class RoundTrips final : public Course {
   void arrived(uint64_t /*bytes*/, double now) override {
     if (warm_ups_++ >= kWarmUps) trips_.push_back(now - asked_);
   }
-  // Of the quickest: what else runs on the cores just now makes others slower by far.
-  [[nodiscard]] double message_s() const {
+  [[nodiscard]] uint64_t longest() const override { return sizeof(uint64_t); }
+  // Of a message, by the quickest: what else runs on the cores just now makes others slower by far.
+  [[nodiscard]] double figure() const override {
     return trips_.empty() ? 0 : *std::ranges::min_element(trips_) / 2;
   }
 
@@ -92,7 +97,7 @@ class Stream final : public Course {
       : sharing_(static_cast<uint64_t>(sharing)),
         longest_(share_of(kLongestMessage)),
         length_(share_of(kFirstMessage)) {}
-  [[nodiscard]] uint64_t longest() const { return longest_; }
+  [[nodiscard]] uint64_t longest() const override { return longest_; }
   [[nodiscard]] size_t ahead() const override { return kMostAhead; }
   uint64_t next(double now) override {
     if (arrivals_.empty()) arrivals_.push_back({now, 0});
@@ -106,7 +111,8 @@ class Stream final : public Course {
       length_ = std::min(2 * length_, longest_);
     }
   }
-  [[nodiscard]] double byte_s() const {
+  // Per byte.
+  [[nodiscard]] double figure() const override {
     return byte_seconds(arrivals_, share_of(kSkipped)).value_or(0);
   }
 
@@ -311,6 +317,45 @@ Result<std::vector<double>> tell(Exchange& exchange, const Status& status, doubl
   return figures;
 }
 
+// What a course comes to on each rank, the same on all. One course at a time: nobody's long
+// messages delay another's short ones.
+Result<std::vector<double>> measure_all(Exchange& exchange, const Hosts& hosts, Endpoint& network,
+                                        const Waiter& waiter, Course& course) {
+  const int rank = exchange.rank();
+  const int place = hosts.place(rank);
+  const auto at = [&](int host) {
+    return hosts.ranks_of[static_cast<size_t>(host % hosts.count())][static_cast<size_t>(place)];
+  };
+  Status status;
+  double figure = 0;
+  if (place < hosts.columns()) {
+    const int host = hosts.host(rank);
+    Dialogue dialogue(network, at(host + 1), at(host + hosts.count() - 1), course.longest());
+    status = dialogue.run(course, waiter);
+    figure = course.figure();
+  }
+  auto all = tell(exchange, status, figure);
+  if (!all.ok()) return all.status().with_context("measuring the network");
+  return all;
+}
+
+// The seconds per byte of each host's line, as far as they were measured.
+std::vector<double> line_byte_s(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
+  std::vector<double> lines;
+  for (const std::vector<int>& neighbors : hosts.ranks_of) {
+    double rate = 0;
+    int measured = 0;
+    for (const int rank : neighbors) {
+      const double byte_s = ranks[static_cast<size_t>(rank)].byte_s;
+      if (!std::isfinite(byte_s) || byte_s <= 0) continue;
+      rate += 1 / byte_s;
+      ++measured;
+    }
+    if (measured > 0) lines.push_back(measured / (rate * hosts.columns()));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped) {
@@ -331,22 +376,6 @@ std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t s
   }
   if (rates.empty()) return std::nullopt;
   return median(std::move(rates));
-}
-
-std::vector<double> line_byte_s(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
-  std::vector<double> lines;
-  for (const std::vector<int>& neighbors : hosts.ranks_of) {
-    double rate = 0;
-    int measured = 0;
-    for (const int rank : neighbors) {
-      const double byte_s = ranks[static_cast<size_t>(rank)].byte_s;
-      if (!std::isfinite(byte_s) || byte_s <= 0) continue;
-      rate += 1 / byte_s;
-      ++measured;
-    }
-    if (measured > 0) lines.push_back(measured / (rate * hosts.columns()));
-  }
-  return lines;
 }
 
 NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
@@ -371,46 +400,16 @@ bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
   return !lines.empty() && std::ranges::max(lines) > kUnlike * std::ranges::min(lines);
 }
 
-namespace {
-
-// What a course says on each rank, the same on all. Nobody's long messages delay another's short
-// ones.
-template <typename Of>
-Result<std::vector<double>> measure_all(Exchange& exchange, const Hosts& hosts, Endpoint& network,
-                                        const Waiter& waiter, Course& course, Of figure_of) {
-  const int rank = exchange.rank();
-  const int place = hosts.place(rank);
-  const auto at = [&](int host) {
-    return hosts.ranks_of[static_cast<size_t>(host % hosts.count())][static_cast<size_t>(place)];
-  };
-  Status status;
-  double figure = 0;
-  if (place < hosts.columns()) {
-    const int host = hosts.host(rank);
-    Dialogue dialogue(network, at(host + 1), at(host + hosts.count() - 1),
-                      Stream(hosts.columns()).longest());
-    status = dialogue.run(course, waiter);
-    figure = figure_of();
-  }
-  auto all = tell(exchange, status, figure);
-  if (!all.ok()) return all.status().with_context("measuring the network");
-  return all;
-}
-
-}  // namespace
-
 Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, Endpoint& network,
                                        const Waiter& waiter) {
   RoundTrips trips;
-  auto latencies =
-      measure_all(exchange, hosts, network, waiter, trips, [&] { return trips.message_s(); });
+  auto latencies = measure_all(exchange, hosts, network, waiter, trips);
   if (!latencies.ok()) return latencies.status();
   std::vector<MeasuredFigures> ranks;
   for (const double message_s : *latencies) ranks.push_back({message_s, 0});
   for (int time = 0; time == 0 || (time == 1 && lines_differ(hosts, ranks)); ++time) {
     Stream stream(hosts.columns());
-    auto rates =
-        measure_all(exchange, hosts, network, waiter, stream, [&] { return stream.byte_s(); });
+    auto rates = measure_all(exchange, hosts, network, waiter, stream);
     if (!rates.ok()) return rates.status();
     for (size_t r = 0; r < ranks.size(); ++r) {
       const double byte_s = (*rates)[r];

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "core/exchange.hpp"
 #include "core/hosts.hpp"
@@ -45,9 +44,6 @@ struct MeasuredFigures {
 // all hosts do together waits for it; a line carries what the ranks of its host receive together,
 // and those that did not measure count like the others. Defaults stay where nobody has measured.
 NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
-// The seconds per byte of each host's line, as far as they were measured.
-std::vector<double> line_byte_s(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
-
 // Whether one host's line is so much slower than another's that something must have held it up.
 bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
 

@@ -5,20 +5,49 @@
 #include <vector>
 
 #ifdef __x86_64__
+
 #include <x86intrin.h>
-#endif
 
 namespace tutti {
 namespace {
 
-#ifdef __x86_64__
 void evict(const void* line) {
   _mm_clflush(line);
   _mm_mfence();
 }
+
+}  // namespace
+
+uint32_t load_ticks(const void* line) {
+  _mm_lfence();
+  const uint64_t begun = __rdtsc();
+  _mm_lfence();
+  // Not a load of the language's, which the peer's writing would make a race.
+  uint8_t byte;
+  asm volatile("movb %1, %0" : "=q"(byte) : "m"(*static_cast<const uint8_t*>(line)));
+  _mm_lfence();
+  return static_cast<uint32_t>(std::clamp<uint64_t>(__rdtsc() - begun, 1, UINT32_MAX));
+}
+
+}  // namespace tutti
+
 #else
+
+namespace tutti {
+namespace {
+
 void evict(const void*) {}
+
+}  // namespace
+
+uint32_t load_ticks(const void*) { return 0; }
+
+}  // namespace tutti
+
 #endif
+
+namespace tutti {
+namespace {
 
 uint32_t measure_memory() {
   constexpr size_t kTimes = 33;
@@ -36,21 +65,6 @@ uint32_t measure_memory() {
 }
 
 }  // namespace
-
-#ifdef __x86_64__
-uint32_t load_ticks(const void* line) {
-  _mm_lfence();
-  const uint64_t begun = __rdtsc();
-  _mm_lfence();
-  // Not a load of the language's, which the peer's writing would make a race.
-  uint8_t byte;
-  asm volatile("movb %1, %0" : "=q"(byte) : "m"(*static_cast<const uint8_t*>(line)));
-  _mm_lfence();
-  return static_cast<uint32_t>(std::clamp<uint64_t>(__rdtsc() - begun, 1, UINT32_MAX));
-}
-#else
-uint32_t load_ticks(const void*) { return 0; }
-#endif
 
 uint32_t memory_ticks() {
   static const uint32_t ticks = measure_memory();

@@ -50,25 +50,25 @@ class Rivals {
   }
 
  private:
-  // What is left out hopes for 1/16 less each time after its first trial, 1/64 after the second,
-  // at last:
-  static constexpr double kFirstHope = 1.0 / 16;
-  static constexpr double kLastHope = 1.0 / 1024;
+  // What part of its estimate falls off each time that a rival is left out: after its first trial,
+  // and after so many that it gets no smaller, being a quarter from trial to trial.
+  static constexpr double kFirstLoss = 1.0 / 16;
+  static constexpr double kLastLoss = 1.0 / 1024;
   static constexpr size_t kTrial = 3;   // times in a row
   static constexpr double kStep = 1.1;  // of the estimate, towards what is seen later
 
   struct Estimate {
     double cost = 0;
     double hope = 1;  // what part of that it may have become since
-    double loses = kFirstHope;
+    double loss = kFirstLoss;
     size_t times = 0;  // of the trial, at most kTrial
     std::array<double, kTrial> trial{};
     [[nodiscard]] bool known() const { return times == kTrial; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
-    void idle() { hope *= 1 - loses; }
+    void idle() { hope *= 1 - loss; }
     void try_again() {
       times = 0;
-      loses = std::max(loses / 4, kLastHope);
+      loss = std::max(loss / 4, kLastLoss);
     }
     void add(double newest) {
       hope = 1;

@@ -11,7 +11,7 @@ namespace {
 
 // So many calls lie between looks at one peer: prefetchers bring the records beside the one that is
 // looked at, which may be written already if the peer is ahead.
-constexpr uint32_t kBetweenLooks = 5;
+constexpr uint32_t kCallsBetweenLooks = 5;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ void Lane::look_at(int peer, uint32_t call) {
   if (peer == rank_) return;
   if (peer == next_look_) next_look_ = (peer + 1) % ranks_;
   Distance& distance = distances_[static_cast<size_t>(peer)];
-  if (call - distance.mark() < kBetweenLooks) return;
+  if (call - distance.mark() < kCallsBetweenLooks) return;
   distance.saw(load_ticks(&record_at(peer, call)), call);
   // Staging is written the same for all who read it.
   const auto far = std::ranges::count_if(distances_, &Distance::far);
