@@ -9,9 +9,10 @@
 namespace tutti {
 
 enum class CopyWay {
-  kToOthers,    // what others are going to read, or nobody
-  kFromOthers,  // what another rank has written: backwards (copy.cpp says why)
-  kFromMemory,  // what another rank has written past the caches
+  kToOthers,        // what others are going to read, or nobody
+  kFromOthers,      // what another rank has written: copy.cpp says how
+  kLongFromOthers,  // a piece of something so long that caches do not hold its destination
+  kFromMemory,      // what another rank has written past the caches
   kPastCaches,
 };
 
