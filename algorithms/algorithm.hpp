@@ -71,10 +71,13 @@ struct Algorithm {
 };
 
 // What a call uses. The rival, if any, does the same the other way about (it pulls where the first
-// goes through staging, or the reverse), and may turn out to be faster where the call runs.
+// goes through staging, or the reverse), and may turn out to be faster where the call runs. So may
+// one of them with other stores to the receive buffer: past the caches where the call is too short
+// for that by Limits::stream_bytes, or the reverse.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
   const Algorithm* rival = nullptr;
+  const Algorithm* with_other_stores = nullptr;
 };
 
 // Declared here, hence visible to the registry from the file that defines it.

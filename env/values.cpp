@@ -45,6 +45,8 @@ constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "tr
 constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
 constexpr std::string_view kKvsModes[] = {"pmi", "mpi"};
 constexpr std::string_view kMnics[] = {"none", "local", "global"};
+constexpr std::string_view kAuto = "auto";
+constexpr Bounds<Bytes> kAnyBytes{0, kMaxBytes};
 constexpr std::string_view kStagings[] = {"auto", "cache", "memory"};
 
 template <typename Enum>
@@ -91,6 +93,17 @@ bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& valu
   if (!parse_bytes(lower_case(text), number)) return false;
   if (number < bounds.lowest || number > bounds.highest) return false;
   value = number;
+  return true;
+}
+
+bool parse_value(std::string_view text, const NoBounds&, AutoBytes& value) {
+  if (lower_case(text) == kAuto) {
+    value.reset();
+    return true;
+  }
+  Bytes bytes = 0;
+  if (!parse_value(text, kAnyBytes, bytes)) return false;
+  value = bytes;
   return true;
 }
 
@@ -148,6 +161,9 @@ std::string print_value(Bytes value) {
   return fmt::format("{}", value);
 }
 
+std::string print_value(const AutoBytes& value) {
+  return value.has_value() ? print_value(*value) : std::string(kAuto);
+}
 std::string print_value(const Text& value) { return value; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
 std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
@@ -167,6 +183,9 @@ std::string expected_value(const Bounds<Integer>& bounds, Integer) {
 std::string expected_value(const Bounds<Bytes>& bounds, Bytes) {
   return fmt::format("a size in bytes from {} to {}, such as 65536, 64k or 1m",
                      print_value(bounds.lowest), print_value(bounds.highest));
+}
+std::string expected_value(const NoBounds&, const AutoBytes&) {
+  return fmt::format("{}, or {}", kAuto, expected_value(kAnyBytes, Bytes{}));
 }
 std::string expected_value(const NoBounds&, const Text&) { return "any text"; }
 std::string expected_value(const NoBounds&, Boolean) {

@@ -126,7 +126,7 @@ tutti::Choice choose(const Options& options, const tutti::Selector& selector,
   tutti::Choice choice = selector.explain(problem);
   if (options.algorithm.empty()) return choice;
   choice.algorithm = find_algorithm(problem.collective, options.algorithm);
-  choice.rival = nullptr;
+  choice.rival = choice.with_other_stores = nullptr;
   choice.origin = "--algorithm";
   choice.note.clear();
   for (const Candidate& candidate : choice.candidates) {
@@ -279,6 +279,12 @@ void print_text(const Options& options, const Problem& problem, const tutti::Cho
     const std::string time =
         candidate.applies ? fmt::format("{:.2f} us", candidate.seconds * 1e6) : "-";
     fmt::print("{:<20} {:>13}  {}\n", candidate.algorithm->name, time, why(candidate, choice));
+  }
+  if (choice.with_other_stores != nullptr) {
+    const bool streams = problem.received_bytes() >= problem.limits.stream_bytes;
+    fmt::print(
+        "{:<20} {:>13}  timed by calls as well: {} writes the receive buffer {} the caches\n", "",
+        "", choice.with_other_stores->name, streams ? "through" : "past");
   }
   if (choice.algorithm->compose == nullptr) {
     return print_steps(build_schedule(*choice.algorithm, problem), problem.rank);

@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Two ways to do the same, of which the faster is found out by timing both. What has not been taken
-// for long is believed to have become faster, a little with each time that the other is, until it
-// is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
+// Some ways to do the same, of which the fastest is found out by timing all. What has not been
+// taken for long is believed to have become faster, a little with each time that another is, until
+// it is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
 // work disturbs now and then: so who is tried is tried some times in a row, and estimates are
 // medians. The first trials meet memory that has never been used, and a message that must still be
-// asked for: so the second comes after a few times, each further one after four times as many, up
-// to a bound.
+// asked for: so the second trial comes after a few times, each further one after four times as
+// many, up to a bound.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,21 @@
 
 namespace tutti {
 
-enum class Rival : uint8_t { kFirst, kSecond };
+enum class Rival : uint8_t { kFirst, kSecond, kThird };
 
 class Rivals {
  public:
-  // Not yet known is the fastest; of two such, the first.
-  [[nodiscard]] Rival better() const {
-    return first_.hoped() <= second_.hoped() ? Rival::kFirst : Rival::kSecond;
+  static constexpr size_t kMost = 3;
+  Rivals() = default;
+  explicit Rivals(size_t count) : count_(count) {}
+
+  // Of those from `from` on. Not yet known is the fastest; of several such, the first.
+  [[nodiscard]] Rival better(Rival from = Rival::kFirst) const {
+    auto best = static_cast<size_t>(from);
+    for (size_t i = best + 1; i < count_; ++i) {
+      if (estimates_[i].hoped() < estimates_[best].hoped()) best = i;
+    }
+    return static_cast<Rival>(best);
   }
   // The same for one who learns what a choice has cost only after the next: stays with each for a
   // trial at least.
@@ -46,7 +54,9 @@ class Rivals {
     if (rival != last_ && estimate.known()) estimate.try_again();
     last_ = rival;
     estimate.add(cost);
-    of(rival == Rival::kFirst ? Rival::kSecond : Rival::kFirst).idle();
+    for (Estimate& other : estimates_) {
+      if (&other != &estimate) other.idle();
+    }
   }
 
  private:
@@ -83,15 +93,15 @@ class Rivals {
     }
   };
   [[nodiscard]] const Estimate& of(Rival rival) const {
-    return rival == Rival::kFirst ? first_ : second_;
+    return estimates_[static_cast<size_t>(rival)];
   }
-  Estimate& of(Rival rival) { return rival == Rival::kFirst ? first_ : second_; }
+  Estimate& of(Rival rival) { return estimates_[static_cast<size_t>(rival)]; }
 
+  size_t count_ = 2;
   Rival last_ = Rival::kFirst;
   Rival chosen_ = Rival::kFirst;
   size_t stay_ = 0;
-  Estimate first_;
-  Estimate second_;
+  std::array<Estimate, kMost> estimates_;
 };
 
 }  // namespace tutti

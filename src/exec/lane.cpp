@@ -54,7 +54,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   plan_ = &plan;
   part_ = &plan.parts[index];
   arguments_ = &call;
-  if (part_->rival != nullptr) [[unlikely]]
+  if (!part_->rivals.empty()) [[unlikely]]
     take_part_of_rivals();
   ++call_;
   next_ = 0;

@@ -63,9 +63,10 @@ inline uint32_t later(uint32_t a, uint32_t b) { return reached(a, b) ? a : b; }
 // (Rivalry).
 inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
 
-// Two algorithms for calls of one kind, which go different ways (Plan::Part::rival). One rank, the
-// decider, times the calls and tells the others with its entry into each of them which way the next
-// goes: whoever ends a call knows, so no call waits for that. All lanes find out for themselves.
+// Some ways for calls of one kind, of which all ranks take the same (Plan::Part::rivals). One rank,
+// the decider, times the calls and tells the others with its entry into each of them which way the
+// next goes: whoever ends a call knows, so no call waits for that. All lanes find out for
+// themselves.
 struct Rivalry {
   Rivals rivals;  // of the decider; seconds per byte of a block
   Rival next = Rival::kFirst;
@@ -241,7 +242,7 @@ class Lane {
   std::vector<CacheLine> scratch_;
   std::vector<std::byte> scaled_;                    // pre-multiplied send buffer
   std::vector<std::byte> accumulator_;               // of a user's reduction
-  std::unordered_map<uint32_t, Rivalry> rivalries_;  // by Plan::rivalry
+  std::unordered_map<uint64_t, Rivalry> rivalries_;  // by Plan::rivalry
   Status status_;
 };
 

@@ -1,10 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which of two algorithms calls go by: see Rivalry.
+// Which of several ways calls go: see Rivalry.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
@@ -18,9 +19,12 @@ constexpr double kLeast_s = 1e-9;
 }  // namespace
 
 void Lane::take_part_of_rivals() {
-  rivalry_ = &rivalries_[plan_->rivalry];
+  const size_t ways = 1 + part_->rivals.size();
+  rivalry_ = &rivalries_.try_emplace(plan_->rivalry, Rivalry{Rivals(ways)}).first->second;
   way_ = rivalry_->next;
-  if (way_ == Rival::kSecond) part_ = part_->rival.get();
+  if (const auto way = static_cast<size_t>(way_); way > 0 && way < ways) {
+    part_ = part_->rivals[way - 1].get();
+  }
 }
 
 void Lane::say_way_of_next(CallLine& line) {
@@ -44,16 +48,16 @@ void Lane::settle_rivalry() {
   std::memcpy(&rivalry_->next, line_of(plan_->decider, call_).payload + kShownBytes,
               sizeof rivalry_->next);
   if (decides() && rivalry_->next != way_) {
-    const auto estimate = [&](Rival rival) {
-      if (!rivalry_->rivals.knows(rival)) return std::string("not known");
-      return fmt::format("{:.2f} us",
-                         rivalry_->rivals.cost(rival) * static_cast<double>(bytes) * 1e6);
-    };
-    log::debug("{} of {} bytes goes on by {}; {} takes: {}, {}: {}",
-               collective_name(arguments_->collective), bytes,
-               (way_ == Rival::kFirst ? plan_->rival : plan_->algorithm)->name,
-               plan_->algorithm->name, estimate(Rival::kFirst), plan_->rival->name,
-               estimate(Rival::kSecond));
+    std::string estimates;
+    for (size_t i = 0; i < plan_->ways.size(); ++i) {
+      const auto way = static_cast<Rival>(i);
+      const bool known = rivalry_->rivals.knows(way);
+      const double us = rivalry_->rivals.cost(way) * static_cast<double>(bytes) * 1e6;
+      estimates += fmt::format("{}{}: {}", i == 0 ? "" : ", ", plan_->ways[i],
+                               known ? fmt::format("{:.2f} us", us) : "not known");
+    }
+    log::debug("{} of {} bytes goes on by {}; {}", collective_name(arguments_->collective), bytes,
+               plan_->ways[static_cast<size_t>(rivalry_->next)], estimates);
   }
   rivalry_ = nullptr;
 }

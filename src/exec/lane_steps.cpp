@@ -66,6 +66,7 @@ void Lane::copy(const Step& step, const std::byte* src) {
   const CopyWay way = step.streams || goes_past_caches(step) ? CopyWay::kPastCaches
                       : own                                  ? CopyWay::kToOthers
                       : past_caches_                         ? CopyWay::kFromMemory
+                      : part_->is_long                       ? CopyWay::kLongFromOthers
                                                              : CopyWay::kFromOthers;
   copy_bytes(address(step.dst), src, step.bytes, way);
 }

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <span>
@@ -12,6 +14,9 @@ namespace {
 // A lane costs a hand-off to another thread, some microseconds: worth it from this many bytes per
 // lane.
 constexpr uint64_t kLeastBytesPerLane = 256 << 10;
+
+// What processors' second-level caches hold, more or less.
+constexpr uint64_t kMostCached = 1 << 20;
 
 int lanes_for(uint64_t bytes, int lanes) {
   const uint64_t worthwhile = bytes / kLeastBytesPerLane;
@@ -80,6 +85,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.tells = part.schedule.shows_buffers;
   part.first_wait = first_wait_of(part.schedule);
   part.views = problem.limits.views;
+  part.is_long = problem.received_bytes() > kMostCached;
   bool light = true;
   bool uses_windows = false;
   for (const Step& step : part.schedule.steps) {
@@ -243,22 +249,52 @@ int decider_of(const Problem& problem) {
   return gives ? (problem.root + problem.ranks - 1) % problem.ranks : problem.root;
 }
 
-void add_rival_parts(Plan& plan, const Problem& problem) {
-  if (plan.rival == nullptr) return;
-  // Calls of a collective whose sizes are within a power of two.
-  plan.rivalry = static_cast<uint32_t>(problem.collective) << 8 |
-                 static_cast<uint32_t>(std::bit_width(problem.bytes()));
-  plan.decider = decider_of(problem);
+bool streams(const Problem& problem) {
+  return problem.received_bytes() >= problem.limits.stream_bytes;
+}
+
+Problem with_other_stores(Problem problem) {
+  problem.limits.stream_bytes = streams(problem) ? UINT64_MAX : 0;
+  return problem;
+}
+
+void add_rival(Plan& plan, const Algorithm& algorithm, const Problem& problem) {
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    Plan::Part rival = make_part(*plan.rival, problem, lanes, lane);
+    Plan::Part rival = make_part(algorithm, problem, lanes, lane);
     part.most_sources = std::max(part.most_sources, rival.most_sources);
     // Whoever ends a call knows what the decider said when it entered.
     part.runs_ahead = rival.runs_ahead = false;
     part.tells = rival.tells = true;
-    part.rival = std::make_shared<const Plan::Part>(std::move(rival));
+    part.rivals.push_back(std::make_shared<const Plan::Part>(std::move(rival)));
   }
+}
+
+// Calls of a collective whose sizes are within a power of two and that go the same ways.
+uint64_t rivalry_of(const Problem& problem, const Chosen& chosen) {
+  uint64_t rivalry = static_cast<uint64_t>(problem.collective);
+  rivalry = rivalry << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
+  for (const Algorithm* way : {chosen.algorithm, chosen.rival, chosen.with_other_stores}) {
+    const auto index = std::ranges::find(algorithms(), way) - algorithms().begin();  // also of none
+    rivalry = rivalry << 12 | static_cast<uint64_t>(index);
+  }
+  return rivalry << 1 | (streams(problem) ? 1 : 0);
+}
+
+void add_rivals(Plan& plan, const Chosen& chosen, const Problem& problem) {
+  plan.ways.emplace_back(chosen.algorithm->name);
+  if (chosen.rival != nullptr) {
+    add_rival(plan, *chosen.rival, problem);
+    plan.ways.emplace_back(chosen.rival->name);
+  }
+  if (chosen.with_other_stores != nullptr) {
+    add_rival(plan, *chosen.with_other_stores, with_other_stores(problem));
+    plan.ways.push_back(fmt::format("{} {} the caches", chosen.with_other_stores->name,
+                                    streams(problem) ? "through" : "past"));
+  }
+  plan.rivalry = rivalry_of(problem, chosen);
+  plan.decider = decider_of(problem);
 }
 
 }  // namespace
@@ -322,7 +358,7 @@ size_t Plan::steps() const {
   for (const Part& part : parts) {
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
-    if (part.rival != nullptr) steps += part.rival->schedule.steps.size();
+    for (const auto& rival : part.rivals) steps += rival->schedule.steps.size();
     if (part.composed == nullptr) continue;
     for (const ComposedPlan::Phase& phase : part.composed->phases) {
       steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
@@ -336,7 +372,6 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   const Problem problem = problem_for(key, context);
   const Chosen chosen = (*context.choose)(problem, key.type);
   plan->algorithm = chosen.algorithm;
-  plan->rival = chosen.rival;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_of(call);
   plan->element_bytes = problem.element_bytes;
@@ -352,7 +387,9 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }
   add_viewing_parts(*plan, key, problem, context);
-  add_rival_parts(*plan, problem);
+  if (chosen.rival != nullptr || chosen.with_other_stores != nullptr) {
+    add_rivals(*plan, chosen, problem);
+  }
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
@@ -33,6 +34,7 @@ struct Plan {
     bool stages = false;        // writes this rank's window
     uint64_t staged = 0;        // what it writes there and into slots, and reads of peers there, in
                                 // pieces for which it matters how far these are (core/distance.hpp)
+    bool is_long = false;       // no second-level cache may hold what a rank receives
     bool uses_lines = false;    // reads or writes the payload of call lines
     uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
     // Peers read of this rank what lies in its line or slot at most, and it waits for at most some
@@ -45,16 +47,17 @@ struct Plan {
     // memory that all of them see (Limits::views). Null: nothing.
     std::shared_ptr<const Part> viewing;
     // What calls of this kind use instead where that has turned out to be faster: see Rivalry in
-    // exec/lane.hpp. Null: nothing.
-    std::shared_ptr<const Part> rival;
+    // exec/lane.hpp. All parts of a plan, on all ranks, have as many.
+    std::vector<std::shared_ptr<const Part>> rivals;
     // Instead of the schedule, for ranks on several hosts.
     std::shared_ptr<const ComposedPlan> composed;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
-  const Algorithm* rival = nullptr;  // of Part::rival
-  uint32_t rivalry = 0;              // calls of the same number share what is known of both
-  int decider = 0;                   // the rank that times both and tells the others
+  // If parts have rivals: what to call the parts themselves, then each of the rivals.
+  std::vector<std::string> ways;
+  uint64_t rivalry = 0;  // calls of the same number share what is known of all
+  int decider = 0;       // the rank that times all and tells the others
   uint32_t signature = 0;
   uint32_t element_bytes = 1;
   uint32_t divisor = 1;           // for avg: the number of ranks

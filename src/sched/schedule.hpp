@@ -137,9 +137,10 @@ struct Limits {
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;    // ranks can read one another's buffers; only if they share memory
-  bool views = false;    // and pulls are plain copies, because all see all of these buffers
-  int pull_readers = 0;  // of one rank's buffer at a time, where all read one; 0: all
+  bool pulls = false;          // ranks can read one another's buffers; only if they share memory
+  bool views = false;          // and pulls are plain copies, because all see all of these buffers
+  int pull_readers = 0;        // of one rank's buffer at a time, where all read one; 0: all
+  bool tries_streams = false;  // stream_bytes is a guess: calls may find out what is faster
 };
 
 // A contiguous part of something, in bytes.
@@ -197,6 +198,12 @@ struct Problem {
   const Hosts* domains = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
+  // The most that any rank receives; 0 if the blocks differ.
+  [[nodiscard]] uint64_t received_bytes() const {
+    if (is_uneven(collective)) return 0;
+    const bool blocks = blocks_of(collective, true).recv == Blocks::kPerRank;
+    return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
+  }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.
   [[nodiscard]] Range send_block(int i) const { return block(layouts.send, i); }

@@ -30,6 +30,11 @@ constexpr RuleVariable kRuleVariables[] = {
     {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
 };
 
+// Where nothing else is known. What a process takes for its last-level cache may be shared with
+// others, on a virtual machine unseen.
+constexpr uint64_t kStreamBytes = 64 << 20;
+// Of what a rank receives: less than that is worth having in the caches anywhere.
+constexpr uint64_t kLeastBytesOfStreams = 4 << 20;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
 constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
@@ -68,9 +73,10 @@ Limits limits_of(const Environment& environment, int ranks) {
   return {.slot_bytes = slot_bytes_for(environment, ranks) / 2,
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
-          .stream_bytes = environment.stream_bytes,
+          .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
           .pulls = environment.pull,
-          .pull_readers = static_cast<int>(environment.pull_readers)};
+          .pull_readers = static_cast<int>(environment.pull_readers),
+          .tries_streams = environment.adapt && !environment.stream_bytes.has_value()};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
@@ -270,9 +276,20 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
   return decision;
 }
 
+// Whatever has chosen the algorithm. Of two, the one that writes the receive buffer itself.
+const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
+  const Limits& limits = problem.limits;
+  const bool may = limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
+                   problem.received_bytes() >= kLeastBytesOfStreams;
+  if (!may || chosen.algorithm == nullptr) return nullptr;
+  const bool other = chosen.rival != nullptr && pulls(*chosen.algorithm, problem);
+  return other ? chosen.rival : chosen.algorithm;
+}
+
 Chosen Selector::choose(const Problem& problem, DataType type) const {
   const Problem common = without_rank(problem);
-  const Decision decision = decide(common, type);
+  Decision decision = decide(common, type);
+  decision.with_other_stores = with_other_stores(decision, common);
   if (!decision.note.empty()) {
     log::message(decision.severity, "{} of {} bytes on {} ranks: {}: using {}, by {}",
                  collective_name(common.collective), common.bytes(), common.ranks, decision.note,
@@ -292,6 +309,7 @@ Choice Selector::explain(const Problem& problem, DataType type) const {
                                  applies.yes ? algorithm->seconds(common, machine_) : 0.0});
   }
   Decision decision = decide(common, type);
+  decision.with_other_stores = with_other_stores(decision, common);
   static_cast<Chosen&>(choice) = decision;
   choice.origin = std::move(decision.origin);
   choice.note = std::move(decision.note);

@@ -92,6 +92,8 @@ class Selector {
   [[nodiscard]] Applies usable(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] bool pulls(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;
+  [[nodiscard]] const Algorithm* with_other_stores(const Chosen& chosen,
+                                                   const Problem& problem) const;
   [[nodiscard]] const Algorithm* rival_of(const Algorithm& chosen, const Problem& problem) const;
 
   Machine machine_;

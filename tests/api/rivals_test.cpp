@@ -102,6 +102,30 @@ INSTANTIATE_TEST_SUITE_P(Ranks, RivalAlgorithms,
                          testing::Values(Setting{2, "1", 40'000}, Setting{3, "1", 40'000},
                                          Setting{4, "2", 160'000}));
 
+// Also of an algorithm that the user has chosen.
+TEST(OtherStores, AreTriedByLongCallsAndGiveTheReference) {
+  Ranks ranks;
+  ranks.before = [](int) {
+    setenv("CCL_LOG_LEVEL", "debug", 1);
+    setenv("CCL_ALLREDUCE", "two_shot", 1);
+    testing::internal::CaptureStderr();
+  };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    constexpr size_t kLong = 1'100'000;
+    for (int i = 0; i < 2 * kCalls; ++i) {
+      const Variant variant{kForms[i % 3], i % 4 == 1, i % 5 == 1};
+      on.allreduce(TUTTI_FLOAT32, Op::kSum, kLong, variant);
+      on.broadcast(TUTTI_INT32, kLong, 1, {variant.form, false, variant.skewed});
+      on.allgather(TUTTI_INT32, kLong / 2, variant);
+      on.send_recv(TUTTI_INT32, kLong, variant);
+    }
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(log.find("two_shot past the caches: ") != std::string::npos, rank == 0) << log;
+    EXPECT_EQ(log.find("flat past the caches: ") != std::string::npos, rank == 0) << log;
+  });
+}
+
 TEST(RivalAlgorithms, ThereAreNoneWithoutAdapting) {
   Ranks ranks;
   ranks.before = [](int) {

@@ -106,6 +106,30 @@ TEST(Rivals, WhatHasBecomeFasterIsFoundOut) {
   EXPECT_GT(seconds_of(rivals, 4000, 1, 0.5), 2000);
 }
 
+TEST(Rivals, ThereMayBeThree) {
+  constexpr double kCosts[] = {3, 2, 1};
+  Rivals rivals(3);
+  int times[3] = {};
+  for (int i = 0; i < 2000; ++i) {
+    const Rival way = rivals.better();
+    ++times[static_cast<size_t>(way)];
+    rivals.took(way, kCosts[static_cast<size_t>(way)]);
+  }
+  EXPECT_GT(times[2], 1900);
+  EXPECT_GE(times[1], 3);
+  EXPECT_GE(times[0], 3);
+}
+
+TEST(Rivals, SomeMayBeLeftOut) {
+  Rivals rivals(3);
+  EXPECT_EQ(rivals.better(Rival::kSecond), Rival::kSecond);
+  for (int i = 0; i < 3; ++i) rivals.took(Rival::kSecond, 2);
+  EXPECT_EQ(rivals.better(Rival::kSecond), Rival::kThird);
+  for (int i = 0; i < 3; ++i) rivals.took(Rival::kThird, 3);
+  EXPECT_EQ(rivals.better(Rival::kSecond), Rival::kSecond);
+  EXPECT_EQ(rivals.better(), Rival::kFirst) << "not known";
+}
+
 TEST(Rivals, ChoicesThatAreMadeAheadStayForATrial) {
   Rivals rivals;
   const Stretches stretches = stretches_of_second(rivals, 50'000, 1, 1.5);

@@ -60,9 +60,13 @@ TEST(Environment, AnErrorNamesTheVariableItsValueAndWhatWasExpected) {
             "CCL_PROCESS_LAUNCHER=slurm: expected one of auto, hydra, torchrun, pmix, none");
   EXPECT_EQ(error_of("CCL_WORKER_AFFINITY", "3-1"),
             "CCL_WORKER_AFFINITY=3-1: expected auto, or cores such as 0,1,4-6");
-  EXPECT_EQ(error_of("TUTTI_STREAM_BYTES", "64q"),
-            "TUTTI_STREAM_BYTES=64q: expected a size in bytes from 0 to max, such as 65536, 64k or "
-            "1m");
+  EXPECT_EQ(
+      error_of("TUTTI_STREAM_BYTES", "64q"),
+      "TUTTI_STREAM_BYTES=64q: expected auto, or a size in bytes from 0 to max, such as 65536, "
+      "64k or 1m");
+  EXPECT_EQ(error_of("TUTTI_SHM_SLOT_BYTES", "64q"),
+            "TUTTI_SHM_SLOT_BYTES=64q: expected a size in bytes from 8k to 1m, such as 65536, 64k "
+            "or 1m");
   EXPECT_EQ(error_of("TUTTI_STRICT", "maybe"),
             "TUTTI_STRICT=maybe: expected one of 0, 1, off, on, no, yes, false, true");
 }
@@ -91,6 +95,7 @@ TEST(Environment, RefusesNumbersThatAreNotWhole) {
 
 TEST(Environment, RefusesSizesThatDoNotFitIn64Bits) {
   EXPECT_EQ(error_of("TUTTI_STREAM_BYTES", "max"), "");
+  EXPECT_EQ(error_of("TUTTI_STREAM_BYTES", "Auto"), "");
   EXPECT_EQ(error_of("TUTTI_STREAM_BYTES", "17179869183g"), "");
   EXPECT_NE(error_of("TUTTI_STREAM_BYTES", "17179869184g"), "");
   EXPECT_NE(error_of("TUTTI_STREAM_BYTES", "k"), "");

@@ -95,6 +95,49 @@ TEST(Rival, IsNoneOfWhatTheUserHasChosen) {
   EXPECT_EQ(rival(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
 }
 
+std::string_view with_other_stores(const Selector& selector, Problem problem) {
+  problem.limits.tries_streams = true;
+  const Algorithm* algorithm = selector.choose(problem).with_other_stores;
+  return algorithm == nullptr ? "none" : algorithm->name;
+}
+
+TEST(OtherStores, AreTriedWhereARankReceivesMuch) {
+  const Selector selector = *selector_with({});
+  EXPECT_EQ(with_other_stores(selector, problem_of(Collective::kBroadcast, 4 << 20)), "flat");
+  EXPECT_EQ(with_other_stores(selector, problem_of(Collective::kBroadcast, 4095 << 10)), "none");
+  Problem problem = problem_of(Collective::kAllgather, 1 << 20);
+  problem.ranks = 4;
+  EXPECT_EQ(with_other_stores(selector, problem), "flat");
+  problem.ranks = 3;
+  EXPECT_EQ(with_other_stores(selector, problem), "none");
+  problem = problem_of(Collective::kAllgather, 16 << 20);
+  EXPECT_EQ(selector.choose(problem).with_other_stores, nullptr) << "the size is given";
+  problem.limits.views = true;
+  EXPECT_EQ(with_other_stores(selector, problem), "none");
+  problem.limits = {};
+  EXPECT_EQ(with_other_stores(selector, problem), "none") << "no shared memory";
+}
+
+TEST(OtherStores, AreThoseOfWhatWritesTheReceiveBufferItself) {
+  const Problem problem = pulling(problem_of(Collective::kGather, 16 << 20));
+  Machine machine;
+  machine.pull_shared_s = machine.pull_memory_s = 1e-12;
+  const Selector pulls = *Selector::create(*read_environment(fake_environment({})), machine);
+  ASSERT_EQ(chosen(pulls, problem), "pull");
+  EXPECT_EQ(with_other_stores(pulls, problem), "flat");
+  EXPECT_EQ(with_other_stores(*selector_with({{"CCL_GATHER", "pull"}}), problem), "pull");
+}
+
+TEST(OtherStores, AreTriedUnlessASizeIsGiven) {
+  const auto tries = [](std::map<std::string, std::string> variables) {
+    return limits_of(*read_environment(fake_environment(std::move(variables))), 2).tries_streams;
+  };
+  EXPECT_TRUE(tries({}));
+  EXPECT_TRUE(tries({{"TUTTI_STREAM_BYTES", "auto"}}));
+  EXPECT_FALSE(tries({{"TUTTI_STREAM_BYTES", "64m"}}));
+  EXPECT_FALSE(tries({{"TUTTI_ADAPT", "0"}}));
+}
+
 TEST(Selector, GrowsFromLineToSlotToWindow) {
   const Selector selector = *selector_with({});
   EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 4)), "inline");

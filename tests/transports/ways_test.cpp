@@ -69,6 +69,27 @@ TEST(Ways, SizesAreKnownEachByItself) {
   EXPECT_FALSE(Ways::includes(ways.need_not_ask(), ~uint64_t{0}));
 }
 
+TEST(Ways, LongMessagesMayGoPastTheCaches) {
+  constexpr uint64_t kLong = 5 << 20;
+  Ways ways;
+  const auto seconds = [](Way way) {
+    return way == Way::kRead ? 3e-3 : way == Way::kRing ? 2e-3 : 1e-3;
+  };
+  int past = 0;
+  for (int i = 0; i < 100; ++i) {
+    const Way way = ways.better(kLong);
+    past += way == Way::kRingPastCaches ? 1 : 0;
+    ways.took(way, kLong, seconds(way));
+    EXPECT_NE(ways.better(kBytes), Way::kRingPastCaches);
+    ways.took(ways.better(kBytes), kBytes, 1e-6);
+  }
+  EXPECT_GT(past, 80);
+  EXPECT_TRUE(Ways::includes(ways.by_ring(), kLong));
+  ways.give_up_reading();
+  EXPECT_NE(ways.better(kLong), Way::kRead);
+  EXPECT_NE(ways.better_by_ring(kLong), Way::kRead);
+}
+
 TEST(Ways, ThereMayBeOnlyOne) {
   Ways ways;
   ways.give_up_reading();

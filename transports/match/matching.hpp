@@ -48,7 +48,8 @@ struct Operation {
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;
-  bool retired = false;  // not to be used again: pieces may still come for it (over a network)
+  bool past_caches = false;  // a receive in shared memory: so is `buffer` written
+  bool retired = false;      // not to be used again: pieces may still come for it (over a network)
   Operation* previous = nullptr;
   Operation* next = nullptr;
 

@@ -52,6 +52,7 @@ Operation& ShmEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void*
   operation.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
   operation.bytes = bytes;
   operation.moved = 0;
+  operation.past_caches = false;
   transfer.internal = &operation;
   return operation;
 }
@@ -199,7 +200,9 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   receive.transfer->source = number_of(source);
   if (receive.limit <= kEagerBytes) return grant(receive);
   receive.begun_s = now_s();
-  if (way_of(source, receive.limit) == Ways::Way::kRing) return grant(receive);
+  const Ways::Way way = way_of(source, receive.limit);
+  receive.past_caches = way == Ways::Way::kRingPastCaches;
+  if (way != Ways::Way::kRead) return grant(receive);
   receive.state = State::kPulling;
   peer(source).pulls.push(receive);
   make_busy(source);
@@ -210,7 +213,7 @@ Ways::Way ShmEndpoint::way_of(int source, uint64_t bytes) {
   Peer& from = peer(source);
   const bool both_ways = from.asked > 0 || !from.streams.empty();
   if (!both_ways || source > rank_ || !from.ways.can_read()) return from.ways.better(bytes);
-  return from.out.peer_takes_by_ring(bytes) ? Ways::Way::kRing : Ways::Way::kRead;
+  return from.out.peer_takes_by_ring(bytes) ? from.ways.better_by_ring(bytes) : Ways::Way::kRead;
 }
 
 // Tells the sender how much is wanted.

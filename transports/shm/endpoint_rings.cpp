@@ -161,12 +161,13 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
   map_in_data(rank, frame.bytes);
-  in.copy(receive->buffer + receive->moved, frame.bytes, frame.bytes);
+  in.copy(receive->buffer + receive->moved, frame.bytes, frame.bytes, receive->past_caches);
   in.pop(frame.bytes);
   receive->moved += frame.bytes;
   if (receive->moved == receive->limit) {
     if (receive->limit > kEagerBytes) {
-      took(rank, Ways::Way::kRing, receive->limit, now_s() - receive->begun_s);
+      const Ways::Way way = receive->past_caches ? Ways::Way::kRingPastCaches : Ways::Way::kRing;
+      took(rank, way, receive->limit, now_s() - receive->begun_s);
     }
     finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   }

@@ -1,12 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The two ways of a long message from one peer: read where it lies, which is one copy through the
-// kernel, or through the ring, which is two and needs the sender to be there. Which is faster
-// depends on the processor, on how far apart the two cores are (on a virtual machine that changes
-// while a job runs) and on what the sender does meanwhile. So the receiver, whose choice it is,
-// times them, by powers of two of the size, and takes the faster. While long messages go both ways
-// between two ranks, reading holds up what this rank should put into the ring meanwhile, so that
-// the ways would disturb each other's times: the higher rank then does as the lower one.
+// The ways of a long message from one peer: read where it lies, which is one copy through the
+// kernel, or through the ring, which is two and needs the sender to be there. What takes the ring
+// may be written to the receive buffer past the caches, which pays for messages of so many MiB that
+// the caches do not hold them anyway, if others leave them that much. Which is fastest depends on
+// the processor, on how far apart the two cores are (on a virtual machine that changes while a job
+// runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
+// powers of two of the size, and takes the faster. While long messages go both ways between two
+// ranks, reading holds up what this rank should put into the ring meanwhile, so that the ways would
+// disturb each other's times: the higher rank then does as the lower one.
 #pragma once
 
 #include <algorithm>
@@ -20,22 +22,30 @@ namespace tutti::shm {
 
 class Ways {
  public:
-  enum class Way : uint8_t { kRead, kRing };
+  // Messages of fewer bytes are not received past the caches.
+  static constexpr uint64_t kLeastPastCaches = 4 << 20;
 
+  enum class Way : uint8_t { kRead, kRing, kRingPastCaches };
+
+  Ways() {
+    for (unsigned size = class_of(kLeastPastCaches); size < rivals_.size(); ++size) {
+      rivals_[size] = Rivals(3);
+    }
+  }
   void give_up_reading() { can_read_ = false; }
   [[nodiscard]] bool can_read() const { return can_read_; }
   [[nodiscard]] Way better(uint64_t bytes) const {
-    const bool read = can_read_ && rivals_[class_of(bytes)].better() == kRead;
-    return read ? Way::kRead : Way::kRing;
+    return can_read_ ? better_from(Way::kRead, bytes) : better_by_ring(bytes);
   }
+  [[nodiscard]] Way better_by_ring(uint64_t bytes) const { return better_from(Way::kRing, bytes); }
   // A message of so many bytes has taken so many seconds.
   void took(Way way, uint64_t bytes, double seconds) {
     const unsigned size = class_of(bytes);
     Rivals& rivals = rivals_[size];
-    rivals.took(way == Way::kRead ? kRead : kRing, seconds / static_cast<double>(bytes));
-    const bool ring = better(bytes) == Way::kRing;
+    rivals.took(rival(way), seconds / static_cast<double>(bytes));
+    const bool ring = better(bytes) != Way::kRead;
     set(by_ring_, size, ring);
-    set(need_not_ask_, size, ring && rivals.tried(kRing));
+    set(need_not_ask_, size, ring && rivals.tried(rival(Way::kRing)));
   }
   // The sizes, a bit each, at which the ring is the better way or is being tried.
   [[nodiscard]] uint32_t by_ring() const { return by_ring_; }
@@ -47,10 +57,11 @@ class Ways {
   }
 
  private:
-  // Of two ways that are not known, reading is tried first.
-  static constexpr Rival kRead = Rival::kFirst;
-  static constexpr Rival kRing = Rival::kSecond;
-
+  // The first is tried first.
+  static Rival rival(Way way) { return static_cast<Rival>(way); }
+  [[nodiscard]] Way better_from(Way way, uint64_t bytes) const {
+    return static_cast<Way>(rivals_[class_of(bytes)].better(rival(way)));
+  }
   static void set(uint32_t& sizes, unsigned size, bool on) {
     const uint32_t bit = uint32_t{1} << size;
     sizes = on ? sizes | bit : sizes & ~bit;
