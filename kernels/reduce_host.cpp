@@ -40,14 +40,15 @@ constexpr size_t kLeastCopyByVectors = 2048;
 // Where strings pay. What they write had better be in the caches: broadcasts of 16 MB, in pieces of
 // 128 KB, took two to three times as long by strings.
 constexpr size_t kLeastStringCopy = 16 << 10;
+constexpr size_t kLeastReadByStrings = 32 << 10;
 constexpr size_t kMostReadByStrings = 256 << 10;
 constexpr size_t kMostReadAtLengthByStrings = 64 << 10;
 
 bool suits_strings(size_t bytes, CopyWay way) {
-  const size_t most = way == CopyWay::kFromOthers       ? kMostReadByStrings
-                      : way == CopyWay::kLongFromOthers ? kMostReadAtLengthByStrings
-                                                        : SIZE_MAX;
-  return kLeastStringCopy <= bytes && bytes <= most;
+  if (way == CopyWay::kToOthers) return bytes >= kLeastStringCopy;
+  const bool at_length = way == CopyWay::kLongFromOthers;
+  return kLeastReadByStrings <= bytes &&
+         bytes <= (at_length ? kMostReadAtLengthByStrings : kMostReadByStrings);
 }
 
 void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }

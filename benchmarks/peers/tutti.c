@@ -14,11 +14,8 @@ static int ranks;
 static tutti_status exchange(const struct operation* o, tutti_type type) {
   const int next = (rank + 1) % ranks;
   const int previous = (rank + ranks - 1) % ranks;
-  tutti_status status = tutti_group_start();
-  if (status == TUTTI_OK) status = tutti_send(o->send, o->count, type, next, 0, comm);
-  if (status == TUTTI_OK) status = tutti_recv(o->recv, o->count, type, previous, 0, comm, NULL);
-  const tutti_status end = tutti_group_end();
-  return status == TUTTI_OK ? end : status;
+  return tutti_sendrecv(o->send, o->count, next, 0, o->recv, o->count, previous, 0, type, comm,
+                        NULL);
 }
 
 static const char* call(const struct operation* o) {

@@ -492,6 +492,14 @@ TUTTI_API tutti_status tutti_irecv(void* buffer, size_t count, tutti_type type, 
                                    tutti_comm_t comm, tutti_request_t* request);
 TUTTI_API tutti_status tutti_recv_init(void* buffer, size_t count, tutti_type type, int peer,
                                        int tag, tutti_comm_t comm, tutti_request_t* request);
+/* Both at once, neither waiting for the other: sends send_count elements to rank `dest` and
+ * receives at most recv_count from `source`, as in a shift or an exchange of halos; the buffers
+ * must not overlap. The same as both calls in a group, but shorter. Matches tutti_send and
+ * tutti_recv of others. If both fail, the error is that of the send. `info`, of what was received,
+ * may be NULL. */
+TUTTI_API tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int send_tag,
+                                      void* recv, size_t recv_count, int source, int recv_tag,
+                                      tutti_type type, tutti_comm_t comm, tutti_recv_info* info);
 /* What a completed receive request got. */
 TUTTI_API tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* info);
 

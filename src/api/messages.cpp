@@ -5,8 +5,26 @@
 namespace tutti {
 namespace {
 
-Status check(std::string_view function, const MessageArguments& arguments, tutti_type type,
+// What a function calls its arguments.
+struct Names {
+  std::string_view function;
+  std::string_view buffer = "buffer";
+  std::string_view count = "count";
+  std::string_view peer = "peer";
+  std::string_view tag = "tag";
+};
+constexpr Names kSend{"tutti_send"};
+constexpr Names kIsend{"tutti_isend"};
+constexpr Names kSendInit{"tutti_send_init"};
+constexpr Names kRecv{"tutti_recv"};
+constexpr Names kIrecv{"tutti_irecv"};
+constexpr Names kRecvInit{"tutti_recv_init"};
+constexpr Names kSendOfBoth{"tutti_sendrecv", "send", "send_count", "dest", "send_tag"};
+constexpr Names kRecvOfBoth{"tutti_sendrecv", "recv", "recv_count", "source", "recv_tag"};
+
+Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
              tutti_comm_t comm) {
+  const std::string_view function = names.function;
   if (comm == nullptr) [[unlikely]]
     return expect_not_null(comm, function, "comm");
   const auto bad = [&](std::string_view what, long long given, std::string_view expected) {
@@ -16,20 +34,20 @@ Status check(std::string_view function, const MessageArguments& arguments, tutti
   if (static_cast<unsigned>(type) >= kDataTypes) [[unlikely]]
     return bad("type", type, "one of tutti_type");
   if (!fits_in_memory(arguments.count, arguments.type)) [[unlikely]] {
-    return Status::format(Code::kInvalidArgument, "{}: count {} does not fit into an address space",
-                          function, arguments.count);
+    return Status::format(Code::kInvalidArgument, "{}: {} {} does not fit into an address space",
+                          function, names.count, arguments.count);
   }
   if (arguments.buffer == nullptr && arguments.count > 0) [[unlikely]]
-    return expect_not_null(arguments.buffer, function, "buffer");
+    return expect_not_null(arguments.buffer, function, names.buffer);
   const int ranks = comm->inside->ranks();
   const bool any_source = !arguments.sends && arguments.peer == TUTTI_ANY_SOURCE;
   if (!any_source && (arguments.peer < 0 || arguments.peer >= ranks)) [[unlikely]] {
-    return bad("peer", arguments.peer,
+    return bad(names.peer, arguments.peer,
                fmt::format("a rank of the communicator, 0 to {}", ranks - 1));
   }
   const bool any_tag = !arguments.sends && arguments.tag == TUTTI_ANY_TAG;
   if (!any_tag && arguments.tag < 0) [[unlikely]]
-    return bad("tag", arguments.tag, "0 or more");
+    return bad(names.tag, arguments.tag, "0 or more");
   return {};
 }
 
@@ -44,19 +62,19 @@ MessageArguments arguments_of(bool sends, const void* buffer, size_t count, tutt
           .count = count};
 }
 
-tutti_status run(std::string_view function, const MessageArguments& arguments, tutti_type type,
+tutti_status run(const Names& names, const MessageArguments& arguments, tutti_type type,
                  tutti_comm_t comm, tutti_recv_info* info) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(check(function, arguments, type, comm));
+    TUTTI_RETURN_IF_ERROR(check(names, arguments, type, comm));
     if (in_group()) return record(comm, arguments, info);
     return comm->inside->messages().run(arguments, info);
   });
 }
 
-tutti_status make(std::string_view function, const MessageArguments& arguments, tutti_type type,
+tutti_status make(const Names& names, const MessageArguments& arguments, tutti_type type,
                   tutti_comm_t comm, bool persistent, tutti_request_t* request) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(check(function, arguments, type, comm));
+    TUTTI_RETURN_IF_ERROR(check(names, arguments, type, comm));
     auto message = std::make_unique<Message>(comm->inside->messages(), arguments);
     const Message* const pointer = arguments.sends ? nullptr : message.get();
     return make_request(comm, std::move(message), pointer, persistent, request);
@@ -70,34 +88,54 @@ extern "C" {
 
 tutti_status tutti_send(const void* buffer, size_t count, tutti_type type, int peer, int tag,
                         tutti_comm_t comm) {
-  return tutti::run("tutti_send", tutti::arguments_of(true, buffer, count, type, peer, tag), type,
+  return tutti::run(tutti::kSend, tutti::arguments_of(true, buffer, count, type, peer, tag), type,
                     comm, nullptr);
 }
 tutti_status tutti_isend(const void* buffer, size_t count, tutti_type type, int peer, int tag,
                          tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::make("tutti_isend", tutti::arguments_of(true, buffer, count, type, peer, tag), type,
+  return tutti::make(tutti::kIsend, tutti::arguments_of(true, buffer, count, type, peer, tag), type,
                      comm, false, request);
 }
 tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer, int tag,
                              tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::make("tutti_send_init", tutti::arguments_of(true, buffer, count, type, peer, tag),
+  return tutti::make(tutti::kSendInit, tutti::arguments_of(true, buffer, count, type, peer, tag),
                      type, comm, true, request);
 }
 
 tutti_status tutti_recv(void* buffer, size_t count, tutti_type type, int peer, int tag,
                         tutti_comm_t comm, tutti_recv_info* info) {
-  return tutti::run("tutti_recv", tutti::arguments_of(false, buffer, count, type, peer, tag), type,
+  return tutti::run(tutti::kRecv, tutti::arguments_of(false, buffer, count, type, peer, tag), type,
                     comm, info);
 }
 tutti_status tutti_irecv(void* buffer, size_t count, tutti_type type, int peer, int tag,
                          tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::make("tutti_irecv", tutti::arguments_of(false, buffer, count, type, peer, tag),
+  return tutti::make(tutti::kIrecv, tutti::arguments_of(false, buffer, count, type, peer, tag),
                      type, comm, false, request);
 }
 tutti_status tutti_recv_init(void* buffer, size_t count, tutti_type type, int peer, int tag,
                              tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::make("tutti_recv_init", tutti::arguments_of(false, buffer, count, type, peer, tag),
+  return tutti::make(tutti::kRecvInit, tutti::arguments_of(false, buffer, count, type, peer, tag),
                      type, comm, true, request);
+}
+
+tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int send_tag, void* recv,
+                            size_t recv_count, int source, int recv_tag, tutti_type type,
+                            tutti_comm_t comm, tutti_recv_info* info) {
+  using namespace tutti;
+  return guard([&]() -> Status {
+    BlockingMessage both[] = {
+        {.arguments = arguments_of(true, send, send_count, type, dest, send_tag)},
+        {.arguments = arguments_of(false, recv, recv_count, type, source, recv_tag), .info = info}};
+    auto& [sent, received] = both;
+    TUTTI_RETURN_IF_ERROR(check(kSendOfBoth, sent.arguments, type, comm));
+    TUTTI_RETURN_IF_ERROR(check(kRecvOfBoth, received.arguments, type, comm));
+    if (in_group()) {
+      TUTTI_RETURN_IF_ERROR(record(comm, sent.arguments, nullptr));
+      return record(comm, received.arguments, info);
+    }
+    comm->inside->messages().run(both);
+    return std::move(sent.status.ok() ? received.status : sent.status);
+  });
 }
 
 }  // extern "C"

@@ -92,6 +92,10 @@ TEST(Errors, ANullBufferIsInvalidUnlessTheCountIsZero) {
     EXPECT_INVALID(tutti_gather(&x, nullptr, 1, TUTTI_FLOAT32, rank, comm));
     EXPECT_INVALID(tutti_scatter(nullptr, &x, 1, TUTTI_FLOAT32, rank, comm));
     EXPECT_INVALID(tutti_send(nullptr, 1, TUTTI_FLOAT32, 0, 0, comm));
+    EXPECT_INVALID(tutti_sendrecv(nullptr, 1, 0, 0, &x, 1, 0, 0, TUTTI_FLOAT32, comm, nullptr));
+    EXPECT_ERROR_SAYS("tutti_sendrecv: send is NULL");
+    EXPECT_INVALID(tutti_sendrecv(&x, 1, 0, 0, nullptr, 1, 0, 0, TUTTI_FLOAT32, comm, nullptr));
+    EXPECT_ERROR_SAYS("tutti_sendrecv: recv is NULL");
     EXPECT_OK(tutti_allreduce(nullptr, nullptr, 0, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_OK(tutti_broadcast(nullptr, 0, TUTTI_FLOAT32, 1, comm));
     EXPECT_OK(tutti_allgather(nullptr, nullptr, 0, TUTTI_FLOAT32, comm));

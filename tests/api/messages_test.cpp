@@ -33,6 +33,73 @@ TEST(Messages, OfOneTagArriveInTheOrderSent) {
   });
 }
 
+TEST(Messages, GoBothWaysAtOnce) {
+  run_ranks(3, [](int rank, tutti_comm_t comm) {
+    const int next = (rank + 1) % 3;
+    const int previous = (rank + 2) % 3;
+    for (const size_t count : {size_t{0}, size_t{1}, size_t{1000}, size_t{500'000}}) {
+      const std::vector<int32_t> sent(count, rank + 1);
+      std::vector<int32_t> received(count + 1, -1);
+      tutti_recv_info info{};
+      ASSERT_OK(tutti_sendrecv(sent.data(), count, next, 7, received.data(), count + 1, previous, 7,
+                               TUTTI_INT32, comm, &info));
+      EXPECT_EQ(info.source, previous);
+      EXPECT_EQ(info.tag, 7);
+      ASSERT_EQ(info.count, count);
+      EXPECT_EQ(std::count(received.begin(), received.end(), previous + 1),
+                static_cast<ptrdiff_t>(count));
+      EXPECT_EQ(received[count], -1);
+    }
+  });
+}
+
+TEST(Messages, BothWaysAtOnceMatchThoseOfOtherCalls) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    const int32_t mine = 10 + rank;
+    int32_t other = 0;
+    if (rank == 0) {
+      ASSERT_OK(tutti_sendrecv(&mine, 1, 1, 1, &other, 1, TUTTI_ANY_SOURCE, TUTTI_ANY_TAG,
+                               TUTTI_INT32, comm, nullptr));
+    } else {
+      other = recv_one(0, 1, comm);
+      send_one(mine, 0, 2, comm);
+    }
+    EXPECT_EQ(other, 11 - rank);
+    // In a group: begun at its end.
+    int32_t again = 0;
+    ASSERT_OK(tutti_group_start());
+    ASSERT_OK(
+        tutti_sendrecv(&mine, 1, 1 - rank, 3, &again, 1, 1 - rank, 3, TUTTI_INT32, comm, nullptr));
+    EXPECT_EQ(again, 0);
+    ASSERT_OK(tutti_group_end());
+    EXPECT_EQ(again, 11 - rank);
+    // To oneself.
+    ASSERT_OK(tutti_sendrecv(&mine, 1, rank, 4, &again, 1, rank, 4, TUTTI_INT32, comm, nullptr));
+    EXPECT_EQ(again, mine);
+  });
+}
+
+TEST(Messages, BothWaysAtOnceTellWhatIsWrong) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    const int32_t mine[2] = {1, 2};
+    int32_t other = 0;
+    const auto exchange = [&](int dest, int send_tag, int source, int recv_tag) {
+      return tutti_sendrecv(mine, 2, dest, send_tag, &other, 1, source, recv_tag, TUTTI_INT32, comm,
+                            nullptr);
+    };
+    EXPECT_EQ(exchange(2, 0, 0, 0), TUTTI_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR_SAYS("tutti_sendrecv: dest 2: expected a rank of the communicator, 0 to 1");
+    EXPECT_EQ(exchange(0, 0, -5, 0), TUTTI_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR_SAYS("tutti_sendrecv: source -5: expected a rank of the communicator, 0 to 1");
+    EXPECT_EQ(exchange(0, -1, 0, 0), TUTTI_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR_SAYS("tutti_sendrecv: send_tag -1: expected 0 or more");
+    EXPECT_EQ(exchange(0, 0, 0, -2), TUTTI_ERR_INVALID_ARGUMENT);
+    EXPECT_ERROR_SAYS("tutti_sendrecv: recv_tag -2: expected 0 or more");
+    EXPECT_EQ(exchange(1 - rank, 5, 1 - rank, 5), TUTTI_ERR_TRUNCATED);
+    EXPECT_EQ(other, 1);
+  });
+}
+
 TEST(Messages, OfOtherTagsDoNotStandInTheWay) {
   run_ranks(2, [](int rank, tutti_comm_t comm) {
     for (int32_t tag = 0; tag < 50 && rank == 0; ++tag) send_one(tag * 3, 1, tag, comm);

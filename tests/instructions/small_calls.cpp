@@ -108,5 +108,10 @@ int main(int argc, char** argv) {
     const tutti_status end = tutti_group_end();
     return status == TUTTI_OK ? end : status;
   });
+  double got = 0;
+  turns.take("sendrecv of 8 B", [&] {
+    return tutti_sendrecv(&value, 1, 1 - rank, kTag, &got, 1, 1 - rank, kTag, TUTTI_FLOAT64, comm,
+                          nullptr);
+  });
   expect_ok(tutti_comm_destroy(comm), "destroying the communicator");
 }

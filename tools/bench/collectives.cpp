@@ -25,14 +25,8 @@ double once(double) { return 1; }
 tutti_status exchange_with_neighbours(const Call& c) {
   const int next = (c.rank + 1) % c.ranks;
   const int previous = (c.rank + c.ranks - 1) % c.ranks;
-  tutti_status status = tutti_group_start();
-  if (status != TUTTI_OK) return status;
-  status = tutti_send(c.send, c.count, c.type, next, 0, c.comm);
-  if (status == TUTTI_OK) {
-    status = tutti_recv(c.recv, c.count, c.type, previous, 0, c.comm, nullptr);
-  }
-  const tutti_status end = tutti_group_end();
-  return status == TUTTI_OK ? end : status;
+  return tutti_sendrecv(c.send, c.count, next, 0, c.recv, c.count, previous, 0, c.type, c.comm,
+                        nullptr);
 }
 
 const Collective kTable[] = {

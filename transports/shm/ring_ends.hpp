@@ -153,6 +153,10 @@ class RingReader {
   // The following need ready().
   [[nodiscard]] Frame frame() const {
     const Cell& now = cell();
+    // Comes while the frame is being looked at.
+    if (now.bytes.load(std::memory_order_relaxed) > kInlineBytes) {
+      __builtin_prefetch(area_ + (data_ & (area_bytes_ - 1)));
+    }
     return {now.kind.load(std::memory_order_relaxed),
             now.tag.load(std::memory_order_relaxed),
             now.bytes.load(std::memory_order_relaxed),
