@@ -3,7 +3,7 @@
 // Copies by the processor's own instruction for strings (rep movsb). It takes lines that it writes
 // whole without reading them first, be it from another core; how well it does so differs from
 // processor to processor. Where it pays, calls of 16 KiB to 1 MiB between two near cores take 0.6
-// to 1.0 of the time, but broadcasts of 128 and 256 KiB 1.2 (EPYC, Zen 5).
+// to 1.0 of the time (EPYC, Zen 5). What it writes had better be in the caches: copy_long().
 #pragma once
 
 #include <cstddef>
