@@ -76,7 +76,7 @@ Limits limits_of(const Environment& environment, int ranks) {
           .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
           .pulls = environment.pull,
           .pull_readers = static_cast<int>(environment.pull_readers),
-          .tries_streams = environment.adapt && !environment.stream_bytes.has_value()};
+          .tries_streams = !environment.stream_bytes.has_value()};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
@@ -279,7 +279,7 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
 // Whatever has chosen the algorithm. Of two, the one that writes the receive buffer itself.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
-  const bool may = limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
+  const bool may = adapts_ && limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
                    problem.received_bytes() >= kLeastBytesOfStreams;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.rival != nullptr && pulls(*chosen.algorithm, problem);

@@ -129,13 +129,14 @@ TEST(OtherStores, AreThoseOfWhatWritesTheReceiveBufferItself) {
 }
 
 TEST(OtherStores, AreTriedUnlessASizeIsGiven) {
+  const Problem problem = problem_of(Collective::kBroadcast, 4 << 20);
+  EXPECT_EQ(with_other_stores(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
   const auto tries = [](std::map<std::string, std::string> variables) {
     return limits_of(*read_environment(fake_environment(std::move(variables))), 2).tries_streams;
   };
   EXPECT_TRUE(tries({}));
   EXPECT_TRUE(tries({{"TUTTI_STREAM_BYTES", "auto"}}));
   EXPECT_FALSE(tries({{"TUTTI_STREAM_BYTES", "64m"}}));
-  EXPECT_FALSE(tries({{"TUTTI_ADAPT", "0"}}));
 }
 
 TEST(Selector, GrowsFromLineToSlotToWindow) {
