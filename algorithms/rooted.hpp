@@ -22,8 +22,11 @@ void collect_chunks(const Problem& q, Builder& b, int chunks, Put put, Take take
   const int parts = parts_of_window(q);
   b.publish(1);
   b.ticks(static_cast<uint32_t>(chunks) + 1);
-  if (q.rank == q.root) meanwhile();
-  if (q.rank != q.root && chunks > 0) b.await_all(1);
+  if (q.rank == q.root) {
+    meanwhile();
+  } else if (chunks > 0) {
+    b.await_all(1);
+  }
   for (int i = 0; i < chunks; ++i) {
     const auto tick = static_cast<uint32_t>(i) + 2;
     if (q.rank != q.root) {

@@ -16,6 +16,10 @@ enum class CopyWay {
   kPastCaches,
 };
 
+// What a rank receives may be written past the caches from so many bytes on: less is worth having
+// in them anywhere.
+inline constexpr size_t kLeastReceivedPastCaches = 4 << 20;
+
 // From so many bytes on the way matters; copies past the caches may be shorter.
 inline constexpr size_t kLeastLongCopy = 256;
 void copy_long(void* dst, const void* source, size_t bytes, CopyWay way);

@@ -281,10 +281,8 @@ void print_text(const Options& options, const Problem& problem, const tutti::Cho
     fmt::print("{:<20} {:>13}  {}\n", candidate.algorithm->name, time, why(candidate, choice));
   }
   if (choice.with_other_stores != nullptr) {
-    const bool streams = problem.received_bytes() >= problem.limits.stream_bytes;
-    fmt::print(
-        "{:<20} {:>13}  timed by calls as well: {} writes the receive buffer {} the caches\n", "",
-        "", choice.with_other_stores->name, streams ? "through" : "past");
+    fmt::print("{:<20} {:>13}  timed by calls as well: {} writes the receive buffer {}\n", "", "",
+               choice.with_other_stores->name, way_of_stores(with_other_stores(problem)));
   }
   if (choice.algorithm->compose == nullptr) {
     return print_steps(build_schedule(*choice.algorithm, problem), problem.rank);

@@ -8,6 +8,8 @@
 #include <span>
 #include <tuple>
 
+#include "algorithms/common.hpp"
+
 namespace tutti {
 namespace {
 
@@ -249,16 +251,8 @@ int decider_of(const Problem& problem) {
   return gives ? (problem.root + problem.ranks - 1) % problem.ranks : problem.root;
 }
 
-bool streams(const Problem& problem) {
-  return problem.received_bytes() >= problem.limits.stream_bytes;
-}
-
-Problem with_other_stores(Problem problem) {
-  problem.limits.stream_bytes = streams(problem) ? UINT64_MAX : 0;
-  return problem;
-}
-
-void add_rival(Plan& plan, const Algorithm& algorithm, const Problem& problem) {
+void add_rival(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {
+  plan.ways.push_back(std::move(name));
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
@@ -279,19 +273,18 @@ uint64_t rivalry_of(const Problem& problem, const Chosen& chosen) {
     const auto index = std::ranges::find(algorithms(), way) - algorithms().begin();  // also of none
     rivalry = rivalry << 12 | static_cast<uint64_t>(index);
   }
-  return rivalry << 1 | (streams(problem) ? 1 : 0);
+  return rivalry << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
 }
 
 void add_rivals(Plan& plan, const Chosen& chosen, const Problem& problem) {
   plan.ways.emplace_back(chosen.algorithm->name);
   if (chosen.rival != nullptr) {
-    add_rival(plan, *chosen.rival, problem);
-    plan.ways.emplace_back(chosen.rival->name);
+    add_rival(plan, std::string(chosen.rival->name), *chosen.rival, problem);
   }
   if (chosen.with_other_stores != nullptr) {
-    add_rival(plan, *chosen.with_other_stores, with_other_stores(problem));
-    plan.ways.push_back(fmt::format("{} {} the caches", chosen.with_other_stores->name,
-                                    streams(problem) ? "through" : "past"));
+    const Problem otherwise = with_other_stores(problem);
+    add_rival(plan, fmt::format("{} {}", chosen.with_other_stores->name, way_of_stores(otherwise)),
+              *chosen.with_other_stores, otherwise);
   }
   plan.rivalry = rivalry_of(problem, chosen);
   plan.decider = decider_of(problem);
@@ -307,6 +300,15 @@ Problem seen_by_all(Problem problem) {
   problem.limits.pulls = true;
   problem.limits.views = true;
   return problem;
+}
+
+Problem with_other_stores(Problem problem) {
+  problem.limits.stream_bytes = streams(problem, problem.received_bytes()) ? UINT64_MAX : 0;
+  return problem;
+}
+
+std::string_view way_of_stores(const Problem& problem) {
+  return streams(problem, problem.received_bytes()) ? "past the caches" : "through the caches";
 }
 
 size_t PlanKeyHash::operator()(const PlanKey& key) const {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
@@ -89,6 +90,11 @@ struct ComposedPlan {
 
 // The algorithms for a call on elements of that type, the same on all ranks.
 using Choose = std::function<Chosen(const Problem&, DataType)>;
+
+// The problem with the stores to the receive buffer that it would not have (Chosen), and how they
+// go: "past the caches" or "through the caches".
+[[nodiscard]] Problem with_other_stores(Problem problem);
+[[nodiscard]] std::string_view way_of_stores(const Problem& problem);
 
 // What decides a plan besides the call.
 struct PlanContext {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/log.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti {
 namespace {
@@ -33,8 +34,6 @@ constexpr RuleVariable kRuleVariables[] = {
 // Where nothing else is known. What a process takes for its last-level cache may be shared with
 // others, on a virtual machine unseen.
 constexpr uint64_t kStreamBytes = 64 << 20;
-// Of what a rank receives: less than that is worth having in the caches anywhere.
-constexpr uint64_t kLeastBytesOfStreams = 4 << 20;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
 constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
@@ -256,6 +255,12 @@ bool Selector::ask_tuner(const Problem& problem, DataType type, Decision& decisi
 }
 
 Selector::Decision Selector::decide(const Problem& problem, DataType type) const {
+  Decision decision = decide_algorithm(problem, type);
+  decision.with_other_stores = with_other_stores(decision, problem);
+  return decision;
+}
+
+Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType type) const {
   Decision decision;
   if (const Rule* rule = rule_for(rules_, problem)) {
     const std::string origin(rule_variable(problem.collective));
@@ -280,7 +285,7 @@ Selector::Decision Selector::decide(const Problem& problem, DataType type) const
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
   const bool may = adapts_ && limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
-                   problem.received_bytes() >= kLeastBytesOfStreams;
+                   problem.received_bytes() >= kLeastReceivedPastCaches;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.rival != nullptr && pulls(*chosen.algorithm, problem);
   return other ? chosen.rival : chosen.algorithm;
@@ -288,8 +293,7 @@ const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem
 
 Chosen Selector::choose(const Problem& problem, DataType type) const {
   const Problem common = without_rank(problem);
-  Decision decision = decide(common, type);
-  decision.with_other_stores = with_other_stores(decision, common);
+  const Decision decision = decide(common, type);
   if (!decision.note.empty()) {
     log::message(decision.severity, "{} of {} bytes on {} ranks: {}: using {}, by {}",
                  collective_name(common.collective), common.bytes(), common.ranks, decision.note,
@@ -309,7 +313,6 @@ Choice Selector::explain(const Problem& problem, DataType type) const {
                                  applies.yes ? algorithm->seconds(common, machine_) : 0.0});
   }
   Decision decision = decide(common, type);
-  decision.with_other_stores = with_other_stores(decision, common);
   static_cast<Chosen&>(choice) = decision;
   choice.origin = std::move(decision.origin);
   choice.note = std::move(decision.note);

@@ -84,6 +84,7 @@ class Selector {
   Selector(const Machine& machine, bool strict, bool adapts, Advice advice)
       : machine_(machine), strict_(strict), adapts_(adapts), advice_(std::move(advice)) {}
   [[nodiscard]] Decision decide(const Problem& problem, DataType type) const;
+  [[nodiscard]] Decision decide_algorithm(const Problem& problem, DataType type) const;
   // Whether `algorithm` is the decision; if it does not apply, the note says that `origin` named
   // it.
   bool accept(const Algorithm& algorithm, const std::string& origin, const Problem& problem,

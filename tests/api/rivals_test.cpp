@@ -63,20 +63,28 @@ class SlowCopies {
   const std::string path_;
 };
 
+using Variables = std::vector<std::pair<const char*, std::string>>;
+
+// Each keeps what it logs.
+Ranks logging_ranks(int count, const Variables& variables) {
+  Ranks ranks;
+  ranks.count = count;
+  ranks.before = [variables](int) {
+    setenv("CCL_LOG_LEVEL", "debug", 1);
+    for (const auto& [name, value] : variables) setenv(name, value.c_str(), 1);
+    testing::internal::CaptureStderr();
+  };
+  return ranks;
+}
+
 class RivalAlgorithms : public testing::TestWithParam<Setting> {};
 
 TEST_P(RivalAlgorithms, AreBothTriedAndGiveTheReference) {
   const SlowCopies figures;
-  Ranks ranks;
-  ranks.count = GetParam().ranks;
-  ranks.before = [&](int) {
-    setenv("CCL_LOG_LEVEL", "debug", 1);
-    setenv("CCL_WORKER_COUNT", GetParam().workers, 1);
-    setenv("TUTTI_SHM_SLOT_BYTES", "8192", 1);
-    setenv("TUTTI_TUNING_FILE", figures.path().c_str(), 1);
-    setenv("CCL_GATHER", "pull", 1);
-    testing::internal::CaptureStderr();
-  };
+  const Ranks ranks = logging_ranks(GetParam().ranks, {{"CCL_WORKER_COUNT", GetParam().workers},
+                                                       {"TUTTI_SHM_SLOT_BYTES", "8192"},
+                                                       {"TUTTI_TUNING_FILE", figures.path()},
+                                                       {"CCL_GATHER", "pull"}});
   run_ranks(ranks, [](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     for (int i = 0; i < kCalls; ++i) {
@@ -104,13 +112,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, RivalAlgorithms,
 
 // Also of an algorithm that the user has chosen.
 TEST(OtherStores, AreTriedByLongCallsAndGiveTheReference) {
-  Ranks ranks;
-  ranks.before = [](int) {
-    setenv("CCL_LOG_LEVEL", "debug", 1);
-    setenv("CCL_ALLREDUCE", "two_shot", 1);
-    testing::internal::CaptureStderr();
-  };
-  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+  run_ranks(logging_ranks(2, {{"CCL_ALLREDUCE", "two_shot"}}), [](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     constexpr size_t kLong = 1'100'000;
     for (int i = 0; i < 2 * kCalls; ++i) {
@@ -127,13 +129,7 @@ TEST(OtherStores, AreTriedByLongCallsAndGiveTheReference) {
 }
 
 TEST(RivalAlgorithms, ThereAreNoneWithoutAdapting) {
-  Ranks ranks;
-  ranks.before = [](int) {
-    setenv("CCL_LOG_LEVEL", "debug", 1);
-    setenv("TUTTI_ADAPT", "0", 1);
-    testing::internal::CaptureStderr();
-  };
-  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+  run_ranks(logging_ranks(2, {{"TUTTI_ADAPT", "0"}}), [](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     for (int i = 0; i < kCalls; ++i) on.allreduce(TUTTI_FLOAT32, Op::kSum, 300'000, {});
     EXPECT_EQ(testing::internal::GetCapturedStderr().find(kChange), std::string::npos);

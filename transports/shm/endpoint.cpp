@@ -52,7 +52,6 @@ Operation& ShmEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void*
   operation.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
   operation.bytes = bytes;
   operation.moved = 0;
-  operation.past_caches = false;
   transfer.internal = &operation;
   return operation;
 }
@@ -195,6 +194,7 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   receive.limit = std::min(message.bytes, receive.bytes);
   receive.address = message.address;
   receive.withdrawn = message.withdrawn;
+  receive.past_caches = false;
   receive.transfer->bytes = message.bytes;  // until it is complete: of the message
   receive.transfer->tag = message.tag;
   receive.transfer->source = number_of(source);

@@ -176,7 +176,7 @@ class RingReader {
   }
   [[nodiscard]] bool can_hold(uint64_t bytes) const { return bytes <= area_bytes_; }
   // Copies the first `wanted` of the frame's `bytes` of payload, which the ring can hold.
-  void copy(void* dst, uint64_t bytes, uint64_t wanted, bool past_caches = false) const {
+  void copy(void* dst, uint64_t bytes, uint64_t wanted, bool dst_past_caches = false) const {
     if (wanted == 0) return;
     if (bytes <= kInlineBytes) {
       std::memcpy(dst, cell().payload, wanted);
@@ -184,10 +184,10 @@ class RingReader {
     }
     const uint64_t at = data_ & (area_bytes_ - 1);
     const uint64_t first = std::min(wanted, area_bytes_ - at);
-    const bool past = cell().numbers.past_caches.load(std::memory_order_relaxed) != 0;
-    const CopyWay way = past_caches ? CopyWay::kPastCaches
-                        : past      ? CopyWay::kFromMemory
-                                    : CopyWay::kFromOthers;
+    const bool from_memory = cell().numbers.past_caches.load(std::memory_order_relaxed) != 0;
+    const CopyWay way = dst_past_caches ? CopyWay::kPastCaches
+                        : from_memory   ? CopyWay::kFromMemory
+                                        : CopyWay::kFromOthers;
     copy_bytes(dst, area_ + at, first, way);
     copy_bytes(static_cast<std::byte*>(dst) + first, area_, wanted - first, way);
   }

@@ -6,7 +6,7 @@
 // the caches do not hold them anyway, if others leave them that much. Which is fastest depends on
 // the processor, on how far apart the two cores are (on a virtual machine that changes while a job
 // runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
-// powers of two of the size, and takes the faster. While long messages go both ways between two
+// powers of two of the size, and takes the fastest. While long messages go both ways between two
 // ranks, reading holds up what this rank should put into the ring meanwhile, so that the ways would
 // disturb each other's times: the higher rank then does as the lower one.
 #pragma once
@@ -17,18 +17,16 @@
 #include <cstdint>
 
 #include "core/rivals.hpp"
+#include "kernels/copy.hpp"
 
 namespace tutti::shm {
 
 class Ways {
  public:
-  // Messages of fewer bytes are not received past the caches.
-  static constexpr uint64_t kLeastPastCaches = 4 << 20;
-
   enum class Way : uint8_t { kRead, kRing, kRingPastCaches };
 
   Ways() {
-    for (unsigned size = class_of(kLeastPastCaches); size < rivals_.size(); ++size) {
+    for (unsigned size = class_of(kLeastReceivedPastCaches); size < rivals_.size(); ++size) {
       rivals_[size] = Rivals(3);
     }
   }
