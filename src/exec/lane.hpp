@@ -130,6 +130,7 @@ class Lane {
   void say_way_of_next(CallLine& line);
   void still_waits();
   void settle_rivalry();
+  void log_choice(uint64_t bytes) const;
 
   void close_gate();
   bool pass_gate();

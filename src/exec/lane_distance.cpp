@@ -41,9 +41,11 @@ void Lane::look_at(int peer, uint32_t call) {
   const bool past_caches = 2 * far > ranks_ - 1;
   if (past_caches == past_caches_) return;
   past_caches_ = past_caches;
-  log::debug("{} of {} peers are far (a line of {} takes {} ticks, of memory {}): staging is {}",
-             far, ranks_ - 1, name_of(peer), distance.ticks(), memory_ticks(),
-             past_caches ? "written past the caches" : "left in the caches");
+  // Within a small call, which allocates nothing: so no name_of().
+  log::debug(
+      "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}", far,
+      ranks_ - 1, number_of(peer), distance.ticks(), memory_ticks(),
+      past_caches ? "written past the caches" : "left in the caches");
 }
 
 }  // namespace tutti

@@ -47,19 +47,21 @@ void Lane::settle_rivalry() {
   }
   std::memcpy(&rivalry_->next, line_of(plan_->decider, call_).payload + kShownBytes,
               sizeof rivalry_->next);
-  if (decides() && rivalry_->next != way_) {
-    std::string estimates;
-    for (size_t i = 0; i < plan_->ways.size(); ++i) {
-      const auto way = static_cast<Rival>(i);
-      const bool known = rivalry_->rivals.knows(way);
-      const double us = rivalry_->rivals.cost(way) * static_cast<double>(bytes) * 1e6;
-      estimates += fmt::format("{}{}: {}", i == 0 ? "" : ", ", plan_->ways[i],
-                               known ? fmt::format("{:.2f} us", us) : "not known");
-    }
-    log::debug("{} of {} bytes goes on by {}; {}", collective_name(arguments_->collective), bytes,
-               plan_->ways[static_cast<size_t>(rivalry_->next)], estimates);
-  }
+  if (decides() && rivalry_->next != way_ && log::enabled(LogLevel::kDebug)) log_choice(bytes);
   rivalry_ = nullptr;
+}
+
+void Lane::log_choice(uint64_t bytes) const {
+  std::string estimates;
+  for (size_t i = 0; i < plan_->ways.size(); ++i) {
+    const auto way = static_cast<Rival>(i);
+    const bool known = rivalry_->rivals.knows(way);
+    const double us = rivalry_->rivals.cost(way) * static_cast<double>(bytes) * 1e6;
+    estimates += fmt::format("{}{}: {}", i == 0 ? "" : ", ", plan_->ways[i],
+                             known ? fmt::format("{:.2f} us", us) : "not known");
+  }
+  log::debug("{} of {} bytes goes on by {}; {}", collective_name(arguments_->collective), bytes,
+             plan_->ways[static_cast<size_t>(rivalry_->next)], estimates);
 }
 
 }  // namespace tutti
