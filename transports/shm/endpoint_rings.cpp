@@ -12,9 +12,6 @@
 namespace tutti::shm {
 namespace {
 
-// Small enough that a piece is read while the next is written and both stay in the second-level
-// cache, large enough that a frame's own cost does not show.
-constexpr uint64_t kPieceBytes = 32 << 10;
 // Of a message that is read where it lies: others have their turn in between, after some 2 ms. In
 // pieces of 256 KiB, messages of 1 to 16 MiB took up to a quarter longer.
 constexpr uint64_t kPulledAtOnce = 8 << 20;
@@ -337,7 +334,7 @@ bool ShmEndpoint::push_waiting(int rank) {
 bool ShmEndpoint::push_piece(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.streams.first();
-  const uint64_t bytes = std::min(kPieceBytes, send.limit - send.moved);
+  const uint64_t bytes = std::min(to.out.piece_bytes(), send.limit - send.moved);
   const Status opened = open_ring(rank, bytes);
   if (opened.ok() && !to.out.room(bytes)) return false;
   to.streams.remove(send);

@@ -41,6 +41,8 @@ class RingWriter {
     return bytes <= most_eager_bytes(area_bytes_) &&
            Ways::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
+  // Of a long message: a few fit, so that one is read while the next is written.
+  [[nodiscard]] uint64_t piece_bytes() const { return most_eager_bytes(area_bytes_); }
   // Whether the peer takes a message of so many bytes from here through the ring, or would.
   [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
     return Ways::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
