@@ -110,7 +110,8 @@ inline Applies shares_memory(const Problem& q) {
 
 inline Applies can_pull(const Problem& q) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (!q.limits.pulls) return {false, "the ranks cannot read one another's buffers"};
+  if (!q.limits.pulls)
+    return {false, "the ranks do not read one another's buffers (TUTTI_SHM_PULL)"};
   return {};
 }
 

@@ -70,6 +70,23 @@ std::string expected_word(std::span<const std::string_view> words) {
   return text;
 }
 
+template <typename Limits, typename Value>
+bool parse_or_auto(std::string_view text, const Limits& limits, std::optional<Value>& value) {
+  if (lower_case(text) == kAuto) {
+    value.reset();
+    return true;
+  }
+  Value given{};
+  if (!parse_value(text, limits, given)) return false;
+  value = given;
+  return true;
+}
+
+template <typename Value>
+std::string print_or_auto(const std::optional<Value>& value) {
+  return value.has_value() ? print_value(*value) : std::string(kAuto);
+}
+
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -97,14 +114,11 @@ bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& valu
 }
 
 bool parse_value(std::string_view text, const NoBounds&, AutoBytes& value) {
-  if (lower_case(text) == kAuto) {
-    value.reset();
-    return true;
-  }
-  Bytes bytes = 0;
-  if (!parse_value(text, kAnyBytes, bytes)) return false;
-  value = bytes;
-  return true;
+  return parse_or_auto(text, kAnyBytes, value);
+}
+
+bool parse_value(std::string_view text, const NoBounds&, AutoBoolean& value) {
+  return parse_or_auto(text, NoBounds{}, value);
 }
 
 bool parse_value(std::string_view text, const NoBounds&, Text& value) {
@@ -161,11 +175,10 @@ std::string print_value(Bytes value) {
   return fmt::format("{}", value);
 }
 
-std::string print_value(const AutoBytes& value) {
-  return value.has_value() ? print_value(*value) : std::string(kAuto);
-}
+std::string print_value(const AutoBytes& value) { return print_or_auto(value); }
 std::string print_value(const Text& value) { return value; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
+std::string print_value(AutoBoolean value) { return print_or_auto(value); }
 std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
 std::string print_value(Launcher value) { return print_word(kLaunchers, value); }
 std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
@@ -190,6 +203,9 @@ std::string expected_value(const NoBounds&, const AutoBytes&) {
 std::string expected_value(const NoBounds&, const Text&) { return "any text"; }
 std::string expected_value(const NoBounds&, Boolean) {
   return "one of 0, 1, off, on, no, yes, false, true";
+}
+std::string expected_value(const NoBounds& bounds, AutoBoolean) {
+  return fmt::format("{}, or {}", kAuto, expected_value(bounds, Boolean{}));
 }
 std::string expected_value(const NoBounds&, LogLevel) { return expected_word(kLogLevels); }
 std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLaunchers); }

@@ -80,14 +80,14 @@ void complete(Options& options, int cores) {
 
 // ---- what follows from it -----------------------------------------------------------------------
 
-tutti::Problem problem_of(tutti::Collective collective, int ranks, uint64_t bytes,
+tutti::Problem problem_of(tutti::Collective collective, int ranks, int cores, uint64_t bytes,
                           const tutti::Environment& environment) {
   tutti::Problem problem;
   problem.collective = collective;
   problem.ranks = ranks;
   problem.element_bytes = sizeof(float);
   problem.count = problem.stride = bytes / sizeof(float);
-  problem.limits = tutti::limits_of(environment, ranks);
+  problem.limits = tutti::limits_of(environment, ranks, cores);
   return problem;
 }
 
@@ -96,7 +96,7 @@ std::vector<tutti_tune::Cell> cells_of(const std::vector<tutti_tune::Contest>& c
   std::vector<tutti_tune::Cell> cells;
   for (const tutti_tune::Contest& contest : contests) {
     tutti_tune::Cell& cell = cells.emplace_back();
-    cell.problem = problem_of(contest.collective, ranks, contest.bytes, environment);
+    cell.problem = problem_of(contest.collective, ranks, cores, contest.bytes, environment);
     cell.cores = cores;
     for (size_t i = 0; i < contest.algorithms.size(); ++i) {
       // The least is what other work on the machine has disturbed least.
@@ -130,7 +130,8 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
     const tutti_tune::Field field{contest.collective, ranks, std::min(ranks, cores),
                                   blocks_of(contest.collective, ranks)};
     const auto ranges = ranges_of(field, winners, [&](uint64_t bytes) {
-      return selector->choose(problem_of(contest.collective, ranks, bytes, environment)).algorithm;
+      return selector->choose(problem_of(contest.collective, ranks, cores, bytes, environment))
+          .algorithm;
     });
     choices.insert(choices.end(), ranges.begin(), ranges.end());
     winners.clear();

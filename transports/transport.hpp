@@ -260,6 +260,7 @@ struct TransportConfig {
   bool limits_providers = false;  // the user has, by libfabric's own variable
   NicSet nics = {};
   Staging staging = Staging::kAuto;  // of ranks that share memory
+  bool crowded = false;              // they share cores as well
 };
 
 enum class Reach {

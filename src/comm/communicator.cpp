@@ -134,14 +134,15 @@ Status Communicator::connect(Exchange& exchange) {
       .channels = (*workers)->size() + 1,
       .sizes = {.slot_bytes = slot_bytes_for(environment, agreed->hosts.most_on_a_host()),
                 .window_bytes = environment.window_bytes},
-      .pulls = environment.pull,
+      .pulls = pulls_for(environment, local_ranks, agreed->cores),
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .provider = environment.ofi_provider,
       .interfaces = environment.net_interfaces,
       .limits_providers = !environment.fi_provider.empty(),
       .nics = nics_of(environment),
-      .staging = environment.staging};
+      .staging = environment.staging,
+      .crowded = local_ranks > agreed->cores};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();

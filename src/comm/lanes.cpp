@@ -17,9 +17,9 @@ Result<Choose> chooser(const Environment& environment, const Machine& machine, A
 }
 
 Limits limits_on(Transport& transport, int most_ranks, const ChoiceSettings& choice) {
-  Limits limits = limits_of(choice.environment, most_ranks);
+  Limits limits = limits_of(choice.environment, most_ranks, choice.cores);
   limits.pulls = transport.can_pull();
-  limits.pull_readers = readers_for(choice.local_ranks, choice.cores, limits.pull_readers);
+  limits.pull_readers = readers_for(choice.environment, choice.local_ranks, choice.cores);
   return limits;
 }
 

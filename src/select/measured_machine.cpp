@@ -40,7 +40,7 @@ Machine measured_machine(const Environment& environment) {
   if (!environment.measure_machine) return machine;
   machine.copy_memory_s = rounded(copy_byte_s(), machine.copy_memory_s);
   if (const uint64_t bytes = this_machine().l2_bytes; bytes > 0) machine.cache_bytes = bytes;
-  if (!environment.pull) return machine;
+  if (!environment.pull.value_or(true)) return machine;
   const std::optional<shm::PullCosts> pulls = shm::measure_pulls();
   if (!pulls) return machine;
   machine.pull_s = rounded(pulls->start_s, machine.pull_s);

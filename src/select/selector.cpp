@@ -67,14 +67,14 @@ std::string_view rule_variable(Collective collective) {
   return {};
 }
 
-Limits limits_of(const Environment& environment, int ranks) {
+Limits limits_of(const Environment& environment, int ranks, int cores) {
   // The other half lets a call's slot lie elsewhere than the last one's.
   return {.slot_bytes = slot_bytes_for(environment, ranks) / 2,
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
-          .pulls = environment.pull,
-          .pull_readers = static_cast<int>(environment.pull_readers),
+          .pulls = pulls_for(environment, ranks, cores),
+          .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value()};
 }
 
@@ -89,8 +89,13 @@ uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   return environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
 }
 
-int readers_for(int ranks, int cores, int64_t wanted) {
-  return ranks > cores ? 0 : static_cast<int>(wanted);
+int readers_for(const Environment& environment, int ranks, int cores) {
+  return ranks > cores ? 0 : static_cast<int>(environment.pull_readers);
+}
+
+// Ranks that take turns on a core find in its caches what the last one has staged there.
+bool pulls_for(const Environment& environment, int ranks, int cores) {
+  return environment.pull.value_or(ranks <= cores);
 }
 
 // Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a

@@ -19,13 +19,15 @@
 
 namespace tutti {
 
-// The staging that algorithms get with these settings, on so many ranks that share memory.
-Limits limits_of(const Environment& environment, int ranks);
+// What algorithms get with these settings, on so many ranks that share memory and so many cores.
+Limits limits_of(const Environment& environment, int ranks, int cores);
 // Of each of the two slots of a rank of so many, which calls walk through (exec/lane_slots.cpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
 
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
-int readers_for(int ranks, int cores, int64_t wanted);
+int readers_for(const Environment& environment, int ranks, int cores);
+// Limits::pulls, where the system permits them.
+bool pulls_for(const Environment& environment, int ranks, int cores);
 
 // The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
 Machine machine_for(int ranks, int cores, const Machine& alone = {});

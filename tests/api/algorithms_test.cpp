@@ -89,6 +89,7 @@ TEST_P(Algorithm, GivesTheReference) {
     ranks.count = count;
     ranks.before = [&](int rank) {
       setenv(variable.c_str(), choice.algorithm.c_str(), 1);
+      setenv("TUTTI_SHM_PULL", "1", 1);  // though they share cores
       // Groups of few ranks.
       if (choice.algorithm == "leaders") setenv("TUTTI_DOMAIN", rank % 3 == 1 ? "1" : "0", 1);
     };

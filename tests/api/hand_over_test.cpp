@@ -44,6 +44,7 @@ bool can_forbid_reading_processes() {
 }
 
 void choose_pulls(const char* allreduce) {
+  setenv("TUTTI_SHM_PULL", "1", 1);  // though the ranks share cores
   setenv("CCL_ALLREDUCE", allreduce, 1);
   for (const char* name :
        {"CCL_BROADCAST", "CCL_REDUCE", "CCL_ALLGATHER", "CCL_REDUCE_SCATTER", "CCL_ALLTOALL",

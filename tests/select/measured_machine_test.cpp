@@ -54,7 +54,7 @@ TEST(MeasuredMachine, DecidesFromWhichSizeOnPeersAreRead) {
     problem.collective = Collective::kAllgather;
     problem.ranks = 2;
     problem.element_bytes = 4;
-    problem.limits = limits_of(Environment(), 2);
+    problem.limits = limits_of(Environment(), 2, 2);
     for (uint64_t bytes = 64; bytes <= 1 << 20; bytes *= 2) {
       problem.count = problem.stride = bytes / 4;
       if (selector.choose(problem).algorithm->name == "pull") return bytes;

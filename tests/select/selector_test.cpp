@@ -132,7 +132,7 @@ TEST(OtherStores, AreTriedUnlessASizeIsGiven) {
   const Problem problem = problem_of(Collective::kBroadcast, 4 << 20);
   EXPECT_EQ(with_other_stores(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
   const auto tries = [](std::map<std::string, std::string> variables) {
-    return limits_of(*read_environment(fake_environment(std::move(variables))), 2).tries_streams;
+    return limits_of(*read_environment(fake_environment(std::move(variables))), 2, 2).tries_streams;
   };
   EXPECT_TRUE(tries({}));
   EXPECT_TRUE(tries({{"TUTTI_STREAM_BYTES", "auto"}}));
@@ -172,13 +172,13 @@ TEST(Selector, WeighsSynchronisationAgainstBytes) {
 }
 
 // What was measured with 3 and 4 ranks on 2 cores: reads of processes that are not running are
-// slow, but what a root writes for each of the others is slower if it is much.
+// slow.
 TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
   for (const int ranks : {3, 4}) {
     const Selector crowded = *Selector::create(Environment(), machine_for(ranks, 2));
     const auto choose = [&](Collective collective, uint64_t bytes) {
       Problem problem = problem_of(collective, bytes, ranks);
-      problem.limits = limits_of(Environment(), problem.ranks);
+      problem.limits = limits_of(Environment(), problem.ranks, 2);
       return std::string(chosen(crowded, problem));
     };
     for (const uint64_t bytes : {16U << 10, 64U << 10}) {
@@ -186,7 +186,7 @@ TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
       EXPECT_EQ(choose(Collective::kBroadcast, bytes), "one_shot") << ranks << " ranks, " << bytes;
     }
     EXPECT_EQ(choose(Collective::kScatter, 16 << 10), "one_shot") << ranks;
-    EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "pull") << ranks;
+    EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "flat") << ranks;
     EXPECT_EQ(choose(Collective::kGather, 64 << 10), "one_shot") << ranks;
   }
 }
@@ -378,9 +378,19 @@ TEST(Selector, FewRanksTakeNoMoreSlotsTogetherThanEightDo) {
 }
 
 TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {
-  EXPECT_EQ(readers_for(8, 8, 4), 4);
-  EXPECT_EQ(readers_for(9, 8, 4), 0);
-  EXPECT_EQ(limits_of(Environment(), 8).pull_readers, Environment().pull_readers);
+  EXPECT_EQ(limits_of(Environment(), 8, 8).pull_readers, Environment().pull_readers);
+  EXPECT_EQ(limits_of(Environment(), 9, 8).pull_readers, 0);
+}
+
+TEST(Selector, PullsWhereEachRankHasACoreOrAsAVariableSays) {
+  EXPECT_TRUE(limits_of(Environment(), 8, 8).pulls);
+  EXPECT_FALSE(limits_of(Environment(), 9, 8).pulls);
+  for (const bool pulls : {false, true}) {
+    Environment given;
+    given.pull = pulls;
+    EXPECT_EQ(limits_of(given, 8, 8).pulls, pulls);
+    EXPECT_EQ(limits_of(given, 9, 8).pulls, pulls);
+  }
 }
 
 TEST(Selector, FollowsAVariable) {

@@ -72,10 +72,11 @@ TEST(Ring, FewRanksTakeNoMoreMemoryTogetherThanMany) {
     EXPECT_TRUE(std::has_single_bit(bytes)) << ranks;
     EXPECT_GE(bytes, 128U << 10) << ranks;
     if (bytes > 128 << 10) {
-      EXPECT_LE(bytes * ranks * (ranks - 1), 4U << 20) << ranks;
+      EXPECT_LE(bytes * ranks * (ranks - 1), 12U << 20) << ranks;
     }
   }
   EXPECT_EQ(ring_data_bytes(2), 2U << 20);
+  EXPECT_EQ(ring_data_bytes(8), 128U << 10);
 }
 
 TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {

@@ -27,8 +27,8 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Span out = layout_.ring(channel, rank, r);
     const Span in = layout_.ring(channel, r, rank);
-    peer(r).out =
-        RingWriter(region_.at<RingMemory>(out), out.bytes - kRingHeadBytes, surroundings.staging);
+    peer(r).out = RingWriter(region_.at<RingMemory>(out), out.bytes - kRingHeadBytes,
+                             surroundings.staging, surroundings.crowded);
     peer(r).in = RingReader(region_.at<RingMemory>(in), in.bytes - kRingHeadBytes);
     if (readable_.empty()) peer(r).ways.give_up_reading();
   }

@@ -41,6 +41,7 @@ struct Surroundings {
   std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
   std::span<const int> numbers = {};           // TransportConfig::numbers
   Staging staging = Staging::kAuto;
+  bool crowded = false;  // TransportConfig::crowded
 };
 
 class ShmEndpoint final : public Endpoint {

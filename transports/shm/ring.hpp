@@ -87,15 +87,18 @@ static_assert(kRingHeadBytes % 4096 == 0);
 constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 128 << 10;
   constexpr uint64_t kMost = 2 << 20;
-  constexpr uint64_t kOfAll = 4 << 20;
+  constexpr uint64_t kOfAll = 12 << 20;
   return std::clamp(std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1)), kLeast,
                     kMost);
 }
 
-// Longer messages always ask first: several fit in a data area of that size.
-constexpr uint64_t most_eager_bytes(uint64_t data_bytes) {
+// The longest message that need not ask first, and the longest piece of one that does. Several fit
+// in a data area of that size, so that one is read while the next is written; but where ranks take
+// turns on a core, each of them had better do as much as it can in its turn.
+constexpr uint64_t most_at_once(uint64_t data_bytes) {
   return std::max(data_bytes / 8, kEagerBytes);
 }
+constexpr uint64_t most_eager_bytes(uint64_t data_bytes) { return data_bytes / 2; }
 
 // What a frame with so many bytes takes of the data area.
 constexpr uint64_t data_bytes_of(uint64_t payload) {

@@ -17,10 +17,11 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(RingMemory* memory, uint64_t data_bytes, Staging staging)
+  RingWriter(RingMemory* memory, uint64_t data_bytes, Staging staging, bool crowded)
       : memory_(memory),
         area_(reinterpret_cast<std::byte*>(memory + 1)),
         area_bytes_(data_bytes),
+        most_at_once_(crowded ? most_eager_bytes(data_bytes) : most_at_once(data_bytes)),
         staging_(staging) {}
 
   // Whether a frame with so many bytes of payload fits now.
@@ -38,11 +39,11 @@ class RingWriter {
   // Whether a message of so many bytes may be sent without being asked for, if there is room.
   [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
     if (bytes <= kEagerBytes) return true;
-    return bytes <= most_eager_bytes(area_bytes_) &&
+    return bytes <= most_at_once_ &&
            Ways::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
-  // Of a long message: a few fit, so that one is read while the next is written.
-  [[nodiscard]] uint64_t piece_bytes() const { return most_eager_bytes(area_bytes_); }
+  // Of a long message.
+  [[nodiscard]] uint64_t piece_bytes() const { return most_at_once_; }
   // Whether the peer takes a message of so many bytes from here through the ring, or would.
   [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
     return Ways::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
@@ -118,6 +119,7 @@ class RingWriter {
   RingMemory* memory_ = nullptr;
   std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
+  uint64_t most_at_once_ = 0;
   bool sound_ = true;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;

@@ -85,12 +85,13 @@ class ShmWindow final : public Window {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull, Staging staging,
-               std::vector<int> numbers)
+  ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull,
+               const TransportConfig& config)
       : rank_(rank),
         can_pull_(can_pull),
-        staging_(staging),
-        numbers_(std::move(numbers)),
+        staging_(config.staging),
+        crowded_(config.crowded),
+        numbers_(config.numbers),
         layout_(layout),
         attached_(std::move(attached)),
         arenas_(region(), layout_, rank),
@@ -116,7 +117,8 @@ class ShmTransport final : public Transport {
     std::span<const PeerProcess> readable;
     if (can_pull_) readable = attached_.processes;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
-        Surroundings{region(), layout_, notifier_, readable, numbers_, staging_}, rank_, channel));
+        Surroundings{region(), layout_, notifier_, readable, numbers_, staging_, crowded_}, rank_,
+        channel));
   }
 
   Result<std::unique_ptr<Window>> open_window(int lane) override {
@@ -152,6 +154,7 @@ class ShmTransport final : public Transport {
   const int rank_;
   const bool can_pull_;
   const Staging staging_;
+  const bool crowded_;
   const std::vector<int> numbers_;
   const Layout layout_;
   Attached attached_;
@@ -172,7 +175,7 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
         fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
   }
   return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(
-      exchange.rank(), layout, *std::move(attached), *can_pull, config.staging, config.numbers));
+      exchange.rank(), layout, *std::move(attached), *can_pull, config));
 }
 
 }  // namespace
