@@ -241,7 +241,7 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
 INSTANTIATE_TEST_SUITE_P(
     Frames, ShmNonsense,
     testing::Values(Nonsense{"UnknownKind", 99, 0, 0, 0}, Nonsense{"NoKind", 0, 0, 0, 0},
-                    Nonsense{"EagerTooLong", 1, 3, most_eager_bytes(ring_data_bytes(2)) + 1, 0},
+                    Nonsense{"EagerTooLong", 1, 3, most_at_once(ring_data_bytes(2), true) + 1, 0},
                     Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
                     Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
                     Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},

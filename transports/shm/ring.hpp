@@ -94,11 +94,10 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 
 // The longest message that need not ask first, and the longest piece of one that does. Several fit
 // in a data area of that size, so that one is read while the next is written; but where ranks take
-// turns on a core, each of them had better do as much as it can in its turn.
-constexpr uint64_t most_at_once(uint64_t data_bytes) {
-  return std::max(data_bytes / 8, kEagerBytes);
+// turns on a core (`crowded`), each of them had better do as much as it can in its turn.
+constexpr uint64_t most_at_once(uint64_t data_bytes, bool crowded) {
+  return crowded ? data_bytes / 2 : std::max(data_bytes / 8, kEagerBytes);
 }
-constexpr uint64_t most_eager_bytes(uint64_t data_bytes) { return data_bytes / 2; }
 
 // What a frame with so many bytes takes of the data area.
 constexpr uint64_t data_bytes_of(uint64_t payload) {

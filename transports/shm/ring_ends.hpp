@@ -21,7 +21,7 @@ class RingWriter {
       : memory_(memory),
         area_(reinterpret_cast<std::byte*>(memory + 1)),
         area_bytes_(data_bytes),
-        most_at_once_(crowded ? most_eager_bytes(data_bytes) : most_at_once(data_bytes)),
+        most_at_once_(most_at_once(data_bytes, crowded)),
         staging_(staging) {}
 
   // Whether a frame with so many bytes of payload fits now.
@@ -176,7 +176,7 @@ class RingReader {
   }
   // Whether an eager message can have so many bytes, and whether any frame's payload can.
   [[nodiscard]] bool can_be_eager(uint64_t bytes) const {
-    return bytes <= most_eager_bytes(area_bytes_);
+    return bytes <= most_at_once(area_bytes_, true);
   }
   [[nodiscard]] bool can_hold(uint64_t bytes) const { return bytes <= area_bytes_; }
   // Copies the first `wanted` of the frame's `bytes` of payload, which the ring can hold.
