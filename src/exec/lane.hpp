@@ -212,6 +212,7 @@ class Lane {
   SlotUse slot_uses_[kCallLines] = {};    // by call
   const Staging staging_;
   std::vector<Distance> distances_;  // by peer
+  uint64_t staged_ = 0;              // since this rank's last turn to look
   int next_look_ = 0;                // the peer that is looked at next
   bool looks_ = false;               // in this call
   bool past_caches_;                 // is staging written

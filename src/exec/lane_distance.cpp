@@ -2,6 +2,7 @@
 //
 // How far the peers of a lane are: see core/distance.hpp.
 #include <algorithm>
+#include <utility>
 
 #include "core/log.hpp"
 #include "exec/lane.hpp"
@@ -19,9 +20,12 @@ constexpr uint32_t kCallsBetweenLooks = 5;
 // have entered this call: what it has just written is still in its caches. Who waits for nobody
 // looks at once.
 void Lane::plan_look() {
+  staged_ += part_->staged;
+  looks_ = false;
+  if (whose_look(call_, ranks_) != rank_) return;
   if (next_look_ == rank_) next_look_ = (next_look_ + 1) % ranks_;
   if (next_look_ == rank_) return;  // alone
-  looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
+  looks_ = distances_[static_cast<size_t>(next_look_)].due(std::exchange(staged_, 0));
   if (looks_ && part_->first_wait == 0) {
     const int peer = next_look_;
     look_at(peer, entered_[static_cast<size_t>(peer)]);

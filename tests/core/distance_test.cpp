@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace tutti {
 namespace {
 
@@ -10,6 +13,22 @@ constexpr uint32_t kMemory = 360;
 constexpr uint32_t kNear = 100;
 constexpr uint32_t kFar = 350;
 constexpr int kEnough = 5;
+
+// Calls that stage something may be every second or every eighth, and each rank must come to look.
+TEST(WhoseLook, IsEveryRanksNowAndThenWhateverTheRhythmOfCalls) {
+  for (const int ranks : {2, 3, 4, 8, 64}) {
+    for (uint32_t every = 1; every <= 16; ++every) {
+      std::vector<int> turns(static_cast<size_t>(ranks));
+      const int calls = 64 * ranks;
+      for (int i = 0; i < calls; ++i) {
+        ++turns[static_cast<size_t>(whose_look(static_cast<uint32_t>(i) * every, ranks))];
+      }
+      const auto [least, most] = std::ranges::minmax(turns);
+      EXPECT_GT(least, 16) << ranks << " ranks, every " << every;
+      EXPECT_LT(most, 256) << ranks << " ranks, every " << every;
+    }
+  }
+}
 
 class Looks : public testing::Test {
  protected:
