@@ -229,6 +229,9 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.caller_patience.spins = static_cast<uint32_t>(spins);
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
+  if (choice.environment.spread && choice.local_ranks > choice.cores) spread_over(choice.cores);
+  settings.caller_patience.spread = spread_.get();
+  settings.worker_patience.spread = spread_.get();
   Transport& transport = *connection_.transport;
   executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
                                          *health_, workers);
@@ -237,6 +240,19 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
                                          *executor_, workers, settings.caller_patience,
                                          settings.worker_patience);
   return {};
+}
+
+// The ranks of this host, which share so many cores.
+void Communicator::spread_over(int cores) {
+  Transport& transport = *connection_.transport;
+  std::vector<const Bell*> bells;
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (is_here(rank)) bells.push_back(transport.bell(rank));
+  }
+  // Without shared memory they do not see one another's.
+  if (std::ranges::find(bells, nullptr) != bells.end()) return;
+  spread_ = std::make_unique<Spread>(*transport.bell(rank_), std::move(bells),
+                                     *transport.sleepers(), cores);
 }
 
 // ---- failures ----------------------------------------------------------------------------------

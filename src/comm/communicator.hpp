@@ -12,6 +12,7 @@
 #include "comm/regroup.hpp"
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
+#include "core/spread.hpp"
 #include "exec/executor.hpp"
 #include "exec/health.hpp"
 
@@ -66,6 +67,7 @@ class Communicator {
                        int64_t deadline_ms);
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
+  void spread_over(int cores);
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
   [[nodiscard]] bool is_gone(int peer) const;
@@ -89,6 +91,7 @@ class Communicator {
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;
+  std::unique_ptr<Spread> spread_;  // null: every rank of this host has a core
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;
   Monitor::Token watch_ = 0;

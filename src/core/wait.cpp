@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <climits>
 
+#include "core/spread.hpp"
+
 namespace tutti {
 namespace {
 
@@ -96,6 +98,7 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitE
     end = WaitEnd::kDeadline;
     return true;
   }
+  if (Spread* spread = waiter.patience->spread; spread != nullptr) spread->before_yield();
   sched_yield();
   return false;
 }

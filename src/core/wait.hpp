@@ -25,19 +25,25 @@ inline constexpr size_t kCacheLine = 64;
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings;     // futex word; a waker adds one
   std::atomic<uint32_t> sleepers;  // threads of the owner that sleep on it or are about to
+  // The core on which the owner waited last, and 1; 0: not known (Spread).
+  std::atomic<uint32_t> core_and_one;
 };
 
 // The number of sleeping threads among all that share it, so that a waker need look at no bell
 // while it is 0.
 struct alignas(kCacheLine) Sleepers {
   std::atomic<uint32_t> count;
+  std::atomic<uint32_t> moved_ms;  // when one of them last moved to another core (Spread)
 };
+
+class Spread;
 
 // How long to spin and to yield before sleeping.
 struct Patience {
   uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
+  Spread* spread = nullptr;       // of a rank that shares its core with others
 };
 
 // The Patience for `threads` that may wait at once on `cores` (a core count, or a CPU quota rounded
