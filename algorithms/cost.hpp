@@ -45,6 +45,13 @@ inline double cached_in_slots(const Problem& q, const Machine& m) {
   const uint64_t copies = 2 * 2 * q.limits.slot_bytes;  // which is half of one
   return static_cast<uint64_t>(q.ranks - 1) * copies < m.cache_bytes ? 1 : 0;
 }
+// The same of the root's slots alone, of which each of the others reads a part, and finds it in its
+// caches as long as they hold that.
+inline double cached_in_roots_slots(const Problem& q, const Machine& m) {
+  const double copies = 2.0 * 2.0 * static_cast<double>(q.limits.slot_bytes);
+  const double readers = std::min(m.ranks_per_core, q.ranks - 1.0);
+  return copies * readers / (q.ranks - 1) < static_cast<double>(m.cache_bytes) ? 1 : 0;
+}
 // The same of what goes through windows: every call begins where the last one did.
 inline double cached_in_windows(const Problem& q, const Machine& m) {
   if (q.limits.window_bytes < m.cache_bytes) return 1;
@@ -136,6 +143,17 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
 inline double rooted_s(const Problem& q, double root, double each, const Machine& m) {
   if (m.ranks_per_core <= 1) return (root + each) * 3 / 4;
   return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);
+}
+
+// The same of messages of `bytes` between the root and each other rank, where ranks share cores: a
+// turn of all to send, one to take. Their rings are longer than second-level caches.
+inline double rooted_messages_s(const Problem& q, double root_byte_s, double each_byte_s,
+                                const Machine& m) {
+  const auto bytes = static_cast<double>(q.bytes());
+  const double root =
+      (q.ranks - 1) * (m.message_s + bytes * root_byte_s) + touch_s(q, all_blocks_bytes(q), m);
+  const double each = m.message_s + bytes * each_byte_s + touch_s(q, q.bytes(), m);
+  return 2 * m.line_s + rooted_s(q, root, each, m);
 }
 
 // What a root pulls while the others sleep: they do not delay it, be it with their turns or by not

@@ -11,9 +11,10 @@ namespace {
 Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
+  const double cached = cached_in_roots_slots(q, m);
   const double root =
-      slot_write_s(q, others_blocks_bytes(q), m) + touch_s(q, all_blocks_bytes(q), m);
-  const double each = slot_read_s(q, q.bytes(), m) + touch_s(q, q.bytes(), m);
+      stage_s(others_blocks_bytes(q), cached, m) + touch_s(q, all_blocks_bytes(q), m);
+  const double each = fetch_s(q.bytes(), cached, m) + touch_s(q, q.bytes(), m);
   return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
