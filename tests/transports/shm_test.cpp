@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include "transports/shm/endpoint.hpp"
@@ -14,9 +15,11 @@
 namespace tutti::shm {
 namespace {
 
-// Two ranks in one process: both ends of the rings are at hand.
+// The first two ranks in one process: both ends of the rings are at hand.
 class Shm : public testing::Test {
  protected:
+  explicit Shm(int ranks = 2, bool crowded = false)
+      : layout_(ranks, 1, 2, {32 << 10, 1 << 20}), crowded_(crowded) {}
   void SetUp() override {
     auto region = Region::create(layout_.total_bytes(), layout_.total_with_arenas());
     ASSERT_TRUE(region.ok()) << region.status().message();
@@ -26,7 +29,9 @@ class Shm : public testing::Test {
     for (int r : {0, 1}) ends_.push_back(open(r));
   }
   std::unique_ptr<ShmEndpoint> open(int rank) {
-    return std::make_unique<ShmEndpoint>(Surroundings{*region_, layout_, notifier_}, rank, 0);
+    Surroundings surroundings{*region_, layout_, notifier_};
+    surroundings.crowded = crowded_;
+    return std::make_unique<ShmEndpoint>(surroundings, rank, 0);
   }
   // Both ends anew, on another channel; they take `pid` for the process of the other.
   void reopen_readable(int pid) {
@@ -44,12 +49,14 @@ class Shm : public testing::Test {
   }
   RingMemory& ring(int from, int to) { return *region_->at<RingMemory>(layout_.ring(0, from, to)); }
   // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
-  void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id) {
+  void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
+             uint64_t where = 0) {
     Cell& forged = ring(0, 1).cells[cell];
     forged.kind.store(kind);
     forged.tag.store(tag);
     forged.bytes.store(bytes);
     forged.numbers.id.store(id);
+    forged.numbers.where.store(where);
     forged.stamp.store(1);
     region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
   }
@@ -59,7 +66,8 @@ class Shm : public testing::Test {
     return static_cast<uint64_t>(info.st_blocks) * 512;
   }
 
-  const Layout layout_{2, 1, 2, {32 << 10, 1 << 20}};
+  const Layout layout_;
+  const bool crowded_;
   std::optional<Region> region_;
   Notifier notifier_;
   std::vector<PeerProcess> processes_;
@@ -68,15 +76,19 @@ class Shm : public testing::Test {
 
 TEST(Ring, FewRanksTakeNoMoreMemoryTogetherThanMany) {
   for (uint64_t ranks = 1; ranks <= 64; ++ranks) {
-    const uint64_t bytes = ring_data_bytes(ranks);
+    const uint64_t bytes = ring_first_bytes(ranks);
     EXPECT_TRUE(std::has_single_bit(bytes)) << ranks;
+    EXPECT_TRUE(std::has_single_bit(ring_data_bytes(ranks))) << ranks;
+    EXPECT_GE(ring_data_bytes(ranks), bytes) << ranks;
+    EXPECT_LE(ring_data_bytes(ranks) * ranks * (ranks - 1), 512U << 20) << ranks;
     EXPECT_GE(bytes, 128U << 10) << ranks;
     if (bytes > 128 << 10) {
       EXPECT_LE(bytes * ranks * (ranks - 1), 12U << 20) << ranks;
     }
   }
-  EXPECT_EQ(ring_data_bytes(2), 2U << 20);
-  EXPECT_EQ(ring_data_bytes(8), 128U << 10);
+  EXPECT_EQ(ring_first_bytes(2), 2U << 20);
+  EXPECT_EQ(ring_first_bytes(8), 128U << 10);
+  EXPECT_EQ(ring_data_bytes(8), 1U << 20);
 }
 
 TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
@@ -180,6 +192,47 @@ TEST_F(Shm, ALongMessageThatCannotBeReadComesThroughTheRing) {
   EXPECT_TRUE(got == data);
 }
 
+class ShmCrowded : public Shm {
+ protected:
+  ShmCrowded() : Shm(8, true) {}
+
+  // Ranks 0 and 1 send each other messages of `least` to `most` bytes.
+  void exchange(size_t least, size_t most, int messages) {
+    std::vector<std::byte> got(most);
+    for (int i = 0; i < messages; ++i) {
+      const auto sender = static_cast<size_t>(random_() % 2);
+      const size_t bytes = least + random_() % (most - least + 1);
+      std::vector<std::byte> data(bytes);
+      for (std::byte& byte : data) byte = static_cast<std::byte>(random_());
+      Transfer sent;
+      Transfer received;
+      const int from = static_cast<int>(sender);
+      if (i % 3 != 0) ends_[1 - sender]->recv(from, 1, kExactTag, got.data(), most, received);
+      ends_[sender]->send(1 - from, 1, data.data(), bytes, sent);
+      if (i % 3 == 0) ends_[1 - sender]->recv(from, 1, kExactTag, got.data(), most, received);
+      settle();
+      ASSERT_TRUE(sent.done && received.done && received.status.ok()) << i;
+      ASSERT_EQ(std::memcmp(got.data(), data.data(), bytes), 0) << i << ", " << bytes << " bytes";
+    }
+  }
+
+ private:
+  std::minstd_rand random_{7};
+};
+
+// Wherever the ring's round is when it grows.
+TEST_F(ShmCrowded, RingsGrowWithTheirMessages) {
+  const uint64_t both_heads = 2 * kRingHeadBytes + (8 << 10);
+  ASSERT_NO_FATAL_FAILURE(exchange(41, 10'000, 200));
+  EXPECT_LE(touched(), both_heads + 2 * ring_first_bytes(8));
+  ASSERT_NO_FATAL_FAILURE(exchange(10'000, 40'000, 100));
+  EXPECT_LE(touched(), both_heads + 2 * (512 << 10));
+  ASSERT_NO_FATAL_FAILURE(exchange(41, 100'000, 100));
+  ASSERT_NO_FATAL_FAILURE(exchange(300'000, 3'000'000, 20));
+  ASSERT_NO_FATAL_FAILURE(exchange(41, 600'000, 50));
+  EXPECT_LE(touched(), both_heads + 2 * ring_data_bytes(8));
+}
+
 TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   reopen_readable(getpid());
   std::vector<std::byte> data(10'000'000, std::byte{7});
@@ -209,6 +262,7 @@ struct Nonsense {
   uint64_t tag;
   uint64_t bytes;
   uint64_t id;
+  uint64_t where = 0;
 };
 
 class ShmNonsense : public Shm, public testing::WithParamInterface<Nonsense> {};
@@ -222,7 +276,8 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
   ends_[1]->recv(0, 3, kExactTag, buffer.data(), buffer.size(), posted);
   ends_[1]->recv(kAnySource, 4, kExactTag, buffer.data(), buffer.size(), any);
   const Nonsense& nonsense = GetParam();
-  forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id);
+  forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id,
+        nonsense.where);
   settle();
   EXPECT_TRUE(posted.done && asked.done);
   EXPECT_EQ(posted.status.code(), Code::kInternal);
@@ -246,7 +301,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
                     Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
                     Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
-                    Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0}),
+                    Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0},
+                    Nonsense{"EagerBeyondTheEnd", 1, 3, 100, 0, ring_data_bytes(2) - 64},
+                    Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {

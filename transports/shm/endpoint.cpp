@@ -27,8 +27,9 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Span out = layout_.ring(channel, rank, r);
     const Span in = layout_.ring(channel, r, rank);
-    peer(r).out = RingWriter(region_.at<RingMemory>(out), out.bytes - kRingHeadBytes,
-                             surroundings.staging, surroundings.crowded);
+    peer(r).out =
+        RingWriter(region_.at<RingMemory>(out), ring_first_bytes(peers_.size()),
+                   out.bytes - kRingHeadBytes, surroundings.staging, surroundings.crowded);
     peer(r).in = RingReader(region_.at<RingMemory>(in), in.bytes - kRingHeadBytes);
     if (readable_.empty()) peer(r).ways.give_up_reading();
   }
@@ -101,7 +102,7 @@ void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Tr
   if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
   Peer& to = peer(rank);
   // The common case needs no operation: the ring is open and has room.
-  const bool open = to.out_has_data || (to.out_open && bytes <= kInlineBytes);
+  const bool open = bytes <= kInlineBytes ? to.out_open : to.out.reaches(bytes);
   if (open && to.out.may_be_eager(bytes) && to.waiting.empty() && to.out.room(bytes) &&
       to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
     to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);

@@ -61,17 +61,16 @@ class ShmEndpoint final : public Endpoint {
   struct Peer {
     RingWriter out;
     RingReader in;
-    bool out_open = false;      // the ring to it has memory, and it knows
-    bool out_has_data = false;  // so has the ring's data area, which is mapped in
-    bool in_is_mapped = false;  // the ring from it is mapped in
-    bool busy = false;          // it is in busy_
-    Queue<Operation> waiting;   // sends not yet begun, in order
-    Queue<Operation> grants;    // receives whose grant is to be sent
-    Queue<Operation> pulls;     // receives that read its memory
-    Queue<Operation> streams;   // granted sends
-    uint32_t asked = 0;         // sends that wait for its answer
-    Ways ways;                  // of its long messages
-    Status failure;             // it wrote nonsense: nothing goes to or from it any more
+    bool out_open = false;     // the ring to it has memory, and it knows
+    bool busy = false;         // it is in busy_
+    uint64_t in_mapped = 0;    // so much of the data area of the ring from it is mapped in
+    Queue<Operation> waiting;  // sends not yet begun, in order
+    Queue<Operation> grants;   // receives whose grant is to be sent
+    Queue<Operation> pulls;    // receives that read its memory
+    Queue<Operation> streams;  // granted sends
+    uint32_t asked = 0;        // sends that wait for its answer
+    Ways ways;                 // of its long messages
+    Status failure;            // it wrote nonsense: nothing goes to or from it any more
   };
 
   // endpoint.cpp: transfers and their ends
@@ -95,7 +94,7 @@ class ShmEndpoint final : public Endpoint {
   bool drain(int rank, const Transfer* wanted);
   bool handle(int rank, const Frame& frame);
   bool handle_eager(int rank, const Frame& frame);
-  void map_in_data(int rank, uint64_t payload);
+  void map_in_data(int rank, const Frame& frame);
   void handle_request(int rank, const Frame& frame);
   bool handle_grant(int rank, const Frame& frame);
   bool handle_data(int rank, const Frame& frame);

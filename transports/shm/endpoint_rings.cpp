@@ -82,16 +82,16 @@ bool ShmEndpoint::handle(int rank, const Frame& frame) {
 
 bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   RingReader& in = peer(rank).in;
-  if (!in.can_be_eager(frame.bytes)) return false;
-  map_in_data(rank, frame.bytes);
+  if (!in.can_be_eager(frame)) return false;
+  map_in_data(rank, frame);
   const bool is_long = frame.bytes > kEagerBytes;
   const Stopwatch stopwatch(is_long);
   const auto seconds = [&] { return static_cast<double>(frame.id) * 1e-9 + stopwatch.seconds(); };
   if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
-    in.copy(receive->buffer, frame.bytes, std::min(frame.bytes, receive->bytes));
+    in.copy(receive->buffer, frame, std::min(frame.bytes, receive->bytes));
     if (is_long) took(rank, Ways::Way::kRing, frame.bytes, seconds());
     in.count_matched(frame.bytes + kCacheLine);
-    in.pop(frame.bytes);
+    in.pop(frame);
     finish_receive(*receive, rank, frame.tag, frame.bytes);
     return true;
   }
@@ -101,28 +101,31 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   message->bytes = frame.bytes;
   message->eager = true;
   message->data = std::make_unique_for_overwrite<std::byte[]>(frame.bytes);
-  in.copy(message->data.get(), frame.bytes, frame.bytes);
+  in.copy(message->data.get(), frame, frame.bytes);
   if (is_long) message->seconds = seconds();
-  in.pop(frame.bytes);
+  in.pop(frame);
   matching_.keep(std::move(message));
   return true;
 }
 
-// Before the first look at the data area of its ring.
-void ShmEndpoint::map_in_data(int rank, uint64_t payload) {
-  if (payload <= kInlineBytes || peer(rank).in_is_mapped) return;
-  region_.map_in(layout_.ring(channel_, rank, rank_));
-  peer(rank).in_is_mapped = true;
+// Before the first look at that part of the data area of its ring. The producer has got memory up
+// to a power of two, and for no less than what is used at first.
+void ShmEndpoint::map_in_data(int rank, const Frame& frame) {
+  Peer& from = peer(rank);
+  if (frame.bytes <= kInlineBytes || from.in.end_of(frame) <= from.in_mapped) return;
+  from.in_mapped = std::max(std::bit_ceil(from.in.end_of(frame)), ring_first_bytes(peers_.size()));
+  const uint64_t ring = layout_.ring(channel_, rank, rank_).offset;
+  region_.map_in({ring, kRingHeadBytes + from.in_mapped});
 }
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {
-  peer(rank).in.pop(0);
+  peer(rank).in.pop();
   Message message;
   message.source = rank;
   message.tag = frame.tag;
   message.bytes = frame.bytes;
   message.sender = frame.id;
-  message.address = frame.address;
+  message.address = frame.where;
   message.withdrawn = frame.withdrawn;
   if (Operation* receive = matching_.take_posted(rank, frame.tag)) {
     return begin_receiving(*receive, message);
@@ -131,7 +134,7 @@ void ShmEndpoint::handle_request(int rank, const Frame& frame) {
 }
 
 bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
-  peer(rank).in.pop(0);
+  peer(rank).in.pop();
   Operation* send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;  // it was cancelled
   if (frame.bytes > send->bytes) return false;
@@ -150,16 +153,16 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
 
 bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   RingReader& in = peer(rank).in;
-  if (!in.can_hold(frame.bytes)) return false;
+  if (!in.can_hold(frame)) return false;
   Operation* receive = find(frame.tag, rank, State::kReceiving);
   if (receive == nullptr) {  // it was cancelled
-    in.pop(frame.bytes);
+    in.pop(frame);
     return true;
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
-  map_in_data(rank, frame.bytes);
-  in.copy(receive->buffer + receive->moved, frame.bytes, frame.bytes, receive->past_caches);
-  in.pop(frame.bytes);
+  map_in_data(rank, frame);
+  in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->past_caches);
+  in.pop(frame);
   receive->moved += frame.bytes;
   if (receive->moved == receive->limit) {
     if (receive->limit > kEagerBytes) {
@@ -172,7 +175,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
 }
 
 bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
-  peer(rank).in.pop(0);
+  peer(rank).in.pop();
   Operation* send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;  // it was cancelled
   if (frame.bytes > send->bytes) return false;
@@ -233,9 +236,9 @@ bool ShmEndpoint::push(int rank) {
 // Gets memory for the ring up to what a frame with so many bytes of payload needs.
 Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   Peer& to = peer(rank);
-  if (to.out_has_data || (to.out_open && payload <= kInlineBytes)) return {};
-  Span part = layout_.ring(channel_, rank_, rank);
-  if (payload <= kInlineBytes) part.bytes = kRingHeadBytes;
+  if (payload <= kInlineBytes ? to.out_open : to.out.reaches(payload)) return {};
+  const uint64_t reach = payload <= kInlineBytes ? 0 : to.out.reach_for(payload);
+  const Span part{layout_.ring(channel_, rank_, rank).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(
       region_.reserve(part).with_context(fmt::format("sending to rank {}", number_of(rank))));
   if (!to.out_open) {
@@ -243,8 +246,10 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
     doors[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
   }
   to.out_open = true;
-  to.out_has_data = payload > kInlineBytes;
-  if (to.out_has_data) region_.map_in(part);
+  if (reach > 0) {
+    region_.map_in(part);
+    to.out.extend(reach);
+  }
   return {};
 }
 

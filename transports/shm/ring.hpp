@@ -5,8 +5,9 @@
 // A frame is one cell, a cache line that carries its own validity: the producer writes the rest of
 // the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
 // tiny message costs the hand-over of one line. Bytes that do not fit in the cell lie in the data
-// area, in the order of the cells. The consumer gives room back through its line of credits, which
-// the producer reads only when it has run out.
+// area, in one piece each, in the order of the cells; where the next does not fit behind the last,
+// it begins the next round. The consumer gives room back through its line of credits, which the
+// producer reads only when it has run out.
 //
 // Whatever one side reads here the other may have overwritten with nonsense, so each number is read
 // once (relaxed atomics) and checked before it is used.
@@ -40,7 +41,9 @@ enum class FrameKind : uint32_t {
 // What frames without payload in the cell say besides.
 struct CellNumbers {
   std::atomic<uint64_t> id;
-  std::atomic<uint64_t> address;      // of a request's buffer, in the producer's process
+  // Of a request's buffer, its address in the producer's process. Of a payload in the data area,
+  // where it begins, in bytes since the start, all rounds of the area counted as whole.
+  std::atomic<uint64_t> where;
   std::atomic<uint32_t> withdrawn;    // RingMemory::withdrawn when the request was made
   std::atomic<uint32_t> past_caches;  // of a payload in the data area: how it was written
 };
@@ -83,10 +86,10 @@ struct RingMemory {
 inline constexpr uint64_t kRingHeadBytes = sizeof(RingMemory);  // enough for tiny messages
 static_assert(kRingHeadBytes % 4096 == 0);
 
-// Of the data area of each ring among so many ranks, a power of two. Few ranks get more, beyond the
-// second-level caches where that is not too much in all: lines that the peer has read come back
-// faster from the third level than from the peer.
-constexpr uint64_t ring_data_bytes(uint64_t ranks) {
+// What is used at first of the data area of each ring among so many ranks, a power of two. Few
+// ranks get more, beyond the second-level caches where that is not too much in all: lines that the
+// peer has read come back faster from the third level than from the peer.
+constexpr uint64_t ring_first_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 128 << 10;
   constexpr uint64_t kMost = 2 << 20;
   constexpr uint64_t kOfAll = 12 << 20;
@@ -94,11 +97,21 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
                     kMost);
 }
 
-// The longest message that need not ask first, and the longest piece of one that does. Several fit
-// in a data area of that size, so that one is read while the next is written; but where ranks take
-// turns on a core (`crowded`), each of them had better do as much as it can in its turn.
-constexpr uint64_t most_at_once(uint64_t data_bytes, bool crowded) {
-  return crowded ? data_bytes / 2 : std::max(data_bytes / 8, kEagerBytes);
+// All of it, a power of two, too: as far as longer messages let it grow where ranks share cores
+// (RingWriter::reach_for). Until then no more than addresses.
+constexpr uint64_t ring_data_bytes(uint64_t ranks) {
+  constexpr uint64_t kMost = 1 << 20;
+  constexpr uint64_t kOfAll = 256 << 20;
+  const uint64_t share = std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1));
+  return std::max(ring_first_bytes(ranks), std::min(share, kMost));
+}
+
+// The longest message that need not ask first, and the longest piece of one that does, if so much
+// of the data area is used. Several fit in there, so that one is read while the next is written;
+// but where ranks take turns on a core (`crowded`), each of them had better do as much as it can in
+// its turn.
+constexpr uint64_t most_at_once(uint64_t reach, bool crowded) {
+  return crowded ? reach / 2 : std::max(reach / 8, kEagerBytes);
 }
 
 // What a frame with so many bytes takes of the data area.

@@ -17,12 +17,30 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  RingWriter(RingMemory* memory, uint64_t data_bytes, Staging staging, bool crowded)
+  // Of a ring whose data area has `bytes`, of which `first` are used at first.
+  RingWriter(RingMemory* memory, uint64_t first, uint64_t bytes, Staging staging, bool crowded)
       : memory_(memory),
         area_(reinterpret_cast<std::byte*>(memory + 1)),
-        area_bytes_(data_bytes),
-        most_at_once_(most_at_once(data_bytes, crowded)),
+        area_bytes_(bytes),
+        first_(first),
+        most_at_once_(most_at_once(crowded ? bytes : first, crowded)),
+        crowded_(crowded),
         staging_(staging) {}
+
+  // Whether as much of the data area is used as a frame with so many bytes in there needs. At first
+  // it has no memory at all.
+  [[nodiscard]] bool reaches(uint64_t payload) const { return payload <= longest_; }
+  // How much that is, for a frame no longer than piece_bytes().
+  [[nodiscard]] uint64_t reach_for(uint64_t payload) const {
+    uint64_t reach = std::max(first_, reach_);
+    while (longest_in(reach) < payload) reach *= 2;
+    return reach;
+  }
+  // So much of it has memory now.
+  void extend(uint64_t reach) {
+    reach_ = reach;
+    longest_ = longest_in(reach);
+  }
 
   // Whether a frame with so many bytes of payload fits now.
   [[nodiscard]] bool room(uint64_t payload) {
@@ -62,7 +80,7 @@ class RingWriter {
            const void* buffer = nullptr) {
     Cell& cell = memory_->cells[cells_ % kCells];
     cell.numbers.id.store(id, std::memory_order_relaxed);
-    cell.numbers.address.store(reinterpret_cast<uint64_t>(buffer), std::memory_order_relaxed);
+    cell.numbers.where.store(reinterpret_cast<uint64_t>(buffer), std::memory_order_relaxed);
     cell.numbers.withdrawn.store(withdrawn_, std::memory_order_relaxed);
     commit(cell, kind, tag, bytes);
   }
@@ -72,14 +90,13 @@ class RingWriter {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
       const Stopwatch stopwatch(bytes > kEagerBytes);
-      const uint64_t at = data_ & (area_bytes_ - 1);
-      const uint64_t first = std::min(bytes, area_bytes_ - at);
+      const uint64_t begin = begin_of(bytes);
       const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
-      const CopyWay way = past ? CopyWay::kPastCaches : CopyWay::kToOthers;
-      copy_bytes(area_ + at, payload, first, way);
-      copy_bytes(area_, payload + first, bytes - first, way);
+      copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
+                 past ? CopyWay::kPastCaches : CopyWay::kToOthers);
+      cell.numbers.where.store(begin, std::memory_order_relaxed);
       cell.numbers.past_caches.store(past, std::memory_order_relaxed);
-      data_ += data_bytes_of(bytes);
+      data_ = begin + data_bytes_of(bytes);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);
     }
@@ -87,9 +104,21 @@ class RingWriter {
   }
 
  private:
+  static constexpr uint64_t kFramesInReach = 8;
+
+  // Several fit in, as long as it can grow.
+  [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
+    return crowded_ && reach < area_bytes_ ? reach / kFramesInReach : most_at_once_;
+  }
+  // Where the next payload of so many bytes begins: behind the last, or in the next round.
+  [[nodiscard]] uint64_t begin_of(uint64_t payload) const {
+    const uint64_t at = data_ & (area_bytes_ - 1);
+    const bool fits_behind = at + data_bytes_of(payload) <= reach_;
+    return data_bytes_of(payload) == 0 || fits_behind ? data_ : data_ - at + area_bytes_;
+  }
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
-           data_ - data_freed_ + data_bytes_of(payload) <= area_bytes_;
+           begin_of(payload) - data_freed_ + data_bytes_of(payload) <= area_bytes_;
   }
   bool goes_past_caches(uint64_t bytes) {
     if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
@@ -119,7 +148,11 @@ class RingWriter {
   RingMemory* memory_ = nullptr;
   std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
+  uint64_t first_ = 0;
+  uint64_t reach_ = 0;
+  uint64_t longest_ = 0;  // frame in so much
   uint64_t most_at_once_ = 0;
+  bool crowded_ = false;
   bool sound_ = true;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
@@ -138,7 +171,7 @@ struct Frame {
   uint64_t tag;
   uint64_t bytes;
   uint64_t id;
-  uint64_t address;
+  uint64_t where;
   uint32_t withdrawn;
 };
 
@@ -159,13 +192,13 @@ class RingReader {
     const Cell& now = cell();
     // Comes while the frame is being looked at.
     if (now.bytes.load(std::memory_order_relaxed) > kInlineBytes) {
-      __builtin_prefetch(area_ + (data_ & (area_bytes_ - 1)));
+      __builtin_prefetch(area_ + at(now.numbers.where.load(std::memory_order_relaxed)));
     }
     return {now.kind.load(std::memory_order_relaxed),
             now.tag.load(std::memory_order_relaxed),
             now.bytes.load(std::memory_order_relaxed),
             now.numbers.id.load(std::memory_order_relaxed),
-            now.numbers.address.load(std::memory_order_relaxed),
+            now.numbers.where.load(std::memory_order_relaxed),
             now.numbers.withdrawn.load(std::memory_order_relaxed)};
   }
   // Whether all buffers that were asked for since a request that says `withdrawn` were still the
@@ -174,32 +207,37 @@ class RingReader {
     __sync_synchronize();
     return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
-  // Whether an eager message can have so many bytes, and whether any frame's payload can.
-  [[nodiscard]] bool can_be_eager(uint64_t bytes) const {
-    return bytes <= most_at_once(area_bytes_, true);
+  // Whether there can be such an eager message, and whether the ring can hold any frame's payload.
+  [[nodiscard]] bool can_be_eager(const Frame& frame) const {
+    return frame.bytes <= most_at_once(area_bytes_, true) && can_hold(frame);
   }
-  [[nodiscard]] bool can_hold(uint64_t bytes) const { return bytes <= area_bytes_; }
-  // Copies the first `wanted` of the frame's `bytes` of payload, which the ring can hold.
-  void copy(void* dst, uint64_t bytes, uint64_t wanted, bool dst_past_caches = false) const {
+  [[nodiscard]] bool can_hold(const Frame& frame) const {
+    return frame.bytes <= kInlineBytes ||
+           (frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_);
+  }
+  // Where in the data area the payload ends of a frame that it holds.
+  [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
+  // Copies the first `wanted` bytes of the payload of such a frame.
+  void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_past_caches = false) const {
     if (wanted == 0) return;
-    if (bytes <= kInlineBytes) {
+    if (frame.bytes <= kInlineBytes) {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const uint64_t at = data_ & (area_bytes_ - 1);
-    const uint64_t first = std::min(wanted, area_bytes_ - at);
     const bool from_memory = cell().numbers.past_caches.load(std::memory_order_relaxed) != 0;
-    const CopyWay way = dst_past_caches ? CopyWay::kPastCaches
-                        : from_memory   ? CopyWay::kFromMemory
-                                        : CopyWay::kFromOthers;
-    copy_bytes(dst, area_ + at, first, way);
-    copy_bytes(static_cast<std::byte*>(dst) + first, area_, wanted - first, way);
+    copy_bytes(dst, area_ + at(frame.where), wanted,
+               dst_past_caches ? CopyWay::kPastCaches
+               : from_memory   ? CopyWay::kFromMemory
+                               : CopyWay::kFromOthers);
   }
-  // Takes the frame, whose payload had so many bytes, out of the ring.
-  void pop(uint64_t payload) {
+  // Takes the frame out of the ring; the second, one without payload.
+  void pop(const Frame& frame) {
+    if (frame.bytes > kInlineBytes) data_ = frame.where + data_bytes_of(frame.bytes);
+    if (frame.bytes >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
+    pop();
+  }
+  void pop() {
     ++cells_;
-    data_ += data_bytes_of(payload);
-    if (payload >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
     Credits& credits = memory_->credits;
     credits.data.store(data_, std::memory_order_release);
     credits.cells.store(cells_, std::memory_order_release);
@@ -215,12 +253,13 @@ class RingReader {
 
  private:
   [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
+  [[nodiscard]] uint64_t at(uint64_t where) const { return where & (area_bytes_ - 1); }
 
   RingMemory* memory_ = nullptr;
   const std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
   uint64_t cells_ = 0;  // taken out
-  uint64_t data_ = 0;
+  uint64_t data_ = 0;   // freed
   uint64_t matched_ = 0;
   uint32_t taken_ = 0;  // longer frames
 };
