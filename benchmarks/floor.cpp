@@ -108,6 +108,7 @@ class Area {
     if (bytes > room_) {
       memory_.reset(static_cast<char*>(std::aligned_alloc(kAlignment, round_up(bytes))));
       if (memory_ == nullptr) throw std::bad_alloc();
+      (void)madvise(memory_.get(), round_up(bytes), MADV_HUGEPAGE);
       room_ = bytes;
       std::memset(memory_.get(), fill, bytes);
       asm volatile("" : : "r"(memory_.get()) : "memory");

@@ -239,9 +239,14 @@ def interpreter_with_torch(shop):
     return shop.venv / "bin/python"
 
 
+# For PyTorch's tensors, as buffers.c asks for them.
+LARGE_PAGES = "THP_MEM_ALLOC_ENABLE=1"
+
+
 def gloo(shop):
     command = [interpreter_with_torch(shop), HERE / "gloo.py"]
-    yield contestant("Gloo", "", command, "GLOO_SOCKET_IFNAME=lo", one_by_one=True)
+    settings = f"GLOO_SOCKET_IFNAME=lo {LARGE_PAGES}"
+    yield contestant("Gloo", "", command, settings, one_by_one=True)
 
 
 def deepspeed(shop):
@@ -252,7 +257,7 @@ def deepspeed(shop):
     module = shop.work / "deepspeed"
     if not list(module.glob("*.so")):
         shop.run([python, HERE / "deepspeed_shm.py", "build", sources / "deepspeed", module])
-    settings = f"LOCAL_SIZE={shop.ranks} OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=lo"
+    settings = f"LOCAL_SIZE={shop.ranks} OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=lo {LARGE_PAGES}"
     command = [python, HERE / "deepspeed_shm.py", module]
     entry = contestant("DeepSpeed", "", command, settings, one_by_one=True)
     yield with_paths(entry, f"VERSUS_DEEPSPEED={DEEPSPEED}")
