@@ -323,6 +323,10 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"ticks", schedule.ticks},
       {"steps", std::move(steps)},
       {"phases", composed ? phases_of(*choice.algorithm, problem) : std::vector<std::string>()}};
+  if (choice.with_other_stores != nullptr) {
+    report["timed_as_well"] = {{"algorithm", choice.with_other_stores->name},
+                               {"stores", way_of_stores(with_other_stores(problem))}};
+  }
   if (network != nullptr) {
     report["network"] = {{"message_s", network->message_s},
                          {"line_byte_s", network->line_byte_s},

@@ -110,6 +110,17 @@ TEST(Explain, ShowsWhatBuffersThatAllRanksSeeAreFor) {
   EXPECT_TRUE(std::ranges::any_of(report["steps"], reduces_peers_buffer)) << report["steps"];
 }
 
+TEST(Explain, TellsWhichCallIsTimedWithOtherStores) {
+  EXPECT_FALSE(explain_json("allreduce -n 2 -b 64kb").contains("timed_as_well"));
+  const auto some = explain_json("gather -n 2 -b 8mb");
+  ASSERT_TRUE(some.contains("timed_as_well"));
+  EXPECT_EQ(some["timed_as_well"]["algorithm"], some["algorithm"]);
+  EXPECT_EQ(some["timed_as_well"]["stores"], "past the caches");
+  const auto much = explain_json("gather -n 2 -b 64mb");
+  ASSERT_TRUE(much.contains("timed_as_well"));
+  EXPECT_NE(much["timed_as_well"]["stores"], some["timed_as_well"]["stores"]);
+}
+
 TEST(Explain, AbbreviatesLongSchedulesAsTextButNotAsJson) {
   const CommandResult text = run_tutti("explain allreduce -n 4 -b 64mb");
   EXPECT_TRUE(contains(text.output, " more ...")) << text.output;
