@@ -186,7 +186,7 @@ TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
       EXPECT_EQ(choose(Collective::kBroadcast, bytes), "one_shot") << ranks << " ranks, " << bytes;
     }
     EXPECT_EQ(choose(Collective::kScatter, 16 << 10), "one_shot") << ranks;
-    EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "flat") << ranks;
+    EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "direct") << ranks;
     EXPECT_EQ(choose(Collective::kGather, 64 << 10), "one_shot") << ranks;
   }
 }
