@@ -28,11 +28,13 @@ uint32_t load_ticks(const void* line);
 // The same of a line that no cache has: measured once, some tens of microseconds.
 uint32_t memory_ticks();
 
-// Who looks in a call, one rank of all: a line that one has fetched is near for those with whom it
-// shares caches, however far its writer is. Calls may follow a rhythm, turns do not.
-constexpr int whose_look(uint32_t call, int ranks) {
+// At which peer a rank may look in a call: each rank at another, because a line that one has
+// fetched is near for those with whom it shares caches, however far its writer is. Calls may follow
+// a rhythm, this does not. At least two ranks.
+constexpr int looked_at(uint32_t call, int rank, int ranks) {
   constexpr uint32_t kGolden = 0x9E3779B1;  // 2^32 over the golden ratio
-  return static_cast<int>((call * kGolden >> 16) % static_cast<uint32_t>(ranks));
+  const auto others = static_cast<uint32_t>(ranks) - 1;
+  return (rank + 1 + static_cast<int>((call * kGolden >> 16) % others)) % ranks;
 }
 
 // What one thread of this process finds out about one peer.

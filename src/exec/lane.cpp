@@ -216,8 +216,8 @@ void Lane::publish(uint32_t tick) {
 bool Lane::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
-  if (looks_) [[unlikely]]
-    look_at(all ? next_look_ : step.peer, call_);
+  if (looks_ && (all || step.peer == next_look_)) [[unlikely]]
+    look_at(next_look_, call_);
   if (all && part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
   return true;
 }

@@ -212,9 +212,8 @@ class Lane {
   SlotUse slot_uses_[kCallLines] = {};    // by call
   const Staging staging_;
   std::vector<Distance> distances_;  // by peer
-  uint64_t staged_ = 0;              // since this rank's last turn to look
-  int next_look_ = 0;                // the peer that is looked at next
-  bool looks_ = false;               // in this call
+  int next_look_ = 0;                // the peer that may be looked at in this call
+  bool looks_ = false;               // whether it is
   bool past_caches_;                 // is staging written
   std::vector<uint32_t> entered_;    // by peer: the last call that it is known to have entered
   std::vector<uint32_t> seen_;       // by peer: the highest tick seen

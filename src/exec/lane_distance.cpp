@@ -2,7 +2,6 @@
 //
 // How far the peers of a lane are: see core/distance.hpp.
 #include <algorithm>
-#include <utility>
 
 #include "core/log.hpp"
 #include "exec/lane.hpp"
@@ -20,23 +19,18 @@ constexpr uint32_t kCallsBetweenLooks = 5;
 // have entered this call: what it has just written is still in its caches. Who waits for nobody
 // looks at once.
 void Lane::plan_look() {
-  staged_ += part_->staged;
   looks_ = false;
-  if (whose_look(call_, ranks_) != rank_) return;
-  if (next_look_ == rank_) next_look_ = (next_look_ + 1) % ranks_;
-  if (next_look_ == rank_) return;  // alone
-  looks_ = distances_[static_cast<size_t>(next_look_)].due(std::exchange(staged_, 0));
+  if (ranks_ == 1) return;
+  next_look_ = looked_at(call_, rank_, ranks_);
+  looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
   if (looks_ && part_->first_wait == 0) {
-    const int peer = next_look_;
-    look_at(peer, entered_[static_cast<size_t>(peer)]);
+    look_at(next_look_, entered_[static_cast<size_t>(next_look_)]);
   }
 }
 
 // At the peer's record of the call, which nobody reads but on an error.
 void Lane::look_at(int peer, uint32_t call) {
   looks_ = false;
-  if (peer == rank_) return;
-  if (peer == next_look_) next_look_ = (peer + 1) % ranks_;
   Distance& distance = distances_[static_cast<size_t>(peer)];
   if (call - distance.mark() < kCallsBetweenLooks) return;
   distance.saw(load_ticks(&record_at(peer, call)), call);
