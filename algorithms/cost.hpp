@@ -39,18 +39,23 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * m.handover_s;
 }
 
-// The part of what goes through slots that finds it in second-level caches: all, unless their two
-// copies, which calls walk through, are more than those of who writes and reads them hold.
+// Both slots of a rank, which calls walk through.
+inline uint64_t both_slots(const Problem& q) {
+  return 2 * 2 * q.limits.slot_bytes;  // which is half of one
+}
+// The part of what goes through slots that finds it in second-level caches: all, unless they are
+// more than those of who writes and reads them hold.
 inline double cached_in_slots(const Problem& q, const Machine& m) {
-  const uint64_t copies = 2 * 2 * q.limits.slot_bytes;  // which is half of one
-  return static_cast<uint64_t>(q.ranks - 1) * copies < m.cache_bytes ? 1 : 0;
+  return static_cast<uint64_t>(q.ranks - 1) * both_slots(q) < m.cache_bytes ? 1 : 0;
 }
 // The same of the root's slots alone, of which each of the others reads a part, and finds it in its
 // caches as long as they hold that.
 inline double cached_in_roots_slots(const Problem& q, const Machine& m) {
-  const double copies = 2.0 * 2.0 * static_cast<double>(q.limits.slot_bytes);
   const double readers = std::min(m.ranks_per_core, q.ranks - 1.0);
-  return copies * readers / (q.ranks - 1) < static_cast<double>(m.cache_bytes) ? 1 : 0;
+  return static_cast<double>(both_slots(q)) * readers / (q.ranks - 1) <
+                 static_cast<double>(m.cache_bytes)
+             ? 1
+             : 0;
 }
 // The same of what goes through windows: every call begins where the last one did.
 inline double cached_in_windows(const Problem& q, const Machine& m) {
@@ -145,7 +150,10 @@ inline double rooted_s(const Problem& q, double root, double each, const Machine
   return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);
 }
 
-// The same of messages of `bytes` between the root and each other rank, where ranks share cores: a
+// Whether messages go between ranks that take turns on the cores of a host.
+inline bool takes_turns(const Machine& m) { return m.ranks_per_core > 1 && m.host == nullptr; }
+
+// The same of a message between the root and each other rank, where they take turns: a
 // turn of all to send, one to take. Their rings are longer than second-level caches.
 inline double rooted_messages_s(const Problem& q, double root_byte_s, double each_byte_s,
                                 const Machine& m) {

@@ -10,9 +10,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  if (m.ranks_per_core > 1 && m.host == nullptr) {
-    return rooted_messages_s(q, m.walk_write_s, m.walk_read_s, m);
-  }
+  if (takes_turns(m)) return rooted_messages_s(q, m.walk_write_s, m.walk_read_s, m);
   return messages_s(peers_by_messages(q), q.bytes(), m) + buffers_s(q, m);
 }
 

@@ -229,7 +229,7 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.caller_patience.spins = static_cast<uint32_t>(spins);
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
-  if (choice.environment.spread && choice.local_ranks > choice.cores) spread_over(choice.cores);
+  if (choice.environment.spread && choice.crowded()) spread_over(choice.cores);
   settings.caller_patience.spread = spread_.get();
   settings.worker_patience.spread = spread_.get();
   Transport& transport = *connection_.transport;

@@ -63,7 +63,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
   domains_ = domains_among(choice.domains, std::move(here));
   can_view_ = within.can_view();
-  crowded_ = choice.local_ranks > choice.cores;
+  crowded_ = choice.crowded();
   staging_ = choice.environment.staging;
   Environment selecting = choice.environment;
   selecting.strict = choice.strict;

@@ -25,6 +25,8 @@ struct ChoiceSettings {
   int local_ranks;
   int cores;
   const std::vector<int>& domains;  // by rank
+  // The ranks of this host share cores.
+  [[nodiscard]] bool crowded() const { return local_ranks > cores; }
 };
 
 class Lanes {

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "core/log.hpp"
 
@@ -73,7 +74,10 @@ void Spread::move_from(int core) {
   CPU_ZERO(&there);
   CPU_SET(emptiest, &there);
   if (sched_setaffinity(0, sizeof there, &there) != 0) return;
-  (void)sched_setaffinity(0, sizeof usable, &usable);
+  if (sched_setaffinity(0, sizeof usable, &usable) != 0) {
+    const auto error = Status::system(errno, "giving a thread that moved its affinity back");
+    log::warn("{}; it stays on core {}", error.message(), emptiest);
+  }
   own_.core_and_one.store(static_cast<uint32_t>(emptiest) + 1, std::memory_order_relaxed);
   log::debug("{} of the {} ranks of this host were on core {}: this one has moved to core {}",
              ranks_here, all_.size(), core, emptiest);

@@ -217,7 +217,7 @@ bool Lane::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
   if (looks_ && (all || step.peer == next_look_)) [[unlikely]]
-    look_at(next_look_, call_);
+    look(call_);
   if (all && part_->viewing != nullptr && sees_all_buffers()) go_on_viewing();
   return true;
 }

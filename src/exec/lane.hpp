@@ -118,7 +118,7 @@ class Lane {
   [[nodiscard]] uint64_t slot_room() const;
   void take_next_slot();
   void plan_look();
-  void look_at(int peer, uint32_t call);
+  void look(uint32_t call);
   [[nodiscard]] bool goes_past_caches(const Step& step) const {
     return past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches;
   }

@@ -24,16 +24,16 @@ void Lane::plan_look() {
   next_look_ = looked_at(call_, rank_, ranks_);
   looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
   if (looks_ && part_->first_wait == 0) {
-    look_at(next_look_, entered_[static_cast<size_t>(next_look_)]);
+    look(entered_[static_cast<size_t>(next_look_)]);
   }
 }
 
 // At the peer's record of the call, which nobody reads but on an error.
-void Lane::look_at(int peer, uint32_t call) {
+void Lane::look(uint32_t call) {
   looks_ = false;
-  Distance& distance = distances_[static_cast<size_t>(peer)];
+  Distance& distance = distances_[static_cast<size_t>(next_look_)];
   if (call - distance.mark() < kCallsBetweenLooks) return;
-  distance.saw(load_ticks(&record_at(peer, call)), call);
+  distance.saw(load_ticks(&record_at(next_look_, call)), call);
   // Staging is written the same for all who read it.
   const auto far = std::ranges::count_if(distances_, &Distance::far);
   const bool past_caches = 2 * far > ranks_ - 1;
@@ -42,7 +42,7 @@ void Lane::look_at(int peer, uint32_t call) {
   // Within a small call, which allocates nothing: so no name_of().
   log::debug(
       "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}", far,
-      ranks_ - 1, number_of(peer), distance.ticks(), memory_ticks(),
+      ranks_ - 1, number_of(next_look_), distance.ticks(), memory_ticks(),
       past_caches ? "written past the caches" : "left in the caches");
 }
 

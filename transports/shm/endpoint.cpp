@@ -102,9 +102,8 @@ void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Tr
   if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
   Peer& to = peer(rank);
   // The common case needs no operation: the ring is open and has room.
-  const bool open = bytes <= kInlineBytes ? to.out_open : to.out.reaches(bytes);
-  if (open && to.out.may_be_eager(bytes) && to.waiting.empty() && to.out.room(bytes) &&
-      to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
+  if (to.open_for(bytes) && to.out.may_be_eager(bytes) && to.waiting.empty() &&
+      to.out.room(bytes) && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
     to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
     to.out.count_eager(bytes + kCacheLine);
     notifier_.one(rank);

@@ -71,6 +71,11 @@ class ShmEndpoint final : public Endpoint {
     uint32_t asked = 0;        // sends that wait for its answer
     Ways ways;                 // of its long messages
     Status failure;            // it wrote nonsense: nothing goes to or from it any more
+
+    // Whether the ring to it has memory for a frame with so many bytes of payload.
+    [[nodiscard]] bool open_for(uint64_t payload) const {
+      return payload <= kInlineBytes ? out_open : out.reaches(payload);
+    }
   };
 
   // endpoint.cpp: transfers and their ends

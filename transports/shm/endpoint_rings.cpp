@@ -236,7 +236,7 @@ bool ShmEndpoint::push(int rank) {
 // Gets memory for the ring up to what a frame with so many bytes of payload needs.
 Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   Peer& to = peer(rank);
-  if (payload <= kInlineBytes ? to.out_open : to.out.reaches(payload)) return {};
+  if (to.open_for(payload)) return {};
   const uint64_t reach = payload <= kInlineBytes ? 0 : to.out.reach_for(payload);
   const Span part{layout_.ring(channel_, rank_, rank).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(
