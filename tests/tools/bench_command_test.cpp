@@ -59,6 +59,13 @@ TEST_F(BenchCommand, EveryFormGivesTheRightResultApartAndInPlace) {
   }
 }
 
+TEST_F(BenchCommand, BuffersInHugePagesGiveTheSameResults) {
+  const Json json = bench("alltoall,allreduce -y 4,4M --huge-pages");
+  EXPECT_EQ(json["huge_pages"], true);
+  EXPECT_EQ(json["results"].size(), 4U);  // all were checked
+  EXPECT_EQ(bench("barrier")["huge_pages"], false);
+}
+
 TEST_F(BenchCommand, FiguresAreOrderedAndComeFromEveryRank) {
   const Json json = bench("allreduce -f 4 -t 16 --skew 20", 3);
   ASSERT_EQ(json["results"].size(), 3U);

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/buffers.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <new>
 
@@ -9,6 +11,7 @@ namespace tutti::bench {
 namespace {
 
 constexpr size_t kAlignment = 4096;
+constexpr size_t kHugePage = 2 << 20;
 
 }  // namespace
 
@@ -21,14 +24,16 @@ Buffers::Buffers(const Case& measured, const Setting& setting)
 
 void* Buffers::allocate(size_t count) {
   const size_t bytes = std::max<size_t>(1, count * tutti_type_size(case_.type));
-  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t alignment = setting_.huge_pages ? kHugePage : kAlignment;
+  const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* memory = nullptr;
   if (setting_.shared) {
     tutti_alloc(setting_.comm, rounded, &memory);
   } else {
-    memory = std::aligned_alloc(kAlignment, rounded);
+    memory = std::aligned_alloc(alignment, rounded);
   }
   if (memory == nullptr) throw std::bad_alloc();
+  if (setting_.huge_pages) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish
   memory_.emplace_back(memory, Free{setting_.shared ? setting_.comm : nullptr});
   return memory_.back().get();
 }

@@ -35,6 +35,7 @@ struct Setting {
   bool in_place;
   size_t buffers;  // sets that calls use in turn
   bool shared;     // of tutti_alloc, which peers can read
+  bool huge_pages;
 };
 
 class Buffers {

@@ -51,6 +51,7 @@ std::string heading_text(const Heading& h) {
                                  h.check ? "checked" : "not checked");
   if (h.buffers > 1) text += fmt::format(", {} sets of buffers in turn", h.buffers);
   if (h.shared) text += ", in memory that peers can read";
+  if (h.huge_pages) text += ", in huge pages";
   if (h.skew_us > 0) text += fmt::format(", ranks late by up to {} us", h.skew_us);
   return text +
          "\n# times in us: min is the fastest rank's, the others the slowest rank's; "
@@ -93,6 +94,7 @@ std::string to_json(const Heading& heading, const std::vector<Measurement>& meas
                {"checked", heading.check},
                {"buffers", heading.buffers},
                {"shared", heading.shared},
+               {"huge_pages", heading.huge_pages},
                {"skew_us", heading.skew_us},
                {"root", heading.root}};
   json["results"] = Json::array();

@@ -19,6 +19,7 @@ struct Heading {
   bool check;
   size_t buffers;
   bool shared;
+  bool huge_pages;
   double skew_us;
   int root;
 };

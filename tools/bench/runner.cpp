@@ -173,7 +173,7 @@ Result<std::variant<Measurement, Skipped>> Runner::run(const Case& measured) {
   try {
     buffers.emplace(measured,
                     Setting{comm_, rank_, ranks_, plan_.root, plan_.in_place && collective.in_place,
-                            plan_.buffers, plan_.shared});
+                            plan_.buffers, plan_.shared, plan_.huge_pages});
     for (size_t set = 0; set < plan_.buffers; ++set) buffers->prepare(set);
   } catch (const std::bad_alloc&) {
     allocated = Status::format(Code::kOutOfMemory, "rank {} has no memory for {} sets of buffers",

@@ -23,7 +23,8 @@ struct Plan {
   bool in_place = false;
   bool check = true;
   size_t buffers = 1;
-  bool shared = false;    // buffers of tutti_alloc
+  bool shared = false;  // buffers of tutti_alloc
+  bool huge_pages = false;
   size_t iterations = 0;  // 0: as many as fit in `seconds`
   size_t warm_up = 0;     // calls before; 0: a tenth of `seconds`
   double seconds = 0.2;   // per case
