@@ -164,11 +164,8 @@ inline double rooted_messages_s(const Problem& q, double root_byte_s, double eac
   return 2 * m.line_s + rooted_s(q, root, each, m);
 }
 
-// What a root pulls while the others sleep: they do not delay it, be it with their turns or by not
-// running themselves, which makes the pulls of many dearer.
-inline double root_pull_s(double seconds, const Machine& m) {
-  return seconds / (m.ranks_per_core * m.ranks_per_core);
-}
+// What a root pulls while the others sleep: they do not delay it with their turns.
+inline double root_pull_s(double seconds, const Machine& m) { return seconds / m.ranks_per_core; }
 
 // What a root does from the windows when the others have done their part: they sleep, so it has its
 // core to itself. Not so while the data goes through memory: the others then take as long.

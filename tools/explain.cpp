@@ -102,7 +102,8 @@ Problem problem_of(const Options& options, const tutti::Environment& environment
   problem.root = options.root;
   problem.count = problem.stride = options.bytes / problem.element_bytes;
   if (!options.no_shm && options.hosts == 1) {
-    problem.limits = tutti::limits_of(environment, options.ranks, cores_of(options));
+    const tutti::Limits limits = tutti::limits_of(environment, options.ranks, cores_of(options));
+    problem.limits = limits.for_calls_of(problem.collective);
   }
   return problem;
 }

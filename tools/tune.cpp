@@ -87,7 +87,7 @@ tutti::Problem problem_of(tutti::Collective collective, int ranks, int cores, ui
   problem.ranks = ranks;
   problem.element_bytes = sizeof(float);
   problem.count = problem.stride = bytes / sizeof(float);
-  problem.limits = tutti::limits_of(environment, ranks, cores);
+  problem.limits = tutti::limits_of(environment, ranks, cores).for_calls_of(collective);
   return problem;
 }
 

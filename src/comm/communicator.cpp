@@ -134,7 +134,7 @@ Status Communicator::connect(Exchange& exchange) {
       .channels = (*workers)->size() + 1,
       .sizes = {.slot_bytes = slot_bytes_for(environment, agreed->hosts.most_on_a_host()),
                 .window_bytes = environment.window_bytes},
-      .pulls = pulls_for(environment, local_ranks, agreed->cores),
+      .pulls = pulls_for(environment),
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .provider = environment.ofi_provider,

@@ -37,7 +37,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   if (key.layouts != nullptr) problem.layouts = *key.layouts;
   problem.in_place = key.in_place;
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
-  problem.limits = context.limits;
+  problem.limits = context.limits.for_calls_of(key.collective);
   problem.hosts = context.hosts;
   problem.domains = context.domains;
   return problem;

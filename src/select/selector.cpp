@@ -73,9 +73,10 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
-          .pulls = pulls_for(environment, ranks, cores),
+          .pulls = pulls_for(environment),
           .pull_readers = readers_for(environment, ranks, cores),
-          .tries_streams = !environment.stream_bytes.has_value()};
+          .tries_streams = !environment.stream_bytes.has_value(),
+          .pulls_exchanges = ranks > cores && !environment.pull.has_value()};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
@@ -93,10 +94,7 @@ int readers_for(const Environment& environment, int ranks, int cores) {
   return ranks > cores ? 0 : static_cast<int>(environment.pull_readers);
 }
 
-// Ranks that take turns on a core find in its caches what the last one has staged there.
-bool pulls_for(const Environment& environment, int ranks, int cores) {
-  return environment.pull.value_or(ranks <= cores);
-}
+bool pulls_for(const Environment& environment) { return environment.pull.value_or(true); }
 
 // Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
 // line waits for its writer's turn.
@@ -109,11 +107,6 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
         &machine.takeover_s, &machine.walk_read_s, &machine.walk_write_s, &machine.message_s,
         &machine.message_byte_s, &machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s,
         &machine.pull_memory_s, &machine.reduce_s}) {
-    *cost *= share;
-  }
-  // A pull works on memory of a process that is not running: dearer again.
-  for (double* cost :
-       {&machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s, &machine.pull_memory_s}) {
     *cost *= share;
   }
   // Of its peers, some share a rank's core: what they have written is in its cache already.

@@ -27,7 +27,7 @@ uint64_t slot_bytes_for(const Environment& environment, int ranks);
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
 int readers_for(const Environment& environment, int ranks, int cores);
 // Limits::pulls, where the system permits them.
-bool pulls_for(const Environment& environment, int ranks, int cores);
+bool pulls_for(const Environment& environment);
 
 // The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
 Machine machine_for(int ranks, int cores, const Machine& alone = {});

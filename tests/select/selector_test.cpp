@@ -171,14 +171,13 @@ TEST(Selector, WeighsSynchronisationAgainstBytes) {
   EXPECT_EQ(chosen(crowded, problem_of(Collective::kAllreduce, 16 << 10, 4)), "two_shot");
 }
 
-// What was measured with 3 and 4 ranks on 2 cores: reads of processes that are not running are
-// slow.
+// What was measured with 3 and 4 ranks on 2 cores.
 TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
   for (const int ranks : {3, 4}) {
     const Selector crowded = *Selector::create(Environment(), machine_for(ranks, 2));
     const auto choose = [&](Collective collective, uint64_t bytes) {
       Problem problem = problem_of(collective, bytes, ranks);
-      problem.limits = limits_of(Environment(), problem.ranks, 2);
+      problem.limits = limits_of(Environment(), problem.ranks, 2).for_calls_of(collective);
       return std::string(chosen(crowded, problem));
     };
     for (const uint64_t bytes : {16U << 10, 64U << 10}) {
@@ -188,6 +187,21 @@ TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
     EXPECT_EQ(choose(Collective::kScatter, 16 << 10), "one_shot") << ranks;
     EXPECT_EQ(choose(Collective::kScatter, 1 << 20), "direct") << ranks;
     EXPECT_EQ(choose(Collective::kGather, 64 << 10), "one_shot") << ranks;
+  }
+}
+
+// In small pages by staging, in huge ones by reading: calls find out.
+TEST(Selector, TimesPullsInLongExchangesOfRanksThatShareCores) {
+  const Selector crowded = *Selector::create(Environment(), machine_for(8, 2));
+  for (const Collective collective : {Collective::kAllgather, Collective::kAlltoall}) {
+    for (const uint64_t bytes : {uint64_t{256} << 10, uint64_t{4} << 20}) {
+      Problem problem = problem_of(collective, bytes, 8);
+      problem.limits = limits_of(Environment(), 8, 2).for_calls_of(collective);
+      const Choice choice = crowded.explain(problem);
+      ASSERT_NE(choice.rival, nullptr) << collective_name(collective) << ' ' << bytes;
+      const bool pulls = choice.algorithm->name == "pull" || choice.rival->name == "pull";
+      EXPECT_TRUE(pulls) << collective_name(collective) << ' ' << bytes;
+    }
   }
 }
 
@@ -382,14 +396,23 @@ TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {
   EXPECT_EQ(limits_of(Environment(), 9, 8).pull_readers, 0);
 }
 
-TEST(Selector, PullsWhereEachRankHasACoreOrAsAVariableSays) {
-  EXPECT_TRUE(limits_of(Environment(), 8, 8).pulls);
-  EXPECT_FALSE(limits_of(Environment(), 9, 8).pulls);
+TEST(Selector, PullsInExchangesAloneWhereRanksOutnumberCores) {
+  for (int i = 0; i < kCollectives; ++i) {
+    const auto any = static_cast<Collective>(i);
+    const bool exchanges = any == Collective::kAllgather || any == Collective::kAlltoall;
+    EXPECT_TRUE(limits_of(Environment(), 8, 8).for_calls_of(any).pulls);
+    EXPECT_EQ(limits_of(Environment(), 9, 8).for_calls_of(any).pulls, exchanges);
+  }
+}
+
+TEST(Selector, PullsAsAVariableSays) {
   for (const bool pulls : {false, true}) {
     Environment given;
     given.pull = pulls;
     EXPECT_EQ(limits_of(given, 8, 8).pulls, pulls);
-    EXPECT_EQ(limits_of(given, 9, 8).pulls, pulls);
+    for (const Collective any : {Collective::kAllreduce, Collective::kAlltoall}) {
+      EXPECT_EQ(limits_of(given, 9, 8).for_calls_of(any).pulls, pulls);
+    }
   }
 }
 

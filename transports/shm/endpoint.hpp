@@ -69,7 +69,7 @@ class ShmEndpoint final : public Endpoint {
     Queue<Operation> pulls;    // receives that read its memory
     Queue<Operation> streams;  // granted sends
     uint32_t asked = 0;        // sends that wait for its answer
-    Ways ways;                 // of its long messages
+    Ways ways;                 // of its long messages, unless ranks share cores
     Status failure;            // it wrote nonsense: nothing goes to or from it any more
 
     // Whether the ring to it has memory for a frame with so many bytes of payload.
@@ -84,6 +84,7 @@ class ShmEndpoint final : public Endpoint {
   void begin_receiving(Operation& receive, const Message& message);
   [[nodiscard]] Ways::Way way_of(int source, uint64_t bytes);
   void grant(Operation& receive);
+  double seconds_of(const Operation& receive, Ways::Way way);
   void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);
   void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);
@@ -118,6 +119,8 @@ class ShmEndpoint final : public Endpoint {
   void release(Operation& operation);
   Operation* find(uint64_t id, int rank, State state);
   Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
+  // Ranks that share cores are nowhere for long, so that what one message tells holds for all.
+  Ways& ways_of(int rank) { return crowded_ ? ways_ : peer(rank).ways; }
   [[nodiscard]] int number_of(int rank) const {
     return numbers_.empty() ? rank : numbers_[static_cast<size_t>(rank)];
   }
@@ -127,15 +130,19 @@ class ShmEndpoint final : public Endpoint {
   const Notifier& notifier_;
   const std::span<const PeerProcess> readable_;
   const std::span<const int> numbers_;
+  const bool crowded_;
   const int rank_;
   const int channel_;
   std::vector<Peer> peers_;
+  Ways ways_;                  // of the long messages of all, where ranks share cores
   std::vector<int> incoming_;  // those that have opened a ring to us
   std::vector<int> busy_;      // those to whom something waits to be sent
   std::vector<uint64_t> doors_seen_;
   std::atomic<uint64_t>* doors_;
   Matching matching_;
   uint64_t self_unmatched_ = 0;
+  bool sent_since_ = false;           // a long message, since it last received one
+  int last_long_from_ = -1;           // the source of that one
   std::deque<Operation> operations_;  // grows only; a deque, for addresses must stay
   Queue<Operation> free_;
 };

@@ -161,13 +161,15 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
   map_in_data(rank, frame);
+  const Stopwatch work(crowded_);
   in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->past_caches);
+  receive->worked_s += 2 * work.seconds();  // the sender has had about as much
   in.pop(frame);
   receive->moved += frame.bytes;
   if (receive->moved == receive->limit) {
     if (receive->limit > kEagerBytes) {
       const Ways::Way way = receive->past_caches ? Ways::Way::kRingPastCaches : Ways::Way::kRing;
-      took(rank, way, receive->limit, now_s() - receive->begun_s);
+      took(rank, way, receive->limit, seconds_of(*receive, way));
     }
     finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   }
@@ -287,20 +289,22 @@ bool ShmEndpoint::pull_piece(int rank) {
     finish(*receive, opened);
     return true;
   }
+  const Stopwatch work(crowded_);
   const Status read =
       read_process(readable_[static_cast<size_t>(rank)].pid, receive->buffer + receive->moved,
                    receive->address + receive->moved, bytes);
-  if (!read.ok()) from.ways.give_up_reading();
+  if (!read.ok()) ways_of(rank).give_up_reading();
   if (!read.ok() || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
     grant(*receive);
     return true;
   }
+  receive->worked_s += work.seconds();
   receive->moved += bytes;
   if (!last) {
     from.pulls.push(*receive);
     return true;
   }
-  took(rank, Ways::Way::kRead, receive->limit, now_s() - receive->begun_s);
+  took(rank, Ways::Way::kRead, receive->limit, seconds_of(*receive, Ways::Way::kRead));
   tell_taken(*receive);
   finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   return true;
