@@ -43,14 +43,6 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   return problem;
 }
 
-// Derived from the call's arguments alone, because ranks may use their slots differently.
-uint64_t slot_extent_of(const Problem& problem) {
-  const bool blocks = blocks_of(problem.collective, true).send == Blocks::kPerRank;
-  const uint64_t bytes = problem.bytes() * (blocks ? static_cast<uint64_t>(problem.ranks) : 1);
-  const uint64_t lines = (std::min(bytes, problem.limits.slot_bytes) + kCacheLine - 1) / kCacheLine;
-  return lines * kCacheLine;
-}
-
 // Whether a copy or reduction reads there.
 bool reads(const Schedule& schedule, const Step& step, Space space) {
   if (step.kind == StepKind::kCopy) return step.src.space() == space;
@@ -83,7 +75,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.receives = receives_of(part.schedule, problem.in_place);
   part.offset = range.offset;
   part.slot_extent =
-      part.schedule.slot_extent > 0 ? part.schedule.slot_extent : slot_extent_of(problem);
+      part.schedule.slot_extent > 0 ? part.schedule.slot_extent : problem.slot_extent();
   part.tells = part.schedule.shows_buffers;
   part.first_wait = first_wait_of(part.schedule);
   part.views = problem.limits.views;

@@ -34,12 +34,14 @@
 // all sends so far. There is a fence at the end of every schedule.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/hosts.hpp"
 #include "core/types.hpp"
+#include "core/wait.hpp"
 
 namespace tutti {
 
@@ -213,6 +215,13 @@ struct Problem {
     if (is_uneven(collective)) return 0;
     const bool blocks = blocks_of(collective, true).recv == Blocks::kPerRank;
     return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
+  }
+  // How much of the slots any rank uses, unless the schedules say otherwise: the block that it
+  // gives, or those of the others. As much on every rank, so of the call's arguments alone.
+  [[nodiscard]] uint64_t slot_extent() const {
+    const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
+    const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
+    return (std::min(most, limits.slot_bytes) + kCacheLine - 1) / kCacheLine * kCacheLine;
   }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.

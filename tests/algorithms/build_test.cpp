@@ -116,6 +116,17 @@ TEST(Algorithms, WriteOnlyWhatIsTheirOwn) {
   });
 }
 
+TEST(Algorithms, UseNoMoreOfTheirSlotsThanCallsKeepFree) {
+  for_every_schedule([](const Algorithm&, const Problem& problem, const Schedule& schedule) {
+    const uint64_t extent = schedule.slot_extent > 0 ? schedule.slot_extent : problem.slot_extent();
+    for (const Step& step : schedule.steps) {
+      if (step.kind != StepKind::kCopy && step.kind != StepKind::kReduce) continue;
+      if (step.dst.space() != Space::kSlot) continue;
+      EXPECT_LE(step.dst.offset + step.bytes, extent);
+    }
+  });
+}
+
 TEST(Algorithms, StreamOnlyToTheReceiveBuffer) {
   for_every_schedule([](const Algorithm&, const Problem&, const Schedule& schedule) {
     for (const Step& step : schedule.steps) {
