@@ -64,6 +64,10 @@ bool has_root(Collective collective) {
          collective == Collective::kScatter || collective == Collective::kScatterv;
 }
 
+bool root_gives(Collective collective) {
+  return collective == Collective::kBroadcast || collective == Collective::kScatter;
+}
+
 bool is_uneven(Collective collective) {
   return collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv ||
          collective == Collective::kAlltoallv || collective == Collective::kGatherv ||

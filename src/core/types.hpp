@@ -85,6 +85,8 @@ constexpr int kCollectives = 14;
 
 std::string_view collective_name(Collective collective);
 bool has_root(Collective collective);
+// Whether others get what the root has, of one size: broadcast and scatter.
+bool root_gives(Collective collective);
 // Whether blocks differ in size: the names that end in v.
 bool is_uneven(Collective collective);
 

@@ -70,6 +70,8 @@ inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
 struct Rivalry {
   Rivals rivals;  // of the decider; seconds per byte of a block
   Rival next = Rival::kFirst;
+  uint32_t last_call = 0;  // that was timed
+  double ended_s = 0;      // when it was
 };
 
 enum class Advance { kDone, kBlocked, kFailed };
@@ -129,6 +131,7 @@ class Lane {
   void take_part_of_rivals();
   void say_way_of_next(CallLine& line);
   void still_waits();
+  [[nodiscard]] double seconds_until(double end_s) const;
   void settle_rivalry();
   void log_choice(uint64_t bytes) const;
 
@@ -226,6 +229,7 @@ class Lane {
   CallRecord record_{};
   Rivalry* rivalry_ = nullptr;     // if the part has a rival
   Rival way_ = Rival::kFirst;      // of this call
+  double entered_s_ = 0;           // when the decider did
   double timed_from_s_ = 0;        // by the decider; 0: not timed
   size_t next_ = 0;                // step
   int next_peer_ = 0;              // of an await(all) that is under way

@@ -28,22 +28,34 @@ void Lane::take_part_of_rivals() {
 }
 
 void Lane::say_way_of_next(CallLine& line) {
-  timed_from_s_ = now_s();
+  timed_from_s_ = entered_s_ = now_s();
   const Rival next = rivalry_->rivals.choose();
   std::memcpy(line.payload + kShownBytes, &next, sizeof next);
 }
 
 // How late a peer came says nothing about the way, so the call is timed from the end of the first
-// wait.
+// wait (but see seconds_until()).
 void Lane::still_waits() {
   if (next_ <= part_->first_wait && timed_from_s_ > 0) timed_from_s_ = now_s();
+}
+
+// Where one rank only gives, the next calls of the others find done what it has done meanwhile, and
+// what that took shows in their first wait alone. So of calls that follow at once on one another,
+// all counts from end to end.
+double Lane::seconds_until(double end_s) const {
+  constexpr double kAtOnce = 1.0 / 8;  // of the call
+  const bool follows = root_gives(arguments_->collective) && call_ == rivalry_->last_call + 1 &&
+                       entered_s_ - rivalry_->ended_s < (end_s - entered_s_) * kAtOnce;
+  return std::max(end_s - (follows ? rivalry_->ended_s : timed_from_s_), kLeast_s);
 }
 
 void Lane::settle_rivalry() {
   const uint64_t bytes = arguments_->count * plan_->element_bytes;
   if (decides() && timed_from_s_ > 0) {
-    const double seconds = std::max(now_s() - timed_from_s_, kLeast_s);
-    rivalry_->rivals.took(way_, seconds / static_cast<double>(bytes));
+    const double end_s = now_s();
+    rivalry_->rivals.took(way_, seconds_until(end_s) / static_cast<double>(bytes));
+    rivalry_->last_call = call_;
+    rivalry_->ended_s = end_s;
   }
   std::memcpy(&rivalry_->next, line_of(plan_->decider, call_).payload + kShownBytes,
               sizeof rivalry_->next);

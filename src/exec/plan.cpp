@@ -238,9 +238,8 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
 // Who sees best how long a call takes: of those that end last, the last.
 int decider_of(const Problem& problem) {
   if (!has_root(problem.collective)) return 0;
-  const bool gives =
-      problem.collective == Collective::kBroadcast || problem.collective == Collective::kScatter;
-  return gives ? (problem.root + problem.ranks - 1) % problem.ranks : problem.root;
+  return root_gives(problem.collective) ? (problem.root + problem.ranks - 1) % problem.ranks
+                                        : problem.root;
 }
 
 void add_rival(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {

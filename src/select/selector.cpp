@@ -36,10 +36,20 @@ constexpr RuleVariable kRuleVariables[] = {
 constexpr uint64_t kStreamBytes = 64 << 20;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
 constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
+constexpr uint64_t kLeastBytesOfScatters = 256 << 10;
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
 constexpr double kLeastSecondsOfSharers = 100e-6;
 // What the cost model thinks to take longer than that many times is not tried.
 constexpr double kWorthTrying = 8;
+
+// From or to a root, calls that fit a slot run ahead of one another, which is worth more; but of
+// long scatters, it is the root that has two copies to make in staging, and none by being read.
+uint64_t least_of_rivals(const Problem& problem) {
+  if (!has_root(problem.collective)) return kLeastBytesOfRivals;
+  const uint64_t beyond_slots = std::max(kLeastBytesOfRivals, problem.limits.slot_bytes + 1);
+  const bool scatters = problem.collective == Collective::kScatter;
+  return scatters ? std::min(beyond_slots, kLeastBytesOfScatters) : beyond_slots;
+}
 
 // The same for every rank, whatever the algorithm looks at.
 Problem without_rank(Problem problem) {
@@ -180,10 +190,7 @@ bool Selector::pulls(const Algorithm& algorithm, const Problem& problem) const {
 
 // The cheapest that goes the other way, if it is worth being tried. Both give the same bits.
 const Algorithm* Selector::rival_of(const Algorithm& chosen, const Problem& problem) const {
-  // From or to a root, calls that fit a slot run ahead of one another, which is worth more.
-  const uint64_t least = has_root(problem.collective)
-                             ? std::max(kLeastBytesOfRivals, problem.limits.slot_bytes + 1)
-                             : kLeastBytesOfRivals;
+  const uint64_t least = least_of_rivals(problem);
   const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
                    problem.bytes() >= least && !is_uneven(problem.collective);
   if (!may || !chosen.rank_order) return nullptr;
