@@ -151,11 +151,40 @@ struct Bfloats {
   template <class D>
   static HWY_INLINE auto encode(D d, hn::Vec<D> v) {
     const hn::Rebind<uint32_t, D> du;
-    const auto bits = hn::BitCast(du, with_default_nan(d, v));
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
-    const auto rounded = hn::Add(hn::Add(bits, hn::Set(du, 0x7FFF)), odd);
-    return hn::TruncateTo(hn::Rebind<uint16_t, D>(), hn::ShiftRight<16>(rounded));
+    const auto bits = rounded(du, hn::BitCast(du, with_default_nan(d, v)));
+    return hn::TruncateTo(hn::Rebind<uint16_t, D>(), hn::ShiftRight<16>(bits));
   }
+  // What is above the lower half, in which nothing counts then.
+  template <class D>
+  static HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> bits) {
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
+    return hn::Add(hn::Add(bits, hn::Set(d, 0x7FFF)), odd);
+  }
+
+#if !HWY_HAVE_SCALABLE  // whose vectors cannot be members
+  struct Pairs {
+    template <class D>
+    static HWY_INLINE auto decode(D, hn::Vec<D> v) {
+      const hn::Repartition<uint32_t, D> du;
+      const hn::Repartition<float, D> df;
+      const auto bits = hn::BitCast(du, v);
+      const auto even = hn::BitCast(df, hn::ShiftLeft<16>(bits));
+      const auto odd = hn::BitCast(df, hn::And(bits, hn::Set(du, 0xFFFF0000)));
+      return Pair<hn::Vec<decltype(df)>>{even, odd};
+    }
+    template <class D, class V>
+    static HWY_INLINE hn::Vec<D> encode(D d, Pair<V> v) {
+      const hn::Repartition<uint32_t, D> du;
+      const hn::Repartition<float, D> df;
+      if (!hn::AllFalse(df, hn::Or(hn::IsNaN(v.even), hn::IsNaN(v.odd)))) [[unlikely]]
+        v = {with_default_nan(df, v.even), with_default_nan(df, v.odd)};
+      const auto even = rounded(du, hn::BitCast(du, v.even));
+      const auto odd = rounded(du, hn::BitCast(du, v.odd));
+      const auto upper = hn::And(odd, hn::Set(du, 0xFFFF0000));
+      return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(even), upper));
+    }
+  };
+#endif
 };
 
 #if HWY_TARGET == HWY_SSE4  // has no such conversion, and Highway's stand-in truncates

@@ -3,7 +3,8 @@
 // The loop of every kernel, compiled once per target. What differs between types and operations is
 // a Math, which has
 //   Element              the type in memory
-//   Lane                 the type that is computed with, one lane per element
+//   Lane                 the type that is computed with, one lane per element; of a PairMath the
+//                        Element, for it computes with two vectors for one of elements
 //   kLong                whether decode and encode are so long that variants of the loop do not pay
 //   decode(d, v)         elements to lanes; d is the tag of the lanes
 //   combine(d, a, b)     the operation
@@ -49,7 +50,7 @@ struct Many {
 // One lane goes through a variable: vectors are loaded from anywhere, but Highway takes a single
 // element for one that is aligned.
 template <class Math, class D>
-HWY_INLINE hn::Vec<D> load(const Math& math, D d, const void* source, size_t i) {
+HWY_INLINE auto load(const Math& math, D d, const void* source, size_t i) {
   using Element = typename Math::Element;
   const hn::Rebind<Element, D> memory;
   const uint8_t* from = static_cast<const uint8_t*>(source) + i * sizeof(Element);
@@ -62,8 +63,8 @@ HWY_INLINE hn::Vec<D> load(const Math& math, D d, const void* source, size_t i) 
   }
 }
 
-template <class Math, class D>
-HWY_INLINE void store(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) {
+template <class Math, class D, class V>
+HWY_INLINE void store(const Math& math, D d, V v, void* dst, size_t i) {
   using Element = typename Math::Element;
   const hn::Rebind<Element, D> memory;
   uint8_t* to = static_cast<uint8_t*>(dst) + i * sizeof(Element);
@@ -77,8 +78,8 @@ HWY_INLINE void store(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) 
 }
 
 // As store(), past the caches, where one vector of elements fills a register that can be.
-template <class Math, class D>
-HWY_INLINE void store_stream(const Math& math, D d, hn::Vec<D> v, void* dst, size_t i) {
+template <class Math, class D, class V>
+HWY_INLINE void store_stream(const Math& math, D d, V v, void* dst, size_t i) {
   using Element = typename Math::Element;
   const hn::Rebind<Element, D> memory;
   if constexpr (hn::MaxLanes(memory) * sizeof(Element) >= 16) {
@@ -89,7 +90,7 @@ HWY_INLINE void store_stream(const Math& math, D d, hn::Vec<D> v, void* dst, siz
 }
 
 template <class Math, class Sources, class D>
-HWY_INLINE hn::Vec<D> fold(const Math& math, const Sources& sources, D d, size_t i) {
+HWY_INLINE auto fold(const Math& math, const Sources& sources, D d, size_t i) {
   auto v = load(math, d, sources[0], i);
   for (size_t s = 1; s < sources.size(); ++s) {
     v = math.combine(d, v, load(math, d, sources[s], i));
@@ -159,9 +160,13 @@ HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, void* 
   const hn::ScalableTag<typename Math::Lane> d;
   const size_t n = hn::Lanes(d);
   if (count < n) {
-    // Smaller ones of a target whose vectors have no fixed size: single elements.
-    constexpr size_t kLanes = HWY_HAVE_SCALABLE ? 1 : HWY_MAX(1, hn::MaxLanes(d) / 4);
-    return reduce_few<kLanes>(math, sources, dst, count);
+    if constexpr (requires { typename Math::Single; }) {
+      return reduce_elements<kStream>(typename Math::Single{math.finish}, sources, dst, count);
+    } else {
+      // Smaller ones of a target whose vectors have no fixed size: single elements.
+      constexpr size_t kLanes = HWY_HAVE_SCALABLE ? 1 : HWY_MAX(1, hn::MaxLanes(d) / 4);
+      return reduce_few<kLanes>(math, sources, dst, count);
+    }
   }
   const auto first = fold(math, sources, d, 0);
   const auto last = fold(math, sources, d, count - n);
@@ -263,6 +268,48 @@ struct Math {
   }
 };
 
+// Of elements of half the size of what they are computed in, of which two share a lane: they are
+// taken apart and put together where they lie, without instructions that move them across lanes.
+// Format::Pairs has decode and encode, which returns and takes both vectors.
+template <class V>
+struct Pair {
+  V even;
+  V odd;
+};
+template <class Format, class Combine, class Finish>
+struct PairMath {
+  using Element = typename Format::Element;
+  using Lane = Element;
+  using Single = Math<Format, Combine, Finish>;  // for fewer than a vector
+  static constexpr bool kLong = Format::kLong;
+  Finish finish;
+
+  template <class D, class V>
+  HWY_INLINE auto decode(D d, V v) const {
+    return Format::Pairs::decode(d, v);
+  }
+  template <class D, class V>
+  HWY_INLINE Pair<V> combine(D, Pair<V> a, Pair<V> b) const {
+    const hn::DFromV<V> wide;
+    return {Combine()(wide, a.even, b.even), Combine()(wide, a.odd, b.odd)};
+  }
+  template <class D, class V>
+  HWY_INLINE auto encode(D d, Pair<V> v) const {
+    const hn::DFromV<V> wide;
+    return Format::Pairs::encode(d, Pair<V>{finish(wide, v.even), finish(wide, v.odd)});
+  }
+};
+
+template <class Format, class Combine, class Finish>
+struct MathOf {
+  using Type = Math<Format, Combine, Finish>;
+};
+template <class Format, class Combine, class Finish>
+  requires requires { typename Format::Pairs; }
+struct MathOf<Format, Combine, Finish> {
+  using Type = PairMath<Format, Combine, Finish>;
+};
+
 // Elements that are computed with as they are.
 template <class T>
 struct Plain {
@@ -284,7 +331,7 @@ struct Plain {
 template <class Format, class Combine>
 void reduce(void* dst, const void* const* sources, size_t k, size_t count,
             const ReduceOptions& options) {
-  reduce_with(Math<Format, Combine>{{}}, dst, sources, k, count, options);
+  reduce_with(typename MathOf<Format, Combine, Keep>::Type{{}}, dst, sources, k, count, options);
 }
 
 // Floats only. A power of two has an exact reciprocal, by which multiplying gives the same bits and
@@ -297,10 +344,10 @@ void average(void* dst, const void* const* sources, size_t k, size_t count,
   if (options.divisor == 0) {
     reduce<Format, Add>(dst, sources, k, count, options);
   } else if ((options.divisor & (options.divisor - 1)) == 0) {
-    const Math<Format, Add, MultiplyBy<Lane>> math = {{1 / divisor}};
+    const typename MathOf<Format, Add, MultiplyBy<Lane>>::Type math = {{1 / divisor}};
     reduce_with(math, dst, sources, k, count, options);
   } else {
-    const Math<Format, Add, DivideBy<Lane>> math = {{divisor}};
+    const typename MathOf<Format, Add, DivideBy<Lane>>::Type math = {{divisor}};
     reduce_with(math, dst, sources, k, count, options);
   }
 }
