@@ -157,8 +157,8 @@ struct Bfloats {
   // What is above the lower half, in which nothing counts then.
   template <class D>
   static HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> bits) {
-    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-    return hn::Add(hn::Add(bits, hn::Set(d, 0x7FFF)), odd);
+    const auto odd = hn::TestBit(bits, hn::Set(d, 0x10000));
+    return hn::Add(bits, hn::IfThenElse(odd, hn::Set(d, 0x8000), hn::Set(d, 0x7FFF)));
   }
 
 #if !HWY_HAVE_SCALABLE  // whose vectors cannot be members
@@ -180,8 +180,7 @@ struct Bfloats {
         v = {with_default_nan(df, v.even), with_default_nan(df, v.odd)};
       const auto even = rounded(du, hn::BitCast(du, v.even));
       const auto odd = rounded(du, hn::BitCast(du, v.odd));
-      const auto upper = hn::And(odd, hn::Set(du, 0xFFFF0000));
-      return hn::BitCast(d, hn::Or(hn::ShiftRight<16>(even), upper));
+      return hn::BitCast(d, hn::OrAnd(hn::ShiftRight<16>(even), odd, hn::Set(du, 0xFFFF0000)));
     }
   };
 #endif
