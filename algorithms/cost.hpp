@@ -133,9 +133,10 @@ inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
   return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 
-// The same for what the peer has just written.
+// The same for what the peer has just written: from its second-level cache, if that holds it.
 inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
   if (q.limits.views) return view_s(q, bytes, m);
+  if (2 * bytes > m.cache_bytes) return pull_s(q, bytes, m);
   const double per_byte =
       q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;
