@@ -227,10 +227,11 @@ class Lane {
   const Plan::Part* part_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
-  Rivalry* rivalry_ = nullptr;     // if the part has a rival
-  Rival way_ = Rival::kFirst;      // of this call
-  double entered_s_ = 0;           // when the decider did
-  double timed_from_s_ = 0;        // by the decider; 0: not timed
+  Rivalry* rivalry_ = nullptr;  // if the part has a rival
+  Rival way_ = Rival::kFirst;   // of this call
+  double timed_from_s_ = 0;     // by the decider; 0: not timed
+  double wait_began_s_ = 0;     // the first one; 0: not yet
+  double wait_ended_s_ = 0;
   size_t next_ = 0;                // step
   int next_peer_ = 0;              // of an await(all) that is under way
   size_t next_receive_ = 0;        // of part_->receives: the next to be posted
