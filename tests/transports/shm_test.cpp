@@ -37,9 +37,10 @@ class Shm : public testing::Test {
   void reopen_readable(int pid) {
     processes_.resize(2);
     for (PeerProcess& process : processes_) process.pid = pid;
+    Surroundings surroundings{*region_, layout_, notifier_, processes_};
+    surroundings.crowded = crowded_;
     for (int r : {0, 1}) {
-      ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(
-          Surroundings{*region_, layout_, notifier_, processes_}, r, 1);
+      ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(surroundings, r, 1);
     }
   }
   // Until nothing moves any more.
@@ -231,6 +232,11 @@ TEST_F(ShmCrowded, RingsGrowWithTheirMessages) {
   ASSERT_NO_FATAL_FAILURE(exchange(300'000, 3'000'000, 20));
   ASSERT_NO_FATAL_FAILURE(exchange(41, 600'000, 50));
   EXPECT_LE(touched(), both_heads + 2 * ring_data_bytes(8));
+}
+
+TEST_F(ShmCrowded, LongMessagesAreReadOrGoThroughTheRingWhoeverSends) {
+  reopen_readable(getpid());
+  exchange(20'000, 1'500'000, 300);
 }
 
 TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {

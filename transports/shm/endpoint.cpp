@@ -239,12 +239,10 @@ double ShmEndpoint::seconds_of(const Operation& receive, Ways::Way way) {
   constexpr double kTurnsLost = 3;
   // Who only receives, from several, leaves the cores of the others idle by reading.
   constexpr double kWorkNotShared = 1.5;
-  const bool several = last_long_from_ != receive.peer;
-  if (sent_since_) {
-    const bool fits = receive.limit <= peer(receive.peer).out.piece_bytes();
-    return receive.worked_s * (fits ? kTurnsLost : 1);
-  }
-  return receive.worked_s * (several ? kWorkNotShared : 1);
+  const bool fits = receive.limit <= peer(receive.peer).out.piece_bytes();
+  const bool from_several = last_long_from_ != receive.peer;
+  if (sent_since_) return receive.worked_s * (fits ? kTurnsLost : 1);
+  return receive.worked_s * (from_several ? kWorkNotShared : 1);
 }
 
 // A long message from that peer is here.
