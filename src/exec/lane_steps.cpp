@@ -87,7 +87,9 @@ bool Lane::pull(const Step& step, const std::byte* src) {
   if (status.code() == Code::kPeerFailed) {
     return fail({Code::kPeerFailed, name_of(step.peer) + " has died"});
   }
-  if (!said_asking_) {
+  // Of a communicator that was stopped, peers may have given up their buffers.
+  const bool stopped = transport_.shared_state()->stop.load(std::memory_order_acquire) != 0;
+  if (!said_asking_ && !stopped) {
     said_asking_ = true;
     log::warn("a buffer of {} cannot be read directly ({}): it is handed over, which is slower",
               name_of(step.peer), status.message());
