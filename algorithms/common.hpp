@@ -13,8 +13,6 @@ namespace tutti {
 inline Ref send_at(uint64_t offset) { return Ref::of(Space::kSend, offset); }
 inline Ref recv_at(uint64_t offset) { return Ref::of(Space::kRecv, offset); }
 
-inline uint64_t whole_lines(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
-
 inline int parts_of_at_most(uint64_t bytes, uint64_t part_bytes) {
   return static_cast<int>((bytes + part_bytes - 1) / part_bytes);
 }

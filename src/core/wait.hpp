@@ -20,6 +20,10 @@
 namespace tutti {
 
 inline constexpr size_t kCacheLine = 64;
+// The bytes of all lines that so many bytes touch, from the beginning of the first.
+constexpr uint64_t whole_lines(uint64_t bytes) {
+  return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+}
 
 // What a sleeping thread lies on: one per rank, in memory that its wakers can write.
 struct alignas(kCacheLine) Bell {

@@ -86,7 +86,7 @@ void Lane::bind(const Call& call) {
 }
 
 void Lane::place_scratch() {
-  const size_t lines = (part_->schedule.scratch_bytes + kCacheLine - 1) / kCacheLine;
+  const size_t lines = whole_lines(part_->schedule.scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
   bases_[2] = reinterpret_cast<std::byte*>(scratch_.data());
 }

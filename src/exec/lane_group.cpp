@@ -24,7 +24,7 @@ void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const Cal
   offset_ = part.offset;
   record_ = record;
   progress_ = {};
-  const size_t lines = (composed_->scratch_bytes + kCacheLine - 1) / kCacheLine;
+  const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
 }
 

@@ -121,7 +121,7 @@ void Builder::await(int peer, uint32_t tick) {
 
 Ref Builder::scratch(uint64_t bytes) {
   const Ref place = Ref::of(Space::kScratch, schedule_.scratch_bytes);
-  schedule_.scratch_bytes += (bytes + 63) / 64 * 64;
+  schedule_.scratch_bytes += whole_lines(bytes);
   return place;
 }
 

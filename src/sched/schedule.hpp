@@ -221,7 +221,7 @@ struct Problem {
   [[nodiscard]] uint64_t slot_extent() const {
     const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
     const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
-    return (std::min(most, limits.slot_bytes) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    return whole_lines(std::min(most, limits.slot_bytes));
   }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.

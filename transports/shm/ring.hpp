@@ -116,7 +116,7 @@ constexpr uint64_t most_at_once(uint64_t reach, bool crowded) {
 
 // What a frame with so many bytes takes of the data area.
 constexpr uint64_t data_bytes_of(uint64_t payload) {
-  return payload <= kInlineBytes ? 0 : (payload + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return payload <= kInlineBytes ? 0 : whole_lines(payload);
 }
 
 }  // namespace tutti::shm
