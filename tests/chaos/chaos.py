@@ -21,14 +21,18 @@ LENGTHS = (0.002, 0.01, 0.05, 0.2)  # seconds
 
 
 def descendants(pid):
-    """Of a process that ends meanwhile, those that were found until then."""
     found = []
     try:
-        for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-            for child in map(int, task.read_text().split()):
-                found += [child, *descendants(child)]
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").glob("*/children"))
     except OSError:
-        pass
+        return found  # the process has just ended
+    for task in tasks:
+        try:
+            children = [int(child) for child in task.read_text().split()]
+        except OSError:
+            continue  # it has just ended
+        for child in children:
+            found += [child, *descendants(child)]
     return found
 
 
