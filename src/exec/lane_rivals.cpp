@@ -46,9 +46,9 @@ void Lane::still_waits() {
 }
 
 // How late a peer came says nothing about the way, so the first wait does not count. But where one
-// rank only gives, the next calls of the others find done what it has done meanwhile, and
-// what that took shows in that wait alone. So of calls that follow at once on one another,
-// all counts from end to end.
+// rank only gives, the next calls of the others find done what it has done meanwhile, and what that
+// took shows in that wait alone. So of calls that follow at once on one another, all counts from
+// end to end.
 double Lane::seconds_until(double end_s) const {
   constexpr double kAtOnce = 1.0 / 8;  // of the call
   const bool follows = root_gives(arguments_->collective) && call_ == rivalry_->last_call + 1 &&

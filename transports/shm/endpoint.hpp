@@ -84,7 +84,7 @@ class ShmEndpoint final : public Endpoint {
   void begin_receiving(Operation& receive, const Message& message);
   [[nodiscard]] Ways::Way way_of(int source, uint64_t bytes);
   void grant(Operation& receive);
-  double seconds_of(const Operation& receive, Ways::Way way);
+  [[nodiscard]] double seconds_of(const Operation& receive, Ways::Way way);
   void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);
   void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);
