@@ -239,7 +239,7 @@ TEST_F(ShmCrowded, LongMessagesAreReadOrGoThroughTheRingWhoeverSends) {
   ASSERT_NO_FATAL_FAILURE(exchange(1'000'000, 1'000'000, 1));
   EXPECT_LE(touched(), 2 * kRingHeadBytes + (8 << 10)) << "it was to be read";
   ASSERT_NO_FATAL_FAILURE(exchange(20'000, 1'500'000, 300));
-  EXPECT_GT(touched(), 2 * kRingHeadBytes + 1'000'000) << "nothing went through the ring";
+  EXPECT_GT(touched(), 2 * kRingHeadBytes + 100'000) << "nothing went through the ring";
 }
 
 TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
