@@ -16,17 +16,21 @@ namespace {
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = all_but_own(q, q.bytes());
   return TwoShot::waits(q) * sync_s(q, m) + TwoShot::write_s(q, q.bytes(), m) +
-         2 * TwoShot::read_s(q, others, m) + combine_s(q.bytes() - others, m) +
-         copy_s(q.bytes() - others, m) + buffers_s(q, m) + q.ranks * m.step_s;
+         2 * TwoShot::read_s(q, others, m) + combine_s(q.bytes() - others, m) + buffers_s(q, m) +
+         q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   TwoShot way(q, b);
-  way.build([&](int chunk) { way.reduce_own(chunk, way.own_result(chunk)); },
-            [&](int chunk) {
-              // Not all from one rank at a time.
-              for (int i = 0; i < q.ranks; ++i) way.copy_result(chunk, rank_after(q, i));
-            });
+  way.build(
+      [&](int chunk) {
+        way.reduce_own(chunk, way.own_result(chunk));
+        way.copy_result(chunk, q.rank);  // in one pass with that
+      },
+      [&](int chunk) {
+        // Not all from one rank at a time.
+        for (int i = 1; i < q.ranks; ++i) way.copy_result(chunk, rank_after(q, i));
+      });
 }
 
 }  // namespace

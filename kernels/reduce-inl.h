@@ -63,30 +63,104 @@ HWY_INLINE auto load(const Math& math, D d, const void* source, size_t i) {
   }
 }
 
-template <class Math, class D, class V>
-HWY_INLINE void store(const Math& math, D d, V v, void* dst, size_t i) {
-  using Element = typename Math::Element;
-  const hn::Rebind<Element, D> memory;
+// Elements to memory, anywhere.
+template <class D, class V>
+HWY_INLINE void write(D memory, V elements, void* dst, size_t i) {
+  using Element = hn::TFromD<D>;
   uint8_t* to = static_cast<uint8_t*>(dst) + i * sizeof(Element);
   if constexpr (hn::MaxLanes(memory) == 1) {
     Element element;
-    hn::StoreU(math.encode(d, v), memory, &element);
+    hn::StoreU(elements, memory, &element);
     hwy::CopyBytes<sizeof(Element)>(&element, to);
   } else {
-    hn::StoreU(math.encode(d, v), memory, reinterpret_cast<Element*>(to));
+    hn::StoreU(elements, memory, reinterpret_cast<Element*>(to));
   }
 }
 
-// As store(), past the caches, where one vector of elements fills a register that can be.
-template <class Math, class D, class V>
-HWY_INLINE void store_stream(const Math& math, D d, V v, void* dst, size_t i) {
-  using Element = typename Math::Element;
-  const hn::Rebind<Element, D> memory;
-  if constexpr (hn::MaxLanes(memory) * sizeof(Element) >= 16) {
-    hn::Stream(math.encode(d, v), memory, static_cast<Element*>(dst) + i);
+// The same past the caches, at a multiple of a vector, where elements fill a register that can be.
+template <class D, class V>
+HWY_INLINE void write_past_caches(D memory, V elements, void* dst, size_t i) {
+  if constexpr (hn::MaxLanes(memory) * sizeof(hn::TFromD<D>) >= 16) {
+    hn::Stream(elements, memory, static_cast<hn::TFromD<D>*>(dst) + i);
   } else {
-    store(math, d, v, dst, i);
+    write(memory, elements, dst, i);
   }
+}
+
+// Vectors have no arrays: on some targets their size is not known.
+template <bool kStream, class D, class V>
+HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i) {
+  const size_t n = hn::Lanes(memory);
+  if constexpr (kStream) {
+    write_past_caches(memory, v0, dst, i);
+    write_past_caches(memory, v1, dst, i + n);
+    write_past_caches(memory, v2, dst, i + 2 * n);
+    write_past_caches(memory, v3, dst, i + 3 * n);
+  } else {
+    write(memory, v0, dst, i);
+    write(memory, v1, dst, i + n);
+    write(memory, v2, dst, i + 2 * n);
+    write(memory, v3, dst, i + 3 * n);
+  }
+}
+
+// Where results go: to one place, past the caches or not, ...
+template <bool kStream>
+struct Destination {
+  void* dst;
+  [[nodiscard]] HWY_INLINE const void* to_align() const { return dst; }
+  template <class D, class V>
+  HWY_INLINE void put(D memory, V elements, size_t i) const {
+    write(memory, elements, dst, i);
+  }
+  // At a multiple of a vector, if dst lies so that there is one.
+  template <class D, class V>
+  HWY_INLINE void put_four(D memory, V v0, V v1, V v2, V v3, size_t i) const {
+    write_four<kStream>(memory, v0, v1, v2, v3, dst, i);
+  }
+  HWY_INLINE void end() const {
+    if constexpr (kStream) hwy::FlushStream();
+  }
+};
+// ... or to two. What goes past the caches is aligned like dst.
+struct TwoDestinations {
+  void* dst;
+  void* copy;
+  bool stream;
+  bool stream_copy;
+  [[nodiscard]] HWY_INLINE const void* to_align() const { return dst; }
+  template <class D, class V>
+  HWY_INLINE void put(D memory, V elements, size_t i) const {
+    write(memory, elements, dst, i);
+    write(memory, elements, copy, i);
+  }
+  template <class D, class V>
+  HWY_INLINE void put_four(D memory, V v0, V v1, V v2, V v3, size_t i) const {
+    put_four_to(dst, stream, memory, v0, v1, v2, v3, i);
+    put_four_to(copy, stream_copy, memory, v0, v1, v2, v3, i);
+  }
+  HWY_INLINE void end() const {
+    if (stream || stream_copy) hwy::FlushStream();
+  }
+
+ private:
+  template <class D, class V>
+  static HWY_INLINE void put_four_to(void* to, bool past_caches, D memory, V v0, V v1, V v2, V v3,
+                                     size_t i) {
+    if (past_caches) {
+      write_four<true>(memory, v0, v1, v2, v3, to, i);
+    } else {
+      write_four<false>(memory, v0, v1, v2, v3, to, i);
+    }
+  }
+};
+
+template <class Math, class D>
+using MemoryTag = hn::Rebind<typename Math::Element, D>;
+
+template <class Math, class D, class V, class To>
+HWY_INLINE void store(const Math& math, D d, V v, const To& to, size_t i) {
+  to.put(MemoryTag<Math, D>(), math.encode(d, v), i);
 }
 
 template <class Math, class Sources, class D>
@@ -101,8 +175,8 @@ HWY_INLINE auto fold(const Math& math, const Sources& sources, D d, size_t i) {
 // Four vectors at a time, so that a source's pointer is fetched once for all of them. There are no
 // prefetches: for sources that another core has just written, none of 4 to 64 lines ahead gained
 // anything between 64 B and 256 KiB, where this loop runs as fast as memcpy.
-template <bool kStream, class Math, class Sources, class D>
-HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, void* dst, size_t i) {
+template <class Math, class Sources, class D, class To>
+HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, const To& to, size_t i) {
   const size_t n = hn::Lanes(d);
   auto v0 = load(math, d, sources[0], i);
   auto v1 = load(math, d, sources[0], i + n);
@@ -115,31 +189,22 @@ HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, void*
     v2 = math.combine(d, v2, load(math, d, source, i + 2 * n));
     v3 = math.combine(d, v3, load(math, d, source, i + 3 * n));
   }
-  if constexpr (kStream) {
-    store_stream(math, d, v0, dst, i);
-    store_stream(math, d, v1, dst, i + n);
-    store_stream(math, d, v2, dst, i + 2 * n);
-    store_stream(math, d, v3, dst, i + 3 * n);
-  } else {
-    store(math, d, v0, dst, i);
-    store(math, d, v1, dst, i + n);
-    store(math, d, v2, dst, i + 2 * n);
-    store(math, d, v3, dst, i + 3 * n);
-  }
+  to.put_four(MemoryTag<Math, D>(), math.encode(d, v0), math.encode(d, v1), math.encode(d, v2),
+              math.encode(d, v3), i);
 }
 
 // Fewer elements than a vector has, in smaller ones, of which the last overlaps its neighbour. That
 // one is computed first and written last, for dst may be a source.
-template <size_t kLanes, class Math, class Sources>
-HWY_INLINE void reduce_few(const Math& math, const Sources& sources, void* dst, size_t count) {
+template <size_t kLanes, class Math, class Sources, class To>
+HWY_INLINE void reduce_few(const Math& math, const Sources& sources, const To& to, size_t count) {
   const hn::CappedTag<typename Math::Lane, kLanes> d;
   if (count >= kLanes) {
     const size_t end = count - kLanes;
     const auto last = fold(math, sources, d, end);
-    for (size_t i = 0; i < end; i += kLanes) store(math, d, fold(math, sources, d, i), dst, i);
-    store(math, d, last, dst, end);
+    for (size_t i = 0; i < end; i += kLanes) store(math, d, fold(math, sources, d, i), to, i);
+    store(math, d, last, to, end);
   } else if constexpr (kLanes > 1) {
-    reduce_few<HWY_MAX(1, kLanes / 4)>(math, sources, dst, count);
+    reduce_few<HWY_MAX(1, kLanes / 4)>(math, sources, to, count);
   }
 }
 
@@ -154,45 +219,57 @@ HWY_INLINE size_t elements_to_alignment(const void* dst, size_t bytes, size_t ot
 // A vector's worth at each end is computed first and written last, so that the loop between them
 // has whole vectors and aligned stores only; elements that it shares with the ends get the same
 // value twice. Nothing that is still to be read has been written, should dst be a source.
-template <bool kStream, class Math, class Sources>
-HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, void* dst, size_t count) {
+template <class Math, class Sources, class To>
+HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, const To& to,
+                                size_t count) {
   using Element = typename Math::Element;
   const hn::ScalableTag<typename Math::Lane> d;
   const size_t n = hn::Lanes(d);
   if (count < n) {
     if constexpr (requires { typename Math::Single; }) {
-      return reduce_elements<kStream>(typename Math::Single{math.finish}, sources, dst, count);
+      return reduce_elements(typename Math::Single{math.finish}, sources, to, count);
     } else {
       // Smaller ones of a target whose vectors have no fixed size: single elements.
       constexpr size_t kLanes = HWY_HAVE_SCALABLE ? 1 : HWY_MAX(1, hn::MaxLanes(d) / 4);
-      return reduce_few<kLanes>(math, sources, dst, count);
+      return reduce_few<kLanes>(math, sources, to, count);
     }
   }
   const auto first = fold(math, sources, d, 0);
   const auto last = fold(math, sources, d, count - n);
   const size_t end = count - n;
-  size_t i = elements_to_alignment<Element>(dst, n * sizeof(Element), n);
+  size_t i = elements_to_alignment<Element>(to.to_align(), n * sizeof(Element), n);
   if constexpr (!Math::kLong) {
-    for (; i + 4 * n <= count; i += 4 * n) reduce_four<kStream>(math, sources, d, dst, i);
+    for (; i + 4 * n <= count; i += 4 * n) reduce_four(math, sources, d, to, i);
   }
-  for (; i < end; i += n) store(math, d, fold(math, sources, d, i), dst, i);
-  if constexpr (kStream) hwy::FlushStream();
-  store(math, d, first, dst, 0);
-  store(math, d, last, dst, end);
+  for (; i < end; i += n) store(math, d, fold(math, sources, d, i), to, i);
+  to.end();
+  store(math, d, first, to, 0);
+  store(math, d, last, to, end);
 }
 
 template <class Math>
 void reduce_with(const Math& math, void* dst, const void* const* sources, size_t k, size_t count,
                  const ReduceOptions& options) {
-  if constexpr (!Math::kLong) {
-    // Stores past the caches must be aligned, which they can be if elements are.
-    const bool aligned = reinterpret_cast<uintptr_t>(dst) % sizeof(typename Math::Element) == 0;
-    if (options.stream && aligned) {
-      return reduce_elements<true>(math, Many{sources, k}, dst, count);
-    }
-    if (k == 2) return reduce_elements<false>(math, Two{sources[0], sources[1]}, dst, count);
+  // Stores past the caches must be aligned, which they can be if elements are.
+  const auto offset = reinterpret_cast<uintptr_t>(dst);
+  const bool aligned = offset % sizeof(typename Math::Element) == 0;
+  if (options.copy != nullptr) {
+    const hn::ScalableTag<typename Math::Lane> d;
+    const uintptr_t vector = hn::Lanes(d) * sizeof(typename Math::Element);
+    const bool alike = (offset - reinterpret_cast<uintptr_t>(options.copy)) % vector == 0;
+    const TwoDestinations both = {dst, options.copy, options.stream && aligned,
+                                  options.stream_copy && aligned && alike};
+    return reduce_elements(math, Many{sources, k}, both, count);
   }
-  reduce_elements<false>(math, Many{sources, k}, dst, count);
+  if constexpr (!Math::kLong) {
+    if (options.stream && aligned) {
+      return reduce_elements(math, Many{sources, k}, Destination<true>{dst}, count);
+    }
+    if (k == 2) {
+      return reduce_elements(math, Two{sources[0], sources[1]}, Destination<false>{dst}, count);
+    }
+  }
+  reduce_elements(math, Many{sources, k}, Destination<false>{dst}, count);
 }
 
 // ---- the parts of a Math ----
@@ -358,7 +435,7 @@ void scale(void* dst, const void* source, const void* scalar, size_t count) {
   const hn::CappedTag<Lane, 1> d;
   const Lane factor = hn::GetLane(load(Math<Format, Multiply>{{}}, d, scalar, 0));
   const Math<Format, Multiply, MultiplyBy<Lane>> math = {{factor}};
-  reduce_elements<false>(math, One{source}, dst, count);
+  reduce_elements(math, One{source}, Destination<false>{dst}, count);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -18,13 +18,18 @@ struct ReduceOptions {
   // Write dst with non-temporal stores (ends with a store fence). Where dst's alignment does not
   // allow them, ordinary stores.
   bool stream = false;
+  // Unless null: write the results here as well, in the same pass; past the caches or not. Where it
+  // is not aligned as dst is, with ordinary stores.
+  void* copy = nullptr;
+  bool stream_copy = false;
 };
 
 // dst[i] = sources[0][i] op sources[1][i] op ... in that order, i < count; k >= 1. dst may be equal
-// to one of the sources, but not overlap one otherwise. No pointer needs alignment. Floats of 16
-// and 8 bits: accumulated in binary32, rounded once to nearest even; what leaves their range
-// becomes infinity, or NaN in e4m3, which has none. Integers wrap. NaN results: the default quiet
-// NaN, positive. Denormals are kept. The bits are the same on every instruction set.
+// to one of the sources, but not overlap one otherwise; so may options.copy, but not to dst. No
+// pointer needs alignment. Floats of 16 and 8 bits: accumulated in binary32, rounded once to
+// nearest even; what leaves their range becomes infinity, or NaN in e4m3, which has none. Integers
+// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. The bits are the same on
+// every instruction set.
 using ReduceKernel = void (*)(void* dst, const void* const* sources, size_t k, size_t count,
                               const ReduceOptions& options);
 

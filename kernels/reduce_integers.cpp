@@ -58,10 +58,13 @@ struct BitXor {
 template <class T>
 void integer_average(void* dst, const void* const* sources, size_t k, size_t count,
                      const ReduceOptions& options) {
-  const bool divides = options.divisor > 1;
-  const ReduceOptions sum = {0, options.stream && !divides};
-  reduce<Plain<hwy::MakeUnsigned<T>>, Add>(dst, sources, k, count, sum);
-  if (divides) divide_elements<T>(dst, count, options.divisor);
+  using Sum = Plain<hwy::MakeUnsigned<T>>;
+  if (options.divisor <= 1) return reduce<Sum, Add>(dst, sources, k, count, options);
+  reduce<Sum, Add>(dst, sources, k, count, {});
+  divide_elements<T>(dst, count, options.divisor);
+  if (options.copy == nullptr) return;
+  copy_long(options.copy, dst, count * sizeof(T),
+            options.stream_copy ? CopyWay::kPastCaches : CopyWay::kFromMemory);
 }
 
 // Bit operations are those of bytes for every type.

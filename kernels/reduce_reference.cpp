@@ -113,6 +113,7 @@ void reduce(void* dst, const void* const* sources, size_t k, size_t count,
     }
     if (kAverage && options.divisor != 0) value = average(value, options.divisor);
     Format::store(value, static_cast<char*>(dst) + offset);
+    if (options.copy != nullptr) Format::store(value, static_cast<char*>(options.copy) + offset);
   }
 }
 

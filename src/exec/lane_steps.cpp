@@ -34,8 +34,13 @@ void Lane::reduce(const Step& step) {
   if (plan_->kernel == nullptr) {
     return reduce_with_user_function(address(step.dst), step.source_count, count);
   }
-  const ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                              .stream = step.streams || goes_past_caches(step)};
+  ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
+                        .stream = step.streams || goes_past_caches(step)};
+  if (step.with_next) {
+    const Step& copy = part_->schedule.steps[++next_];
+    options.copy = address(copy.dst);
+    options.stream_copy = copy.streams || goes_past_caches(copy);
+  }
   plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
 }
 

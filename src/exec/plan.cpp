@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "algorithms/common.hpp"
+#include "exec/merge.hpp"
 
 namespace tutti {
 namespace {
@@ -73,6 +74,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   Plan::Part part;
   part.schedule = build_schedule(algorithm, problem);
   part.receives = receives_of(part.schedule, problem.in_place);
+  merge_copies(problem, part.schedule);
   part.offset = range.offset;
   part.slot_extent =
       part.schedule.slot_extent > 0 ? part.schedule.slot_extent : problem.slot_extent();

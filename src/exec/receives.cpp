@@ -1,30 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/receives.hpp"
 
+#include "exec/overlap.hpp"
+
 namespace tutti {
 namespace {
 
 // How far ahead to look: bounds what a plan costs to make.
 constexpr uint32_t kLookahead = 64;
 
-struct Place {
-  Ref ref;
-  uint64_t bytes;
-};
-
-bool is_buffer(const Ref& ref) {
-  return ref.space() == Space::kSend || ref.space() == Space::kRecv;
-}
-
-bool overlap(const Place& a, const Place& b, bool in_place) {
-  if (a.bytes == 0 || b.bytes == 0) return false;
-  if (a.ref.base != b.ref.base) return in_place && is_buffer(a.ref) && is_buffer(b.ref);
-  return a.ref.offset < b.ref.offset + b.bytes && b.ref.offset < a.ref.offset + a.bytes;
-}
-
 // Whether the step leaves the place alone. No receive goes before a fence, after which the sources
 // of earlier sends may be written, nor before what concerns shared memory.
-bool leaves_alone(const Schedule& schedule, const Step& step, const Place& place, bool in_place) {
+bool leaves_alone(const Schedule& schedule, const Step& step, const PlacedBytes& place,
+                  bool in_place) {
   const auto uses = [&](const Ref& ref) { return overlap({ref, step.bytes}, place, in_place); };
   switch (step.kind) {
     case StepKind::kSend: return !uses(step.src);
@@ -47,7 +35,7 @@ std::vector<ReceiveStep> receives_of(const Schedule& schedule, bool in_place) {
   for (uint32_t i = 0; i < schedule.steps.size(); ++i) {
     const Step& receive = schedule.steps[i];
     if (receive.kind != StepKind::kRecv) continue;
-    const Place place{receive.dst, receive.bytes};
+    const PlacedBytes place{receive.dst, receive.bytes};
     uint32_t from = i;
     while (from > earliest && i - from < kLookahead &&
            leaves_alone(schedule, schedule.steps[from - 1], place, in_place)) {

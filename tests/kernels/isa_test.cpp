@@ -178,6 +178,58 @@ TEST_P(EveryIsa, ScalesToTheReferencesBits) {
   }
 }
 
+// What a kernel writes to two places, of which the second may be a source.
+void expect_same_bits_twice(const Case& c, size_t copy_offset, const std::vector<Bytes>& inputs) {
+  const size_t size = c.count * type_size(c.type);
+  const Bytes expected =
+      run(reduce_kernel_scalar(c.op, c.type),
+          {c.op, c.type, c.k, c.count, 0, Target::kOwn, {c.options.divisor, false}}, inputs);
+  for (const std::string_view isa : kernel_isas()) {
+    std::vector<Placed> sources;
+    std::vector<const void*> pointers;
+    for (size_t s = 0; s < c.k; ++s) {
+      const auto end = inputs[s].begin() + static_cast<ptrdiff_t>(size);
+      sources.emplace_back(Bytes(inputs[s].begin(), end), c.offset);
+      pointers.push_back(sources.back().data());
+    }
+    Placed dst(Bytes(size, 0xA5), c.offset);
+    Placed own_copy(Bytes(size, 0xA5), copy_offset);
+    Placed& copy = c.target == Target::kOwn ? own_copy : sources.back();
+    ReduceOptions options = c.options;
+    options.copy = copy.data();
+    reduce_kernel_for(isa, c.op, c.type)(dst.data(), pointers.data(), c.k, c.count, options);
+    ASSERT_EQ(dst.bytes(), expected) << describe(isa, c);
+    ASSERT_EQ(copy.bytes(), expected) << describe(isa, c) << ", the copy at " << copy_offset;
+  }
+}
+
+TEST_P(EveryIsa, WritesTheSameToTwoPlaces) {
+  const DataType type = GetParam();
+  const std::vector<Bytes> inputs = mixed_sources(type, 3, 1000);
+  for (const ReduceOp op : all_ops()) {
+    if (!op_supports(op, type)) continue;
+    for (const size_t k : {1u, 2u, 3u}) {
+      for (const size_t count : {1u, 3u, 16u, 17u, 65u, 129u, 1000u}) {
+        for (const bool stream : {false, true}) {
+          for (const bool stream_copy : {false, true}) {
+            const ReduceOptions options{
+                .divisor = 2, .stream = stream, .copy = nullptr, .stream_copy = stream_copy};
+            for (const size_t offset : {size_t{0}, size_t{1}, type_size(type)}) {
+              expect_same_bits_twice({op, type, k, count, 0, Target::kOwn, options}, offset,
+                                     inputs);
+              expect_same_bits_twice({op, type, k, count, offset, Target::kOwn, options}, 0,
+                                     inputs);
+              expect_same_bits_twice({op, type, k, count, offset, Target::kLastSource, options}, 0,
+                                     inputs);
+            }
+          }
+        }
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, EveryIsa, testing::ValuesIn(all_types()),
                          [](const auto& info) { return test_name(info.param); });
 

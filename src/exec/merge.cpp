@@ -1,0 +1,47 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/merge.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "exec/overlap.hpp"
+
+namespace tutti {
+namespace {
+
+bool copies_result(const Step& step, const Step& next) {
+  return step.kind == StepKind::kReduce && next.kind == StepKind::kCopy && next.src == step.dst &&
+         next.bytes == step.bytes;
+}
+
+// A kernel reads each element of its sources before it writes it, so what it writes may lie where a
+// source lies, but nowhere between. In place, allreduce and reduce have the same bytes at the same
+// offset of both buffers.
+bool may_overwrite(const Problem& problem, const Ref& source, const Step& copy) {
+  const bool alike = problem.in_place && (problem.collective == Collective::kAllreduce ||
+                                          problem.collective == Collective::kReduce);
+  const auto is_buffer = [](const Ref& ref) {
+    return ref.space() == Space::kSend || ref.space() == Space::kRecv;
+  };
+  const bool same_buffer =
+      source.base == copy.dst.base || (alike && is_buffer(source) && is_buffer(copy.dst));
+  if (same_buffer && source.offset == copy.dst.offset) return true;
+  const PlacedBytes written = {copy.dst, copy.bytes};
+  return !overlap({source, copy.bytes}, written, problem.in_place);
+}
+
+}  // namespace
+
+void merge_copies(const Problem& problem, Schedule& schedule) {
+  for (size_t i = 0; i + 1 < schedule.steps.size(); ++i) {
+    Step& step = schedule.steps[i];
+    const Step& copy = schedule.steps[i + 1];
+    if (!copies_result(step, copy)) continue;
+    const std::span sources =
+        std::span(schedule.sources).subspan(step.first_source, step.source_count);
+    step.with_next = std::ranges::all_of(
+        sources, [&](const Ref& source) { return may_overwrite(problem, source, copy); });
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,26 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which places of a schedule share memory.
+#pragma once
+
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+struct PlacedBytes {
+  Ref ref;
+  uint64_t bytes;
+};
+
+// Whether two of them lie in one piece of memory. Where the caller's buffers coincide, all of one
+// is taken to overlap with all of the other, for how they do so depends on the rank.
+[[nodiscard]] inline bool overlap(const PlacedBytes& a, const PlacedBytes& b, bool in_place) {
+  const auto is_buffer = [](const Ref& ref) {
+    return ref.space() == Space::kSend || ref.space() == Space::kRecv;
+  };
+  if (a.bytes == 0 || b.bytes == 0) return false;
+  if (a.ref.base != b.ref.base) return in_place && is_buffer(a.ref) && is_buffer(b.ref);
+  return a.ref.offset < b.ref.offset + b.bytes && b.ref.offset < a.ref.offset + a.bytes;
+}
+
+}  // namespace tutti
