@@ -87,11 +87,13 @@ struct Waiter {
 enum class WaitEnd { kReady, kStopped, kDeadline };
 
 // Says that something moved that this thread waits for, though it is not all there yet: the wait
-// begins its patience anew. What waits for long messages moves them itself, piece by piece.
+// begins its patience anew. What waits for a long message or call moves it itself, piece by piece.
 inline thread_local uint32_t moves_of_this_thread = 0;
 inline void note_move() { ++moves_of_this_thread; }
 
 namespace wait_detail {
+// Whatever moves meanwhile: between them is a look at what else may end the wait.
+inline constexpr uint32_t kMostSpinsAtOnce = 10'000;
 void relax();
 int64_t deadline_of(const Waiter& waiter);
 // One round of the slow part; `round` counts from 0. Returns whether the wait is over.
@@ -107,27 +109,41 @@ void after_sleep(const Waiter& waiter);
 template <typename Ready>
 WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
   if (ready()) return WaitEnd::kReady;
-  for (uint32_t i = 0; i < waiter.patience->spins; ++i) {
+  uint32_t moves = moves_of_this_thread;
+  const uint32_t most_spins = waiter.patience->spins;
+  for (uint32_t i = 0; i < most_spins; ++i) {
     wait_detail::relax();
     if (ready()) return WaitEnd::kReady;
   }
   const int64_t deadline_ms = wait_detail::deadline_of(waiter);
-  uint32_t moves = moves_of_this_thread;
-  for (uint32_t round = 0;; ++round) {
+  uint32_t spins_left = 0;
+  uint32_t spins_at_once = 0;
+  for (uint32_t round = 0;;) {
     WaitEnd end{};
-    const bool over = wait_detail::slow_round(waiter, deadline_ms, round, end);
+    bool over = false;
+    const bool spins = spins_left > 0 && spins_at_once < wait_detail::kMostSpinsAtOnce;
+    if (spins) {
+      wait_detail::relax();
+      --spins_left;
+      ++spins_at_once;
+    } else {
+      spins_at_once = 0;
+      over = wait_detail::slow_round(waiter, deadline_ms, round, end);
+    }
     if (ready()) return WaitEnd::kReady;
     if (over) return end;
     if (moves != moves_of_this_thread) {
       moves = moves_of_this_thread;
-      round = UINT32_MAX;  // 0 in the next turn
+      spins_left = most_spins;
+      round = 0;
       continue;
     }
-    if (round < waiter.patience->yields || waiter.bell == nullptr) continue;
+    if (spins) continue;
+    if (round++ < waiter.patience->yields || waiter.bell == nullptr) continue;
     const uint32_t rings = wait_detail::before_sleep(waiter);
     const bool done = ready();
     if (!done) {
-      wait_detail::sleep(waiter, deadline_ms, rings, round - waiter.patience->yields);
+      wait_detail::sleep(waiter, deadline_ms, rings, round - 1 - waiter.patience->yields);
     }
     wait_detail::after_sleep(waiter);
     if (done) return WaitEnd::kReady;

@@ -101,6 +101,7 @@ Advance Lane::advance() {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !pass_gate()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
   bool through = window_ == nullptr || part_->enters || all_entered(call_);
+  const size_t first = next_;
   while (through && next_ < part_->schedule.steps.size()) {
     through = run(part_->schedule.steps[next_]);
     if (through) ++next_;
@@ -110,6 +111,7 @@ Advance Lane::advance() {
     finish();
     return Advance::kDone;
   }
+  if (next_ != first) note_move();
   if (!sends_.empty()) poll();
   // Its buffers are shown, so it is not through before all peers are.
   if (part_->schedule.shows_buffers) window_->hand_over();

@@ -12,6 +12,7 @@ namespace {
 constexpr Patience kSleepAtOnce{.spins = 0, .yields = 0, .wake_needs_fence = false};
 
 constexpr Patience kYieldsFirst{.spins = 0, .yields = 10, .wake_needs_fence = false};
+constexpr Patience kSpinsFirst{.spins = 100, .yields = 0, .wake_needs_fence = false};
 
 int64_t cpu_ms() {
   timespec now{};
@@ -53,13 +54,29 @@ TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
 
 // Nor does that put off the end.
 TEST(Wait, EndsAtTheDeadlineThoughSomethingMoves) {
-  const Waiter waiter{.patience = &kYieldsFirst, .deadline_ms = now_ms() + 5, .polls = true};
+  for (const Patience* patience : {&kYieldsFirst, &kSpinsFirst}) {
+    const Waiter waiter{.patience = patience, .deadline_ms = now_ms() + 5, .polls = true};
+    EXPECT_EQ(wait_until(waiter,
+                         [] {
+                           note_move();
+                           return false;
+                         }),
+              WaitEnd::kDeadline);
+  }
+}
+
+// Whoever waits for a long call works on it in between.
+TEST(Wait, SpinsAnewAfterSomethingMoved) {
+  Bell bell{};
+  const Waiter waiter{.bell = &bell, .patience = &kSpinsFirst};
+  uint32_t looks = 0;
   EXPECT_EQ(wait_until(waiter,
-                       [] {
-                         note_move();
-                         return false;
+                       [&] {
+                         if (++looks % kSpinsFirst.spins == 0) note_move();
+                         return looks == 10 * kSpinsFirst.spins || bell.sleepers.load() > 0;
                        }),
-            WaitEnd::kDeadline);
+            WaitEnd::kReady);
+  EXPECT_EQ(looks, 10 * kSpinsFirst.spins);
 }
 
 TEST(Wait, EndsWhenStopped) {
