@@ -71,9 +71,7 @@ uint32_t memory_ticks() {
   return ticks;
 }
 
-void Distance::saw(uint32_t ticks, uint32_t mark) {
-  if (mark == mark_) return;
-  mark_ = mark;
+void Distance::saw_new(uint32_t ticks) {
   last_[next_] = ticks;
   next_ = (next_ + 1) % kLooks;
   if (looks_ < kLooks) ++looks_;

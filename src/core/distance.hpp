@@ -52,7 +52,13 @@ class Distance {
   }
   // A load of a line that the peer writes took so long. Its mark is another after each write: a
   // line that has not been written again since the last look tells nothing.
-  void saw(uint32_t ticks, uint32_t mark);
+  void saw(uint32_t ticks, uint32_t mark) {
+    if (mark == mark_) return;
+    mark_ = mark;
+    saw_new(ticks);
+  }
+  // The same of a line that the peer is known to have written since.
+  void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
   [[nodiscard]] bool far() const { return far_; }
   // What the last looks say; 0 if there were too few.

@@ -66,6 +66,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   if (!begun_) close_gate();
   bind(call);
   if (part_->stages && status_.ok()) status_ = window_->reserve_staging();
+  looks_ = watches_ = false;
   if (part_->staged > 0 && staging_ == Staging::kAuto) plan_look();
 }
 
@@ -215,6 +216,31 @@ void Lane::publish(uint32_t tick) {
   transport_.notify();
 }
 
+[[gnu::noinline]] bool Lane::has_come_to(int peer, uint32_t tick) {
+  uint32_t& seen = seen_[static_cast<size_t>(peer)];
+  const uint32_t wanted = tick_base_ + tick;
+  if (reached(seen, wanted)) return true;
+  const bool watches = watches_ && waits_for_tick_of_ == peer;
+  seen = watches ? watched_tick(peer) : shared(peer).progress->tick.load(std::memory_order_acquire);
+  const bool there = reached(seen, wanted);
+  waits_for_tick_of_ = there ? -1 : peer;
+  return there;
+}
+
+[[gnu::always_inline]] inline bool Lane::arrived(int peer, uint32_t tick) {
+  if (peer == rank_) return true;
+  if (!entered(peer, call_)) return false;
+  return tick == 1 || has_come_to(peer, tick);
+}
+
+[[gnu::always_inline]] inline bool Lane::all_arrived(uint32_t tick) {
+  for (; next_peer_ < ranks_; ++next_peer_) {
+    if (!arrived(next_peer_, tick)) return false;
+  }
+  next_peer_ = 0;
+  return true;
+}
+
 bool Lane::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
@@ -247,25 +273,6 @@ void Lane::go_on_viewing() {
       buffer = const_cast<std::byte*>(window_->view(peer, theirs, 0));
     }
   }
-}
-
-bool Lane::all_arrived(uint32_t tick) {
-  for (; next_peer_ < ranks_; ++next_peer_) {
-    if (!arrived(next_peer_, tick)) return false;
-  }
-  next_peer_ = 0;
-  return true;
-}
-
-bool Lane::arrived(int peer, uint32_t tick) {
-  if (peer == rank_) return true;
-  if (!entered(peer, call_)) return false;
-  if (tick == 1) return true;
-  uint32_t& seen = seen_[static_cast<size_t>(peer)];
-  const uint32_t wanted = tick_base_ + tick;
-  if (reached(seen, wanted)) return true;
-  seen = shared(peer).progress->tick.load(std::memory_order_acquire);
-  return reached(seen, wanted);
 }
 
 bool Lane::entered(int peer, uint32_t call) {

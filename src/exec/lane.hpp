@@ -121,6 +121,8 @@ class Lane {
   void take_next_slot();
   void plan_look();
   void look(uint32_t call);
+  uint32_t watched_tick(int peer);
+  void choose_staging(int peer);
   [[nodiscard]] bool goes_past_caches(const Step& step) const {
     return past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches;
   }
@@ -144,6 +146,7 @@ class Lane {
   bool arrived(const Step& step);
   bool all_arrived(uint32_t tick);
   bool arrived(int peer, uint32_t tick);
+  bool has_come_to(int peer, uint32_t tick);
   bool entered(int peer, uint32_t call);
   bool all_entered(uint32_t call);
   bool left_before(int peer, uint32_t call);
@@ -217,6 +220,8 @@ class Lane {
   std::vector<Distance> distances_;  // by peer
   int next_look_ = 0;                // the peer that may be looked at in this call
   bool looks_ = false;               // whether it is
+  bool watches_ = false;             // whether ticks tell how far peers are: watched_tick()
+  int waits_for_tick_of_ = -1;       // the peer, if the last look at its tick was in vain
   bool past_caches_;                 // is staging written
   std::vector<uint32_t> entered_;    // by peer: the last call that it is known to have entered
   std::vector<uint32_t> seen_;       // by peer: the highest tick seen

@@ -12,6 +12,8 @@ namespace {
 // So many calls lie between looks at one peer: prefetchers bring the records beside the one that is
 // looked at, which may be written already if the peer is ahead.
 constexpr uint32_t kCallsBetweenLooks = 5;
+// Calls that stage so much watch the ticks of their peers as well.
+constexpr uint64_t kLeastWatched = 1 << 20;
 
 }  // namespace
 
@@ -19,8 +21,8 @@ constexpr uint32_t kCallsBetweenLooks = 5;
 // have entered this call: what it has just written is still in its caches. Who waits for nobody
 // looks at once.
 void Lane::plan_look() {
-  looks_ = false;
   if (ranks_ == 1) return;
+  watches_ = part_->staged >= kLeastWatched;
   next_look_ = looked_at(call_, rank_, ranks_);
   looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
   if (looks_ && part_->first_wait == 0) {
@@ -34,6 +36,25 @@ void Lane::look(uint32_t call) {
   Distance& distance = distances_[static_cast<size_t>(next_look_)];
   if (call - distance.mark() < kCallsBetweenLooks) return;
   distance.saw(load_ticks(&record_at(next_look_, call)), call);
+  choose_staging(next_look_);
+}
+
+// At the tick of a peer that the rank has waited for, so that its line is here until the peer
+// writes it, and the load that finds another tick is the one that has brought it. (The first look
+// at a tick may stand in line behind stores past the caches.) A call that is long learns so within
+// itself how far its peers are.
+uint32_t Lane::watched_tick(int peer) {
+  const std::atomic<uint32_t>& tick = shared(peer).progress->tick;
+  const uint32_t ticks = load_ticks(&tick);
+  const uint32_t now = tick.load(std::memory_order_acquire);
+  if (now != seen_[static_cast<size_t>(peer)]) {
+    distances_[static_cast<size_t>(peer)].saw_new(ticks);
+    choose_staging(peer);
+  }
+  return now;
+}
+
+void Lane::choose_staging(int peer) {
   // Staging is written the same for all who read it.
   const auto far = std::ranges::count_if(distances_, &Distance::far);
   const bool past_caches = 2 * far > ranks_ - 1;
@@ -42,7 +63,7 @@ void Lane::look(uint32_t call) {
   // Within a small call, which allocates nothing: so no name_of().
   log::debug(
       "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}", far,
-      ranks_ - 1, number_of(next_look_), distance.ticks(), memory_ticks(),
+      ranks_ - 1, number_of(peer), distances_[static_cast<size_t>(peer)].ticks(), memory_ticks(),
       past_caches ? "written past the caches" : "left in the caches");
 }
 

@@ -94,6 +94,14 @@ TEST_F(Looks, AtALineThatHasNotBeenWrittenAgainDoNotCount) {
   EXPECT_TRUE(distance_.far());
 }
 
+TEST_F(Looks, AtALineThatIsKnownToBeNewCountWithoutAMark) {
+  look(kNear, kEnough);
+  for (int i = 0; i < kEnough; ++i) distance_.saw_new(kFar);
+  EXPECT_TRUE(distance_.far());
+  look(kNear, kEnough);
+  EXPECT_FALSE(distance_.far());
+}
+
 TEST_F(Looks, AreDueAtEachCallUntilThereAreEnoughAndThenBySize) {
   for (int i = 0; i < kEnough; ++i) {
     EXPECT_TRUE(distance_.due(4096));
