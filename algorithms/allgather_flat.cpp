@@ -21,15 +21,19 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  const auto put = [&](int i) { put_chunk(q, b, chunks, i, send_at(0)); };
+  // The own chunk is staged and kept in one pass.
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    put_chunk(q, b, chunks, i, send_at(0));
+    if (q.in_place) return;
+    b.copy(recv_at(block_at(q, q.rank) + chunk.offset), send_at(chunk.offset), chunk.bytes, stream);
+  };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
-    for (int distance = 0; distance < q.ranks; ++distance) {
+    for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
-      if (peer == q.rank && q.in_place) continue;
-      const Ref block =
-          peer == q.rank ? send_at(chunk.offset) : Ref::of(Space::kWindow, part_at(q, i), peer);
-      b.copy(recv_at(block_at(q, peer) + chunk.offset), block, chunk.bytes, stream);
+      b.copy(recv_at(block_at(q, peer) + chunk.offset),
+             Ref::of(Space::kWindow, part_at(q, i), peer), chunk.bytes, stream);
     }
   };
   exchange_chunks(b, chunks, put, take);

@@ -17,9 +17,11 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  const bool at_once = q.bytes() >= kLeastKeptAtOnce;
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
+  if (at_once) copy_own_block(q, b);
   b.publish(1);
-  copy_own_block(q, b);
+  if (!at_once) copy_own_block(q, b);
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);

@@ -69,6 +69,10 @@ inline void copy_own_block(const Problem& q, Builder& b) {
   b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
 }
 
+// From here on what is staged and kept had better be read once for both; what is shorter, peers get
+// the sooner if it is kept while they are waited for.
+inline constexpr uint64_t kLeastKeptAtOnce = 16 << 10;
+
 // Alltoall: the same.
 inline void copy_block_to_self(const Problem& q, Builder& b) {
   b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),

@@ -47,6 +47,10 @@ HWY_INLINE void copy_four(D d, uint8_t* to, const uint8_t* from, Store&& store) 
 // Twice as long vectors were slower on an EPYC that has them.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 
+HWY_INLINE void stream_four(uint8_t* to, const uint8_t* from) {
+  copy_four(Bytes(), to, from,
+            [](auto vector, auto d, uint8_t* at) HWY_ATTR { hn::Stream(vector, d, at); });
+}
 HWY_INLINE void copy_four_anywhere(uint8_t* to, const uint8_t* from) {
   copy_four(Bytes(), to, from,
             [](auto vector, auto d, uint8_t* at) HWY_ATTR { hn::StoreU(vector, d, at); });
@@ -71,6 +75,40 @@ void backward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
     HWY_NAMESPACE::copy_four_aligned(to + left - four, from + left - four);
   }
   HWY_NAMESPACE::copy_four_anywhere(to, from);
+}
+
+// Both from the caches, where the first of them has left the source.
+template <>
+void twin_copy<HWY_TARGET>(void* dst, bool stream, void* other, bool stream_other,
+                           const void* source, size_t bytes) {
+  const size_t lanes = hwy::HWY_NAMESPACE::Lanes(HWY_NAMESPACE::Bytes());
+  const size_t four = 4 * lanes;
+  auto* const to = static_cast<uint8_t*>(dst);
+  auto* const to_other = static_cast<uint8_t*>(other);
+  const auto* const from = static_cast<const uint8_t*>(source);
+  const bool alike =
+      (reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(to_other)) % lanes == 0;
+  const auto copy_both_anywhere = [&](size_t at) HWY_ATTR {
+    HWY_NAMESPACE::copy_four_anywhere(to + at, from + at);
+    HWY_NAMESPACE::copy_four_anywhere(to_other + at, from + at);
+  };
+  copy_both_anywhere(bytes - four);
+  size_t left = bytes - (reinterpret_cast<uintptr_t>(to) + bytes) % lanes;
+  for (; left > four; left -= four) {
+    const size_t at = left - four;
+    if (stream) {
+      HWY_NAMESPACE::stream_four(to + at, from + at);
+    } else {
+      HWY_NAMESPACE::copy_four_aligned(to + at, from + at);
+    }
+    if (stream_other && alike) {
+      HWY_NAMESPACE::stream_four(to_other + at, from + at);
+    } else {
+      HWY_NAMESPACE::copy_four_anywhere(to_other + at, from + at);
+    }
+  }
+  hwy::FlushStream();
+  copy_both_anywhere(0);
 }
 
 template <>

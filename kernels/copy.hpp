@@ -26,6 +26,10 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyWay way);
 // Backwards, whatever the processor's way with strings; at least kLeastLongCopy.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
+// To two places that do not overlap, each as by its way; one of them may be where the source lies.
+void copy_twice(void* dst, CopyWay way, void* other, CopyWay other_way, const void* source,
+                size_t bytes);
+
 // Like memcpy, but with null pointers allowed for 0 bytes.
 inline void copy_bytes(void* dst, const void* source, size_t bytes, CopyWay way) {
   if (bytes >= kLeastLongCopy || way == CopyWay::kPastCaches) {

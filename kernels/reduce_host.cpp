@@ -20,6 +20,7 @@ struct Isa {
   ScaleKernel (*scale)(DataType);
   CopyKernel backward_copy;
   CopyKernel stream_copy;
+  TwinCopyKernel twin_copy;
 };
 
 template <int64_t kTarget>
@@ -53,13 +54,18 @@ bool suits_strings(size_t bytes, CopyWay way) {
 
 void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
 
+void plain_copies(void* dst, bool, void* other, bool, const void* source, size_t bytes) {
+  std::memmove(dst, source, bytes);
+  std::memmove(other, dst, bytes);
+}
+
 // Adds the target if it is in this build and this processor runs it.
 template <int64_t kTarget>
 void add_target(int64_t supported, std::vector<Isa>& isas) {
   if constexpr ((HWY_TARGETS & kTarget) != 0) {
     if ((supported & kTarget) == 0) return;
     isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
-                    backward_copy<kTarget>, stream_copy<kTarget>});
+                    backward_copy<kTarget>, stream_copy<kTarget>, twin_copy<kTarget>});
   }
 }
 
@@ -74,7 +80,8 @@ const std::vector<Isa>& isas() {
     add_target<HWY_SVE2>(supported, found);
     add_target<HWY_SVE>(supported, found);
     add_target<HWY_NEON>(supported, found);
-    found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy});
+    found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy,
+                     plain_copies});
     return found;
   }();
   return list;
@@ -105,6 +112,20 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
     copy_by_vectors(dst, source, bytes);
   } else {
     std::memcpy(dst, source, bytes);
+  }
+}
+
+void copy_twice(void* dst, CopyWay way, void* other, CopyWay other_way, const void* source,
+                size_t bytes) {
+  const bool stream = way == CopyWay::kPastCaches;
+  const bool stream_other = other_way == CopyWay::kPastCaches;
+  const bool by_strings =
+      !stream && !stream_other && suits_strings(bytes, way) && string_copies_pay();
+  if (bytes < kLeastLongCopy || by_strings) {
+    copy_bytes(dst, source, bytes, way);
+    copy_bytes(other, source, bytes, other_way);
+  } else {
+    isas().front().twin_copy(dst, stream, other, stream_other, source, bytes);
   }
 }
 

@@ -27,6 +27,8 @@
 namespace tutti {
 
 using CopyKernel = void (*)(void* dst, const void* source, size_t bytes);
+using TwinCopyKernel = void (*)(void* dst, bool stream, void* other, bool stream_other,
+                                const void* source, size_t bytes);
 
 // Kernels of one target; nullptr where the type is another file's or the operation does not exist.
 template <int64_t kTarget>
@@ -47,24 +49,32 @@ void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
 template <int64_t kTarget>
 void stream_copy(void* dst, const void* source, size_t bytes);
+// Copies at least kLeastLongCopy bytes to two places, from the end to the beginning, each with
+// non-temporal stores or without.
+template <int64_t kTarget>
+void twin_copy(void* dst, bool stream, void* other, bool stream_other, const void* source,
+               size_t bytes);
 
-#define TUTTI_DECLARE_TARGET(target)                                       \
-  template <>                                                              \
-  ReduceKernel integer_reduce<target>(ReduceOp, DataType);                 \
-  template <>                                                              \
-  ReduceKernel float_reduce<target>(ReduceOp, DataType);                   \
-  template <>                                                              \
-  ReduceKernel small_float_reduce<target>(ReduceOp, DataType);             \
-  template <>                                                              \
-  ScaleKernel integer_scale<target>(DataType);                             \
-  template <>                                                              \
-  ScaleKernel float_scale<target>(DataType);                               \
-  template <>                                                              \
-  ScaleKernel small_float_scale<target>(DataType);                         \
-  template <>                                                              \
-  void backward_copy<target>(void* dst, const void* source, size_t bytes); \
-  template <>                                                              \
-  void stream_copy<target>(void* dst, const void* source, size_t bytes);
+#define TUTTI_DECLARE_TARGET(target)                                             \
+  template <>                                                                    \
+  ReduceKernel integer_reduce<target>(ReduceOp, DataType);                       \
+  template <>                                                                    \
+  ReduceKernel float_reduce<target>(ReduceOp, DataType);                         \
+  template <>                                                                    \
+  ReduceKernel small_float_reduce<target>(ReduceOp, DataType);                   \
+  template <>                                                                    \
+  ScaleKernel integer_scale<target>(DataType);                                   \
+  template <>                                                                    \
+  ScaleKernel float_scale<target>(DataType);                                     \
+  template <>                                                                    \
+  ScaleKernel small_float_scale<target>(DataType);                               \
+  template <>                                                                    \
+  void backward_copy<target>(void* dst, const void* source, size_t bytes);       \
+  template <>                                                                    \
+  void stream_copy<target>(void* dst, const void* source, size_t bytes);         \
+  template <>                                                                    \
+  void twin_copy<target>(void* dst, bool stream, void* other, bool stream_other, \
+                         const void* source, size_t bytes);
 TUTTI_DECLARE_TARGET(HWY_AVX3)
 TUTTI_DECLARE_TARGET(HWY_AVX2)
 TUTTI_DECLARE_TARGET(HWY_SSE4)

@@ -27,6 +27,7 @@
 #include "core/rivals.hpp"
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
+#include "kernels/copy.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -157,6 +158,7 @@ class Lane {
   // Two bases, send and recv.
   [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
   void find_buffers_of(int peer);
+  [[nodiscard]] CopyWay way_of(const Step& step) const;
   void copy(const Step& step, const std::byte* src);
   bool pull(const Step& step, const std::byte* src);
   bool ask_for(const Step& step, uint64_t from);

@@ -8,7 +8,6 @@
 
 #include "core/log.hpp"
 #include "exec/lane.hpp"
-#include "kernels/copy.hpp"
 
 namespace tutti {
 namespace {
@@ -65,15 +64,18 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
   }
 }
 
-void Lane::copy(const Step& step, const std::byte* src) {
-  const bool own = step.src.base < kPrivateSpaces;
+CopyWay Lane::way_of(const Step& step) const {
+  if (step.streams || goes_past_caches(step)) return CopyWay::kPastCaches;
+  if (step.src.base < kPrivateSpaces) return CopyWay::kToOthers;
   // Peers are as far from this rank as it is from them, so most of them write their staging alike.
-  const CopyWay way = step.streams || goes_past_caches(step) ? CopyWay::kPastCaches
-                      : own                                  ? CopyWay::kToOthers
-                      : past_caches_                         ? CopyWay::kFromMemory
-                      : part_->is_long                       ? CopyWay::kLongFromOthers
-                                                             : CopyWay::kFromOthers;
-  copy_bytes(address(step.dst), src, step.bytes, way);
+  if (past_caches_) return CopyWay::kFromMemory;
+  return part_->is_long ? CopyWay::kLongFromOthers : CopyWay::kFromOthers;
+}
+
+void Lane::copy(const Step& step, const std::byte* src) {
+  if (!step.with_next) return copy_bytes(address(step.dst), src, step.bytes, way_of(step));
+  const Step& next = part_->schedule.steps[++next_];
+  copy_twice(address(step.dst), way_of(step), address(next.dst), way_of(next), src, step.bytes);
 }
 
 // ---- what peers show ---------------------------------------------------------------------------

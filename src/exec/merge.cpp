@@ -9,9 +9,10 @@
 namespace tutti {
 namespace {
 
-bool copies_result(const Step& step, const Step& next) {
-  return step.kind == StepKind::kReduce && next.kind == StepKind::kCopy && next.src == step.dst &&
-         next.bytes == step.bytes;
+bool are_one(const Step& step, const Step& next) {
+  if (next.kind != StepKind::kCopy || next.bytes != step.bytes) return false;
+  if (step.kind == StepKind::kReduce) return next.src == step.dst;
+  return step.kind == StepKind::kCopy && next.src == step.src;
 }
 
 // A kernel reads each element of its sources before it writes it, so what it writes may lie where a
@@ -36,11 +37,13 @@ void merge_copies(const Problem& problem, Schedule& schedule) {
   for (size_t i = 0; i + 1 < schedule.steps.size(); ++i) {
     Step& step = schedule.steps[i];
     const Step& copy = schedule.steps[i + 1];
-    if (!copies_result(step, copy)) continue;
+    const bool follows = i > 0 && schedule.steps[i - 1].with_next;
+    if (follows || !are_one(step, copy)) continue;
+    const auto may = [&](const Ref& source) { return may_overwrite(problem, source, copy); };
     const std::span sources =
         std::span(schedule.sources).subspan(step.first_source, step.source_count);
-    step.with_next = std::ranges::all_of(
-        sources, [&](const Ref& source) { return may_overwrite(problem, source, copy); });
+    step.with_next =
+        step.kind == StepKind::kCopy ? may(step.src) : std::ranges::all_of(sources, may);
   }
 }
 

@@ -8,8 +8,9 @@
 namespace tutti {
 
 // Marks reductions of which the next step copies the result (Step::with_next), as where a rank puts
-// its share both where peers read it and into its own buffer: the kernel writes both, instead of
-// reading back what it has just written. What the schedule does stays the same.
+// its share both where peers read it and into its own buffer, and copies of which the next step
+// copies the same source: a kernel writes both, instead of reading back what it has just written or
+// reading twice. What the schedule does stays the same.
 void merge_copies(const Problem& problem, Schedule& schedule);
 
 }  // namespace tutti

@@ -113,7 +113,7 @@ struct Step {
   // kCopy, kPull, kReduce: dst is the caller's buffer and nobody reads it soon: non-temporal stores
   // pay.
   bool streams = false;
-  // kReduce: the next step copies the whole result, and both run in one pass. Set where it holds by
+  // kCopy, kReduce: the next step copies the same, and both run in one pass. Set where it holds by
   // who executes the schedule (exec/merge.hpp); means nothing else.
   bool with_next = false;
   int32_t peer = 0;

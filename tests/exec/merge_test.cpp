@@ -41,6 +41,31 @@ TEST_F(Merge, AResultAndItsCopy) {
   EXPECT_TRUE(merged());
 }
 
+TEST_F(Merge, TwoCopiesOfOneSource) {
+  b_.copy(window_at(0, 0), send_at(0), kBytes);
+  b_.copy(recv_at(0), send_at(0), kBytes, true);
+  EXPECT_TRUE(merged());
+}
+
+TEST_F(Merge, NoMoreThanTwo) {
+  b_.copy(window_at(0, 0), send_at(0), kBytes);
+  b_.copy(recv_at(0), send_at(0), kBytes);
+  b_.copy(recv_at(kBytes), send_at(0), kBytes);
+  EXPECT_TRUE(merged()) << "the first two, and not the second with the third";
+}
+
+TEST_F(Merge, NoCopiesOfTwoSources) {
+  b_.copy(window_at(0, 0), send_at(0), kBytes);
+  b_.copy(recv_at(0), send_at(kBytes), kBytes);
+  EXPECT_FALSE(merged());
+}
+
+TEST_F(Merge, NoCopyOfACopy) {
+  b_.copy(window_at(0, 0), send_at(0), kBytes);
+  b_.copy(recv_at(0), window_at(0, 0), kBytes);
+  EXPECT_FALSE(merged()) << "which would be right as well, but nobody does so";
+}
+
 TEST_F(Merge, NoOtherCopy) {
   b_.reduce(window_at(0, 0), {send_at(0), window_at(0, 1)}, kBytes, true);
   b_.copy(recv_at(0), window_at(0, 1), kBytes);
