@@ -21,15 +21,19 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  // The own chunk is staged and kept in one pass.
-  const auto put = [&](int i) {
+  const auto keep = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
-    put_chunk(q, b, chunks, i, send_at(0));
     if (q.in_place) return;
     b.copy(recv_at(block_at(q, q.rank) + chunk.offset), send_at(chunk.offset), chunk.bytes, stream);
   };
+  const bool at_once = keeps_at_once(q, std::min(q.bytes(), chunk_limit(q)));
+  const auto put = [&](int i) {
+    put_chunk(q, b, chunks, i, send_at(0));
+    if (at_once) keep(i);
+  };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
+    if (!at_once) keep(i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
       b.copy(recv_at(block_at(q, peer) + chunk.offset),

@@ -17,7 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool at_once = q.bytes() >= kLeastKeptAtOnce;
+  const bool at_once = keeps_at_once(q, q.bytes());
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
   if (at_once) copy_own_block(q, b);
   b.publish(1);

@@ -16,7 +16,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool at_once = q.send_block(0).bytes >= kLeastKeptAtOnce;
+  const bool at_once = keeps_at_once(q, q.send_block(0).bytes);
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.send_block(0).bytes);
   if (at_once) keep_block(q, b, 0, q.rank);
   b.publish(1);

@@ -147,6 +147,7 @@ struct Limits {
   int pull_readers = 0;          // of one rank's buffer at a time, where all read one; 0: all
   bool tries_streams = false;    // stream_bytes is a guess: calls may find out what is faster
   bool pulls_exchanges = false;  // `pulls` is meant for allgather and alltoall, no more
+  bool crowded = false;          // ranks share cores
 
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {

@@ -86,7 +86,8 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pulls = pulls_for(environment),
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_exchanges = ranks > cores && !environment.pull.has_value()};
+          .pulls_exchanges = ranks > cores && !environment.pull.has_value(),
+          .crowded = ranks > cores};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
