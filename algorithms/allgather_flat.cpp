@@ -22,8 +22,8 @@ void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const auto keep = [&](int i) {
-    const Range chunk = part_of(q.bytes(), chunks, i);
     if (q.in_place) return;
+    const Range chunk = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(block_at(q, q.rank) + chunk.offset), send_at(chunk.offset), chunk.bytes, stream);
   };
   const bool at_once = keeps_at_once(q, std::min(q.bytes(), chunk_limit(q)));

@@ -17,11 +17,8 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool at_once = keeps_at_once(q, q.bytes());
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
-  if (at_once) copy_own_block(q, b);
-  b.publish(1);
-  if (!at_once) copy_own_block(q, b);
+  enter_and_keep(q, b, q.bytes(), [&] { copy_own_block(q, b); });
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);

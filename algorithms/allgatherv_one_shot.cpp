@@ -16,11 +16,9 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool at_once = keeps_at_once(q, q.send_block(0).bytes);
-  b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.send_block(0).bytes);
-  if (at_once) keep_block(q, b, 0, q.rank);
-  b.publish(1);
-  if (!at_once) keep_block(q, b, 0, q.rank);
+  const uint64_t own = q.send_block(0).bytes;
+  b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), own);
+  enter_and_keep(q, b, own, [&] { keep_block(q, b, 0, q.rank); });
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);

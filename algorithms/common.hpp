@@ -63,18 +63,28 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
   return one_of_each_rank(q, own, space, [=](int) { return offset; });
 }
 
-// Allgather, and gather at the root: the own block's way to its place.
-inline void copy_own_block(const Problem& q, Builder& b) {
-  if (q.in_place) return;
-  b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
-}
-
 // Whether what a rank both stages and keeps had better be read once for both. What is short, peers
 // get the sooner if it is kept while they are waited for; and ranks that share cores need that time
 // for the others to come, or they give the core away once more (allgathers of 64 and 256 KB of 4
 // ranks on 2 cores took 1.15 of the time).
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
   return !q.limits.crowded && bytes >= (16 << 10);
+}
+
+// The entry of a rank that has staged so much, which keep() puts where it belongs in its own
+// buffer: before the entry, in one pass with the staging, or after it.
+template <typename Keep>
+void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
+  const bool at_once = keeps_at_once(q, bytes);
+  if (at_once) keep();
+  b.publish(1);
+  if (!at_once) keep();
+}
+
+// Allgather, and gather at the root: the own block's way to its place.
+inline void copy_own_block(const Problem& q, Builder& b) {
+  if (q.in_place) return;
+  b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
 }
 
 // Alltoall: the same.

@@ -47,9 +47,10 @@ HWY_INLINE void copy_four(D d, uint8_t* to, const uint8_t* from, Store&& store) 
 // Twice as long vectors were slower on an EPYC that has them.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 
-HWY_INLINE void stream_four(uint8_t* to, const uint8_t* from) {
-  copy_four(Bytes(), to, from,
-            [](auto vector, auto d, uint8_t* at) HWY_ATTR { hn::Stream(vector, d, at); });
+template <typename D>
+HWY_INLINE void stream_four(D d, uint8_t* to, const uint8_t* from) {
+  copy_four(d, to, from,
+            [](auto vector, auto tag, uint8_t* at) HWY_ATTR { hn::Stream(vector, tag, at); });
 }
 HWY_INLINE void copy_four_anywhere(uint8_t* to, const uint8_t* from) {
   copy_four(Bytes(), to, from,
@@ -77,7 +78,7 @@ void backward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
   HWY_NAMESPACE::copy_four_anywhere(to, from);
 }
 
-// Both from the caches, where the first of them has left the source.
+// Backwards, as backward_copy; the source comes to the second place from the first-level cache.
 template <>
 void twin_copy<HWY_TARGET>(void* dst, bool stream, void* other, bool stream_other,
                            const void* source, size_t bytes) {
@@ -97,17 +98,17 @@ void twin_copy<HWY_TARGET>(void* dst, bool stream, void* other, bool stream_othe
   for (; left > four; left -= four) {
     const size_t at = left - four;
     if (stream) {
-      HWY_NAMESPACE::stream_four(to + at, from + at);
+      HWY_NAMESPACE::stream_four(HWY_NAMESPACE::Bytes(), to + at, from + at);
     } else {
       HWY_NAMESPACE::copy_four_aligned(to + at, from + at);
     }
     if (stream_other && alike) {
-      HWY_NAMESPACE::stream_four(to_other + at, from + at);
+      HWY_NAMESPACE::stream_four(HWY_NAMESPACE::Bytes(), to_other + at, from + at);
     } else {
       HWY_NAMESPACE::copy_four_anywhere(to_other + at, from + at);
     }
   }
-  hwy::FlushStream();
+  if (stream || stream_other) hwy::FlushStream();
   copy_both_anywhere(0);
 }
 
@@ -116,8 +117,6 @@ void stream_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
   namespace hn = HWY_NAMESPACE::hn;
   const hn::ScalableTag<uint8_t> d;
   const size_t n = hn::Lanes(d);
-  const auto stream = [](auto vector, auto tag, uint8_t* to)
-                          HWY_ATTR { hn::Stream(vector, tag, to); };
   auto* to = static_cast<uint8_t*>(dst);
   const auto* from = static_cast<const uint8_t*>(source);
   const size_t unaligned = (size_t{0} - reinterpret_cast<uintptr_t>(to)) & (n - 1);
@@ -125,7 +124,7 @@ void stream_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
   std::memcpy(to, from, head);
   size_t i = head;
   for (; i + 4 * n <= bytes; i += 4 * n) {
-    HWY_NAMESPACE::copy_four(d, to + i, from + i, stream);
+    HWY_NAMESPACE::stream_four(d, to + i, from + i);
   }
   std::memcpy(to + i, from + i, bytes - i);
   hwy::FlushStream();

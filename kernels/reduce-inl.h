@@ -108,7 +108,6 @@ HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i
 template <bool kStream>
 struct Destination {
   void* dst;
-  [[nodiscard]] HWY_INLINE const void* to_align() const { return dst; }
   template <class D, class V>
   HWY_INLINE void put(D memory, V elements, size_t i) const {
     write(memory, elements, dst, i);
@@ -128,7 +127,6 @@ struct TwoDestinations {
   void* copy;
   bool stream;
   bool stream_copy;
-  [[nodiscard]] HWY_INLINE const void* to_align() const { return dst; }
   template <class D, class V>
   HWY_INLINE void put(D memory, V elements, size_t i) const {
     write(memory, elements, dst, i);
@@ -237,7 +235,7 @@ HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, const 
   const auto first = fold(math, sources, d, 0);
   const auto last = fold(math, sources, d, count - n);
   const size_t end = count - n;
-  size_t i = elements_to_alignment<Element>(to.to_align(), n * sizeof(Element), n);
+  size_t i = elements_to_alignment<Element>(to.dst, n * sizeof(Element), n);
   if constexpr (!Math::kLong) {
     for (; i + 4 * n <= count; i += 4 * n) reduce_four(math, sources, d, to, i);
   }

@@ -139,11 +139,12 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
       continue;
     }
     if (spins) continue;
-    if (round++ < waiter.patience->yields || waiter.bell == nullptr) continue;
+    const uint32_t this_round = round++;
+    if (this_round < waiter.patience->yields || waiter.bell == nullptr) continue;
     const uint32_t rings = wait_detail::before_sleep(waiter);
     const bool done = ready();
     if (!done) {
-      wait_detail::sleep(waiter, deadline_ms, rings, round - 1 - waiter.patience->yields);
+      wait_detail::sleep(waiter, deadline_ms, rings, this_round - waiter.patience->yields);
     }
     wait_detail::after_sleep(waiter);
     if (done) return WaitEnd::kReady;

@@ -216,6 +216,7 @@ void Lane::publish(uint32_t tick) {
   transport_.notify();
 }
 
+// What is inlined of these, and what is not, saves small calls some 15 instructions.
 [[gnu::noinline]] bool Lane::has_come_to(int peer, uint32_t tick) {
   uint32_t& seen = seen_[static_cast<size_t>(peer)];
   const uint32_t wanted = tick_base_ + tick;

@@ -125,7 +125,8 @@ class Lane {
   uint32_t watched_tick(int peer);
   void choose_staging(int peer);
   [[nodiscard]] bool goes_past_caches(const Step& step) const {
-    return past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches;
+    return step.streams ||
+           (past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches);
   }
   void finish();
   bool run(const Step& step);

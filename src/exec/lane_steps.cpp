@@ -34,11 +34,11 @@ void Lane::reduce(const Step& step) {
     return reduce_with_user_function(address(step.dst), step.source_count, count);
   }
   ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                        .stream = step.streams || goes_past_caches(step)};
+                        .stream = goes_past_caches(step)};
   if (step.with_next) {
     const Step& copy = part_->schedule.steps[++next_];
     options.copy = address(copy.dst);
-    options.stream_copy = copy.streams || goes_past_caches(copy);
+    options.stream_copy = goes_past_caches(copy);
   }
   plan_->kernel(address(step.dst), sources_.data(), step.source_count, count, options);
 }
@@ -65,7 +65,7 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
 }
 
 CopyWay Lane::way_of(const Step& step) const {
-  if (step.streams || goes_past_caches(step)) return CopyWay::kPastCaches;
+  if (goes_past_caches(step)) return CopyWay::kPastCaches;
   if (step.src.base < kPrivateSpaces) return CopyWay::kToOthers;
   // Peers are as far from this rank as it is from them, so most of them write their staging alike.
   if (past_caches_) return CopyWay::kFromMemory;

@@ -21,11 +21,8 @@ bool are_one(const Step& step, const Step& next) {
 bool may_overwrite(const Problem& problem, const Ref& source, const Step& copy) {
   const bool alike = problem.in_place && (problem.collective == Collective::kAllreduce ||
                                           problem.collective == Collective::kReduce);
-  const auto is_buffer = [](const Ref& ref) {
-    return ref.space() == Space::kSend || ref.space() == Space::kRecv;
-  };
   const bool same_buffer =
-      source.base == copy.dst.base || (alike && is_buffer(source) && is_buffer(copy.dst));
+      source.base == copy.dst.base || (alike && is_callers(source) && is_callers(copy.dst));
   if (same_buffer && source.offset == copy.dst.offset) return true;
   const PlacedBytes written = {copy.dst, copy.bytes};
   return !overlap({source, copy.bytes}, written, problem.in_place);

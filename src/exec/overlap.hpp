@@ -7,6 +7,10 @@
 
 namespace tutti {
 
+inline bool is_callers(const Ref& ref) {
+  return ref.space() == Space::kSend || ref.space() == Space::kRecv;
+}
+
 struct PlacedBytes {
   Ref ref;
   uint64_t bytes;
@@ -15,11 +19,8 @@ struct PlacedBytes {
 // Whether two of them lie in one piece of memory. Where the caller's buffers coincide, all of one
 // is taken to overlap with all of the other, for how they do so depends on the rank.
 [[nodiscard]] inline bool overlap(const PlacedBytes& a, const PlacedBytes& b, bool in_place) {
-  const auto is_buffer = [](const Ref& ref) {
-    return ref.space() == Space::kSend || ref.space() == Space::kRecv;
-  };
   if (a.bytes == 0 || b.bytes == 0) return false;
-  if (a.ref.base != b.ref.base) return in_place && is_buffer(a.ref) && is_buffer(b.ref);
+  if (a.ref.base != b.ref.base) return in_place && is_callers(a.ref) && is_callers(b.ref);
   return a.ref.offset < b.ref.offset + b.bytes && b.ref.offset < a.ref.offset + a.bytes;
 }
 

@@ -78,6 +78,7 @@ std::string_view rule_variable(Collective collective) {
 }
 
 Limits limits_of(const Environment& environment, int ranks, int cores) {
+  const bool crowded = ranks > cores;
   // The other half lets a call's slot lie elsewhere than the last one's.
   return {.slot_bytes = slot_bytes_for(environment, ranks) / 2,
           .window_bytes = environment.window_bytes,
@@ -86,8 +87,8 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pulls = pulls_for(environment),
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_exchanges = ranks > cores && !environment.pull.has_value(),
-          .crowded = ranks > cores};
+          .pulls_exchanges = crowded && !environment.pull.has_value(),
+          .crowded = crowded};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache

@@ -58,14 +58,17 @@ std::string describe(std::string_view isa, const Case& c) {
          std::to_string(c.options.stream) + ", divisor " + std::to_string(c.options.divisor);
 }
 
+Placed place_source(const Case& c, const Bytes& input, size_t offset) {
+  const auto end = input.begin() + static_cast<ptrdiff_t>(c.count * type_size(c.type));
+  return Placed(Bytes(input.begin(), end), offset);
+}
+
 // The bytes that the kernel writes; `inputs` holds k sources.
 Bytes run(ReduceKernel kernel, const Case& c, const std::vector<Bytes>& inputs) {
   std::vector<Placed> sources;
   std::vector<const void*> pointers;
   for (size_t s = 0; s < c.k; ++s) {
-    Bytes elements(inputs[s].begin(),
-                   inputs[s].begin() + static_cast<ptrdiff_t>(c.count * type_size(c.type)));
-    sources.emplace_back(elements, c.offset * (s + 1));
+    sources.push_back(place_source(c, inputs[s], c.offset * (s + 1)));
     pointers.push_back(sources.back().data());
   }
   Placed own(Bytes(c.count * type_size(c.type), 0xA5), c.offset);
@@ -188,8 +191,7 @@ void expect_same_bits_twice(const Case& c, size_t copy_offset, const std::vector
     std::vector<Placed> sources;
     std::vector<const void*> pointers;
     for (size_t s = 0; s < c.k; ++s) {
-      const auto end = inputs[s].begin() + static_cast<ptrdiff_t>(size);
-      sources.emplace_back(Bytes(inputs[s].begin(), end), c.offset);
+      sources.push_back(place_source(c, inputs[s], c.offset));
       pointers.push_back(sources.back().data());
     }
     Placed dst(Bytes(size, 0xA5), c.offset);
