@@ -64,8 +64,10 @@ void Worker::run() {
       log::warn("worker {} runs unbound: {}", index_, status.message());
     }
   }
-  while (!stopping_.load()) {
+  for (;;) {
     take_inbox();
+    // After that, for what signals the stop is taken with the inbox, and would end no wait.
+    if (stopping_.load()) return;
     bool moved = false;
     for (Driven* driven : active_) moved |= driven->drive(index_);
     std::erase_if(active_, [this](Driven* driven) { return driven->idle(index_); });
