@@ -21,11 +21,7 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  const auto keep = [&](int i) {
-    if (q.in_place) return;
-    const Range chunk = part_of(q.bytes(), chunks, i);
-    b.copy(recv_at(block_at(q, q.rank) + chunk.offset), send_at(chunk.offset), chunk.bytes, stream);
-  };
+  const auto keep = [&](int i) { copy_of_own_block(q, b, part_of(q.bytes(), chunks, i)); };
   const bool at_once = keeps_at_once(q, std::min(q.bytes(), chunk_limit(q)));
   const auto put = [&](int i) {
     put_chunk(q, b, chunks, i, send_at(0));

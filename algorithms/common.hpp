@@ -81,10 +81,14 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
-// Allgather, and gather at the root: the own block's way to its place.
-inline void copy_own_block(const Problem& q, Builder& b) {
+// Allgather, and gather at the root: the way of the own block, or a part of it, to its place.
+inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
-  b.copy(recv_at(block_at(q, q.rank)), send_at(0), q.bytes(), streams(q, all_blocks_bytes(q)));
+  b.copy(recv_at(block_at(q, q.rank) + part.offset), send_at(part.offset), part.bytes,
+         streams(q, all_blocks_bytes(q)));
+}
+inline void copy_own_block(const Problem& q, Builder& b) {
+  copy_of_own_block(q, b, {0, q.bytes()});
 }
 
 // Alltoall: the same.

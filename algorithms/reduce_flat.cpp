@@ -29,7 +29,8 @@ void build(const Problem& q, Builder& b) {
              one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, part_at(q, i)), chunk.bytes,
              true, streams(q, q.bytes()));
   };
-  collect_chunks(q, b, chunks, put, take, [] {});
+  collect_chunks(
+      q, b, chunks, put, [](int) {}, take);
 }
 
 }  // namespace

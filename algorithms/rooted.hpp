@@ -14,19 +14,14 @@ inline int parts_of_window(const Problem& q) {
 }
 
 // put(i) writes chunk i to the own window, on all ranks but the root; take(i) reads it from all
-// windows, on the root, which does something else meanwhile, before it first waits. Tick i+2: chunk
-// i is in the window, or (of the root) no longer needed there.
-template <typename Put, typename Take, typename Meanwhile>
-void collect_chunks(const Problem& q, Builder& b, int chunks, Put put, Take take,
-                    Meanwhile meanwhile) {
+// windows, on the root, which keep(i) gives something else to do before it waits for that. Tick
+// i+2: chunk i is in the window, or (of the root) no longer needed there.
+template <typename Put, typename Keep, typename Take>
+void collect_chunks(const Problem& q, Builder& b, int chunks, Put put, Keep keep, Take take) {
   const int parts = parts_of_window(q);
   b.publish(1);
   b.ticks(static_cast<uint32_t>(chunks) + 1);
-  if (q.rank == q.root) {
-    meanwhile();
-  } else if (chunks > 0) {
-    b.await_all(1);
-  }
+  if (q.rank != q.root && chunks > 0) b.await_all(1);
   for (int i = 0; i < chunks; ++i) {
     const auto tick = static_cast<uint32_t>(i) + 2;
     if (q.rank != q.root) {
@@ -34,6 +29,7 @@ void collect_chunks(const Problem& q, Builder& b, int chunks, Put put, Take take
       put(i);
       b.publish(tick);
     } else {
+      keep(i);
       b.await_all(tick);
       take(i);
       if (i + parts < chunks) b.publish(tick);  // nobody waits for later ones
