@@ -72,6 +72,7 @@ uint32_t memory_ticks() {
 }
 
 void Distance::saw_new(uint32_t ticks) {
+  if (ticks < memory_ / 4) return;
   last_[next_] = ticks;
   next_ = (next_ + 1) % kLooks;
   if (looks_ < kLooks) ++looks_;

@@ -57,7 +57,9 @@ class Distance {
     mark_ = mark;
     saw_new(ticks);
   }
-  // The same of a line that the peer is known to have written since.
+  // The same of a line that the peer is known to have written since. A load that was so short found
+  // the line in this core's own caches, where a prefetcher has put it, or another rank that shares
+  // the core: that tells nothing.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
   [[nodiscard]] bool far() const { return far_; }
@@ -65,7 +67,7 @@ class Distance {
   [[nodiscard]] uint32_t ticks() const;
 
  private:
-  // Prefetchers make many looks short, interrupts make a single one long: the second longest
+  // Prefetchers make some looks shorter, interrupts make a single one long: the second longest
   // counts.
   static constexpr uint32_t kLooks = 5;
   static constexpr uint64_t kBetweenLooks = 128 << 10;

@@ -88,6 +88,15 @@ TEST_F(Looks, AtLinesThatHadBeenFetchedBeforeChangeNothing) {
   }
 }
 
+// As where ranks share a core, of which another has looked before.
+TEST_F(Looks, AtLinesInOwnCachesTellNothing) {
+  look(kFar, kEnough);
+  look(kMemory / 5, 100);
+  EXPECT_TRUE(distance_.far());
+  look(kNear, kEnough);
+  EXPECT_FALSE(distance_.far());
+}
+
 TEST_F(Looks, AtALineThatHasNotBeenWrittenAgainDoNotCount) {
   look(kFar, kEnough);
   for (int i = 0; i < 20; ++i) distance_.saw(1, mark_);
