@@ -100,9 +100,8 @@ struct alignas(kCacheLine) Departure {
   std::atomic<uint32_t> left;
 };
 
-// What a call looked like, for error texts: written before each call line, of which each has its
-// record, and read only on an error.
-struct alignas(kCacheLine) CallRecord {
+// What a call looked like, for error texts.
+struct CallRecord {
   uint64_t sequence;  // the communicator's count of calls
   uint64_t count;
   int32_t root;
@@ -110,6 +109,10 @@ struct alignas(kCacheLine) CallRecord {
   uint8_t type;
   uint8_t op;
   uint8_t reserved;
+};
+// Written before each call line, of which each has its record, and read only on an error.
+struct alignas(kCacheLine) RecordLine {
+  CallRecord record;
 };
 
 // Sizes that all ranks agree on.
@@ -123,7 +126,7 @@ class Window {
  public:
   struct Rank {
     CallLine* calls;      // kCallLines
-    CallRecord* records;  // kCallLines
+    RecordLine* records;  // kCallLines
     Progress* progress;
     Departure* departure;
     std::byte* slots[2];

@@ -29,16 +29,6 @@ Status check_buffer(std::string_view function, std::string_view name, const void
 
 }  // namespace
 
-Call base_call(Collective collective, const void* send, void* recv, size_t count, tutti_type type) {
-  Call call;
-  call.collective = collective;
-  call.type = static_cast<DataType>(type);
-  call.count = count;
-  call.send = send;
-  call.recv = recv;
-  return call;
-}
-
 Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
                         const Call& call) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
@@ -52,11 +42,9 @@ Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type
   return check_buffer(function, "recv", call.recv, blocks.recv, call);
 }
 
-Status check_root(std::string_view function, tutti_comm_t comm, int root) {
+Status refuse_root(std::string_view function, tutti_comm_t comm, int root) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
   const int ranks = comm->inside->ranks();
-  if (root >= 0 && root < ranks) [[likely]]
-    return {};
   return Status::format(Code::kInvalidArgument,
                         "{}: root {}: expected a rank of the communicator, 0 to {}", function, root,
                         ranks - 1);

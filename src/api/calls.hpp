@@ -9,16 +9,30 @@
 
 namespace tutti {
 
-Call base_call(Collective collective, const void* send, void* recv, size_t count, tutti_type type);
+inline Call base_call(Collective collective, const void* send, void* recv, size_t count,
+                      tutti_type type) {
+  Call call;
+  call.collective = collective;
+  call.type = static_cast<DataType>(type);
+  call.count = count;
+  call.send = send;
+  call.recv = recv;
+  return call;
+}
 
-// Of a call with any arguments; check_call() and bind() handle the usual ones inline, because small
-// calls are made of little else.
+// Of a call with any arguments; check_call(), check_root() and bind() handle the usual ones inline,
+// because small calls are made of little else.
 Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
                         const Call& call);
+Status refuse_root(std::string_view function, tutti_comm_t comm, int root);
 Status bind_any(std::string_view function, tutti_op op, Call& call);
 
 // To be called before check_call(), which asks whether this rank is the root.
-Status check_root(std::string_view function, tutti_comm_t comm, int root);
+inline Status check_root(std::string_view function, tutti_comm_t comm, int root) {
+  if (comm != nullptr && root >= 0 && root < comm->inside->ranks()) [[likely]]
+    return {};
+  return refuse_root(function, comm, root);
+}
 // What can be wrong with a call besides its root and its operation. `function` is for error texts.
 inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
                          const Call& call) {

@@ -22,8 +22,10 @@ constexpr Names kRecvInit{"tutti_recv_init"};
 constexpr Names kSendOfBoth{"tutti_sendrecv", "send", "send_count", "dest", "send_tag"};
 constexpr Names kRecvOfBoth{"tutti_sendrecv", "recv", "recv_count", "source", "recv_tag"};
 
-Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
-             tutti_comm_t comm) {
+// Of a message with any arguments; check() handles the usual ones inline, because small messages
+// are made of little else.
+Status check_thoroughly(const Names& names, const MessageArguments& arguments, tutti_type type,
+                        tutti_comm_t comm) {
   const std::string_view function = names.function;
   if (comm == nullptr) [[unlikely]]
     return expect_not_null(comm, function, "comm");
@@ -49,6 +51,18 @@ Status check(const Names& names, const MessageArguments& arguments, tutti_type t
   if (!any_tag && arguments.tag < 0) [[unlikely]]
     return bad(names.tag, arguments.tag, "0 or more");
   return {};
+}
+
+inline Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
+                    tutti_comm_t comm) {
+  // So many elements of any type fit into an address space.
+  constexpr uint64_t kFew = INT32_MAX;
+  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && arguments.buffer != nullptr &&
+      arguments.count <= kFew && arguments.peer >= 0 && arguments.peer < comm->inside->ranks() &&
+      arguments.tag >= 0) [[likely]] {
+    return {};
+  }
+  return check_thoroughly(names, arguments, type, comm);
 }
 
 MessageArguments arguments_of(bool sends, const void* buffer, size_t count, tutti_type type,

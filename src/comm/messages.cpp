@@ -22,10 +22,31 @@ Tag tag_of(const MessageArguments& arguments) {
          (arguments.tag == TUTTI_ANY_TAG ? 0 : static_cast<Tag>(arguments.tag));
 }
 
+bool came_well(const MessageArguments& arguments, const Transfer& transfer) {
+  return transfer.status.ok() &&
+         (arguments.sends || transfer.tag >> kTypeShift == static_cast<Tag>(arguments.type));
+}
+
+// Nothing of a send, nor if nobody asks.
+void tell(const MessageArguments& arguments, const Transfer& transfer, tutti_recv_info* received) {
+  if (arguments.sends || received == nullptr) return;
+  *received = {.source = transfer.source,
+               .tag = static_cast<int>(transfer.tag & kUserTag),
+               .count = transfer.bytes / type_size(arguments.type)};
+}
+
 std::string type_name_of(Tag tag) {
   const uint64_t type = tag >> kTypeShift;
   return type < kDataTypes ? std::string(type_name(static_cast<DataType>(type)))
                            : fmt::format("type {}", type);
+}
+
+// Of a message that did not come well; else nothing.
+Status what_is_wrong(const MessageArguments& arguments, const Transfer& transfer) {
+  if (came_well(arguments, transfer)) return {};
+  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
+  return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
+                        transfer.source, type_name_of(transfer.tag));
 }
 
 }  // namespace
@@ -83,7 +104,11 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
   if (others) wake_this_rank();
   if (!pending.empty()) wait_here(pending);
   for (BlockingMessage& message : messages) {
-    message.status = outcome(message.arguments, message.transfer, message.info);
+    if (came_well(message.arguments, message.transfer)) [[likely]] {
+      tell(message.arguments, message.transfer, message.info);
+    } else {
+      message.status = what_is_wrong(message.arguments, message.transfer);
+    }
   }
 }
 
@@ -260,24 +285,11 @@ void Messages::give_up(Transfer& transfer, Status reason) {
   transfer.status = std::move(reason);
 }
 
-Status Messages::outcome(const MessageArguments& arguments, const Transfer& transfer,
-                         tutti_recv_info* received) {
-  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
-  if (arguments.sends) return {};
-  if (transfer.tag >> kTypeShift != static_cast<Tag>(arguments.type)) {
-    return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
-                          transfer.source, type_name_of(transfer.tag));
-  }
-  if (received != nullptr) {
-    *received = {.source = transfer.source,
-                 .tag = static_cast<int>(transfer.tag & kUserTag),
-                 .count = transfer.bytes / type_size(arguments.type)};
-  }
-  return {};
-}
-
 void Messages::end(Message& message) {
-  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
+  if (came_well(message.arguments_, message.transfer_)) {
+    tell(message.arguments_, message.transfer_, &message.received_);
+  }
+  message.complete(what_is_wrong(message.arguments_, message.transfer_));
   wake_this_rank();
   outstanding_.fetch_sub(1, std::memory_order_release);
 }

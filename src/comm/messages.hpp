@@ -99,8 +99,6 @@ class Messages : public Driven {
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
   void wake_this_rank();
-  [[nodiscard]] static Status outcome(const MessageArguments& arguments, const Transfer& transfer,
-                                      tutti_recv_info* received);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const int rank_;

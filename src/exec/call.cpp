@@ -47,16 +47,6 @@ uint32_t chained(uint32_t chain, uint32_t signature) {
   return std::rotl(chain * 0x9e3779b1u, 15) ^ signature;
 }
 
-CallRecord record_of(const Call& call, uint64_t sequence) {
-  return {.sequence = sequence,
-          .count = call.count,
-          .root = call.root,
-          .collective = static_cast<uint8_t>(call.collective),
-          .type = static_cast<uint8_t>(call.type),
-          .op = static_cast<uint8_t>(call.op),
-          .reserved = 0};
-}
-
 std::string describe(const CallRecord& record) {
   // The record may come from a peer: trust no index in it.
   if (record.collective >= kCollectives || record.type >= kDataTypes ||

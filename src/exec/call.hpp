@@ -43,7 +43,15 @@ uint32_t signature_of(const Call& call);
 // for a chance of 2^-32).
 uint32_t chained(uint32_t chain, uint32_t signature);
 
-CallRecord record_of(const Call& call, uint64_t sequence);
+inline CallRecord record_of(const Call& call, uint64_t sequence) {
+  return {.sequence = sequence,
+          .count = call.count,
+          .root = call.root,
+          .collective = static_cast<uint8_t>(call.collective),
+          .type = static_cast<uint8_t>(call.type),
+          .op = static_cast<uint8_t>(call.op),
+          .reserved = 0};
+}
 // "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4".
 std::string describe(const CallRecord& record);
 

@@ -180,9 +180,12 @@ void Executor::leave() {
 
 // ---- plans -------------------------------------------------------------------------------------
 
-const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
+const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
   const PlanKey key = plan_key(call, settings_.rank);
-  if (last_plan_ != nullptr && key == last_key_) return last_plan_;
+  if (last_plan_ != nullptr && key == last_key_) {
+    last_kind_ = CallKind(call);
+    return last_plan_;
+  }
   std::shared_ptr<const Plan>& plan = plans_[key];
   if (plan == nullptr) {
     plan = make_plan(call, key,
@@ -198,6 +201,7 @@ const std::shared_ptr<const Plan>& Executor::plan_for(const Call& call) {
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();
   }
+  last_kind_ = CallKind(call);
   last_key_ = key;
   last_plan_ = plan;
   if (cached_steps_ > kMostCachedSteps) {

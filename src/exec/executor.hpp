@@ -82,7 +82,13 @@ class Executor : public Driven {
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);
   // Null if no algorithm applies.
-  const std::shared_ptr<const Plan>& plan_for(const Call& call);
+  const std::shared_ptr<const Plan>& plan_for(const Call& call) {
+    const bool even = call.layouts == nullptr && last_key_.layouts == nullptr;
+    if (even && last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
+      return last_plan_;
+    return plan_of_another(call);
+  }
+  const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
@@ -99,8 +105,9 @@ class Executor : public Driven {
 
   // Of the thread that makes calls.
   uint64_t sequence_ = 0;
+  CallKind last_kind_{Call{}};
   PlanKey last_key_{};
-  std::shared_ptr<const Plan> last_plan_;
+  std::shared_ptr<const Plan> last_plan_;  // of both
   std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
   size_t cached_steps_ = 0;
 };

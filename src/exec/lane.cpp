@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 // So many lines are read at once in no time.
-constexpr int kFewRanks = 4;
+constexpr int kFewRanks = 1;
 
 // By a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks) {
@@ -81,7 +81,7 @@ void Lane::bind(const Call& call) {
   }
   bases_[0] = send == nullptr ? nullptr : send + part_->offset;
   bases_[1] = recv == nullptr ? nullptr : recv + part_->offset;
-  place_scratch();
+  if (part_->schedule.scratch_bytes > 0) place_scratch();
   if (part_->uses_lines) place_lines();
   if (part_->slot_extent > 0) place_slots();
 }

@@ -196,7 +196,7 @@ class Lane {
     return shared(rank).calls[call & line_mask_];
   }
   [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
-    return shared(rank).records[call & line_mask_];
+    return shared(rank).records[call & line_mask_].record;
   }
 
   const int rank_;

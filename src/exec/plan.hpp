@@ -111,6 +111,21 @@ struct PlanContext {
   std::array<const PlanContext*, kScopes> scopes{};
 };
 
+// What tells quickly that two calls of a rank share a plan. More do: where the buffers are in place
+// is known by how far apart they are, but those of others may be anywhere.
+struct CallKind {
+  explicit CallKind(const Call& call)
+      : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |
+             static_cast<uint64_t>(call.op) << 16 |
+             static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32),
+        count(call.count),
+        apart(reinterpret_cast<uintptr_t>(call.recv) - reinterpret_cast<uintptr_t>(call.send)) {}
+  uint64_t bits;
+  uint64_t count;
+  uint64_t apart;
+  friend bool operator==(const CallKind&, const CallKind&) = default;
+};
+
 // Calls with equal keys share a plan.
 struct PlanKey {
   Collective collective;

@@ -69,8 +69,8 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       std::memset(mine.staging, mark + 50, 65536);
       std::memset(mine.calls[0].payload, mark, 56);
       std::memset(mine.calls[kCallLines - 1].payload, mark + 100, 56);
-      mine.records[0].sequence = static_cast<uint64_t>(mark);
-      mine.records[kCallLines - 1].sequence = static_cast<uint64_t>(mark + 100);
+      mine.records[0].record.sequence = static_cast<uint64_t>(mark);
+      mine.records[kCallLines - 1].record.sequence = static_cast<uint64_t>(mark + 100);
       mine.progress->tick = static_cast<uint32_t>(mark);
       self.meet_all();
       for (int r = 0; r < 5; ++r) {
@@ -81,8 +81,9 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
         EXPECT_EQ(peer.staging[65535], static_cast<std::byte>(theirs + 50));
         EXPECT_EQ(peer.calls[0].payload[55], static_cast<std::byte>(theirs));
         EXPECT_EQ(peer.calls[kCallLines - 1].payload[0], static_cast<std::byte>(theirs + 100));
-        EXPECT_EQ(peer.records[0].sequence, static_cast<uint64_t>(theirs));
-        EXPECT_EQ(peer.records[kCallLines - 1].sequence, static_cast<uint64_t>(theirs + 100));
+        EXPECT_EQ(peer.records[0].record.sequence, static_cast<uint64_t>(theirs));
+        EXPECT_EQ(peer.records[kCallLines - 1].record.sequence,
+                  static_cast<uint64_t>(theirs + 100));
         EXPECT_EQ(peer.progress->tick, static_cast<uint32_t>(theirs));
       }
       self.meet_all();

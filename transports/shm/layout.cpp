@@ -9,7 +9,7 @@ constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
 constexpr uint64_t kProgressAt = kCallsBytes;
 constexpr uint64_t kDepartureAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
-constexpr uint64_t kRecordsBytes = kCallLines * sizeof(CallRecord);
+constexpr uint64_t kRecordsBytes = kCallLines * sizeof(RecordLine);
 constexpr uint64_t kWishesAt = round_up(kRecordsAt + kRecordsBytes, kApart);
 static_assert(kWishesAt + sizeof(WishLines) <= kLinesBytes);
 

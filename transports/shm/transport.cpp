@@ -27,7 +27,7 @@ class ShmWindow final : public Window {
     for (int r = 0; r < layout.ranks(); ++r) {
       Rank place{};
       place.calls = region.at<CallLine>(layout.calls(r, lane));
-      place.records = region.at<CallRecord>(layout.records(r, lane));
+      place.records = region.at<RecordLine>(layout.records(r, lane));
       for (int which : {0, 1}) {
         place.slots[which] = region.at<std::byte>(layout.slot(r, lane, which));
       }
