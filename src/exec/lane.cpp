@@ -11,9 +11,6 @@
 namespace tutti {
 namespace {
 
-// So many lines are read at once in no time.
-constexpr int kFewRanks = 1;
-
 // By a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks) {
   if (call.layouts != nullptr) {
@@ -174,7 +171,7 @@ void Lane::close_gate() {
 
 // Called until it returns true, which begins the call.
 bool Lane::pass_gate() {
-  if (!reached(synced_, gate_) && !(ranks_ > kFewRanks ? look_further() : all_entered(gate_))) {
+  if (!reached(synced_, gate_) && !look_further()) {
     // Having to wait, wait for more, lest each of the next calls has to as well.
     gate_ = later(gate_, call_ - 1 - most_ahead() / 2);
     return false;
@@ -186,7 +183,7 @@ bool Lane::pass_gate() {
   return true;
 }
 
-// Whoever looks at many lines looks for more calls than it must, lest each of the next has to.
+// Whoever looks, looks for more calls than it must, lest each of the next has to.
 [[gnu::noinline]] bool Lane::look_further() {
   return all_entered(later(gate_, call_ - 1 - most_ahead() / 2)) ||
          (status_.ok() && all_entered(gate_));
