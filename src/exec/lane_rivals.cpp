@@ -48,13 +48,17 @@ void Lane::still_waits() {
 // How late a peer came says nothing about the way, so the first wait does not count. But where one
 // rank only gives, the next calls of the others find done what it has done meanwhile, and what that
 // took shows in that wait alone. So of calls that follow at once on one another, all counts from
-// end to end.
+// end to end. Of others the root of a scatter through staging keeps its own block when its peers
+// have theirs, as long as each of these took.
 double Lane::seconds_until(double end_s) const {
   constexpr double kAtOnce = 1.0 / 8;  // of the call
   const bool follows = root_gives(arguments_->collective) && call_ == rivalry_->last_call + 1 &&
                        timed_from_s_ - rivalry_->ended_s < (end_s - timed_from_s_) * kAtOnce;
   if (follows) return std::max(end_s - rivalry_->ended_s, kLeast_s);
-  return std::max(end_s - timed_from_s_ - (wait_ended_s_ - wait_began_s_), kLeast_s);
+  const double seconds = end_s - timed_from_s_ - (wait_ended_s_ - wait_began_s_);
+  const bool root_goes_on =
+      arguments_->collective == Collective::kScatter && !part_->schedule.shows_buffers;
+  return std::max(root_goes_on ? seconds * ranks_ / (ranks_ - 1) : seconds, kLeast_s);
 }
 
 void Lane::settle_rivalry() {
