@@ -36,10 +36,8 @@ inline Status check_root(std::string_view function, tutti_comm_t comm, int root)
 // What can be wrong with a call besides its root and its operation. `function` is for error texts.
 inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
                          const Call& call) {
-  // So many elements of any type fit into an address space once per rank.
-  constexpr uint64_t kFew = INT32_MAX;
   if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && call.send != nullptr &&
-      call.recv != nullptr && call.count <= kFew) [[likely]] {
+      call.recv != nullptr && call.count <= kFewElements) [[likely]] {
     return {};
   }
   return check_thoroughly(function, comm, type, call);

@@ -55,11 +55,9 @@ Status check_thoroughly(const Names& names, const MessageArguments& arguments, t
 
 inline Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
                     tutti_comm_t comm) {
-  // So many elements of any type fit into an address space.
-  constexpr uint64_t kFew = INT32_MAX;
   if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && arguments.buffer != nullptr &&
-      arguments.count <= kFew && arguments.peer >= 0 && arguments.peer < comm->inside->ranks() &&
-      arguments.tag >= 0) [[likely]] {
+      arguments.count <= kFewElements && arguments.peer >= 0 &&
+      arguments.peer < comm->inside->ranks() && arguments.tag >= 0) [[likely]] {
     return {};
   }
   return check_thoroughly(names, arguments, type, comm);

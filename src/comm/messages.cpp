@@ -22,31 +22,31 @@ Tag tag_of(const MessageArguments& arguments) {
          (arguments.tag == TUTTI_ANY_TAG ? 0 : static_cast<Tag>(arguments.tag));
 }
 
-bool came_well(const MessageArguments& arguments, const Transfer& transfer) {
-  return transfer.status.ok() &&
-         (arguments.sends || transfer.tag >> kTypeShift == static_cast<Tag>(arguments.type));
-}
-
-// Nothing of a send, nor if nobody asks.
-void tell(const MessageArguments& arguments, const Transfer& transfer, tutti_recv_info* received) {
-  if (arguments.sends || received == nullptr) return;
-  *received = {.source = transfer.source,
-               .tag = static_cast<int>(transfer.tag & kUserTag),
-               .count = transfer.bytes / type_size(arguments.type)};
-}
-
 std::string type_name_of(Tag tag) {
   const uint64_t type = tag >> kTypeShift;
   return type < kDataTypes ? std::string(type_name(static_cast<DataType>(type)))
                            : fmt::format("type {}", type);
 }
 
-// Of a message that did not come well; else nothing.
-Status what_is_wrong(const MessageArguments& arguments, const Transfer& transfer) {
-  if (came_well(arguments, transfer)) return {};
+Status refusal_of(const MessageArguments& arguments, const Transfer& transfer) {
   if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
   return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
                         transfer.source, type_name_of(transfer.tag));
+}
+
+// Of a transfer that is done; what came of a receive is noted if somebody asks.
+inline Status outcome(const MessageArguments& arguments, const Transfer& transfer,
+                      tutti_recv_info* received) {
+  const bool of_its_type =
+      arguments.sends || transfer.tag >> kTypeShift == static_cast<Tag>(arguments.type);
+  if (!transfer.status.ok() || !of_its_type) [[unlikely]]
+    return refusal_of(arguments, transfer);
+  if (!arguments.sends && received != nullptr) {
+    *received = {.source = transfer.source,
+                 .tag = static_cast<int>(transfer.tag & kUserTag),
+                 .count = transfer.bytes / type_size(arguments.type)};
+  }
+  return {};
 }
 
 }  // namespace
@@ -104,11 +104,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
   if (others) wake_this_rank();
   if (!pending.empty()) wait_here(pending);
   for (BlockingMessage& message : messages) {
-    if (came_well(message.arguments, message.transfer)) [[likely]] {
-      tell(message.arguments, message.transfer, message.info);
-    } else {
-      message.status = what_is_wrong(message.arguments, message.transfer);
-    }
+    message.status = outcome(message.arguments, message.transfer, message.info);
   }
 }
 
@@ -286,10 +282,7 @@ void Messages::give_up(Transfer& transfer, Status reason) {
 }
 
 void Messages::end(Message& message) {
-  if (came_well(message.arguments_, message.transfer_)) {
-    tell(message.arguments_, message.transfer_, &message.received_);
-  }
-  message.complete(what_is_wrong(message.arguments_, message.transfer_));
+  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
   wake_this_rank();
   outstanding_.fetch_sub(1, std::memory_order_release);
 }

@@ -34,6 +34,8 @@ static_assert(static_cast<int>(DataType::kFloat8E5M2) == TUTTI_FLOAT8_E5M2);
 inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4, 8,
                                                                8, 2, 2, 4, 8, 1, 1};
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
+// Of any type, so many fit into an address space once per rank.
+inline constexpr uint64_t kFewElements = INT32_MAX;
 // Whether a buffer may hold so many blocks of `count` elements.
 constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
   uint64_t bytes = 0;

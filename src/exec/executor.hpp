@@ -83,8 +83,7 @@ class Executor : public Driven {
   Status why_stopped(const Call& call, uint64_t sequence);
   // Null if no algorithm applies.
   const std::shared_ptr<const Plan>& plan_for(const Call& call) {
-    const bool even = call.layouts == nullptr && last_key_.layouts == nullptr;
-    if (even && last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
+    if (call.layouts == nullptr && last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
       return last_plan_;
     return plan_of_another(call);
   }

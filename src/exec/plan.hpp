@@ -111,8 +111,8 @@ struct PlanContext {
   std::array<const PlanContext*, kScopes> scopes{};
 };
 
-// What tells quickly that two calls of a rank share a plan. More do: where the buffers are in place
-// is known by how far apart they are, but those of others may be anywhere.
+// What tells quickly that two calls of a rank, not on uneven blocks, share a plan: whether buffers
+// are in place is known by how far apart they are. More do, for others may be any distance apart.
 struct CallKind {
   explicit CallKind(const Call& call)
       : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |

@@ -228,16 +228,17 @@ void ShmEndpoint::grant(Operation& receive) {
   if (push(receive.peer)) notifier_.one(receive.peer);
 }
 
-// How long a message has taken. What is read counts more where it is short: asking for it and
-// telling that it was taken come on top, and a ring that has not been used for a while is slow in a
-// trial. (With 1.4, 2 ranks on near cores that exchange 64 KiB read half of the time, which takes
-// 1.15 times as long; from 1.6 on they use the ring.) Ranks that share cores wait for each other's
-// turns, in which others get on: of theirs, only the work counts, and what they miss by reading.
+// How long a message has taken. Ranks that share cores wait for each other's turns, in which others
+// get on: of theirs, only the work counts, and what they miss by reading.
 double ShmEndpoint::seconds_of(const Operation& receive, Ways::Way way) {
+  // Asking for what is read and telling that it was taken come on top, and a ring that has not been
+  // used for a while is slow in a trial. With 1.4, 2 ranks on near cores that exchange 64 KiB read
+  // half of the time, which takes 1.15 times as long; from 1.6 on they use the ring.
+  constexpr double kShortRead = 1.6;
   constexpr uint64_t kShort = 128 << 10;
   const bool reads = way == Ways::Way::kRead;
   if (!crowded_) {
-    return (now_s() - receive.begun_s) * (reads && receive.limit < kShort ? 1.6 : 1);
+    return (now_s() - receive.begun_s) * (reads && receive.limit < kShort ? kShortRead : 1);
   }
   if (!reads) return receive.worked_s;
   // Who sends as well makes several calls in one turn where messages fit the ring, but not where
