@@ -4,26 +4,34 @@
 // taken for long is believed to have become faster, a little with each time that another is, until
 // it is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
 // work disturbs now and then: so who is tried is tried some times in a row, and estimates are
-// medians. The first trials meet memory that has never been used, and a message that must still be
-// asked for: so the second trial comes after some 50 times, each further one after four times as
-// many, up to a bound. (After 10 it cost more than it found: of 8 ranks that each try on their own,
-// one tries then in most calls of the first hundred.)
+// medians; unless what is tried is so long that caches do not hold it anyway: then one that begins
+// far slower than another is left at once. The first trials meet memory that has never been used,
+// and a message that must still be asked for: so the second trial comes after some 50 times, each
+// further one after four times as many, up to a bound. (After 10 it cost more than it found: of 8
+// ranks that each try on their own, one tries then in most calls of the first hundred.)
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace tutti {
 
 enum class Rival : uint8_t { kFirst, kSecond, kThird };
 
+// Bytes from which on caches count for nothing in a trial. (At 4 MiB they do: allreduces of two
+// ranks took 1.2 times as long.)
+inline constexpr uint64_t kLeastLeftAtOnce = 16 << 20;
+
 class Rivals {
  public:
   static constexpr size_t kMost = 3;
   Rivals() = default;
-  explicit Rivals(size_t count) : count_(count) {}
+  // `leaves_at_once`: what begins far slower than another is not tried to the end.
+  explicit Rivals(size_t count, bool leaves_at_once = false)
+      : count_(count), leaves_at_once_(leaves_at_once) {}
 
   // Of those from `from` on. Not yet known is the fastest; of several such, the first.
   [[nodiscard]] Rival better(Rival from = Rival::kFirst) const {
@@ -55,6 +63,7 @@ class Rivals {
     if (rival != last_ && estimate.known()) estimate.try_again();
     last_ = rival;
     estimate.add(cost);
+    if (leaves_at_once_ && cost > kHopeless * least_known()) leave(rival, cost);
     for (Estimate& other : estimates_) {
       if (&other != &estimate) other.idle();
     }
@@ -65,8 +74,9 @@ class Rivals {
   // and after so many that it gets no smaller, being a quarter from trial to trial.
   static constexpr double kFirstLoss = 1.0 / 64;
   static constexpr double kLastLoss = 1.0 / 1024;
-  static constexpr size_t kTrial = 3;   // times in a row
-  static constexpr double kStep = 1.1;  // of the estimate, towards what is seen later
+  static constexpr size_t kTrial = 3;       // times in a row
+  static constexpr double kStep = 1.1;      // of the estimate, towards what is seen later
+  static constexpr double kHopeless = 1.2;  // times the fastest
 
   struct Estimate {
     double cost = 0;
@@ -97,8 +107,24 @@ class Rivals {
     return estimates_[static_cast<size_t>(rival)];
   }
   Estimate& of(Rival rival) { return estimates_[static_cast<size_t>(rival)]; }
+  [[nodiscard]] double least_known() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (const Estimate& each : estimates_) {
+      if (each.known()) least = std::min(least, each.cost);
+    }
+    return least;
+  }
+  // Ends a trial.
+  void leave(Rival rival, double cost) {
+    Estimate& estimate = of(rival);
+    if (estimate.known()) return;
+    estimate.cost = cost;
+    estimate.times = kTrial;
+    if (rival == chosen_) stay_ = 0;
+  }
 
   size_t count_ = 2;
+  bool leaves_at_once_ = false;
   Rival last_ = Rival::kFirst;
   Rival chosen_ = Rival::kFirst;
   size_t stay_ = 0;

@@ -19,6 +19,7 @@
 #include <bit>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -71,8 +72,9 @@ inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
 struct Rivalry {
   Rivals rivals;  // of the decider; seconds per byte of a block
   Rival next = Rival::kFirst;
-  uint32_t last_call = 0;  // that was timed
-  double ended_s = 0;      // when it was
+  uint32_t last_call = 0;          // that was timed
+  Rival last_way = Rival::kFirst;  // that it went
+  double ended_s = 0;              // when it ended
 };
 
 enum class Advance { kDone, kBlocked, kFailed };
@@ -135,7 +137,7 @@ class Lane {
   void take_part_of_rivals();
   void say_way_of_next(CallLine& line);
   void still_waits();
-  [[nodiscard]] double seconds_until(double end_s) const;
+  [[nodiscard]] std::optional<double> seconds_until(double end_s) const;
   void settle_rivalry();
   void log_choice(uint64_t bytes) const;
 

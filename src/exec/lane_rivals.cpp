@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "core/clock.hpp"
@@ -25,7 +26,8 @@ double cold_slots(uint64_t bytes) { return bytes < (128 << 10) ? 1.4 : 1.1; }
 
 void Lane::take_part_of_rivals() {
   const size_t ways = 1 + part_->rivals.size();
-  rivalry_ = &rivalries_.try_emplace(plan_->rivalry, Rivalry{Rivals(ways)}).first->second;
+  const bool at_once = arguments_->count * plan_->element_bytes >= kLeastLeftAtOnce;
+  rivalry_ = &rivalries_.try_emplace(plan_->rivalry, Rivalry{Rivals(ways, at_once)}).first->second;
   way_ = rivalry_->next;
   if (const auto way = static_cast<size_t>(way_); way > 0 && way < ways) {
     part_ = part_->rivals[way - 1].get();
@@ -48,12 +50,14 @@ void Lane::still_waits() {
 // How late a peer came says nothing about the way, so the first wait does not count. But where one
 // rank only gives, the next calls of the others find done what it has done meanwhile, and what that
 // took shows in that wait alone. So of calls that follow at once on one another, all counts from
-// end to end. Of others the root of a scatter through staging keeps its own block when its peers
-// have theirs, as long as each of these took.
-double Lane::seconds_until(double end_s) const {
+// end to end; where the one before went another way, some of that is of its work, so that it says
+// nothing. Of others the root of a scatter through staging keeps its own block when its peers have
+// theirs, as long as each of these took.
+std::optional<double> Lane::seconds_until(double end_s) const {
   constexpr double kAtOnce = 1.0 / 8;  // of the call
   const bool follows = root_gives(arguments_->collective) && call_ == rivalry_->last_call + 1 &&
                        timed_from_s_ - rivalry_->ended_s < (end_s - timed_from_s_) * kAtOnce;
+  if (follows && way_ != rivalry_->last_way) return std::nullopt;
   if (follows) return std::max(end_s - rivalry_->ended_s, kLeast_s);
   const double seconds = end_s - timed_from_s_ - (wait_ended_s_ - wait_began_s_);
   const bool root_goes_on =
@@ -66,9 +70,12 @@ void Lane::settle_rivalry() {
   if (decides() && timed_from_s_ > 0) {
     const double end_s = now_s();
     const bool avoids_slots = part_->schedule.shows_buffers && bytes <= slot_bytes_;
-    const double seconds = seconds_until(end_s) * (avoids_slots ? cold_slots(bytes) : 1);
-    rivalry_->rivals.took(way_, seconds / static_cast<double>(bytes));
+    if (const std::optional<double> seconds = seconds_until(end_s)) {
+      const double counted = *seconds * (avoids_slots ? cold_slots(bytes) : 1);
+      rivalry_->rivals.took(way_, counted / static_cast<double>(bytes));
+    }
     rivalry_->last_call = call_;
+    rivalry_->last_way = way_;
     rivalry_->ended_s = end_s;
   }
   std::memcpy(&rivalry_->next, line_of(plan_->decider, call_).payload + kShownBytes,

@@ -106,6 +106,20 @@ TEST(Rivals, WhatHasBecomeFasterIsFoundOut) {
   EXPECT_GT(seconds_of(rivals, 4000, 1, 0.5), 2000);
 }
 
+TEST(Rivals, WhatBeginsFarSlowerMayBeLeftAtOnce) {
+  constexpr bool kLeavesAtOnce = true;
+  Rivals rivals(2, kLeavesAtOnce);
+  EXPECT_EQ(seconds_of(rivals, 10, 1, 1.5), 1);
+  EXPECT_TRUE(rivals.knows(Rival::kSecond));
+  EXPECT_EQ(rivals.cost(Rival::kSecond), 1.5);
+  EXPECT_GT(seconds_of(rivals, 1000, 1, 0.5), 900) << "when it is tried again";
+  Rivals a_little_slower(2, kLeavesAtOnce);
+  EXPECT_EQ(seconds_of(a_little_slower, 10, 1, 1.1), 3);
+  Rivals ahead(2, kLeavesAtOnce);
+  const Stretches stretches = stretches_of_second(ahead, 50'000, 1, 1.5);
+  EXPECT_EQ(stretches.longest, 2);
+}
+
 TEST(Rivals, ThereMayBeThree) {
   constexpr double kCosts[] = {3, 2, 1};
   Rivals rivals(3);

@@ -28,7 +28,7 @@ class Ways {
 
   Ways() {
     for (unsigned size = class_of(kLeastReceivedPastCaches); size < rivals_.size(); ++size) {
-      rivals_[size] = Rivals(3);
+      rivals_[size] = Rivals(3, size >= class_of(kLeastLeftAtOnce));
     }
   }
   void give_up_reading() { can_read_ = false; }
