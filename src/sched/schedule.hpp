@@ -142,19 +142,20 @@ struct Limits {
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;            // ranks can read one another's buffers; only if they share memory
-  bool views = false;            // and pulls are plain copies, because all see all of these buffers
-  int pull_readers = 0;          // of one rank's buffer at a time, where all read one; 0: all
-  bool tries_streams = false;    // stream_bytes is a guess: calls may find out what is faster
-  bool pulls_exchanges = false;  // `pulls` is meant for allgather and alltoall, no more
-  bool crowded = false;          // ranks share cores
+  bool pulls = false;          // ranks can read one another's buffers; only if they share memory
+  bool views = false;          // and pulls are plain copies, because all see all of these buffers
+  int pull_readers = 0;        // of one rank's buffer at a time, where all read one; 0: all
+  bool tries_streams = false;  // stream_bytes is a guess: calls may find out what is faster
+  bool pulls_few = false;      // `pulls` is meant for those that for_calls_of() names
+  bool crowded = false;        // ranks share cores
 
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
     Limits limits = *this;
-    const bool exchanges =
-        collective == Collective::kAllgather || collective == Collective::kAlltoall;
-    limits.pulls = pulls && (!pulls_exchanges || exchanges);
+    const bool one_of_few = collective == Collective::kAllgather ||
+                            collective == Collective::kAlltoall ||
+                            collective == Collective::kScatter;
+    limits.pulls = pulls && (!pulls_few || one_of_few);
     return limits;
   }
 };

@@ -87,7 +87,7 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pulls = pulls_for(environment),
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_exchanges = crowded && !environment.pull.has_value(),
+          .pulls_few = crowded && !environment.pull.has_value(),
           .crowded = crowded};
 }
 
