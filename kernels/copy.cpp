@@ -9,6 +9,12 @@
 // that way, or of 0.35 to 0.70 with strings; from 256 KiB on it makes no difference. From 16 KiB on
 // strings are faster on some processors (string_copy.hpp).
 //
+// But memory that no cache holds is better read forwards, where prefetchers help. So messages of
+// less than 8 KiB go into rings forwards, whose next lines nobody has looked at for long: 2 to 6
+// KiB pass in 0.75 to 0.85 of the time, and in 0.8 to 1.1 where all is in caches. Longer ones would
+// gain less (0.9) than they lose (1.1), and what goes into slots loses more (allgathers of 4 KiB
+// 1.14).
+//
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
 // believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
 // of a Xeon's cores, stream_copy takes two thirds of memcpy's time; at 256 KiB, twice.
@@ -76,6 +82,18 @@ void backward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
     HWY_NAMESPACE::copy_four_aligned(to + left - four, from + left - four);
   }
   HWY_NAMESPACE::copy_four_anywhere(to, from);
+}
+
+template <>
+void forward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
+  const size_t lanes = hwy::HWY_NAMESPACE::Lanes(HWY_NAMESPACE::Bytes());
+  const size_t four = 4 * lanes;
+  auto* const to = static_cast<uint8_t*>(dst);
+  const auto* const from = static_cast<const uint8_t*>(source);
+  HWY_NAMESPACE::copy_four_anywhere(to, from);
+  size_t at = lanes - reinterpret_cast<uintptr_t>(to) % lanes;
+  for (; at + four < bytes; at += four) HWY_NAMESPACE::copy_four_aligned(to + at, from + at);
+  HWY_NAMESPACE::copy_four_anywhere(to + bytes - four, from + bytes - four);
 }
 
 // Backwards, as backward_copy; the source comes to the second place from the first-level cache.

@@ -18,6 +18,7 @@ struct Isa {
   std::string_view name;
   ReduceKernel (*reduce)(ReduceOp, DataType);
   ScaleKernel (*scale)(DataType);
+  CopyKernel forward_copy;
   CopyKernel backward_copy;
   CopyKernel stream_copy;
   TwinCopyKernel twin_copy;
@@ -38,6 +39,8 @@ ScaleKernel vector_scale(DataType type) {
 
 // From here on memcpy may move strings.
 constexpr size_t kLeastCopyByVectors = 2048;
+// Less goes into rings forwards.
+constexpr size_t kLeastBackwards = 8 << 10;
 // Where strings pay. What they write had better be in the caches: broadcasts of 16 MB, in pieces of
 // 128 KB, took two to three times as long by strings.
 constexpr size_t kLeastStringCopy = 16 << 10;
@@ -45,8 +48,10 @@ constexpr size_t kLeastReadByStrings = 32 << 10;
 constexpr size_t kMostReadByStrings = 256 << 10;
 constexpr size_t kMostReadAtLengthByStrings = 64 << 10;
 
+bool to_others(CopyWay way) { return way == CopyWay::kToOthers || way == CopyWay::kToRing; }
+
 bool suits_strings(size_t bytes, CopyWay way) {
-  if (way == CopyWay::kToOthers) return bytes >= kLeastStringCopy;
+  if (to_others(way)) return bytes >= kLeastStringCopy;
   const bool at_length = way == CopyWay::kLongFromOthers;
   return kLeastReadByStrings <= bytes &&
          bytes <= (at_length ? kMostReadAtLengthByStrings : kMostReadByStrings);
@@ -65,7 +70,8 @@ void add_target(int64_t supported, std::vector<Isa>& isas) {
   if constexpr ((HWY_TARGETS & kTarget) != 0) {
     if ((supported & kTarget) == 0) return;
     isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
-                    backward_copy<kTarget>, stream_copy<kTarget>, twin_copy<kTarget>});
+                    forward_copy<kTarget>, backward_copy<kTarget>, stream_copy<kTarget>,
+                    twin_copy<kTarget>});
   }
 }
 
@@ -81,7 +87,7 @@ const std::vector<Isa>& isas() {
     add_target<HWY_SVE>(supported, found);
     add_target<HWY_NEON>(supported, found);
     found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy,
-                     plain_copies});
+                     plain_copy, plain_copies});
     return found;
   }();
   return list;
@@ -108,10 +114,12 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
     std::memcpy(dst, source, bytes);
   } else if (suits_strings(bytes, way) && string_copies_pay()) {
     string_copy(dst, source, bytes);
-  } else if (way != CopyWay::kToOthers || bytes >= kLeastCopyByVectors) {
-    copy_by_vectors(dst, source, bytes);
-  } else {
+  } else if (to_others(way) && bytes < kLeastCopyByVectors) {
     std::memcpy(dst, source, bytes);
+  } else if (way == CopyWay::kToRing && bytes < kLeastBackwards) {
+    isas().front().forward_copy(dst, source, bytes);
+  } else {
+    copy_by_vectors(dst, source, bytes);
   }
 }
 

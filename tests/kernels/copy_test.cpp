@@ -11,8 +11,8 @@
 namespace tutti {
 namespace {
 
-constexpr CopyWay kWays[] = {CopyWay::kToOthers, CopyWay::kFromOthers, CopyWay::kLongFromOthers,
-                             CopyWay::kFromMemory, CopyWay::kPastCaches};
+constexpr CopyWay kWays[] = {CopyWay::kToOthers,       CopyWay::kToRing,     CopyWay::kFromOthers,
+                             CopyWay::kLongFromOthers, CopyWay::kFromMemory, CopyWay::kPastCaches};
 
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
@@ -38,7 +38,8 @@ TEST(Copy, ByStringsMovesAllBytesAndNoOthers) {
   if (!string_copies_pay()) GTEST_SKIP() << "vectors are faster on this processor";
   std::vector<uint8_t> source(70'000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyWay way : {CopyWay::kToOthers, CopyWay::kFromOthers, CopyWay::kLongFromOthers}) {
+  for (const CopyWay way :
+       {CopyWay::kToOthers, CopyWay::kToRing, CopyWay::kFromOthers, CopyWay::kLongFromOthers}) {
     for (const size_t bytes : {16384u, 16385u, 65536u, 69'000u}) {
       std::vector<uint8_t> dst(70'000, 0);
       std::vector<uint8_t> expected = dst;

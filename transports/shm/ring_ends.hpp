@@ -93,7 +93,7 @@ class RingWriter {
       const uint64_t begin = begin_of(bytes);
       const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
       copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
-                 past ? CopyWay::kPastCaches : CopyWay::kToOthers);
+                 past ? CopyWay::kPastCaches : CopyWay::kToRing);
       cell.numbers.where.store(begin, std::memory_order_relaxed);
       cell.numbers.past_caches.store(past, std::memory_order_relaxed);
       data_ = begin + data_bytes_of(bytes);
