@@ -134,6 +134,7 @@ class Lane {
   bool run(const Step& step);
 
   [[nodiscard]] bool decides() const { return plan_->decider == rank_; }
+  [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
   void take_part_of_rivals();
   void say_way_of_next(CallLine& line);
   void still_waits();

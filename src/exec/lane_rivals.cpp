@@ -26,7 +26,7 @@ double cold_slots(uint64_t bytes) { return bytes < (128 << 10) ? 1.4 : 1.1; }
 
 void Lane::take_part_of_rivals() {
   const size_t ways = 1 + part_->rivals.size();
-  const bool at_once = arguments_->count * plan_->element_bytes >= kLeastLeftAtOnce;
+  const bool at_once = block_bytes() >= kLeastLeftAtOnce;
   rivalry_ = &rivalries_.try_emplace(plan_->rivalry, Rivalry{Rivals(ways, at_once)}).first->second;
   way_ = rivalry_->next;
   if (const auto way = static_cast<size_t>(way_); way > 0 && way < ways) {
@@ -66,7 +66,7 @@ std::optional<double> Lane::seconds_until(double end_s) const {
 }
 
 void Lane::settle_rivalry() {
-  const uint64_t bytes = arguments_->count * plan_->element_bytes;
+  const uint64_t bytes = block_bytes();
   if (decides() && timed_from_s_ > 0) {
     const double end_s = now_s();
     const bool avoids_slots = part_->schedule.shows_buffers && bytes <= slot_bytes_;
