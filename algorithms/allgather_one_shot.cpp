@@ -17,6 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  b.trade_slots();
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
   enter_and_keep(q, b, q.bytes(), [&] { copy_own_block(q, b); });
   b.await_all(1);

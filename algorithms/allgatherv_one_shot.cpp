@@ -16,6 +16,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  b.trade_slots();
   const uint64_t own = q.send_block(0).bytes;
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), own);
   enter_and_keep(q, b, own, [&] { keep_block(q, b, 0, q.rank); });

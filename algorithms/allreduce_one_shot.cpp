@@ -18,6 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  b.trade_slots();
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
   b.publish(1);
   b.await_all(1);

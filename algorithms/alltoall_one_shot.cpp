@@ -17,6 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  b.trade_slots();
   stage_others_blocks(q, b, Space::kSlot);
   b.publish(1);
   copy_block_to_self(q, b);

@@ -18,6 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  b.trade_slots();
   for (int i = 1; i < q.ranks; ++i) {
     const int owner = rank_after(q, i);
     b.copy(Ref::of(Space::kSlot, left_at(q, owner, q.rank), q.rank), at_send(q.send_block(owner)),

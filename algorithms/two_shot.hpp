@@ -35,6 +35,7 @@ class TwoShot {
       return exchange_results(
           b_, layout_.chunks, [&](int chunk) { put(chunk); }, work, take);
     }
+    b_.trade_slots();
     put(0);
     b_.publish(1);
     b_.await_all(1);

@@ -117,7 +117,7 @@ struct alignas(kCacheLine) RecordLine {
 
 // Sizes that all ranks agree on.
 struct WindowSizes {
-  uint64_t slot_bytes = 0;  // of each of the two slots
+  uint64_t slot_bytes = 0;  // of each slot
   uint64_t window_bytes = 0;
 };
 
@@ -130,6 +130,7 @@ class Window {
     Progress* progress;
     Departure* departure;
     std::byte* slots[2];
+    std::byte* traded;  // a slot that another rank writes when its turn has come
     std::byte* staging;
   };
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
@@ -140,6 +141,8 @@ class Window {
   virtual Status reserve_staging() { return {}; }
   // The same for the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
+  // The same for the traded slots of all ranks.
+  virtual Status reserve_traded(uint64_t /*bytes*/) { return {}; }
   // Whether an address of the process of `rank` (this one included) is in memory that it got from
   // Transport::allocate_shared(). All ranks come to the same answer; and if it is yes for some
   // address of each of them, all can view() all of these.

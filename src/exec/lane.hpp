@@ -118,6 +118,7 @@ class Lane {
   void place_scratch();
   void place_lines();
   void place_slots();
+  void place_traded_slots();
   [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
   [[nodiscard]] uint64_t next_slot() const;
   [[nodiscard]] uint64_t slot_room() const;
@@ -126,9 +127,10 @@ class Lane {
   void look(uint32_t call);
   uint32_t watched_tick(int peer);
   void choose_staging(int peer);
+  [[nodiscard]] bool stages_past_caches() const { return past_caches_ && !part_->trades_slots; }
   [[nodiscard]] bool goes_past_caches(const Step& step) const {
-    return step.streams ||
-           (past_caches_ && step.dst.base >= kPrivateSpaces && step.bytes >= kLeastPastCaches);
+    return step.streams || (stages_past_caches() && step.dst.base >= kPrivateSpaces &&
+                            step.bytes >= kLeastPastCaches);
   }
   void finish();
   bool run(const Step& step);
@@ -221,6 +223,8 @@ class Lane {
   uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size
   uint32_t walked_[kSlotWalks] = {};      // calls of that size so far, at most kManyCalls
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
+  uint64_t traded_reserved_ = 0;          // of the traded slots
+  bool traded_ = false;                   // whether each rank has written the peer's last
   SlotUse slot_uses_[kCallLines] = {};    // by call
   const Staging staging_;
   std::vector<Distance> distances_;  // by peer

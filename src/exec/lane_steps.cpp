@@ -66,9 +66,11 @@ void Lane::reduce_with_user_function(void* dst, size_t k, size_t count) {
 
 CopyWay Lane::way_of(const Step& step) const {
   if (goes_past_caches(step)) return CopyWay::kPastCaches;
-  if (step.src.base < kPrivateSpaces) return CopyWay::kToOthers;
+  if (step.src.base < kPrivateSpaces) {
+    return part_->trades_slots ? CopyWay::kToRing : CopyWay::kToOthers;
+  }
   // Peers are as far from this rank as it is from them, so most of them write their staging alike.
-  if (past_caches_) return CopyWay::kFromMemory;
+  if (stages_past_caches()) return CopyWay::kFromMemory;
   return part_->is_long ? CopyWay::kLongFromOthers : CopyWay::kFromOthers;
 }
 

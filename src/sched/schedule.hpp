@@ -17,6 +17,11 @@
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
+// Trades. Where a schedule says so (Schedule::trades_slots), the two ranks of a communicator of two
+// may take each other's slot the next time. By its end each has read what the other wrote there and
+// has seen the highest tick, after which nobody touches its own slot; so each writes next what it
+// has read last, whose lines its caches have.
+//
 // Pulls. Where Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
 // kPeerSend and kPeerRecv, in kPull steps only, or where Limits::views holds in kReduce steps too.
 // For this the entry of every rank shows where its buffers lie, instead of a payload
@@ -133,6 +138,7 @@ struct Schedule {
   // How much of the slots any rank may use, the same number on every rank; 0: as follows from the
   // arguments of the call.
   uint64_t slot_extent = 0;
+  bool trades_slots = false;
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 

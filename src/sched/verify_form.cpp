@@ -190,6 +190,36 @@ class Form {
   size_t first_shared_ = SIZE_MAX;
 };
 
+// Whether a step touches what this rank has in a slot.
+bool touches_slot_of(const Schedule& schedule, const Step& step, int rank) {
+  const auto there = [rank](const Ref& ref) {
+    return ref.space() == Space::kSlot && ref.peer() == rank;
+  };
+  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
+  return there(step.dst) || there(step.src) || std::ranges::any_of(sources, there);
+}
+
+// That a rank which trades its slot is done with it when it publishes the highest tick, and ends
+// only after all have.
+Status check_trade(std::span<const Schedule> schedules, int rank) {
+  const Schedule& schedule = schedules[static_cast<size_t>(rank)];
+  bool published = false;
+  bool awaited = false;
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    const Step& step = schedule.steps[i];
+    if (published && touches_slot_of(schedule, step, rank)) {
+      return {Code::kInternal, step_text(schedules, rank, i) + " touches a slot that is traded"};
+    }
+    const bool last_tick = step.tick == schedule.ticks;
+    published |= step.kind == StepKind::kPublish && last_tick;
+    awaited |= step.kind == StepKind::kAwait && last_tick && step.peer == kAllPeers;
+  }
+  if (published && awaited) return {};
+  return Status::format(Code::kInternal,
+                        "rank {} trades its slot, but does not {} the last tick, which is {}", rank,
+                        published ? "await" : "publish", schedule.ticks);
+}
+
 bool uses(std::span<const Schedule> schedules, Space space) {
   return std::ranges::any_of(schedules, [space](const Schedule& schedule) {
     const auto there = [space](const Ref& ref) { return ref.space() == space; };
@@ -224,6 +254,11 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
                             schedules[0].slot_extent, rank, extent);
     }
     TUTTI_RETURN_IF_ERROR(Form(schedules, problems, rank).check());
+    const bool trades = schedules[static_cast<size_t>(rank)].trades_slots;
+    if (trades != schedules[0].trades_slots) {
+      return Status::format(Code::kInternal, "of ranks 0 and {}, one alone trades its slot", rank);
+    }
+    if (trades) TUTTI_RETURN_IF_ERROR(check_trade(schedules, rank));
   }
   if (uses(schedules, Space::kLine) && uses(schedules, Space::kSlot)) {
     return {Code::kInternal,

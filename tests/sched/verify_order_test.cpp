@@ -370,6 +370,47 @@ TEST(Verify, FindsHeadsWhereThereAreNone) {
                "slot[1]+16");
 }
 
+// Two ranks each reduce what they have and what the other has in its slot.
+HandMade traded_slots() {
+  HandMade made(Collective::kAllreduce, 2, 8);
+  for (const int rank : {0, 1}) {
+    made[rank].trade_slots();
+    made[rank].copy(slot_at(rank), send_at(0), 32);
+    made[rank].publish(1);
+    made[rank].await_all(1);
+    const Ref other = slot_at(1 - rank);
+    made[rank].reduce(recv_at(0), {rank == 0 ? send_at(0) : other, rank == 0 ? other : send_at(0)},
+                      32, true);
+  }
+  return made;
+}
+
+TEST(Verify, ProvesSlotsThatAreTraded) { expect_proof(traded_slots()); }
+
+TEST(Verify, FindsTradesOfWhatIsStillInUse) {
+  HandMade made = one_shot(2);
+  for (const int rank : {0, 1}) made[rank].trade_slots();
+  expect_fault(made,
+               "rank 0 step 3 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) touches a "
+               "slot that is traded");
+  made = traded_slots();
+  made.schedules[1].trades_slots = false;
+  expect_fault(made, "of ranks 0 and 1, one alone trades its slot");
+  made = traded_slots();
+  made[0].ticks(2);
+  made[1].ticks(2);
+  expect_fault(made, "rank 0 trades its slot, but does not publish the last tick, which is 2");
+  made[0].publish(2);
+  made[1].publish(2);
+  expect_fault(made, "rank 0 trades its slot, but does not await the last tick, which is 2");
+  made[0].await_all(2);
+  made[1].await_all(2);
+  expect_proof(made);
+  made[1].copy(slot_at(1), send_at(0), 32);
+  expect_fault(made,
+               "rank 1 step 6 (copy slot[1]+0 <- send+0  (32 B)) touches a slot that is traded");
+}
+
 TEST(Verify, FindsPullsThatCannotBe) {
   HandMade made = pull_swap();
   made.problem.limits.pulls = false;

@@ -29,14 +29,17 @@ std::vector<Part> parts_of(const Layout& layout) {
       parts.push_back({layout.progress(r, lane), r});
       parts.push_back({layout.departure(r, lane), r});
       for (int which : {0, 1}) parts.push_back({layout.slot(r, lane, which), r});
+      parts.push_back({layout.traded_slot(r, lane), -1});
       parts.push_back({layout.staging(r, lane), r});
       parts.push_back({layout.wishes(r, lane), -1});
       parts.push_back({layout.tray(r, lane), -1});
     }
     for (int channel = 0; channel < layout.channels(); ++channel) {
       parts.push_back({layout.door(channel, r), -1});
-      for (int to = 0; to < layout.ranks(); ++to)
+      for (int to = 0; to < layout.ranks(); ++to) {
         parts.push_back({layout.ring(channel, r, to), -1});
+        parts.push_back({layout.carrier(channel, r, to), -1});
+      }
     }
   }
   std::erase_if(parts, [](auto& part) { return part.span.bytes == 0; });

@@ -51,13 +51,14 @@ class Shm : public testing::Test {
   RingMemory& ring(int from, int to) { return *region_->at<RingMemory>(layout_.ring(0, from, to)); }
   // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
   void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
-             uint64_t where = 0) {
+             uint64_t where = 0, uint32_t lies = Lies::kInRing) {
     Cell& forged = ring(0, 1).cells[cell];
     forged.kind.store(kind);
     forged.tag.store(tag);
     forged.bytes.store(bytes);
     forged.numbers.id.store(id);
     forged.numbers.where.store(where);
+    forged.numbers.lies.store(lies);
     forged.stamp.store(1);
     region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
   }
@@ -101,7 +102,53 @@ TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
   EXPECT_LE(touched(), 32u << 10) << "a tiny message needs no data area";
   std::vector<std::byte> large(1000);
   ends_[0]->send(1, 1, large.data(), large.size(), sent);
-  EXPECT_LE(touched(), layout_.ring(0, 0, 1).bytes + (8 << 10));
+  EXPECT_LE(touched(), layout_.ring(0, 0, 1).bytes + layout_.carrier(0, 0, 1).bytes + (8 << 10));
+}
+
+TEST(Ring, CarriersOfAllRanksTakeLittle) {
+  for (uint64_t ranks = 2; ranks <= 64; ++ranks) {
+    EXPECT_TRUE(std::has_single_bit(carrier_bytes(ranks))) << ranks;
+    EXPECT_GE(carrier_bytes(ranks), 4U << 10) << ranks;
+    EXPECT_LE(carrier_bytes(ranks) * ranks * (ranks - 1), 16U << 20) << ranks;
+  }
+  EXPECT_EQ(carrier_bytes(2), 128U << 10);
+  EXPECT_EQ(carrier_bytes(8), 8U << 10);
+}
+
+// What rank `from` sends next to the other comes by this; `seed` tells messages apart.
+class ShmCarriers : public Shm {
+ protected:
+  uint32_t send_one(int from, int seed) {
+    constexpr size_t kBytes = 1000;
+    const std::vector<std::byte> data(kBytes, static_cast<std::byte>(seed));
+    std::vector<std::byte> got(kBytes);
+    Transfer sent;
+    Transfer received;
+    const Cell& cell = ring(from, 1 - from).cells[cells_[from]++];
+    ends_[static_cast<size_t>(from)]->send(1 - from, 1, data.data(), kBytes, sent);
+    ends_[static_cast<size_t>(1 - from)]->recv(from, 1, kExactTag, got.data(), kBytes, received);
+    settle();
+    EXPECT_TRUE(sent.done && received.done && received.status.ok()) << seed;
+    EXPECT_TRUE(got == data) << seed;
+    return cell.numbers.lies.load();
+  }
+  int cells_[2] = {0, 0};
+};
+
+TEST_F(ShmCarriers, AnswersComeByWhatBroughtTheQuestion) {
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(send_one(0, 2 * i), Lies::kInCarrier + 0U);
+    EXPECT_EQ(send_one(1, 2 * i + 1), Lies::kInCarrier + 0U);
+  }
+}
+
+TEST_F(ShmCarriers, WhoHasSentMoreThanItReceivedUsesTheRing) {
+  EXPECT_EQ(send_one(0, 1), Lies::kInCarrier + 0U);
+  for (int i = 2; i < 6; ++i) EXPECT_EQ(send_one(0, i), Lies::kInRing);
+  EXPECT_EQ(send_one(1, 6), Lies::kInCarrier + 0U) << "the latest first";
+  EXPECT_EQ(send_one(1, 7), Lies::kInCarrier + 1U);
+  EXPECT_EQ(send_one(1, 8), Lies::kInRing);
+  EXPECT_EQ(send_one(0, 9), Lies::kInCarrier + 1U);
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
@@ -272,6 +319,7 @@ struct Nonsense {
   uint64_t bytes;
   uint64_t id;
   uint64_t where = 0;
+  uint32_t lies = Lies::kInRing;
 };
 
 class ShmNonsense : public Shm, public testing::WithParamInterface<Nonsense> {};
@@ -286,7 +334,7 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
   ends_[1]->recv(kAnySource, 4, kExactTag, buffer.data(), buffer.size(), any);
   const Nonsense& nonsense = GetParam();
   forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id,
-        nonsense.where);
+        nonsense.where, nonsense.lies);
   settle();
   EXPECT_TRUE(posted.done && asked.done);
   EXPECT_EQ(posted.status.code(), Code::kInternal);
@@ -312,7 +360,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
                     Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0},
                     Nonsense{"EagerBeyondTheEnd", 1, 3, 100, 0, ring_data_bytes(2) - 64},
-                    Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}}),
+                    Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}},
+                    Nonsense{"InACarrierOfTheReceiver", 1, 3, 100, 0, 0, Lies::kInCarrier + 1},
+                    Nonsense{"InACarrierThatThereIsNot", 1, 3, 100, 0, 0, Lies::kInCarrier + 2},
+                    Nonsense{"DataInNoCarrier", 4, 1, 100, 0, 0, ~uint32_t{0}},
+                    Nonsense{"LongerThanItsCarrier", 1, 3, carrier_bytes(2) + 1, 0, 0,
+                             Lies::kInCarrier + 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {

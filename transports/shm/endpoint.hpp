@@ -2,14 +2,14 @@
 //
 // Messages through shared memory.
 //
-// A message of up to kEagerBytes is copied into the ring and is then the receiver's: out of the
-// ring into the posted buffer, or aside if there is none. A longer one asks first (request). When
-// it has met its receive, the receiver reads it where it lies (taken), or grants it, and then it
-// streams through the ring in pieces: as is faster (Ways). Several at a time take turns. Where the
-// ring has proved faster, messages up to most_at_once() go like short ones. The receiver always
-// empties its rings, so that nothing that comes behind a message nobody wants is held up.
-// What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager messages have
-// met no receive, it asks first for short messages too.
+// A message of up to kEagerBytes is copied into the ring or a carrier and is then the receiver's:
+// out of the ring into the posted buffer, or aside if there is none. A longer one asks first
+// (request). When it has met its receive, the receiver reads it where it lies (taken), or grants
+// it, and then it streams through the ring in pieces: as is faster (Ways). Several at a time take
+// turns. Where the ring has proved faster, messages up to most_at_once() go like short ones. The
+// receiver always empties its rings, so that nothing that comes behind a message nobody wants is
+// held up. What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager
+// messages have met no receive, it asks first for short messages too.
 #pragma once
 
 #include <deque>
@@ -59,6 +59,7 @@ class ShmEndpoint final : public Endpoint {
  private:
   using State = Operation::State;
   struct Peer {
+    Carriers carriers;
     RingWriter out;
     RingReader in;
     bool out_open = false;     // the ring to it has memory, and it knows
@@ -77,6 +78,8 @@ class ShmEndpoint final : public Endpoint {
       return payload <= kInlineBytes ? out_open : out.reaches(payload);
     }
   };
+
+  [[nodiscard]] Carriers carriers_to(int rank) const;
 
   // endpoint.cpp: transfers and their ends
   void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
@@ -114,6 +117,7 @@ class ShmEndpoint final : public Endpoint {
   bool push_busy();
   void make_busy(int rank);
   Status open_ring(int rank, uint64_t payload);
+  Status open_carriers(int rank);
 
   Operation& begin(Transfer& transfer, int peer, Tag tag, const void* buffer, uint64_t bytes);
   void release(Operation& operation);

@@ -112,7 +112,10 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
 // to a power of two, and for no less than what is used at first.
 void ShmEndpoint::map_in_data(int rank, const Frame& frame) {
   Peer& from = peer(rank);
-  if (frame.bytes <= kInlineBytes || from.in.end_of(frame) <= from.in_mapped) return;
+  if (frame.bytes <= kInlineBytes || frame.in_carrier() ||
+      from.in.end_of(frame) <= from.in_mapped) {
+    return;
+  }
   from.in_mapped = std::max(std::bit_ceil(from.in.end_of(frame)), ring_first_bytes(peers_.size()));
   const uint64_t ring = layout_.ring(channel_, rank, rank_).offset;
   region_.map_in({ring, kRingHeadBytes + from.in_mapped});
@@ -249,9 +252,18 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   }
   to.out_open = true;
   if (reach > 0) {
+    if (!crowded_) TUTTI_RETURN_IF_ERROR(open_carriers(rank));
     region_.map_in(part);
     to.out.extend(reach);
   }
+  return {};
+}
+
+// This rank's is written before the peer's comes.
+Status ShmEndpoint::open_carriers(int rank) {
+  const Span own = layout_.carrier(channel_, rank_, rank);
+  TUTTI_RETURN_IF_ERROR(region_.reserve(own));
+  region_.map_in(own);
   return {};
 }
 

@@ -1,8 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/layout.hpp"
 
+#include "transports/shm/carriers.hpp"
+
 namespace tutti::shm {
 namespace {
+
+constexpr uint64_t kSlots = 3;  // of a lane
 
 // Within a lane's pages of lines.
 constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
@@ -33,11 +37,12 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (kLinesBytes + 2 * slot_bytes_ + staging_bytes_ + kTrayBytes);
+  rank_bytes_ = lanes_ * (kLinesBytes + kSlots * slot_bytes_ + staging_bytes_ + kTrayBytes);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
-  total_ = rings_ + channels_ * ranks_ * ranks_ * ring_bytes_;
+  carrier_bytes_ = carrier_bytes(ranks_);
+  total_ = rings_ + channels_ * ranks_ * ranks_ * (ring_bytes_ + carrier_bytes_);
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
@@ -81,12 +86,12 @@ Span Layout::departure(int rank, int lane) const {
 }
 
 Span Layout::slot(int rank, int lane, int which) const {
-  const uint64_t index = 2 * unsigned_of(lane) + unsigned_of(which);
+  const uint64_t index = kSlots * unsigned_of(lane) + unsigned_of(which);
   return {always(rank).end() + index * slot_bytes_, sizes_.slot_bytes};
 }
 
 Span Layout::staging(int rank, int lane) const {
-  const uint64_t slots = 2 * lanes_ * slot_bytes_;
+  const uint64_t slots = kSlots * lanes_ * slot_bytes_;
   return {always(rank).end() + slots + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
 }
 
@@ -95,14 +100,18 @@ Span Layout::wishes(int rank, int lane) const {
 }
 
 Span Layout::tray(int rank, int lane) const {
-  const uint64_t before = lanes_ * (2 * slot_bytes_ + staging_bytes_);
+  const uint64_t before = lanes_ * (kSlots * slot_bytes_ + staging_bytes_);
   return {always(rank).end() + before + unsigned_of(lane) * kTrayBytes, kTrayBytes};
 }
 
 Span Layout::ring(int channel, int from, int to) const {
   const uint64_t index =
       (unsigned_of(channel) * ranks_ + unsigned_of(from)) * ranks_ + unsigned_of(to);
-  return {rings_ + index * ring_bytes_, ring_bytes_};
+  return {rings_ + index * (ring_bytes_ + carrier_bytes_), ring_bytes_};
+}
+
+Span Layout::carrier(int channel, int from, int to) const {
+  return {ring(channel, from, to).end(), carrier_bytes_};
 }
 
 Span Layout::arena(int rank) const {

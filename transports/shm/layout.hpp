@@ -3,9 +3,10 @@
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
 //   ranks    per rank: per lane four pages of lines              allocated at the start by the rank
-//            then per lane two slots, then per lane its staging,
+//            then per lane three slots, then per lane its staging,
 //            then per lane its tray                             allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
+//            and a carrier: carriers.hpp
 //   arenas   per rank, not mapped with the rest: arena.hpp     allocated by the rank when used
 // The file is sparse: what is never used takes address space only.
 //
@@ -92,11 +93,14 @@ class Layout {
   [[nodiscard]] Span progress(int rank, int lane) const;
   [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
+  [[nodiscard]] Span traded_slot(int rank, int lane) const { return slot(rank, lane, 2); }
   [[nodiscard]] Span staging(int rank, int lane) const;
   [[nodiscard]] Span wishes(int rank, int lane) const;
   [[nodiscard]] Span tray(int rank, int lane) const;
 
   [[nodiscard]] Span ring(int channel, int from, int to) const;
+  // That which is the sender's at first.
+  [[nodiscard]] Span carrier(int channel, int from, int to) const;
 
   // Behind total_bytes(), if the file is as long as that.
   [[nodiscard]] Span arena(int rank) const;
@@ -123,6 +127,7 @@ class Layout {
   uint64_t rank_bytes_ = 0;
   uint64_t rings_ = 0;
   uint64_t ring_bytes_ = 0;
+  uint64_t carrier_bytes_ = 0;
   uint64_t total_ = 0;
 };
 

@@ -6,8 +6,8 @@
 // the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
 // tiny message costs the hand-over of one line. Bytes that do not fit in the cell lie in the data
 // area, in one piece each, in the order of the cells; where the next does not fit behind the last,
-// it begins the next round. The consumer gives room back through its line of credits, which the
-// producer reads only when it has run out.
+// it begins the next round. Or they lie in a carrier (carriers.hpp). The consumer gives room back
+// through its line of credits, which the producer reads only when it has run out.
 //
 // Whatever one side reads here the other may have overwritten with nonsense, so each number is read
 // once (relaxed atomics) and checked before it is used.
@@ -38,14 +38,17 @@ enum class FrameKind : uint32_t {
                // in a grant
 };
 
+// Where a payload lies that is not in the cell; from kCarrier on, in the carrier of that number.
+enum Lies : uint32_t { kInRing, kInRingPastCaches, kInCarrier };
+
 // What frames without payload in the cell say besides.
 struct CellNumbers {
   std::atomic<uint64_t> id;
   // Of a request's buffer, its address in the producer's process. Of a payload in the data area,
   // where it begins, in bytes since the start, all rounds of the area counted as whole.
   std::atomic<uint64_t> where;
-  std::atomic<uint32_t> withdrawn;    // RingMemory::withdrawn when the request was made
-  std::atomic<uint32_t> past_caches;  // of a payload in the data area: how it was written
+  std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
+  std::atomic<uint32_t> lies;  // of a payload: in the data area (Lies), or which carrier has it
 };
 
 struct alignas(kCacheLine) Cell {

@@ -9,6 +9,7 @@
 #include "core/clock.hpp"
 #include "core/distance.hpp"
 #include "kernels/copy.hpp"
+#include "transports/shm/carriers.hpp"
 #include "transports/shm/ring.hpp"
 #include "transports/shm/ways.hpp"
 
@@ -17,14 +18,17 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  // Of a ring whose data area has `bytes`, of which `first` are used at first.
-  RingWriter(RingMemory* memory, uint64_t first, uint64_t bytes, Staging staging, bool crowded)
+  // Of a ring whose data area has `bytes`, of which `first` are used at first. `carriers`, as the
+  // reader of the ring from that peer has them, outlive it.
+  RingWriter(RingMemory* memory, uint64_t first, uint64_t bytes, Carriers& carriers,
+             Staging staging, bool crowded)
       : memory_(memory),
         area_(reinterpret_cast<std::byte*>(memory + 1)),
         area_bytes_(bytes),
         first_(first),
         most_at_once_(most_at_once(crowded ? bytes : first, crowded)),
         crowded_(crowded),
+        carriers_(&carriers),
         staging_(staging) {}
 
   // Whether as much of the data area is used as a frame with so many bytes in there needs. At first
@@ -90,13 +94,7 @@ class RingWriter {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
       const Stopwatch stopwatch(bytes > kEagerBytes);
-      const uint64_t begin = begin_of(bytes);
-      const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
-      copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
-                 past ? CopyWay::kPastCaches : CopyWay::kToRing);
-      cell.numbers.where.store(begin, std::memory_order_relaxed);
-      cell.numbers.past_caches.store(past, std::memory_order_relaxed);
-      data_ = begin + data_bytes_of(bytes);
+      cell.numbers.lies.store(stage(cell, payload, bytes), std::memory_order_relaxed);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);
     }
@@ -105,6 +103,21 @@ class RingWriter {
 
  private:
   static constexpr uint64_t kFramesInReach = 8;
+
+  uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
+    if (carriers_->can_take(bytes)) {
+      const uint32_t which = carriers_->give();
+      copy_bytes(carriers_->memory(which), payload, bytes, CopyWay::kToRing);
+      return Lies::kInCarrier + which;
+    }
+    const uint64_t begin = begin_of(bytes);
+    const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
+    copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
+               past ? CopyWay::kPastCaches : CopyWay::kToRing);
+    cell.numbers.where.store(begin, std::memory_order_relaxed);
+    data_ = begin + data_bytes_of(bytes);
+    return past ? Lies::kInRingPastCaches : Lies::kInRing;
+  }
 
   // Several fit in, as long as it can grow.
   [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
@@ -118,7 +131,8 @@ class RingWriter {
   }
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
-           begin_of(payload) - data_freed_ + data_bytes_of(payload) <= area_bytes_;
+           (carriers_->can_take(payload) ||
+            begin_of(payload) - data_freed_ + data_bytes_of(payload) <= area_bytes_);
   }
   bool goes_past_caches(uint64_t bytes) {
     if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
@@ -154,6 +168,7 @@ class RingWriter {
   uint64_t most_at_once_ = 0;
   bool crowded_ = false;
   bool sound_ = true;
+  Carriers* carriers_ = nullptr;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
   uint64_t eager_ = 0;
@@ -173,15 +188,20 @@ struct Frame {
   uint64_t id;
   uint64_t where;
   uint32_t withdrawn;
+  uint32_t lies;  // if there is a payload outside of the cell
+
+  [[nodiscard]] bool in_carrier() const { return lies >= Lies::kInCarrier; }
+  [[nodiscard]] uint32_t carrier() const { return lies - Lies::kInCarrier; }
 };
 
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(RingMemory* memory, uint64_t data_bytes)
+  RingReader(RingMemory* memory, uint64_t data_bytes, Carriers& carriers)
       : memory_(memory),
         area_(reinterpret_cast<const std::byte*>(memory + 1)),
-        area_bytes_(data_bytes) {}
+        area_bytes_(data_bytes),
+        carriers_(&carriers) {}
 
   [[nodiscard]] bool ready() const {
     return cell().stamp.load(std::memory_order_acquire) ==
@@ -190,16 +210,17 @@ class RingReader {
   // The following need ready().
   [[nodiscard]] Frame frame() const {
     const Cell& now = cell();
+    const Frame frame{now.kind.load(std::memory_order_relaxed),
+                      now.tag.load(std::memory_order_relaxed),
+                      now.bytes.load(std::memory_order_relaxed),
+                      now.numbers.id.load(std::memory_order_relaxed),
+                      now.numbers.where.load(std::memory_order_relaxed),
+                      now.numbers.withdrawn.load(std::memory_order_relaxed),
+                      now.numbers.lies.load(std::memory_order_relaxed)};
     // Comes while the frame is being looked at.
-    if (now.bytes.load(std::memory_order_relaxed) > kInlineBytes) {
-      __builtin_prefetch(area_ + at(now.numbers.where.load(std::memory_order_relaxed)));
-    }
-    return {now.kind.load(std::memory_order_relaxed),
-            now.tag.load(std::memory_order_relaxed),
-            now.bytes.load(std::memory_order_relaxed),
-            now.numbers.id.load(std::memory_order_relaxed),
-            now.numbers.where.load(std::memory_order_relaxed),
-            now.numbers.withdrawn.load(std::memory_order_relaxed)};
+    const bool somewhere = !frame.in_carrier() || frame.carrier() < kCarriers;
+    if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
+    return frame;
   }
   // Whether all buffers that were asked for since a request that says `withdrawn` were still the
   // message's when the reads before this call were made.
@@ -212,10 +233,11 @@ class RingReader {
     return frame.bytes <= most_at_once(area_bytes_, true) && can_hold(frame);
   }
   [[nodiscard]] bool can_hold(const Frame& frame) const {
-    return frame.bytes <= kInlineBytes ||
-           (frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_);
+    if (frame.bytes <= kInlineBytes) return true;
+    if (frame.in_carrier()) return carriers_->can_have_come(frame.carrier(), frame.bytes);
+    return frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_;
   }
-  // Where in the data area the payload ends of a frame that it holds.
+  // Where in the data area the payload ends of a frame that it holds there.
   [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
   // Copies the first `wanted` bytes of the payload of such a frame.
   void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_past_caches = false) const {
@@ -224,15 +246,21 @@ class RingReader {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const bool from_memory = cell().numbers.past_caches.load(std::memory_order_relaxed) != 0;
-    copy_bytes(dst, area_ + at(frame.where), wanted,
+    const bool from_memory = frame.lies == Lies::kInRingPastCaches;
+    copy_bytes(dst, payload_of(frame), wanted,
                dst_past_caches ? CopyWay::kPastCaches
                : from_memory   ? CopyWay::kFromMemory
                                : CopyWay::kFromOthers);
   }
   // Takes the frame out of the ring; the second, one without payload.
   void pop(const Frame& frame) {
-    if (frame.bytes > kInlineBytes) data_ = frame.where + data_bytes_of(frame.bytes);
+    if (frame.bytes > kInlineBytes) {
+      if (frame.in_carrier()) {
+        carriers_->take(frame.carrier());
+      } else {
+        data_ = frame.where + data_bytes_of(frame.bytes);
+      }
+    }
     if (frame.bytes >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
     pop();
   }
@@ -254,10 +282,14 @@ class RingReader {
  private:
   [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
   [[nodiscard]] uint64_t at(uint64_t where) const { return where & (area_bytes_ - 1); }
+  [[nodiscard]] const std::byte* payload_of(const Frame& frame) const {
+    return frame.in_carrier() ? carriers_->memory(frame.carrier()) : area_ + at(frame.where);
+  }
 
   RingMemory* memory_ = nullptr;
   const std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
+  Carriers* carriers_ = nullptr;
   uint64_t cells_ = 0;  // taken out
   uint64_t data_ = 0;   // freed
   uint64_t matched_ = 0;

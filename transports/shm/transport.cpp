@@ -31,6 +31,8 @@ class ShmWindow final : public Window {
       for (int which : {0, 1}) {
         place.slots[which] = region.at<std::byte>(layout.slot(r, lane, which));
       }
+      traded_slots_.push_back(layout.traded_slot(r, lane));
+      place.traded = region.at<std::byte>(traded_slots_.back());
       place.progress = region.at<Progress>(layout.progress(r, lane));
       place.departure = region.at<Departure>(layout.departure(r, lane));
       place.staging = region.at<std::byte>(layout.staging(r, lane));
@@ -46,6 +48,12 @@ class ShmWindow final : public Window {
   }
   Status reserve_slots(uint64_t bytes) override {
     for (const Span& slot : own_slots_) {
+      TUTTI_RETURN_IF_ERROR(region_.reserve({slot.offset, std::min(bytes, slot.bytes)}));
+    }
+    return {};
+  }
+  Status reserve_traded(uint64_t bytes) override {
+    for (const Span& slot : traded_slots_) {
       TUTTI_RETURN_IF_ERROR(region_.reserve({slot.offset, std::min(bytes, slot.bytes)}));
     }
     return {};
@@ -78,6 +86,7 @@ class ShmWindow final : public Window {
   HandOver hand_over_;
   const WindowSizes sizes_;
   const Span own_slots_[2];
+  std::vector<Span> traded_slots_;  // by rank
   const Span own_staging_;
   bool reserved_ = false;
   std::vector<Rank> ranks_;
