@@ -199,7 +199,7 @@ void Lane::enter() {
   // After payload and record.
   line.entry.store({call_, chains_[call_ % kCallLines]}, std::memory_order_release);
   transport_.notify();
-  if (!part_->runs_ahead) take_next_slot();
+  if (!part_->runs_ahead) take_next_lines();
 }
 
 void Lane::tell(CallLine& line) {

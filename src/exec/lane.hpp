@@ -122,7 +122,7 @@ class Lane {
   [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
   [[nodiscard]] uint64_t next_slot() const;
   [[nodiscard]] uint64_t slot_room() const;
-  void take_next_slot();
+  void take_next_lines();
   void plan_look();
   void look(uint32_t call);
   uint32_t watched_tick(int peer);

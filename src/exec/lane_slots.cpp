@@ -107,10 +107,12 @@ uint64_t Lane::next_slot() const {
   return next + part_->slot_extent <= slot_room() ? next : 0;
 }
 
-// Takes the lines of the slot that the next call will write, if it is like this one, from the peers
-// that have read them: done while this call waits, it costs nothing, and shortens an allreduce of
-// 4 KiB by a fifth. Done when the slot is written, it makes that slower.
-void Lane::take_next_slot() {
+// Takes the lines that the next call will write, if it is like this one, from the peers that have
+// read them: its entry, and its slot. Done while this call waits, it costs nothing, and shortens an
+// allreduce of 8 bytes by a sixth, of 4 KiB by a fifth. Done when the slot is written, it makes
+// that slower.
+void Lane::take_next_lines() {
+  prefetch_to_write(reinterpret_cast<const std::byte*>(&line_of(rank_, call_ + 1)));
   const uint64_t written = part_->slot_written;
   if (part_->trades_slots || written == 0 || written > kMostTaken || past_caches_) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
