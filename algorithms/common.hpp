@@ -141,10 +141,16 @@ inline Applies fits_line(const Problem& q, uint64_t bytes) {
   return {};
 }
 
-inline Applies fits_slot(const Problem& q, uint64_t bytes) {
+inline Applies fits(const Problem& q, uint64_t bytes, uint64_t slot_bytes) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (bytes > q.limits.slot_bytes) return {false, "longer than a slot (TUTTI_SHM_SLOT_BYTES)"};
+  if (bytes > slot_bytes) return {false, "longer than a slot (TUTTI_SHM_SLOT_BYTES)"};
   return {};
+}
+inline Applies fits_slot(const Problem& q, uint64_t bytes) {
+  return fits(q, bytes, q.limits.slot_bytes);
+}
+inline Applies fits_traded_slot(const Problem& q, uint64_t bytes) {
+  return fits(q, bytes, q.traded_slot_bytes());
 }
 
 }  // namespace tutti

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_traded_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = others_blocks_bytes(q);
@@ -18,7 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.trade_slots();
+  b.trade_slots(others_blocks_bytes(q));
   for (int i = 1; i < q.ranks; ++i) {
     const int owner = rank_after(q, i);
     b.copy(Ref::of(Space::kSlot, left_at(q, owner, q.rank), q.rank), at_send(q.send_block(owner)),

@@ -23,7 +23,7 @@ bool has_blocks(Collective collective) {
 
 std::vector<Limits> limits_of(uint64_t ranks) {
   const uint64_t line_each = 64 * ranks;
-  return {
+  std::vector<Limits> limits = {
       // Messages only.
       {0, 0, 0},
       // The least in which a line per rank finds room in three parts of the window, and a bit.
@@ -35,6 +35,11 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The same where all see all buffers.
       {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
+  if (ranks == 2) {  // what they trade is longer
+    limits.push_back({32 << 10, 1 << 20, 256 << 10});
+    limits.back().traded_bytes = 512 << 10;
+  }
+  return limits;
 }
 
 // Where the staging is tight, up to a dozen chunks. Where it is not, so long that messages are cut

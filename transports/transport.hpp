@@ -119,6 +119,7 @@ struct alignas(kCacheLine) RecordLine {
 struct WindowSizes {
   uint64_t slot_bytes = 0;  // of each slot
   uint64_t window_bytes = 0;
+  uint64_t traded_bytes = 0;  // of the traded slot, if that is more
 };
 
 // One lane's shared memory: every rank's lines and staging, at addresses of this process.

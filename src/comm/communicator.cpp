@@ -129,11 +129,13 @@ Status Communicator::connect(Exchange& exchange) {
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
 
   const int64_t limit = config_.init_timeout_ms;
+  const int most_ranks = agreed->hosts.most_on_a_host();
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
       .channels = (*workers)->size() + 1,
-      .sizes = {.slot_bytes = slot_bytes_for(environment, agreed->hosts.most_on_a_host()),
-                .window_bytes = environment.window_bytes},
+      .sizes = {.slot_bytes = slot_bytes_for(environment, most_ranks),
+                .window_bytes = environment.window_bytes,
+                .traded_bytes = traded_bytes_for(environment, most_ranks)},
       .pulls = pulls_for(environment),
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,

@@ -16,10 +16,10 @@ namespace tutti {
 namespace {
 
 constexpr double kLeast_s = 1e-9;
-// Slots are cold after calls that did not use them, for longer than a trial lasts if calls are
-// short: so what reads where data lies must be that much faster than what goes through them. With
-// 1.1 alone, 2 ranks on near cores made half of their allreduces of 64 KiB by reading, which takes
-// 5.0 us instead of 3.9.
+// Slots that calls walk through are cold after calls that did not use them, for longer than a trial
+// lasts if calls are short: so what reads where data lies must be that much faster than what goes
+// through them. With 1.1 alone, 2 ranks on near cores made half of their allreduces of 64 KiB by
+// reading, which takes 5.0 us instead of 3.9.
 double cold_slots(uint64_t bytes) { return bytes < (128 << 10) ? 1.4 : 1.1; }
 
 }  // namespace
@@ -69,7 +69,8 @@ void Lane::settle_rivalry() {
   const uint64_t bytes = block_bytes();
   if (decides() && timed_from_s_ > 0) {
     const double end_s = now_s();
-    const bool avoids_slots = part_->schedule.shows_buffers && bytes <= slot_bytes_;
+    const bool walks = bytes <= slot_bytes_ && !plan_->parts.front().trades_slots;
+    const bool avoids_slots = part_->schedule.shows_buffers && walks;
     if (const std::optional<double> seconds = seconds_until(end_s)) {
       const double counted = *seconds * (avoids_slots ? cold_slots(bytes) : 1);
       rivalry_->rivals.took(way_, counted / static_cast<double>(bytes));

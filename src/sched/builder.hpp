@@ -58,8 +58,11 @@ class Builder {
   // Private memory on a cache line of its own; returns its place.
   Ref scratch(uint64_t bytes);
   void use_of_slots(uint64_t bytes) { schedule_.slot_extent = bytes; }
-  // See "Trades" in schedule.hpp; on all ranks.
-  void trade_slots() { schedule_.trades_slots = true; }
+  // See "Trades" in schedule.hpp; on all ranks, with the same number.
+  void trade_slots(uint64_t bytes) {
+    schedule_.trades_slots = true;
+    use_of_slots(whole_lines(bytes));
+  }
   // The highest tick of any rank, if this rank's own publishes do not reach it.
   void ticks(uint32_t highest) { schedule_.ticks = std::max(schedule_.ticks, highest); }
 

@@ -154,6 +154,7 @@ struct Limits {
   bool tries_streams = false;  // stream_bytes is a guess: calls may find out what is faster
   bool pulls_few = false;      // `pulls` is meant for those that for_calls_of() names
   bool crowded = false;        // ranks share cores
+  uint64_t traded_bytes = 0;   // of a slot that two ranks trade, if that is more
 
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
@@ -233,6 +234,10 @@ struct Problem {
     const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
     const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
     return whole_lines(std::min(most, limits.slot_bytes));
+  }
+  // The longest that may go through slots which are traded if there are two ranks.
+  [[nodiscard]] uint64_t traded_slot_bytes() const {
+    return ranks == 2 ? std::max(limits.slot_bytes, limits.traded_bytes) : limits.slot_bytes;
   }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.

@@ -125,8 +125,9 @@ class Form {
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
       if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
     }
-    const bool beyond = ref.space() == Space::kSlot && schedule_.slot_extent > 0 &&
-                        ref.offset + bytes > schedule_.slot_extent;
+    const uint64_t extent =
+        schedule_.slot_extent > 0 ? schedule_.slot_extent : problem_.limits.slot_bytes;
+    const bool beyond = ref.space() == Space::kSlot && ref.offset + bytes > extent;
     if (beyond || !inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
       return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
     }

@@ -88,7 +88,8 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
           .pulls_few = crowded && !environment.pull.has_value(),
-          .crowded = crowded};
+          .crowded = crowded,
+          .traded_bytes = traded_bytes_for(environment, ranks)};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
@@ -100,6 +101,11 @@ uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   constexpr int kFewestRanks = 2;
   const int few = std::clamp(ranks, kFewestRanks, kManyRanks);
   return environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
+}
+
+uint64_t traded_bytes_for(const Environment& environment, int ranks) {
+  constexpr uint64_t kTimes = 8;
+  return ranks == 2 ? kTimes * environment.slot_bytes : 0;
 }
 
 int readers_for(const Environment& environment, int ranks, int cores) {

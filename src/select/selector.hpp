@@ -23,6 +23,8 @@ namespace tutti {
 Limits limits_of(const Environment& environment, int ranks, int cores);
 // Of each of the two slots of a rank of so many, which calls walk through (exec/lane_slots.cpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
+// Of the slots that two ranks trade; 0 for more ranks.
+uint64_t traded_bytes_for(const Environment& environment, int ranks);
 
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
 int readers_for(const Environment& environment, int ranks, int cores);

@@ -374,7 +374,7 @@ TEST(Verify, FindsHeadsWhereThereAreNone) {
 HandMade traded_slots() {
   HandMade made(Collective::kAllreduce, 2, 8);
   for (const int rank : {0, 1}) {
-    made[rank].trade_slots();
+    made[rank].trade_slots(32);
     made[rank].copy(slot_at(rank), send_at(0), 32);
     made[rank].publish(1);
     made[rank].await_all(1);
@@ -389,7 +389,7 @@ TEST(Verify, ProvesSlotsThatAreTraded) { expect_proof(traded_slots()); }
 
 TEST(Verify, FindsTradesOfWhatIsStillInUse) {
   HandMade made = one_shot(2);
-  for (const int rank : {0, 1}) made[rank].trade_slots();
+  for (const int rank : {0, 1}) made[rank].trade_slots(32);
   expect_fault(made,
                "rank 0 step 3 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) touches a "
                "slot that is traded");

@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/shm/layout.hpp"
 
+#include <algorithm>
+
 #include "transports/shm/carriers.hpp"
 
 namespace tutti::shm {
 namespace {
-
-constexpr uint64_t kSlots = 3;  // of a lane
 
 // Within a lane's pages of lines.
 constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
@@ -36,8 +36,10 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   ranks_begin_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
+  traded_bytes_ = round_up(std::max(sizes.slot_bytes, sizes.traded_bytes), kPageBytes);
+  slots_bytes_ = 2 * slot_bytes_ + traded_bytes_;
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (kLinesBytes + kSlots * slot_bytes_ + staging_bytes_ + kTrayBytes);
+  rank_bytes_ = lanes_ * (kLinesBytes + slots_bytes_ + staging_bytes_ + kTrayBytes);
 
   rings_ = ranks_begin_ + ranks_ * rank_bytes_;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
@@ -86,13 +88,17 @@ Span Layout::departure(int rank, int lane) const {
 }
 
 Span Layout::slot(int rank, int lane, int which) const {
-  const uint64_t index = kSlots * unsigned_of(lane) + unsigned_of(which);
-  return {always(rank).end() + index * slot_bytes_, sizes_.slot_bytes};
+  const uint64_t of_lane = always(rank).end() + unsigned_of(lane) * slots_bytes_;
+  return {of_lane + unsigned_of(which) * slot_bytes_, sizes_.slot_bytes};
+}
+
+Span Layout::traded_slot(int rank, int lane) const {
+  return {slot(rank, lane, 0).offset + 2 * slot_bytes_, traded_bytes_};
 }
 
 Span Layout::staging(int rank, int lane) const {
-  const uint64_t slots = kSlots * lanes_ * slot_bytes_;
-  return {always(rank).end() + slots + unsigned_of(lane) * staging_bytes_, sizes_.window_bytes};
+  return {always(rank).end() + lanes_ * slots_bytes_ + unsigned_of(lane) * staging_bytes_,
+          sizes_.window_bytes};
 }
 
 Span Layout::wishes(int rank, int lane) const {
@@ -100,7 +106,7 @@ Span Layout::wishes(int rank, int lane) const {
 }
 
 Span Layout::tray(int rank, int lane) const {
-  const uint64_t before = lanes_ * (kSlots * slot_bytes_ + staging_bytes_);
+  const uint64_t before = lanes_ * (slots_bytes_ + staging_bytes_);
   return {always(rank).end() + before + unsigned_of(lane) * kTrayBytes, kTrayBytes};
 }
 

@@ -3,7 +3,7 @@
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
 //   ranks    per rank: per lane four pages of lines              allocated at the start by the rank
-//            then per lane three slots, then per lane its staging,
+//            then per lane two slots and one that is traded, then per lane its staging,
 //            then per lane its tray                             allocated by the rank when used
 //   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
 //            and a carrier: carriers.hpp
@@ -93,7 +93,7 @@ class Layout {
   [[nodiscard]] Span progress(int rank, int lane) const;
   [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
-  [[nodiscard]] Span traded_slot(int rank, int lane) const { return slot(rank, lane, 2); }
+  [[nodiscard]] Span traded_slot(int rank, int lane) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
   [[nodiscard]] Span wishes(int rank, int lane) const;
   [[nodiscard]] Span tray(int rank, int lane) const;
@@ -122,7 +122,9 @@ class Layout {
   uint64_t doors_ = 0;
   uint64_t door_bytes_ = 0;
   uint64_t ranks_begin_ = 0;
-  uint64_t slot_bytes_ = 0;     // rounded to pages, as are the following
+  uint64_t slot_bytes_ = 0;  // rounded to pages, as are the following
+  uint64_t traded_bytes_ = 0;
+  uint64_t slots_bytes_ = 0;    // of one lane
   uint64_t staging_bytes_ = 0;  // of one lane
   uint64_t rank_bytes_ = 0;
   uint64_t rings_ = 0;
