@@ -163,13 +163,6 @@ void answer_copy(Place& place, Areas& areas, FILE* out, std::size_t bytes, long 
   std::fprintf(out, "ok %.9f %.9f\n", ordinary, streamed);
 }
 
-int integer_from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  if (value != nullptr) return std::atoi(value);
-  std::fprintf(stderr, "%s is not set: start this through versus.py\n", name);
-  std::exit(1);
-}
-
 }  // namespace
 
 int main() {

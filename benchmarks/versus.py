@@ -89,6 +89,8 @@ def add_arguments(parser):
         "allreduce, broadcast, reduce and sendrecv, a rank's block for the others (default: 4-64M)")
     add("--peers", type=some_of(PEERS), default=list(PEERS), metavar="LIST",
         help=f"all, or some of: {','.join(PEERS)}; tutti always takes part")
+    add("--bare", action="store_true", help="measure what moving the data takes by itself, too: "
+        "what bounds a library that moves it the same way (one host)")
     add("--minutes", type=float, metavar="N", help="what measuring may take altogether: fewer "
         "rounds, but at least 3, and shorter turns; starting the contestants comes on top")
     add("--rounds", type=int, help="turns of each contestant at each size (default: 11)")
@@ -130,6 +132,8 @@ def arguments():
         parser.error(f"--hosts: one of the numbers that divide --ranks, {options.ranks}")
     if options.rate and options.hosts == 1:
         parser.error("--rate: there is no line within one host; see --hosts")
+    if options.bare and options.hosts > 1:
+        parser.error("--bare: moves between processes of one host only")
     if options.ranks > MOST_BFLOAT16_RANKS and "bfloat16" in options.type:
         parser.error(f"--ranks: at most {MOST_BFLOAT16_RANKS} with bfloat16, whose sums are to be "
                      "exact")

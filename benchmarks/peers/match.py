@@ -6,7 +6,7 @@ import statistics
 import time
 
 from . import spread, summary, text
-from .contestants import PEERS, Unavailable, floor
+from .contestants import PEERS, Unavailable, bare, floor
 from .plan import TYPES, available_memory, blocks, buffer_blocks, last_level_cache
 from .session import Refused, Session
 
@@ -43,19 +43,25 @@ class Match:
             text.note(text.failure(self.failures[-1]))
 
     def open(self):
+        shop = self.shop
         for name in self.options.peers:
-            try:
-                shop = self.shop
-                entries = list(spread.spread(name, shop) if shop.hosts else PEERS[name](shop))
-            except Unavailable as error:
-                self.fail((text.PEER_NAMES[name], ""), error)
-                continue
-            for entry in entries:
-                self.open_one(entry)
+            self.open_all(text.PEER_NAMES[name],
+                          lambda n=name: spread.spread(n, shop) if shop.hosts else PEERS[n](shop))
+        if self.options.bare:
+            self.open_all(summary.BARE, lambda: bare(shop))
         try:
             self.floor = Session(floor(self.shop), self.shop)
         except Unavailable as error:
             self.fail(("floor", ""), error)
+
+    def open_all(self, peer, variants):
+        try:
+            entries = list(variants())
+        except Unavailable as error:
+            self.fail((peer, ""), error)
+            return
+        for entry in entries:
+            self.open_one(entry)
 
     def open_one(self, entry):
         key = (entry.peer, entry.variant)
@@ -167,7 +173,7 @@ class Match:
             self.show(size, text.contestant(*key))
             if self.set_up(key, size) is not None and (found := self.trial(key, size)):
                 trials[key] = found
-        peers = [us for (peer, _), (_, us) in trials.items() if peer != summary.OURS]
+        peers = [us for (peer, _), (_, us) in trials.items() if summary.is_peer(peer)]
         calls, settled = {}, {}
         for key, (n, us) in trials.items():
             slow = self.is_long(us) and us > 2 * min(peers, default=us)

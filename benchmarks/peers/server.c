@@ -56,6 +56,13 @@ void pin_to_core(void) {
   }
 }
 
+int integer_from_environment(const char* name) {
+  const char* value = getenv(name);
+  if (value != NULL) return atoi(value);
+  fprintf(stderr, "%s is not set: start this through versus.py\n", name);
+  exit(1);
+}
+
 int connect_to_driver(int rank, int ranks, const char* version) {
   const char* path = getenv("VERSUS_SOCKET");
   struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -59,6 +59,9 @@ struct contestant {
  * main, so that everything the library does at its start happens there. */
 void pin_to_core(void);
 
+/* The number in a variable that the driver sets; ends the process after a message without it. */
+int integer_from_environment(const char* name);
+
 /* Connects to the driver's socket and announces this rank. -1 after a message on failure. */
 int connect_to_driver(int rank, int ranks, const char* version);
 

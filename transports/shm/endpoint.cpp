@@ -245,9 +245,10 @@ void ShmEndpoint::grant(Operation& receive) {
 // get on: of theirs, only the work counts, and what they miss by reading.
 double ShmEndpoint::seconds_of(const Operation& receive, Ways::Way way) {
   // Asking for what is read and telling that it was taken come on top, and a ring that has not been
-  // used for a while is slow in a trial. With 1.4, 2 ranks on near cores that exchange 64 KiB read
-  // half of the time, which takes 1.15 times as long; from 1.6 on they use the ring.
-  constexpr double kShortRead = 1.6;
+  // used for a while is slow in a trial. With 1.1, 2 ranks on near cores that exchange 96 KiB read
+  // now and then, which takes 5.0 us instead of 4.4; with 1.6, those on far cores that exchange 64
+  // KiB use the ring, which takes 6.5 us instead of 5.0.
+  constexpr double kShortRead = 1.3;
   constexpr uint64_t kShort = 128 << 10;
   const bool reads = way == Ways::Way::kRead;
   if (!crowded_) {
