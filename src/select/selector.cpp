@@ -36,19 +36,17 @@ constexpr RuleVariable kRuleVariables[] = {
 constexpr uint64_t kStreamBytes = 64 << 20;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
 constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
-constexpr uint64_t kLeastBytesOfScatters = 256 << 10;
+constexpr uint64_t kLeastBytesInSlots = 256 << 10;  // from or to a root
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
 constexpr double kLeastSecondsOfSharers = 100e-6;
 // What the cost model thinks to take longer than that many times is not tried.
 constexpr double kWorthTrying = 8;
 
-// From or to a root, calls that fit a slot run ahead of one another, which is worth more; but of
-// long scatters, it is the root that has two copies to make in staging, and none by being read.
+// From or to a root, short calls that fit a slot run ahead of one another, which is worth more.
 uint64_t least_of_rivals(const Problem& problem) {
   if (!has_root(problem.collective)) return kLeastBytesOfRivals;
   const uint64_t beyond_slots = std::max(kLeastBytesOfRivals, problem.limits.slot_bytes + 1);
-  const bool scatters = problem.collective == Collective::kScatter;
-  return scatters ? std::min(beyond_slots, kLeastBytesOfScatters) : beyond_slots;
+  return std::min(beyond_slots, kLeastBytesInSlots);
 }
 
 // The same for every rank, whatever the algorithm looks at.
