@@ -51,14 +51,14 @@ class Shm : public testing::Test {
   RingMemory& ring(int from, int to) { return *region_->at<RingMemory>(layout_.ring(0, from, to)); }
   // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
   void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
-             uint64_t where = 0, uint32_t lies = Lies::kInRing) {
+             uint64_t where = 0, uint32_t payload_in = PayloadIn::kRing) {
     Cell& forged = ring(0, 1).cells[cell];
     forged.kind.store(kind);
     forged.tag.store(tag);
     forged.bytes.store(bytes);
     forged.numbers.id.store(id);
     forged.numbers.where.store(where);
-    forged.numbers.lies.store(lies);
+    forged.numbers.payload_in.store(payload_in);
     forged.stamp.store(1);
     region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
   }
@@ -130,25 +130,25 @@ class ShmCarriers : public Shm {
     settle();
     EXPECT_TRUE(sent.done && received.done && received.status.ok()) << seed;
     EXPECT_TRUE(got == data) << seed;
-    return cell.numbers.lies.load();
+    return cell.numbers.payload_in.load();
   }
   int cells_[2] = {0, 0};
 };
 
 TEST_F(ShmCarriers, AnswersComeByWhatBroughtTheQuestion) {
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(send_one(0, 2 * i), Lies::kInCarrier + 0U);
-    EXPECT_EQ(send_one(1, 2 * i + 1), Lies::kInCarrier + 0U);
+    EXPECT_EQ(send_one(0, 2 * i), PayloadIn::kCarrier + 0U);
+    EXPECT_EQ(send_one(1, 2 * i + 1), PayloadIn::kCarrier + 0U);
   }
 }
 
 TEST_F(ShmCarriers, WhoHasSentMoreThanItReceivedUsesTheRing) {
-  EXPECT_EQ(send_one(0, 1), Lies::kInCarrier + 0U);
-  for (int i = 2; i < 6; ++i) EXPECT_EQ(send_one(0, i), Lies::kInRing);
-  EXPECT_EQ(send_one(1, 6), Lies::kInCarrier + 0U) << "the latest first";
-  EXPECT_EQ(send_one(1, 7), Lies::kInCarrier + 1U);
-  EXPECT_EQ(send_one(1, 8), Lies::kInRing);
-  EXPECT_EQ(send_one(0, 9), Lies::kInCarrier + 1U);
+  EXPECT_EQ(send_one(0, 1), PayloadIn::kCarrier + 0U);
+  for (int i = 2; i < 6; ++i) EXPECT_EQ(send_one(0, i), PayloadIn::kRing);
+  EXPECT_EQ(send_one(1, 6), PayloadIn::kCarrier + 0U) << "the latest first";
+  EXPECT_EQ(send_one(1, 7), PayloadIn::kCarrier + 1U);
+  EXPECT_EQ(send_one(1, 8), PayloadIn::kRing);
+  EXPECT_EQ(send_one(0, 9), PayloadIn::kCarrier + 1U);
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
@@ -319,7 +319,7 @@ struct Nonsense {
   uint64_t bytes;
   uint64_t id;
   uint64_t where = 0;
-  uint32_t lies = Lies::kInRing;
+  uint32_t payload_in = PayloadIn::kRing;
 };
 
 class ShmNonsense : public Shm, public testing::WithParamInterface<Nonsense> {};
@@ -334,7 +334,7 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
   ends_[1]->recv(kAnySource, 4, kExactTag, buffer.data(), buffer.size(), any);
   const Nonsense& nonsense = GetParam();
   forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id,
-        nonsense.where, nonsense.lies);
+        nonsense.where, nonsense.payload_in);
   settle();
   EXPECT_TRUE(posted.done && asked.done);
   EXPECT_EQ(posted.status.code(), Code::kInternal);
@@ -361,11 +361,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0},
                     Nonsense{"EagerBeyondTheEnd", 1, 3, 100, 0, ring_data_bytes(2) - 64},
                     Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}},
-                    Nonsense{"InACarrierOfTheReceiver", 1, 3, 100, 0, 0, Lies::kInCarrier + 1},
-                    Nonsense{"InACarrierThatThereIsNot", 1, 3, 100, 0, 0, Lies::kInCarrier + 2},
+                    Nonsense{"InACarrierOfTheReceiver", 1, 3, 100, 0, 0, PayloadIn::kCarrier + 1},
+                    Nonsense{"InACarrierThatThereIsNot", 1, 3, 100, 0, 0, PayloadIn::kCarrier + 2},
                     Nonsense{"DataInNoCarrier", 4, 1, 100, 0, 0, ~uint32_t{0}},
                     Nonsense{"LongerThanItsCarrier", 1, 3, carrier_bytes(2) + 1, 0, 0,
-                             Lies::kInCarrier + 0}),
+                             PayloadIn::kCarrier + 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {

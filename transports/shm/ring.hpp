@@ -39,7 +39,7 @@ enum class FrameKind : uint32_t {
 };
 
 // Where a payload lies that is not in the cell; from kCarrier on, in the carrier of that number.
-enum Lies : uint32_t { kInRing, kInRingPastCaches, kInCarrier };
+enum PayloadIn : uint32_t { kRing, kRingPastCaches, kCarrier };
 
 // What frames without payload in the cell say besides.
 struct CellNumbers {
@@ -48,7 +48,8 @@ struct CellNumbers {
   // where it begins, in bytes since the start, all rounds of the area counted as whole.
   std::atomic<uint64_t> where;
   std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
-  std::atomic<uint32_t> lies;  // of a payload: in the data area (Lies), or which carrier has it
+  std::atomic<uint32_t>
+      payload_in;  // of a payload: in the data area (PayloadIn), or which carrier has it
 };
 
 struct alignas(kCacheLine) Cell {

@@ -94,7 +94,7 @@ class RingWriter {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
       const Stopwatch stopwatch(bytes > kEagerBytes);
-      cell.numbers.lies.store(stage(cell, payload, bytes), std::memory_order_relaxed);
+      cell.numbers.payload_in.store(stage(cell, payload, bytes), std::memory_order_relaxed);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);
     }
@@ -108,7 +108,7 @@ class RingWriter {
     if (carriers_->can_take(bytes)) {
       const uint32_t which = carriers_->give();
       copy_bytes(carriers_->memory(which), payload, bytes, CopyWay::kToRing);
-      return Lies::kInCarrier + which;
+      return PayloadIn::kCarrier + which;
     }
     const uint64_t begin = begin_of(bytes);
     const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
@@ -116,7 +116,7 @@ class RingWriter {
                past ? CopyWay::kPastCaches : CopyWay::kToRing);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
     data_ = begin + data_bytes_of(bytes);
-    return past ? Lies::kInRingPastCaches : Lies::kInRing;
+    return past ? PayloadIn::kRingPastCaches : PayloadIn::kRing;
   }
 
   // Several fit in, as long as it can grow.
@@ -188,10 +188,10 @@ struct Frame {
   uint64_t id;
   uint64_t where;
   uint32_t withdrawn;
-  uint32_t lies;  // if there is a payload outside of the cell
+  uint32_t payload_in;  // if there is a payload outside of the cell
 
-  [[nodiscard]] bool in_carrier() const { return lies >= Lies::kInCarrier; }
-  [[nodiscard]] uint32_t carrier() const { return lies - Lies::kInCarrier; }
+  [[nodiscard]] bool in_carrier() const { return payload_in >= PayloadIn::kCarrier; }
+  [[nodiscard]] uint32_t carrier() const { return payload_in - PayloadIn::kCarrier; }
 };
 
 class RingReader {
@@ -216,7 +216,7 @@ class RingReader {
                       now.numbers.id.load(std::memory_order_relaxed),
                       now.numbers.where.load(std::memory_order_relaxed),
                       now.numbers.withdrawn.load(std::memory_order_relaxed),
-                      now.numbers.lies.load(std::memory_order_relaxed)};
+                      now.numbers.payload_in.load(std::memory_order_relaxed)};
     // Comes while the frame is being looked at.
     const bool somewhere = !frame.in_carrier() || frame.carrier() < kCarriers;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
@@ -246,7 +246,7 @@ class RingReader {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const bool from_memory = frame.lies == Lies::kInRingPastCaches;
+    const bool from_memory = frame.payload_in == PayloadIn::kRingPastCaches;
     copy_bytes(dst, payload_of(frame), wanted,
                dst_past_caches ? CopyWay::kPastCaches
                : from_memory   ? CopyWay::kFromMemory
