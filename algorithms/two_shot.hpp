@@ -35,7 +35,7 @@ class TwoShot {
       return exchange_results(
           b_, layout_.chunks, [&](int chunk) { put(chunk); }, work, take);
     }
-    b_.trade_slots(layout_.slice * static_cast<uint64_t>(q_.ranks));
+    b_.trade_slots(q_.bytes());
     put(0);
     b_.publish(1);
     b_.await_all(1);

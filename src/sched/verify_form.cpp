@@ -125,13 +125,17 @@ class Form {
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
       if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
     }
-    const uint64_t extent =
-        schedule_.slot_extent > 0 ? schedule_.slot_extent : problem_.limits.slot_bytes;
-    const bool beyond = ref.space() == Space::kSlot && ref.offset + bytes > extent;
+    const bool beyond = ref.space() == Space::kSlot && ref.offset + bytes > usable_of_slot();
     if (beyond || !inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
       return fault(fmt::format("leaves its buffer: {} B at {}", bytes, to_string(ref)));
     }
     return {};
+  }
+
+  [[nodiscard]] uint64_t usable_of_slot() const {
+    const uint64_t most =
+        schedule_.trades_slots ? problem_.traded_slot_bytes() : problem_.limits.slot_bytes;
+    return schedule_.slot_extent > 0 ? std::min(schedule_.slot_extent, most) : most;
   }
 
   Status check_dst(const Step& step) {

@@ -387,6 +387,17 @@ HandMade traded_slots() {
 
 TEST(Verify, ProvesSlotsThatAreTraded) { expect_proof(traded_slots()); }
 
+TEST(Verify, FindsUseOfMoreThanASlotThatIsNotTradedHolds) {
+  HandMade made = traded_slots();
+  made.problem.limits.slot_bytes = 16;
+  made.problem.limits.traded_bytes = 32;
+  expect_proof(made);
+  for (Schedule& schedule : made.schedules) schedule.trades_slots = false;
+  expect_fault(made,
+               "rank 0 step 0 (copy slot[0]+0 <- send+0  (32 B)) leaves its buffer: 32 B at "
+               "slot[0]+0");
+}
+
 TEST(Verify, FindsTradesOfWhatIsStillInUse) {
   HandMade made = one_shot(2);
   for (const int rank : {0, 1}) made[rank].trade_slots(32);
