@@ -10,9 +10,10 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include "transports/shm/ring.hpp"
 
 namespace tutti::shm {
 
@@ -23,8 +24,7 @@ constexpr uint64_t carrier_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 4 << 10;
   constexpr uint64_t kMost = 128 << 10;
   constexpr uint64_t kOfAll = 512 << 10;
-  return std::clamp(std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1)), kLeast,
-                    kMost);
+  return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
 // As one of the two ranks sees them.
@@ -33,14 +33,14 @@ class Carriers {
   Carriers() = default;
   // Carrier `own` is this rank's at first.
   Carriers(std::byte* first, std::byte* second, uint64_t bytes, uint32_t own)
-      : memory_{first, second}, bytes_(bytes), had_(1U << own), latest_(own) {}
+      : memory_{first, second}, bytes_(bytes), held_(1U << own), latest_(own) {}
 
   // Whether a payload can go by one now.
-  [[nodiscard]] bool can_take(uint64_t payload) const { return had_ != 0 && payload <= bytes_; }
+  [[nodiscard]] bool can_take(uint64_t payload) const { return held_ != 0 && payload <= bytes_; }
   // Gives one away: that which came last, if it is still here.
   [[nodiscard]] uint32_t give() {
     const uint32_t which = has(latest_) ? latest_ : 1 - latest_;
-    had_ &= ~(1U << which);
+    held_ &= ~(1U << which);
     return which;
   }
   // Whether so much can have come by that carrier.
@@ -48,17 +48,17 @@ class Carriers {
     return which < kCarriers && !has(which) && payload <= bytes_;
   }
   void take(uint32_t which) {
-    had_ |= 1U << which;
+    held_ |= 1U << which;
     latest_ = which;
   }
   [[nodiscard]] std::byte* memory(uint32_t which) const { return memory_[which]; }
 
  private:
-  [[nodiscard]] bool has(uint32_t which) const { return (had_ >> which & 1) != 0; }
+  [[nodiscard]] bool has(uint32_t which) const { return (held_ >> which & 1) != 0; }
 
   std::byte* memory_[kCarriers] = {};
   uint64_t bytes_ = 0;
-  uint32_t had_ = 0;  // a bit for each
+  uint32_t held_ = 0;  // a bit for each
   uint32_t latest_ = 0;
 };
 

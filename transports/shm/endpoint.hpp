@@ -117,7 +117,7 @@ class ShmEndpoint final : public Endpoint {
   bool push_busy();
   void make_busy(int rank);
   Status open_ring(int rank, uint64_t payload);
-  Status open_carriers(int rank);
+  Status reserve_for(int rank, Span part);
 
   Operation& begin(Transfer& transfer, int peer, Tag tag, const void* buffer, uint64_t bytes);
   void release(Operation& operation);

@@ -244,27 +244,26 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   if (to.open_for(payload)) return {};
   const uint64_t reach = payload <= kInlineBytes ? 0 : to.out.reach_for(payload);
   const Span part{layout_.ring(channel_, rank_, rank).offset, kRingHeadBytes + reach};
-  TUTTI_RETURN_IF_ERROR(
-      region_.reserve(part).with_context(fmt::format("sending to rank {}", number_of(rank))));
+  TUTTI_RETURN_IF_ERROR(reserve_for(rank, part));
+  // This rank's carrier is written before the peer's comes.
+  const Span carrier = layout_.carrier(channel_, rank_, rank);
+  const bool opens_carrier = reach > 0 && !crowded_;
+  if (opens_carrier) TUTTI_RETURN_IF_ERROR(reserve_for(rank, carrier));
   if (!to.out_open) {
     auto* doors = region_.at<std::atomic<uint64_t>>(layout_.door(channel_, rank));
     doors[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
   }
   to.out_open = true;
+  if (opens_carrier) region_.map_in(carrier);
   if (reach > 0) {
-    if (!crowded_) TUTTI_RETURN_IF_ERROR(open_carriers(rank));
     region_.map_in(part);
     to.out.extend(reach);
   }
   return {};
 }
 
-// This rank's is written before the peer's comes.
-Status ShmEndpoint::open_carriers(int rank) {
-  const Span own = layout_.carrier(channel_, rank_, rank);
-  TUTTI_RETURN_IF_ERROR(region_.reserve(own));
-  region_.map_in(own);
-  return {};
+Status ShmEndpoint::reserve_for(int rank, Span part) {
+  return region_.reserve(part).with_context(fmt::format("sending to rank {}", number_of(rank)));
 }
 
 bool ShmEndpoint::push_grant(int rank) {

@@ -90,6 +90,11 @@ struct RingMemory {
 inline constexpr uint64_t kRingHeadBytes = sizeof(RingMemory);  // enough for tiny messages
 static_assert(kRingHeadBytes % 4096 == 0);
 
+// The share of each ordered pair of so many ranks in so many bytes, rounded down to a power of two.
+constexpr uint64_t share_of_pair(uint64_t bytes, uint64_t ranks) {
+  return std::bit_floor(bytes / std::max<uint64_t>(ranks * (ranks - 1), 1));
+}
+
 // What is used at first of the data area of each ring among so many ranks, a power of two. Few
 // ranks get more, beyond the second-level caches where that is not too much in all: lines that the
 // peer has read come back faster from the third level than from the peer.
@@ -97,8 +102,7 @@ constexpr uint64_t ring_first_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 128 << 10;
   constexpr uint64_t kMost = 2 << 20;
   constexpr uint64_t kOfAll = 12 << 20;
-  return std::clamp(std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1)), kLeast,
-                    kMost);
+  return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
 // All of it, a power of two, too: as far as longer messages let it grow where ranks share cores
@@ -106,8 +110,7 @@ constexpr uint64_t ring_first_bytes(uint64_t ranks) {
 constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kMost = 1 << 20;
   constexpr uint64_t kOfAll = 256 << 20;
-  const uint64_t share = std::bit_floor(kOfAll / std::max<uint64_t>(ranks * (ranks - 1), 1));
-  return std::max(ring_first_bytes(ranks), std::min(share, kMost));
+  return std::max(ring_first_bytes(ranks), std::min(share_of_pair(kOfAll, ranks), kMost));
 }
 
 // The longest message that need not ask first, and the longest piece of one that does, if so much
