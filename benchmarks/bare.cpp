@@ -170,7 +170,6 @@ char* place_of(size_t from, size_t to, uint64_t count) {
 
 void put(const Pass& pass, size_t to, const Move& move, size_t at, size_t bytes) {
   uint64_t& count = put_so_far[to];
-  count = (count + way.piece - 1) / way.piece * way.piece;
   // What is traded has been taken by this rank itself.
   if (!way.trades && count + way.piece > kRing) {
     wait_for(shared->taken[rank][to].value, count + way.piece - kRing);
@@ -181,7 +180,6 @@ void put(const Pass& pass, size_t to, const Move& move, size_t at, size_t bytes)
 
 void take(const Pass& pass, size_t from, const Move& move, size_t at, size_t bytes) {
   uint64_t& count = taken_so_far[from];
-  count = (count + way.piece - 1) / way.piece * way.piece;
   const char* const piece = place_of(from, rank, count);
   count += way.piece;
   wait_for(shared->put[from][rank].value, count);
@@ -269,6 +267,8 @@ std::optional<Way> way_from(const char* text) {
     return std::nullopt;
   }
   found.trades = std::strcmp(trade, "trade") == 0;
+  if (*trade != '\0' && !found.trades) return std::nullopt;
+  if (found.trades && found.piece > kRing / kTradedPieces) return std::nullopt;
   const std::optional<Stores> puts = stores_named(put);
   const std::optional<Stores> takes = stores_named(take);
   if (!puts || !takes || found.piece == 0 || kRing % found.piece != 0) return std::nullopt;
