@@ -10,7 +10,7 @@ namespace tutti {
 
 enum class CopyWay {
   kToOthers,        // what others are going to read, or nobody
-  kToRing,          // the same, in a ring that is longer than what is written
+  kToRing,          // the same, in a ring that is longer than what is written, or what is traded
   kFromOthers,      // what another rank has written: copy.cpp says how
   kLongFromOthers,  // a piece of something so long that caches do not hold its destination
   kFromMemory,      // what another rank has written past the caches
