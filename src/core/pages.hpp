@@ -27,4 +27,8 @@ bool map_in(std::byte* memory, uint64_t bytes);
 // error here, and not a death or a delay later. False: there is not so much.
 bool populate(std::byte* memory, uint64_t bytes);
 
+// Lets huge pages take the place of the small ones of a mapping that has pages, as far as the
+// system can (Linux 6.1): also where it gives shared memory small ones only, which is the rule.
+void make_huge(std::byte* memory, uint64_t bytes);
+
 }  // namespace tutti

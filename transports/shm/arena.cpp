@@ -38,29 +38,33 @@ bool Arenas::open() {
   return true;
 }
 
+// Of the file from the arena of `rank` on; aligned, for huge pages enter a page table only if they
+// are so in both.
+std::byte* Arenas::map_from(int rank, uint64_t bytes, int protection) const {
+  std::byte* const room = map_aligned(bytes, PROT_NONE);
+  if (room == nullptr) return nullptr;
+  const auto offset = static_cast<off_t>(layout_.arena(rank).offset);
+  if (mmap(room, bytes, protection, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, region_.file(),
+           offset) == MAP_FAILED) {
+    munmap(room, bytes);
+    return nullptr;
+  }
+  madvise(room, bytes, MADV_HUGEPAGE);  // a wish
+  return room;
+}
+
 // All of it: what is taken never moves.
 bool Arenas::map_own() {
-  std::byte* const room = map_aligned(kArenaBytes, PROT_NONE);
-  if (room == nullptr) return false;
-  const auto offset = static_cast<off_t>(layout_.arena(rank_).offset);
-  if (mmap(room, kArenaBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-           region_.file(), offset) == MAP_FAILED) {
-    munmap(room, kArenaBytes);
-    return false;
-  }
-  own_ = room;
-  madvise(own_, kArenaBytes, MADV_HUGEPAGE);  // a wish
-  return true;
+  own_ = map_from(rank_, kArenaBytes, PROT_READ | PROT_WRITE);
+  return own_ != nullptr;
 }
 
 bool Arenas::map_all() {
   const uint64_t bytes = bytes_of_all(layout_);
-  void* const all = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, region_.file(),
-                         static_cast<off_t>(layout_.arena(0).offset));
-  if (all == MAP_FAILED) return false;
-  madvise(all, bytes, MADV_HUGEPAGE);
+  std::byte* const all = map_from(0, bytes, PROT_READ);
+  if (all == nullptr) return false;
   madvise(all, bytes, MADV_DONTDUMP);
-  all_.store(static_cast<std::byte*>(all), std::memory_order_release);
+  all_.store(all, std::memory_order_release);
   return true;
 }
 
@@ -84,6 +88,7 @@ void* Arenas::take(uint64_t bytes) {
     region_.release(place);
     return nullptr;
   }
+  if (alignment == kHugePage) make_huge(own_ + offset, length);
   taken_.emplace(offset, length);
   return own_ + offset;
 }

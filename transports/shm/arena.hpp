@@ -35,6 +35,7 @@ class Arenas {
 
  private:
   [[nodiscard]] bool open();
+  [[nodiscard]] std::byte* map_from(int rank, uint64_t bytes, int protection) const;
   [[nodiscard]] bool map_own();
   [[nodiscard]] bool map_all();
   [[nodiscard]] uint64_t first_gap(uint64_t bytes, uint64_t alignment) const;
