@@ -41,7 +41,7 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
 
 // Both slots of a rank, which calls walk through.
 inline uint64_t both_slots(const Problem& q) {
-  return 2 * 2 * q.limits.slot_bytes;  // which is half of one
+  return 2 * 2 * q.limits.slot_bytes;  // which is half of what they walk through
 }
 // The part of what goes through slots that finds it in second-level caches: all, unless they are
 // more than those of who writes and reads them hold.

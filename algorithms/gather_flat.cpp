@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pipelined gather: chunk by chunk through the windows, the root copies from all. Blocks of any
+// Pipelined gather: chunk by chunk through the slots, the root copies from all. Blocks of any
 // length. T = (chunks+1) sigma + (p-1)n handover, blocks of n: two copies per byte.
 #include "algorithms/cost.hpp"
 #include "algorithms/rooted.hpp"
@@ -8,33 +8,37 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), SlotParts(q).part_bytes); }
 
-Applies applies(const Problem& q) { return fits_window(q, 64); }
+Applies applies(const Problem& q) { return fits_slot_parts(q, 64); }
 
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) +
-         window_write_s(q, std::min(q.bytes(), chunk_limit(q)), m) +
-         window_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m) +
+         slot_write_s(q, std::min(q.bytes(), SlotParts(q).part_bytes), m) +
+         slot_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m) +
          1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  const auto put = [&](int i) { put_chunk(q, b, chunks, i, send_at(0)); };
+  const SlotParts parts(q);
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kSlot, parts.at(i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
-      b.copy(recv_at(block_at(q, peer) + chunk.offset),
-             Ref::of(Space::kWindow, part_at(q, i), peer), chunk.bytes, stream);
+      b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kSlot, parts.at(i), peer),
+             chunk.bytes, stream);
     }
   };
-  // What the windows hold at once is written there while the root keeps its own block. More is
-  // kept chunk by chunk, so that the others are never done with the windows and wait (16 and 64 MiB
+  // What the slots hold at once is written there while the root keeps its own block. More is
+  // kept chunk by chunk, so that the others are never done with the slots and wait (16 and 64 MiB
   // past the caches on 2 ranks: 0.59 and 0.77 of the time).
-  const int pieces = chunks <= parts_of_window(q) ? 1 : chunks;
+  const int pieces = chunks <= parts.count ? 1 : chunks;
   const auto keep = [&](int i) {
     if (i < pieces) copy_of_own_block(q, b, part_of(q.bytes(), pieces, i));
   };
@@ -44,7 +48,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm gather_flat = {"flat",
-                               "the root copies from all windows, pipelined",
+                               "the root copies from all slots, pipelined",
                                Collective::kGather,
                                true,
                                applies,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pipelined reduce: chunk by chunk through the windows, the root reduces from all, in rank order.
+// Pipelined reduce: chunk by chunk through the slots, the root reduces from all, in rank order.
 // Any length. T = (chunks+1) sigma + (p-1)n handover + n gamma: two copies per byte.
 #include "algorithms/cost.hpp"
 #include "algorithms/rooted.hpp"
@@ -8,25 +8,29 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), SlotParts(q).part_bytes); }
 
-Applies applies(const Problem& q) { return fits_window(q, 64); }
+Applies applies(const Problem& q) { return fits_slot_parts(q, 64); }
 
 double seconds(const Problem& q, const Machine& m) {
-  // The root's own data comes from memory while it waits for the lines of the windows.
-  const double work = window_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) +
+  // The root's own data comes from memory while it waits for the lines of the slots.
+  const double work = slot_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) +
                       touch_s(q, q.bytes(), m);
   return (chunks_of(q) + 1) * sync_s(q, m) +
-         window_write_s(q, std::min(q.bytes(), chunk_limit(q)), m) + root_s(q, work, m);
+         slot_write_s(q, std::min(q.bytes(), SlotParts(q).part_bytes), m) + root_s(q, work, m);
 }
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
-  const auto put = [&](int i) { put_chunk(q, b, chunks, i, send_at(0)); };
+  const SlotParts parts(q);
+  const auto put = [&](int i) {
+    const Range chunk = part_of(q.bytes(), chunks, i);
+    b.copy(Ref::of(Space::kSlot, parts.at(i), q.rank), send_at(chunk.offset), chunk.bytes);
+  };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.reduce(recv_at(chunk.offset),
-             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, part_at(q, i)), chunk.bytes,
+             one_of_each_rank(q, send_at(chunk.offset), Space::kSlot, parts.at(i)), chunk.bytes,
              true, streams(q, q.bytes()));
   };
   collect_chunks(
@@ -36,7 +40,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm reduce_flat = {"flat",
-                               "the root reduces from all windows, pipelined",
+                               "the root reduces from all slots, pipelined",
                                Collective::kReduce,
                                true,
                                applies,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pipelined scatter: a chunk of every block at a time through the root's window; each rank copies
+// Pipelined scatter: a chunk of every block at a time through the root's slot; each rank copies
 // what is for it. Blocks of any length. T = (chunks+1) sigma + pn takeover + n handover / chunks,
 // blocks of n: the root's copies bound it.
 #include "algorithms/cost.hpp"
@@ -9,25 +9,33 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), SlotParts(q).piece_bytes); }
 
 Applies applies(const Problem& q) {
-  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+  return fits_slot_parts(q, 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
-         fetch_s(std::min(q.bytes(), piece_limit(q)), m) + buffers_s(q, m) +
+         fetch_s(std::min(q.bytes(), SlotParts(q).piece_bytes), m) + buffers_s(q, m) +
          1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, q.bytes());
-  const auto put = [&](int i) { put_pieces(q, b, chunks, i); };
+  const SlotParts parts(q);
+  const auto put = [&](int i) {
+    const Range piece = part_of(q.bytes(), chunks, i);
+    for (int distance = 1; distance < q.ranks; ++distance) {
+      const int owner = rank_after(q, distance);
+      b.copy(Ref::of(Space::kSlot, parts.piece_at(i, owner, q.rank), q.rank),
+             send_at(block_at(q, owner) + piece.offset), piece.bytes);
+    }
+  };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
-    b.copy(recv_at(piece.offset), Ref::of(Space::kWindow, piece_at(q, i, q.rank, q.root), q.root),
+    b.copy(recv_at(piece.offset), Ref::of(Space::kSlot, parts.piece_at(i, q.rank, q.root), q.root),
            piece.bytes, stream);
   };
   distribute_chunks(q, b, chunks, put, take);
@@ -37,7 +45,7 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm scatter_flat = {"flat",
-                                "each rank copies its block from the root's window, pipelined",
+                                "each rank copies its block from the root's slot, pipelined",
                                 Collective::kScatter,
                                 true,
                                 applies,

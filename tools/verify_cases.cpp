@@ -35,6 +35,9 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The same where all see all buffers.
       {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
+  // A slot goes on beyond what calls walk through.
+  limits.push_back({line_each, 4 * line_each, line_each});
+  limits.back().whole_slot_bytes = 5 * line_each + 64;
   if (ranks == 2) {  // what they trade is longer
     limits.push_back({32 << 10, 1 << 20, 256 << 10});
     limits.back().traded_bytes = 512 << 10;

@@ -39,7 +39,7 @@ struct alignas(kCacheLine) CacheLine {
 };
 
 // Calls walk through the slots by their size: see Lane::place_slots.
-inline constexpr size_t kSlotWalks = 3;
+inline constexpr size_t kSlotWalks = 4;
 
 // Of how many call lines a lane makes use. Few stay in the first-level cache: an allreduce of 8
 // bytes takes 1.2 times as long with all. But where ranks share cores, whoever runs ahead until it
@@ -121,6 +121,7 @@ class Lane {
   void place_traded_slots();
   [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
   [[nodiscard]] uint64_t next_slot() const;
+  [[nodiscard]] size_t slot_walk() const;
   [[nodiscard]] uint64_t slot_room() const;
   void take_next_lines();
   void plan_look();
@@ -223,6 +224,8 @@ class Lane {
   uint64_t next_slots_[kSlotWalks] = {};  // where in the slots the next call's begins, by its size
   uint32_t walked_[kSlotWalks] = {};      // calls of that size so far, at most kManyCalls
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
+  uint64_t slots_used_ = 0;               // the same of all ranks' so far
+  uint32_t slots_new_from_ = 0;           // the call that used more of them than any before
   uint64_t traded_reserved_ = 0;          // of the traded slots
   bool traded_ = false;                   // whether each rank has written the peer's last
   SlotUse slot_uses_[kCallLines] = {};    // by call

@@ -52,8 +52,10 @@ void Lane::still_waits() {
 // took shows in that wait alone. So of calls that follow at once on one another, all counts from
 // end to end; where the one before went another way, some of that is of its work, so that it says
 // nothing. Of others the root of a scatter through staging keeps its own block when its peers have
-// theirs, as long as each of these took.
+// theirs, as long as each of these took. And what has just got its pages, each of two slots, says
+// nothing either (broadcasts of 16 MB took twice as long as later).
 std::optional<double> Lane::seconds_until(double end_s) const {
+  if (part_->slot_extent > 0 && call_ - slots_new_from_ < 2) return std::nullopt;
   constexpr double kAtOnce = 1.0 / 8;  // of the call
   const bool follows = root_gives(arguments_->collective) && call_ == rivalry_->last_call + 1 &&
                        timed_from_s_ - rivalry_->ended_s < (end_s - timed_from_s_) * kAtOnce;

@@ -2,6 +2,7 @@
 //
 // Where calls find their slots.
 #include <algorithm>
+#include <iterator>
 
 #include "exec/lane.hpp"
 
@@ -13,23 +14,20 @@ namespace {
 // read from its first-level cache (measured with messages of 16 and 32 KiB), and lines that are in
 // the third level alone faster still, so calls walk through the copies: small ones through a part
 // of them until there have been many, lest many communicators take much memory. Tiny messages stay:
-// for them the first-level cache is worth more, but not where ranks share cores and run ahead.
+// for them the first-level cache is worth more, but not where ranks share cores and run ahead. What
+// is longer than half of a slot has all of it, and the rest walks through that half.
 struct SlotWalk {
   uint64_t longest;        // extent
   uint64_t room;           // of each copy
   uint64_t room_later;     // after kManyCalls of them
   uint64_t room_of_crowd;  // the same where ranks share cores
 };
-constexpr SlotWalk kWalks[kSlotWalks] = {{1 << 10, 2 << 10, 2 << 10, 32 << 10},
-                                         {8 << 10, 48 << 10, 512 << 10, 512 << 10},
-                                         {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+constexpr SlotWalk kWalks[] = {{1 << 10, 2 << 10, 2 << 10, 32 << 10},
+                               {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
+constexpr size_t kHalf = std::size(kWalks);
+constexpr size_t kWhole = kHalf + 1;
+static_assert(kWhole < kSlotWalks);
 constexpr uint32_t kManyCalls = 1000;
-
-size_t walk_of(uint64_t extent) {
-  size_t walk = 0;
-  while (extent > kWalks[walk].longest) ++walk;
-  return walk;
-}
 
 constexpr uint64_t kMostTaken = 16 << 10;
 
@@ -47,7 +45,11 @@ void prefetch_to_write(const std::byte* line) {
 void Lane::place_slots() {
   if (part_->trades_slots) return place_traded_slots();
   const uint64_t room = slot_room();
-  if (room > slots_reserved_) {
+  if (room > slots_used_) {
+    slots_used_ = room;
+    slots_new_from_ = call_;
+  }
+  if (part_->slot_written > 0 && room > slots_reserved_) {
     status_ = window_->reserve_slots(room);
     slots_reserved_ = room;
   }
@@ -62,7 +64,7 @@ void Lane::place_slots() {
   }
   // The other copy follows at the same place, with the next call.
   const bool second = (call_ & 1) != 0;
-  const size_t walk = walk_of(part_->slot_extent);
+  const size_t walk = slot_walk();
   next_slots_[walk] = at + (second ? part_->slot_extent : 0);
   walked_[walk] = std::min(walked_[walk] + 1, kManyCalls);
 }
@@ -95,15 +97,26 @@ uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
   return oldest - 1;
 }
 
+size_t Lane::slot_walk() const {
+  const uint64_t extent = part_->slot_extent;
+  if (extent > slot_bytes_ / 2) return kWhole;
+  size_t walk = 0;
+  while (walk < kHalf && extent > kWalks[walk].longest) ++walk;
+  return walk;
+}
+
 uint64_t Lane::slot_room() const {
-  const size_t index = walk_of(part_->slot_extent);
+  const size_t index = slot_walk();
+  if (index == kWhole) return slot_bytes_;
+  if (index == kHalf) return slot_bytes_ / 2;
   const SlotWalk& walk = kWalks[index];
-  if (walked_[index] < kManyCalls) return std::min(walk.room, slot_bytes_);
-  return std::min(line_mask_ + 1 == kCallLines ? walk.room_of_crowd : walk.room_later, slot_bytes_);
+  if (walked_[index] < kManyCalls) return std::min(walk.room, slot_bytes_ / 2);
+  return std::min(line_mask_ + 1 == kCallLines ? walk.room_of_crowd : walk.room_later,
+                  slot_bytes_ / 2);
 }
 
 uint64_t Lane::next_slot() const {
-  const uint64_t next = next_slots_[walk_of(part_->slot_extent)];
+  const uint64_t next = next_slots_[slot_walk()];
   return next + part_->slot_extent <= slot_room() ? next : 0;
 }
 

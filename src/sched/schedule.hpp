@@ -55,8 +55,9 @@ enum class Space : uint8_t {
   kRecv,      // the caller's receive buffer (broadcast: the buffer)
   kScratch,   // private, Schedule::scratch_bytes long, contents undefined at the start
   kLine,      // payload of the call line, kLineBytes
-  kSlot,      // small staging, Limits::slot_bytes
-  kWindow,    // large staging, Limits::window_bytes
+  kSlot,      // staging that is written at once, Limits::slot_bytes, or whole_slot_bytes if
+              // Schedule::slot_extent says so
+  kWindow,    // staging that is asked for, Limits::window_bytes
   kPeerSend,  // kSend of a peer; only read
   kPeerRecv,  // kRecv of a peer; only read
 };
@@ -155,6 +156,7 @@ struct Limits {
   bool pulls_few = false;      // `pulls` is meant for those that for_calls_of() names
   bool crowded = false;        // ranks share cores
   uint64_t traded_bytes = 0;   // of a slot that two ranks trade, if that is more
+  uint64_t whole_slot_bytes = 0;  // of a slot to its end, if that is more than slot_bytes
 
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
@@ -234,6 +236,10 @@ struct Problem {
     const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
     const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
     return whole_lines(std::min(most, limits.slot_bytes));
+  }
+  // How far a schedule may use slots at most, if it says that it does.
+  [[nodiscard]] uint64_t whole_slot_bytes() const {
+    return std::max(limits.slot_bytes, limits.whole_slot_bytes);
   }
   // The longest that may go through slots which are traded if there are two ranks.
   [[nodiscard]] uint64_t traded_slot_bytes() const {

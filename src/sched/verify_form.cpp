@@ -133,9 +133,10 @@ class Form {
   }
 
   [[nodiscard]] uint64_t usable_of_slot() const {
+    if (schedule_.slot_extent == 0) return problem_.limits.slot_bytes;
     const uint64_t most =
-        schedule_.trades_slots ? problem_.traded_slot_bytes() : problem_.limits.slot_bytes;
-    return schedule_.slot_extent > 0 ? std::min(schedule_.slot_extent, most) : most;
+        schedule_.trades_slots ? problem_.traded_slot_bytes() : problem_.whole_slot_bytes();
+    return std::min(schedule_.slot_extent, most);
   }
 
   Status check_dst(const Step& step) {

@@ -77,8 +77,9 @@ std::string_view rule_variable(Collective collective) {
 
 Limits limits_of(const Environment& environment, int ranks, int cores) {
   const bool crowded = ranks > cores;
-  // The other half lets a call's slot lie elsewhere than the last one's.
-  return {.slot_bytes = slot_bytes_for(environment, ranks) / 2,
+  const uint64_t whole_slot = slot_bytes_for(environment, ranks);
+  // Of the half that calls walk through, half lets a call's slot lie elsewhere than the last one's.
+  return {.slot_bytes = whole_slot / 4,
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
@@ -87,18 +88,19 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .tries_streams = !environment.stream_bytes.has_value(),
           .pulls_few = crowded && !environment.pull.has_value(),
           .crowded = crowded,
-          .traded_bytes = traded_bytes_for(environment, ranks)};
+          .traded_bytes = traded_bytes_for(environment, ranks),
+          .whole_slot_bytes = whole_slot};
 }
 
 // Few ranks take no more memory together than many do, and walk further than the second-level cache
 // reaches: there, lines that a peer has read come back from the third, which is faster than taking
-// them from the peer (allgather of 16 KiB by one_shot on 2 cores of an EPYC: 2.5 us with 512 KiB,
-// 1.5 with 2 MiB, and no less with more).
+// them from the peer (allgather of 16 KiB by one_shot on 2 cores of an EPYC: 2.5 us with 512 KiB to
+// walk through, 1.5 with 2 MiB, and no less with more).
 uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   constexpr int kManyRanks = 8;
   constexpr int kFewestRanks = 2;
   const int few = std::clamp(ranks, kFewestRanks, kManyRanks);
-  return environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
+  return 2 * environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
 }
 
 uint64_t traded_bytes_for(const Environment& environment, int ranks) {

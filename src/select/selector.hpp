@@ -21,7 +21,8 @@ namespace tutti {
 
 // What algorithms get with these settings, on so many ranks that share memory and so many cores.
 Limits limits_of(const Environment& environment, int ranks, int cores);
-// Of each of the two slots of a rank of so many, which calls walk through (exec/lane_slots.cpp).
+// Of each of the two slots of a rank of so many. Calls walk through half of it, long ones use all
+// (exec/lane_slots.cpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
 // Of the slots that two ranks trade; 0 for more ranks.
 uint64_t traded_bytes_for(const Environment& environment, int ranks);

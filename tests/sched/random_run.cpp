@@ -60,7 +60,7 @@ RandomRun::RandomRun(std::span<const Schedule> schedules, const Problem& problem
     rank.own = {Bytes(buffer_bytes), Bytes(buffer_bytes),
                 Bytes(schedule(r).scratch_bytes, kPoison)};
     for (Bytes& line : rank.alternating[0]) line.assign(kLineBytes, kPoison);
-    for (Bytes& slot : rank.alternating[1]) slot.assign(problem.limits.slot_bytes, kPoison);
+    for (Bytes& slot : rank.alternating[1]) slot.assign(problem.whole_slot_bytes(), kPoison);
     rank.window.assign(problem.limits.window_bytes, kPoison);
   }
 }

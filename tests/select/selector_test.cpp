@@ -389,10 +389,12 @@ TEST(Selector, FewRanksTakeNoMoreSlotsTogetherThanEightDo) {
   const uint64_t least = environment.slot_bytes;
   for (int ranks = 1; ranks <= 64; ++ranks) {
     const uint64_t room = slot_bytes_for(environment, ranks);
-    EXPECT_GE(room, least) << ranks;
-    EXPECT_LE(room * static_cast<uint64_t>(std::min(ranks, 8)), 8 * least) << ranks;
+    EXPECT_GE(room, 2 * least) << ranks;
+    EXPECT_LE(room * static_cast<uint64_t>(std::min(ranks, 8)), 16 * least) << ranks;
+    EXPECT_EQ(limits_of(environment, ranks, 1).whole_slot_bytes, room) << ranks;
+    EXPECT_EQ(limits_of(environment, ranks, 1).slot_bytes, room / 4) << ranks;
   }
-  EXPECT_EQ(slot_bytes_for(environment, 2), 4 * least);
+  EXPECT_EQ(slot_bytes_for(environment, 2), 8 * least);
 }
 
 TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {

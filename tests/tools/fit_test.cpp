@@ -52,9 +52,9 @@ Machine another_machine() {
   Machine machine;
   machine.cache_bytes = kCache;
   machine.handover_s *= 0.4;
-  machine.pull_s *= 3;
-  machine.pull_cached_s *= 3;
-  machine.pull_shared_s *= 3;
+  machine.pull_s *= 5;
+  machine.pull_cached_s *= 5;
+  machine.pull_shared_s *= 5;
   return machine;
 }
 

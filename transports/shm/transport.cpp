@@ -48,7 +48,9 @@ class ShmWindow final : public Window {
   }
   Status reserve_slots(uint64_t bytes) override {
     for (const Span& slot : own_slots_) {
-      TUTTI_RETURN_IF_ERROR(region_.reserve({slot.offset, std::min(bytes, slot.bytes)}));
+      const Span used{slot.offset, std::min(bytes, slot.bytes)};
+      TUTTI_RETURN_IF_ERROR(region_.reserve(used));
+      region_.map_in(used);
     }
     return {};
   }
