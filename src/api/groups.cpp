@@ -141,12 +141,15 @@ void run_each(Recording& recording, bool needs_no_worker) {
   for (Recorded& call : recording.calls) finish(call, recording);
 }
 
+const Status& status_of(const Recorded& call) { return call.status; }
+const Status& status_of(const BlockingMessage& message) { return message.status(); }
+
 // An error says which of the calls had it.
 template <typename Calls>
 Status first_error(const Calls& calls) {
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls[i].status.ok()) continue;
-    return calls[i].status.with_context(
+    if (status_of(calls[i]).ok()) continue;
+    return status_of(calls[i]).with_context(
         fmt::format("call {} of {} in the group", i + 1, calls.size()));
   }
   return {};
@@ -193,7 +196,7 @@ Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_i
   const bool first = recording.messages.empty() && recording.calls.empty();
   const bool alone = first || recording.comm_of_messages == comm;
   if (!alone) recording.list_messages();
-  recording.messages.push_back({.arguments = arguments, .info = info});
+  recording.messages.emplace_back(arguments, info);
   if (!alone) recording.add({.comm = comm, .message = recording.messages.size() - 1});
   if (first) recording.set_comm_of_messages(comm);
   return {};

@@ -136,8 +136,8 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
   using namespace tutti;
   return guard([&]() -> Status {
     BlockingMessage both[] = {
-        {.arguments = arguments_of(true, send, send_count, type, dest, send_tag)},
-        {.arguments = arguments_of(false, recv, recv_count, type, source, recv_tag), .info = info}};
+        BlockingMessage(arguments_of(true, send, send_count, type, dest, send_tag)),
+        BlockingMessage(arguments_of(false, recv, recv_count, type, source, recv_tag), info)};
     auto& [sent, received] = both;
     TUTTI_RETURN_IF_ERROR(check(kSendOfBoth, sent.arguments, type, comm));
     TUTTI_RETURN_IF_ERROR(check(kRecvOfBoth, received.arguments, type, comm));
@@ -146,7 +146,7 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
       return record(comm, received.arguments, info);
     }
     comm->inside->messages().run(both);
-    return std::move(sent.status.ok() ? received.status : sent.status);
+    return std::move((sent.status().ok() ? received : sent).transfer.status);
   });
 }
 

@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "core/brief_lock.hpp"
 #include "core/types.hpp"
 #include "exec/completion.hpp"
 #include "exec/executor.hpp"
@@ -28,10 +28,15 @@ struct MessageArguments {
 
 // One of the blocking messages, or the only one, that a thread makes at once.
 struct BlockingMessage {
+  // An initialiser list would clear all of it first, by an instruction that takes long to begin.
+  explicit BlockingMessage(const MessageArguments& arguments, tutti_recv_info* info = nullptr)
+      : arguments(arguments), info(info) {}
+
   MessageArguments arguments;
-  tutti_recv_info* info = nullptr;  // of a receive; may be null
-  Status status{};                  // once all have ended
-  Transfer transfer{};
+  tutti_recv_info* info;  // of a receive; may be null
+  Transfer transfer;
+  // Once all have ended.
+  [[nodiscard]] const Status& status() const { return transfer.status; }
 };
 
 class Message : public Completion {
@@ -66,9 +71,9 @@ class Messages : public Driven {
   // own status: without allocation or clock while nothing else is under way.
   void run(std::span<BlockingMessage> messages);
   Status run(const MessageArguments& arguments, tutti_recv_info* info) {
-    BlockingMessage message{.arguments = arguments, .info = info};
+    BlockingMessage message(arguments, info);
     run({&message, 1});
-    return std::move(message.status);
+    return std::move(message.transfer.status);
   }
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
@@ -108,9 +113,9 @@ class Messages : public Driven {
   WorkerPool& workers_;
   const Patience caller_patience_;
   const Patience worker_patience_;
-  std::mutex mutex_;
-  const std::unique_ptr<Endpoint> endpoint_;  // guarded by mutex_
-  std::vector<Message*> active_;              // guarded by mutex_
+  BriefLock lock_;
+  const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
+  std::vector<Message*> active_;              // guarded by lock_
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
   std::atomic<size_t> outstanding_{0};        // started and not ended
 };

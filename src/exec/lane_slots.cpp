@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/prefetch.hpp"
 #include "exec/lane.hpp"
 
 namespace tutti {
@@ -30,15 +31,6 @@ static_assert(kWhole < kSlotWalks);
 constexpr uint32_t kManyCalls = 1000;
 
 constexpr uint64_t kMostTaken = 16 << 10;
-
-// GCC knows the instruction only where it may assume it; elsewhere on x86-64 it does nothing.
-void prefetch_to_write(const std::byte* line) {
-#ifdef __x86_64__
-  asm volatile("prefetchw %0" : : "m"(*line));
-#else
-  __builtin_prefetch(line, 1);
-#endif
-}
 
 }  // namespace
 
@@ -125,7 +117,7 @@ uint64_t Lane::next_slot() const {
 // allreduce of 8 bytes by a sixth, of 4 KiB by a fifth. Done when the slot is written, it makes
 // that slower.
 void Lane::take_next_lines() {
-  prefetch_to_write(reinterpret_cast<const std::byte*>(&line_of(rank_, call_ + 1)));
+  prefetch_to_write(&line_of(rank_, call_ + 1));
   const uint64_t written = part_->slot_written;
   if (part_->trades_slots || written == 0 || written > kMostTaken || past_caches_) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();

@@ -54,8 +54,9 @@ bool ShmEndpoint::open_new_rings() {
 
 bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   Peer& from = peer(rank);
-  for (int i = 0; i < kFramesPerTurn && from.failure.ok() && from.in.ready(); ++i) {
-    if (is_done(wanted)) break;
+  for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
+    // In this order: a look at the next cell takes its line from the peer, who is to write it.
+    if (is_done(wanted) || !from.in.ready()) break;
     const Frame frame = from.in.frame();
     if (!handle(rank, frame)) {
       fail(rank, Status::format(Code::kInternal,

@@ -8,6 +8,7 @@
 
 #include "core/clock.hpp"
 #include "core/distance.hpp"
+#include "core/prefetch.hpp"
 #include "kernels/copy.hpp"
 #include "transports/shm/carriers.hpp"
 #include "transports/shm/ring.hpp"
@@ -157,6 +158,8 @@ class RingWriter {
     cell.bytes.store(bytes, std::memory_order_relaxed);
     cell.stamp.store(static_cast<uint32_t>(cells_ / kCells) + 1, std::memory_order_release);
     ++cells_;
+    // While the peer is waited for, it costs nothing to take from it what is written next.
+    prefetch_to_write(&memory_->cells[cells_ % kCells]);
   }
 
   RingMemory* memory_ = nullptr;

@@ -1,0 +1,38 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A lock for what takes a moment and is hardly ever contended: to take and give it back costs one
+// atomic exchange, a third of what std::mutex costs. Who finds it taken spins, yields, and sleeps
+// for some microseconds at a time; nobody wakes it.
+#pragma once
+
+#include <atomic>
+
+#include "core/wait.hpp"
+
+namespace tutti {
+
+// For std::lock_guard and std::unique_lock.
+class BriefLock {
+ public:
+  void lock() {
+    if (!try_lock()) [[unlikely]]
+      wait();
+  }
+  bool try_lock() {
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+
+ private:
+  [[gnu::noinline]] void wait() {
+    static constexpr Patience kPatience{.spins = 100, .yields = 100, .wake_needs_fence = true};
+    Bell bell{};
+    const Waiter waiter{.bell = &bell, .patience = &kPatience, .polls = true};
+    wait_until(waiter, [this] { return try_lock(); });
+  }
+
+  std::atomic<bool> held_{false};
+};
+
+}  // namespace tutti
