@@ -120,9 +120,14 @@ class Lane {
   void place_slots();
   void place_traded_slots();
   [[nodiscard]] uint32_t last_use_of_slot(uint64_t begin, uint64_t end) const;
-  [[nodiscard]] uint64_t next_slot() const;
-  [[nodiscard]] size_t slot_walk() const;
-  [[nodiscard]] uint64_t slot_room() const;
+  // How calls like the one that is being begun walk through the slots.
+  struct SlotWalk {
+    size_t index;   // among such ways
+    uint64_t room;  // of each copy
+  };
+  [[nodiscard]] uint64_t next_slot(const SlotWalk& walk) const;
+  [[nodiscard]] SlotWalk slot_walk() const;
+  void use_own_slot(const SlotWalk& walk, uint64_t at);
   void take_next_lines();
   void plan_look();
   void look(uint32_t call);
@@ -226,6 +231,9 @@ class Lane {
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
   uint64_t slots_used_ = 0;               // the same of all ranks' so far
   uint32_t slots_new_from_ = 0;           // the call that used more of them than any before
+  uint64_t last_extent_ = 0;              // of the last call that used slots, not traded ones
+  uint32_t last_slot_call_ = 0;           // which it was
+  uint32_t same_extent_from_ = 0;         // since when all calls up to it were such with its extent
   uint64_t traded_reserved_ = 0;          // of the traded slots
   bool traded_ = false;                   // whether each rank has written the peer's last
   SlotUse slot_uses_[kCallLines] = {};    // by call

@@ -17,14 +17,14 @@ namespace {
 // of them until there have been many, lest many communicators take much memory. Tiny messages stay:
 // for them the first-level cache is worth more, but not where ranks share cores and run ahead. What
 // is longer than half of a slot has all of it, and the rest walks through that half.
-struct SlotWalk {
-  uint64_t longest;        // extent
-  uint64_t room;           // of each copy
-  uint64_t room_later;     // after kManyCalls of them
-  uint64_t room_of_crowd;  // the same where ranks share cores
+struct WalkRooms {
+  uint64_t longest;   // extent
+  uint64_t first;     // of each copy
+  uint64_t later;     // after kManyCalls of them
+  uint64_t of_crowd;  // the same where ranks share cores
 };
-constexpr SlotWalk kWalks[] = {{1 << 10, 2 << 10, 2 << 10, 32 << 10},
-                               {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
+constexpr WalkRooms kWalks[] = {{1 << 10, 2 << 10, 2 << 10, 32 << 10},
+                                {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
 constexpr size_t kHalf = std::size(kWalks);
 constexpr size_t kWhole = kHalf + 1;
 static_assert(kWhole < kSlotWalks);
@@ -36,29 +36,37 @@ constexpr uint64_t kMostTaken = 16 << 10;
 
 void Lane::place_slots() {
   if (part_->trades_slots) return place_traded_slots();
-  const uint64_t room = slot_room();
-  if (room > slots_used_) {
-    slots_used_ = room;
+  const uint64_t extent = part_->slot_extent;
+  const SlotWalk walk = slot_walk();
+  if (walk.room > slots_used_) [[unlikely]] {
+    slots_used_ = walk.room;
     slots_new_from_ = call_;
   }
-  if (part_->slot_written > 0 && room > slots_reserved_) {
-    status_ = window_->reserve_slots(room);
-    slots_reserved_ = room;
-  }
-  const uint64_t at = next_slot();
+  const uint64_t at = next_slot(walk);
+  const size_t copy = call_ & 1;
   for (int peer = 0; peer < ranks_; ++peer) {
-    bases_[Ref::of(Space::kSlot, 0, peer).base] = shared(peer).slots[call_ & 1] + at;
+    bases_[Ref::of(Space::kSlot, 0, peer).base] = shared(peer).slots[copy] + at;
   }
-  if (part_->slot_written > 0) {
-    const uint64_t end = at + part_->slot_extent;
-    gate_ = later(gate_, last_use_of_slot(at, end) + 1);
-    slot_uses_[call_ % kCallLines] = {call_, at, end};
-  }
+  if (extent != last_extent_ || call_ != last_slot_call_ + 1) same_extent_from_ = call_;
+  last_extent_ = extent;
+  last_slot_call_ = call_;
+  if (part_->slot_written > 0) use_own_slot(walk, at);
   // The other copy follows at the same place, with the next call.
-  const bool second = (call_ & 1) != 0;
-  const size_t walk = slot_walk();
-  next_slots_[walk] = at + (second ? part_->slot_extent : 0);
-  walked_[walk] = std::min(walked_[walk] + 1, kManyCalls);
+  next_slots_[walk.index] = at + (copy != 0 ? extent : 0);
+  if (walked_[walk.index] < kManyCalls) ++walked_[walk.index];
+}
+
+void Lane::use_own_slot(const SlotWalk& walk, uint64_t at) {
+  if (walk.room > slots_reserved_) [[unlikely]] {
+    status_ = window_->reserve_slots(walk.room);
+    slots_reserved_ = walk.room;
+  }
+  const uint64_t end = at + part_->slot_extent;
+  // Calls that follow on one another and walk alike come back to a place after all others.
+  const bool long_walk = part_->slot_extent * (most_ahead() / 2 + 1) <= walk.room;
+  const bool long_alike = call_ - same_extent_from_ > most_ahead();
+  if (!(long_walk && long_alike)) gate_ = later(gate_, last_use_of_slot(at, end) + 1);
+  slot_uses_[call_ % kCallLines] = {call_, at, end};
 }
 
 // A line that a peer writes after this rank has read it must first be fetched back from this rank's
@@ -89,27 +97,23 @@ uint32_t Lane::last_use_of_slot(uint64_t begin, uint64_t end) const {
   return oldest - 1;
 }
 
-size_t Lane::slot_walk() const {
+Lane::SlotWalk Lane::slot_walk() const {
   const uint64_t extent = part_->slot_extent;
-  if (extent > slot_bytes_ / 2) return kWhole;
-  size_t walk = 0;
-  while (walk < kHalf && extent > kWalks[walk].longest) ++walk;
-  return walk;
+  const uint64_t half = slot_bytes_ / 2;
+  if (extent > half) return {kWhole, slot_bytes_};
+  size_t index = 0;
+  while (index < kHalf && extent > kWalks[index].longest) ++index;
+  if (index == kHalf) return {kHalf, half};
+  const WalkRooms& rooms = kWalks[index];
+  const uint64_t room = walked_[index] < kManyCalls    ? rooms.first
+                        : line_mask_ + 1 == kCallLines ? rooms.of_crowd
+                                                       : rooms.later;
+  return {index, std::min(room, half)};
 }
 
-uint64_t Lane::slot_room() const {
-  const size_t index = slot_walk();
-  if (index == kWhole) return slot_bytes_;
-  if (index == kHalf) return slot_bytes_ / 2;
-  const SlotWalk& walk = kWalks[index];
-  if (walked_[index] < kManyCalls) return std::min(walk.room, slot_bytes_ / 2);
-  return std::min(line_mask_ + 1 == kCallLines ? walk.room_of_crowd : walk.room_later,
-                  slot_bytes_ / 2);
-}
-
-uint64_t Lane::next_slot() const {
-  const uint64_t next = next_slots_[slot_walk()];
-  return next + part_->slot_extent <= slot_room() ? next : 0;
+uint64_t Lane::next_slot(const SlotWalk& walk) const {
+  const uint64_t next = next_slots_[walk.index];
+  return next + part_->slot_extent <= walk.room ? next : 0;
 }
 
 // Takes the lines that the next call will write, if it is like this one, from the peers that have
@@ -120,7 +124,7 @@ void Lane::take_next_lines() {
   prefetch_to_write(&line_of(rank_, call_ + 1));
   const uint64_t written = part_->slot_written;
   if (part_->trades_slots || written == 0 || written > kMostTaken || past_caches_) return;
-  const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot();
+  const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot(slot_walk());
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
