@@ -277,12 +277,16 @@ bool Lane::entered(int peer, uint32_t call) {
   uint32_t& entered = entered_[static_cast<size_t>(peer)];
   if (reached(entered, call)) return true;
   const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
-  if (!reached(entry.call, call)) return left_before(peer, call);
+  if (!reached(entry.call, call)) {
+    waited_in_ = call;
+    return left_before(peer, call);
+  }
   // Of a later call in the same line the chain tells nothing yet; a later look will.
   if (entry.call == call && entry.chain != chains_[call % kCallLines]) {
     return mismatched(peer, call);
   }
   entered = call;
+  if (call == call_ && part_->has_root && waited_in_ != call) fetch_next_of(peer);
   if (call == call_ && part_->schedule.shows_buffers) find_buffers_of(peer);
   return true;
 }

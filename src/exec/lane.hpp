@@ -129,6 +129,7 @@ class Lane {
   [[nodiscard]] SlotWalk slot_walk() const;
   void use_own_slot(const SlotWalk& walk, uint64_t at);
   void take_next_lines();
+  void fetch_next_of(int peer);
   void plan_look();
   void look(uint32_t call);
   uint32_t watched_tick(int peer);
@@ -231,6 +232,7 @@ class Lane {
   uint64_t slots_reserved_ = 0;           // of each of this rank's slots
   uint64_t slots_used_ = 0;               // the same of all ranks' so far
   uint32_t slots_new_from_ = 0;           // the call that used more of them than any before
+  uint32_t waited_in_ = 0;                // the last call that a peer was found not to have entered
   uint64_t last_extent_ = 0;              // of the last call that used slots, not traded ones
   uint32_t last_slot_call_ = 0;           // which it was
   uint32_t same_extent_from_ = 0;         // since when all calls up to it were such with its extent

@@ -31,6 +31,7 @@ static_assert(kWhole < kSlotWalks);
 constexpr uint32_t kManyCalls = 1000;
 
 constexpr uint64_t kMostTaken = 16 << 10;
+constexpr uint64_t kMostFetched = 256;
 
 }  // namespace
 
@@ -126,6 +127,18 @@ void Lane::take_next_lines() {
   if (part_->trades_slots || written == 0 || written > kMostTaken || past_caches_) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot(slot_walk());
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
+}
+
+// Who only gives may be calls ahead. Then what it has written for the next call, if that is like
+// this one, is on its way while this one is done: broadcasts and reduces of 8 bytes take 0.8 to
+// 0.87 of the time. Not if this rank had to wait: a line that is fetched before its owner has
+// written it, it must take back.
+void Lane::fetch_next_of(int peer) {
+  __builtin_prefetch(&line_of(peer, call_ + 1));
+  const uint64_t extent = part_->slot_extent;
+  if (extent == 0 || extent > kMostFetched) return;
+  const std::byte* slot = shared(peer).slots[(call_ + 1) & 1] + next_slot(slot_walk());
+  for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
 }
 
 }  // namespace tutti

@@ -107,6 +107,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   }
   // No algorithm uses both, on any rank.
   if (part.uses_lines) part.slot_extent = 0;
+  part.has_root = has_root(problem.collective);
   part.trades_slots = part.schedule.trades_slots && problem.ranks == 2;
   if (part.trades_slots) part.staged = 0;  // lines go over once, however far that is
   part.runs_ahead =

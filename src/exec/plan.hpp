@@ -44,6 +44,7 @@ struct Plan {
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
     // if it uses none.
     uint64_t slot_extent = 0;
+    bool has_root = false;  // has_root(collective)
     // The slots are those that ranks trade from call to call.
     bool trades_slots = false;
     // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
