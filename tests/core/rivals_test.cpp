@@ -84,6 +84,17 @@ TEST(Rivals, AFirstTrialInMemoryThatIsNewIsSoonRepeated) {
   EXPECT_GT(seconds_of(rivals, 300, 1, 0.5), 200);
 }
 
+TEST(Rivals, WhatIsFarBehindAndBeginsSoAgainIsLeftAtOnce) {
+  Rivals far_behind;
+  EXPECT_EQ(seconds_of(far_behind, 100, 1, 6), 3) << "the first trial";
+  EXPECT_EQ(seconds_of(far_behind, 1000, 1, 6), 1) << "the next";
+  Rivals not_far_behind;
+  seconds_of(not_far_behind, 10, 1, 1.5);
+  EXPECT_GE(seconds_of(not_far_behind, 300, 1, 1.5), 6);
+  // But if it does not begin so again, it is tried to the end.
+  EXPECT_GT(seconds_of(far_behind, 4000, 1, 0.5), 1500);
+}
+
 TEST(Rivals, FewThatAreHeldUpChangeNothing) {
   Rivals rivals;
   seconds_of(rivals, 2000, 2, 1);
