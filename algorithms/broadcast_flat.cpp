@@ -20,10 +20,7 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const SlotParts parts(q);
-  const auto put = [&](int i) {
-    const Range chunk = part_of(q.bytes(), chunks, i);
-    b.copy(Ref::of(Space::kSlot, parts.at(i), q.rank), recv_at(chunk.offset), chunk.bytes);
-  };
+  const auto put = [&](int i) { put_chunk_in_slot(q, b, chunks, i, recv_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(chunk.offset), Ref::of(Space::kSlot, parts.at(i), q.root), chunk.bytes,

@@ -23,10 +23,7 @@ void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const SlotParts parts(q);
-  const auto put = [&](int i) {
-    const Range chunk = part_of(q.bytes(), chunks, i);
-    b.copy(Ref::of(Space::kSlot, parts.at(i), q.rank), send_at(chunk.offset), chunk.bytes);
-  };
+  const auto put = [&](int i) { put_chunk_in_slot(q, b, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {

@@ -45,6 +45,12 @@ inline Applies fits_slot_parts(const Problem& q, uint64_t smallest_chunk) {
   return {};
 }
 
+// Chunk i of this rank's data, which begins there, to its own slot.
+inline void put_chunk_in_slot(const Problem& q, Builder& b, int chunks, int i, Ref data) {
+  const Range chunk = part_of(q.bytes(), chunks, i);
+  b.copy(Ref::of(Space::kSlot, SlotParts(q).at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
+}
+
 inline void begin_chunks(const Problem& q, Builder& b, int chunks) {
   const SlotParts parts(q);
   b.ticks(static_cast<uint32_t>(chunks) + 1);
