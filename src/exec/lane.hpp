@@ -234,8 +234,9 @@ class Lane {
   uint32_t slots_new_from_ = 0;           // the call that used more of them than any before
   uint32_t waited_in_ = 0;                // the last call that a peer was found not to have entered
   uint64_t last_extent_ = 0;              // of the last call that used slots, not traded ones
+  uint64_t last_room_ = 0;                // through which it walked
   uint32_t last_slot_call_ = 0;           // which it was
-  uint32_t same_extent_from_ = 0;         // since when all calls up to it were such with its extent
+  uint32_t walks_alike_from_ = 0;         // since when all calls up to it did so
   uint64_t traded_reserved_ = 0;          // of the traded slots
   bool traded_ = false;                   // whether each rank has written the peer's last
   SlotUse slot_uses_[kCallLines] = {};    // by call

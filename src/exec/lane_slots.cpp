@@ -48,8 +48,10 @@ void Lane::place_slots() {
   for (int peer = 0; peer < ranks_; ++peer) {
     bases_[Ref::of(Space::kSlot, 0, peer).base] = shared(peer).slots[copy] + at;
   }
-  if (extent != last_extent_ || call_ != last_slot_call_ + 1) same_extent_from_ = call_;
+  const bool alike = extent == last_extent_ && walk.room == last_room_;
+  if (!alike || call_ != last_slot_call_ + 1) walks_alike_from_ = call_;
   last_extent_ = extent;
+  last_room_ = walk.room;
   last_slot_call_ = call_;
   if (part_->slot_written > 0) use_own_slot(walk, at);
   // The other copy follows at the same place, with the next call.
@@ -63,9 +65,10 @@ void Lane::use_own_slot(const SlotWalk& walk, uint64_t at) {
     slots_reserved_ = walk.room;
   }
   const uint64_t end = at + part_->slot_extent;
-  // Calls that follow on one another and walk alike come back to a place after all others.
+  // Calls that follow on one another and walk alike, through as much, come back to a place after
+  // all others.
   const bool long_walk = part_->slot_extent * (most_ahead() / 2 + 1) <= walk.room;
-  const bool long_alike = call_ - same_extent_from_ > most_ahead();
+  const bool long_alike = call_ - walks_alike_from_ > most_ahead();
   if (!(long_walk && long_alike)) gate_ = later(gate_, last_use_of_slot(at, end) + 1);
   slot_uses_[call_ % kCallLines] = {call_, at, end};
 }
