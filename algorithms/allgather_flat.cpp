@@ -9,9 +9,11 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_window(q).chunk_bytes);
+}
 
-Applies applies(const Problem& q) { return fits_window(q, 64); }
+Applies applies(const Problem& q) { return fits_parts(q, parts_of_window(q), 64); }
 
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
@@ -20,11 +22,12 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
+  const Parts parts = parts_of_window(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const auto keep = [&](int i) { copy_of_own_block(q, b, part_of(q.bytes(), chunks, i)); };
-  const bool at_once = keeps_at_once(q, std::min(q.bytes(), chunk_limit(q)));
+  const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts_of_window(q).chunk_bytes));
   const auto put = [&](int i) {
-    put_chunk(q, b, chunks, i, send_at(0));
+    put_chunk(q, b, parts, chunks, i, send_at(0));
     if (at_once) keep(i);
   };
   const auto take = [&](int i) {
@@ -32,8 +35,8 @@ void build(const Problem& q, Builder& b) {
     if (!at_once) keep(i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
-      b.copy(recv_at(block_at(q, peer) + chunk.offset),
-             Ref::of(Space::kWindow, part_at(q, i), peer), chunk.bytes, stream);
+      b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kWindow, parts.at(i), peer),
+             chunk.bytes, stream);
     }
   };
   exchange_chunks(b, chunks, put, take);

@@ -10,9 +10,11 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), chunk_limit(q)); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_window(q).chunk_bytes);
+}
 
-Applies applies(const Problem& q) { return fits_window(q, 64); }
+Applies applies(const Problem& q) { return fits_parts(q, parts_of_window(q), 64); }
 
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
@@ -21,12 +23,13 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
+  const Parts parts = parts_of_window(q);
   const bool stream = streams(q, q.bytes());
-  const auto put = [&](int i) { put_chunk(q, b, chunks, i, send_at(0)); };
+  const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.reduce(recv_at(chunk.offset),
-             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, part_at(q, i)), chunk.bytes,
+             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, parts.at(i)), chunk.bytes,
              true, stream);
   };
   exchange_chunks(b, chunks, put, take);

@@ -9,10 +9,12 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_window(q).piece_bytes);
+}
 
 Applies applies(const Problem& q) {
-  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+  return fits_parts(q, parts_of_window(q), 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
 double seconds(const Problem& q, const Machine& m) {
@@ -23,14 +25,15 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
+  const Parts parts = parts_of_window(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  const auto put = [&](int i) { put_pieces(q, b, chunks, i); };
+  const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, -distance);
       b.copy(recv_at(block_at(q, peer) + piece.offset),
-             Ref::of(Space::kWindow, piece_at(q, i, q.rank, peer), peer), piece.bytes, stream);
+             Ref::of(Space::kWindow, parts.piece_at(i, q.rank, peer), peer), piece.bytes, stream);
     }
     b.copy(recv_at(block_at(q, q.rank) + piece.offset), send_at(block_at(q, q.rank) + piece.offset),
            piece.bytes, stream);

@@ -8,19 +8,21 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), SlotParts(q).part_bytes); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_slot(q).chunk_bytes);
+}
 
-Applies applies(const Problem& q) { return fits_slot_parts(q, 64); }
+Applies applies(const Problem& q) { return fits_parts(q, parts_of_slot(q), 64); }
 
 double seconds(const Problem& q, const Machine& m) {
-  return sync_s(q, m) + slot_write_s(q, std::min(q.bytes(), SlotParts(q).part_bytes), m) +
+  return sync_s(q, m) + slot_write_s(q, std::min(q.bytes(), parts_of_slot(q).chunk_bytes), m) +
          slot_read_s(q, q.bytes(), m) + buffers_s(q, m) + chunks_of(q) * m.line_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
-  const SlotParts parts(q);
-  const auto put = [&](int i) { put_chunk_in_slot(q, b, chunks, i, recv_at(0)); };
+  const Parts parts = parts_of_slot(q);
+  const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, recv_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(chunk.offset), Ref::of(Space::kSlot, parts.at(i), q.root), chunk.bytes,

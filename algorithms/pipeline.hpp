@@ -12,46 +12,56 @@ namespace tutti {
 
 inline constexpr uint64_t kLeastParts = 3;
 
-// The longest chunk; 0 if the window is too small for one.
-inline uint64_t chunk_limit(const Problem& q) {
-  return std::min(q.limits.chunk_bytes, q.limits.window_bytes / kLeastParts) / 64 * 64;
-}
+// The parts of a window or slot, for chunks of this rank's data, or for chunks that consist of a
+// piece for each other rank. There are as many as fit: a core writes faster to lines that a peer
+// has read long ago (by a fifth with eight parts, measured).
+struct Parts {
+  Space space;
+  uint64_t chunk_bytes;  // the longest chunk, and how long a part is; 0 if there is no room for one
+  uint64_t piece_bytes;  // the longest piece
+  int count;
 
-// Where the part of chunk i begins, in every window. There are as many parts as fit: a core writes
-// faster to lines that a peer has read long ago (by a fifth with eight parts, measured).
-inline uint64_t part_at(const Problem& q, int chunk) {
-  const uint64_t parts = q.limits.window_bytes / chunk_limit(q);
-  return (static_cast<uint64_t>(chunk) % parts) * chunk_limit(q);
-}
+  // Of the first `room` bytes there.
+  Parts(const Problem& q, Space space, uint64_t room)
+      : space(space),
+        chunk_bytes(std::min(q.limits.chunk_bytes, room / kLeastParts) / 64 * 64),
+        piece_bytes(chunk_bytes / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64),
+        count(chunk_bytes == 0 ? 0 : static_cast<int>(room / chunk_bytes)) {}
 
-// Where a chunk consists of a piece for each other rank: how long a piece is at most, and where
-// that for `owner` begins in the writer's window.
-inline uint64_t piece_limit(const Problem& q) {
-  return chunk_limit(q) / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64;
-}
-inline uint64_t piece_at(const Problem& q, int chunk, int owner, int writer) {
-  return part_at(q, chunk) + blocks_before(owner, writer) * piece_limit(q);
-}
-
-inline Applies fits_window(const Problem& q, uint64_t smallest_chunk) {
-  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (chunk_limit(q) < smallest_chunk) {
-    return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
+  // Where the part of chunk i begins, on every rank, and in it the piece for `owner`.
+  [[nodiscard]] uint64_t at(int chunk) const {
+    return static_cast<uint64_t>(chunk % count) * chunk_bytes;
   }
-  return {};
+  [[nodiscard]] uint64_t piece_at(int chunk, int owner, int writer) const {
+    return at(chunk) + blocks_before(owner, writer) * piece_bytes;
+  }
+};
+
+inline Parts parts_of_window(const Problem& q) {
+  return {q, Space::kWindow, q.limits.window_bytes};
 }
 
-// Chunk i of this rank's data, which begins there, to its own window.
-inline void put_chunk(const Problem& q, Builder& b, int chunks, int i, Ref data) {
+inline Applies fits_parts(const Problem& q, const Parts& parts, uint64_t smallest_chunk) {
+  if (const Applies shares = shares_memory(q); !shares.yes) return shares;
+  if (parts.chunk_bytes >= smallest_chunk) return {};
+  if (parts.space == Space::kSlot) {
+    return {false, "the slots are too small for so many ranks (TUTTI_SHM_SLOT_BYTES)"};
+  }
+  return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
+}
+
+// Chunk i of this rank's data, which begins there, to its own part.
+inline void put_chunk(const Problem& q, Builder& b, const Parts& parts, int chunks, int i,
+                      Ref data) {
   const Range chunk = part_of(q.bytes(), chunks, i);
-  b.copy(Ref::of(Space::kWindow, part_at(q, i), q.rank), data.plus(chunk.offset), chunk.bytes);
+  b.copy(Ref::of(parts.space, parts.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
 }
 // The same where a chunk consists of pieces.
-inline void put_pieces(const Problem& q, Builder& b, int chunks, int i) {
+inline void put_pieces(const Problem& q, Builder& b, const Parts& parts, int chunks, int i) {
   const Range piece = part_of(q.bytes(), chunks, i);
   for (int distance = 1; distance < q.ranks; ++distance) {
     const int owner = rank_after(q, distance);
-    b.copy(Ref::of(Space::kWindow, piece_at(q, i, owner, q.rank), q.rank),
+    b.copy(Ref::of(parts.space, parts.piece_at(i, owner, q.rank), q.rank),
            send_at(block_at(q, owner) + piece.offset), piece.bytes);
   }
 }

@@ -9,10 +9,12 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), piece_limit(q)); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_window(q).piece_bytes);
+}
 
 Applies applies(const Problem& q) {
-  return fits_window(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+  return fits_parts(q, parts_of_window(q), 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
 double seconds(const Problem& q, const Machine& m) {
@@ -23,13 +25,14 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
-  const auto put = [&](int i) { put_pieces(q, b, chunks, i); };
+  const Parts parts = parts_of_window(q);
+  const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     const Ref own = send_at(block_at(q, q.rank) + piece.offset);
     b.reduce(recv_at(piece.offset),
              one_of_each_rank(q, own, Space::kWindow,
-                              [&](int peer) { return piece_at(q, i, q.rank, peer); }),
+                              [&](int peer) { return parts.piece_at(i, q.rank, peer); }),
              piece.bytes, true, streams(q, q.bytes()));
   };
   exchange_chunks(b, chunks, put, take);

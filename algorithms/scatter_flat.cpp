@@ -9,30 +9,25 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) { return parts_of_at_most(q.bytes(), SlotParts(q).piece_bytes); }
+int chunks_of(const Problem& q) {
+  return parts_of_at_most(q.bytes(), parts_of_slot(q).piece_bytes);
+}
 
 Applies applies(const Problem& q) {
-  return fits_slot_parts(q, 64 * static_cast<uint64_t>(q.ranks - 1));
+  return fits_parts(q, parts_of_slot(q), 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
 double seconds(const Problem& q, const Machine& m) {
   return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
-         fetch_s(std::min(q.bytes(), SlotParts(q).piece_bytes), m) + buffers_s(q, m) +
+         fetch_s(std::min(q.bytes(), parts_of_slot(q).piece_bytes), m) + buffers_s(q, m) +
          1.0 * chunks_of(q) * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const bool stream = streams(q, q.bytes());
-  const SlotParts parts(q);
-  const auto put = [&](int i) {
-    const Range piece = part_of(q.bytes(), chunks, i);
-    for (int distance = 1; distance < q.ranks; ++distance) {
-      const int owner = rank_after(q, distance);
-      b.copy(Ref::of(Space::kSlot, parts.piece_at(i, owner, q.rank), q.rank),
-             send_at(block_at(q, owner) + piece.offset), piece.bytes);
-    }
-  };
+  const Parts parts = parts_of_slot(q);
+  const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(piece.offset), Ref::of(Space::kSlot, parts.piece_at(i, q.rank, q.root), q.root),

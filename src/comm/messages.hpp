@@ -28,7 +28,7 @@ struct MessageArguments {
 
 // One of the blocking messages, or the only one, that a thread makes at once.
 struct BlockingMessage {
-  // An initialiser list would clear all of it first, by an instruction that takes long to begin.
+  // Of an aggregate, GCC clears all first, by an instruction that takes long to begin (rep stos).
   explicit BlockingMessage(const MessageArguments& arguments, tutti_recv_info* info = nullptr)
       : arguments(arguments), info(info) {}
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A lock for what takes a moment and is hardly ever contended: to take and give it back costs one
-// atomic exchange, a third of what std::mutex costs. Who finds it taken spins, yields, and sleeps
-// for some microseconds at a time; nobody wakes it.
+// A lock for what takes a moment and is hardly ever contended: to take and give it back takes one
+// atomic exchange, where std::mutex takes two and some fifty instructions more. Who finds it taken
+// spins, yields, and sleeps for some microseconds at a time; nobody wakes it.
 #pragma once
 
 #include <atomic>

@@ -43,7 +43,6 @@ void make_huge(std::byte* memory, uint64_t bytes) {
 #ifndef MADV_COLLAPSE
   constexpr int MADV_COLLAPSE = 25;  // of the kernel; older C libraries do not know it
 #endif
-  madvise(memory, bytes, MADV_HUGEPAGE);
   madvise(memory, bytes, MADV_COLLAPSE);
 }
 

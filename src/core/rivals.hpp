@@ -63,7 +63,7 @@ class Rivals {
   // What it has cost this time: seconds, or seconds per byte; more than 0.
   void took(Rival rival, double cost) {
     Estimate& estimate = of(rival);
-    if (rival != last_ && estimate.known()) estimate.try_again(kFarBehind * least_known());
+    if (rival != last_ && estimate.known()) estimate.try_again();
     last_ = rival;
     estimate.add(cost);
     if (cost > hopeless(estimate) * least_known()) leave(rival, cost);
@@ -87,7 +87,6 @@ class Rivals {
     double hope = 1;  // what part of that it may have become since
     double loss = kFirstLoss;
     size_t times = 0;  // of the trial, at most kTrial
-    bool was_far_behind = false;
     std::array<double, kTrial> trial{};
     [[nodiscard]] bool known() const { return times == kTrial; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
@@ -95,9 +94,8 @@ class Rivals {
       const bool far_behind = taken.known() && cost > kFarBehind * taken.cost;
       hope *= 1 - (far_behind && loss < kFirstLoss ? less_often() : loss);
     }
-    void try_again(double far) {
+    void try_again() {
       times = 0;
-      was_far_behind = cost > far;
       loss = less_often();
     }
     [[nodiscard]] double less_often() const { return std::max(loss / 4, kLastLoss); }
@@ -124,10 +122,12 @@ class Rivals {
     }
     return least;
   }
-  // How much more than the fastest ends a trial at its first call.
+  // How much more than the fastest ends a trial at its first call. Until its end, the cost is that
+  // of the trial before; 0 if there was none.
   [[nodiscard]] double hopeless(const Estimate& estimate) const {
     if (leaves_at_once_) return kHopeless;
-    return estimate.was_far_behind ? kFarBehind : std::numeric_limits<double>::infinity();
+    const bool was_far_behind = estimate.cost > kFarBehind * least_known();
+    return was_far_behind ? kFarBehind : std::numeric_limits<double>::infinity();
   }
   // Ends a trial.
   void leave(Rival rival, double cost) {
