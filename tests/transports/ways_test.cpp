@@ -99,4 +99,19 @@ TEST(Ways, ThereMayBeOnlyOne) {
 }
 
 }  // namespace
+TEST(Received, CountsUntilBothHaveGone) {
+  const Received ring{Way::kRing, kBytes, 10, 11};
+  EXPECT_DOUBLE_EQ(ring.seconds(11), 1);
+  EXPECT_DOUBLE_EQ(ring.seconds(11.75), 1.75);
+  EXPECT_DOUBLE_EQ(ring.seconds(20), 2) << "the other waited for its receive";
+}
+
+TEST(Received, ShortReadsCountForMore) {
+  const auto seconds = [](Way way, uint64_t bytes) {
+    return Received{way, bytes, 10, 11}.seconds(11);
+  };
+  EXPECT_GT(seconds(Way::kRead, 64 << 10), seconds(Way::kRing, 64 << 10));
+  EXPECT_DOUBLE_EQ(seconds(Way::kRead, 1 << 20), seconds(Way::kRing, 1 << 20));
+}
+
 }  // namespace tutti::shm

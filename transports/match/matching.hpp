@@ -45,7 +45,7 @@ struct Operation {
   uint32_t withdrawn = 0;       // what its request said (ring.hpp)
   uint32_t rail = 0;            // of its first piece (over a network)
   double begun_s = 0;           // of a receive of a long message, in shared memory: when it met it
-  double worked_s = 0;          // and how much work it has been (ShmEndpoint::seconds_of)
+  double worked_s = 0;          // and how much work it has been (ShmEndpoint::work_of)
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;

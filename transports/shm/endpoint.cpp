@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/clock.hpp"
 #include "kernels/copy.hpp"
@@ -227,8 +228,7 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
 Ways::Way ShmEndpoint::way_of(int source, uint64_t bytes) {
   Peer& from = peer(source);
   const Ways& ways = ways_of(source);
-  const bool both_ways = from.asked > 0 || !from.streams.empty();
-  if (!both_ways || source > rank_ || !ways.can_read()) return ways.better(bytes);
+  if (!from.has_sends() || source > rank_ || !ways.can_read()) return ways.better(bytes);
   return from.out.peer_takes_by_ring(bytes) ? ways.better_by_ring(bytes) : Ways::Way::kRead;
 }
 
@@ -241,25 +241,29 @@ void ShmEndpoint::grant(Operation& receive) {
   if (push(receive.peer)) notifier_.one(receive.peer);
 }
 
-// How long a message has taken. Ranks that share cores wait for each other's turns, in which others
-// get on: of theirs, only the work counts, and what they miss by reading.
-double ShmEndpoint::seconds_of(const Operation& receive, Ways::Way way) {
-  // Asking for what is read and telling that it was taken come on top, and a ring that has not been
-  // used for a while is slow in a trial. With 1.1, 2 ranks on near cores that exchange 96 KiB read
-  // now and then, which takes 5.0 us instead of 4.4; with 1.6, those on far cores that exchange 64
-  // KiB use the ring, which takes 6.5 us instead of 5.0.
-  constexpr double kShortRead = 1.3;
-  constexpr uint64_t kShort = 128 << 10;
-  const bool reads = way == Ways::Way::kRead;
-  if (!crowded_) {
-    return (now_s() - receive.begun_s) * (reads && receive.limit < kShort ? kShortRead : 1);
-  }
+// A long message is here. If others go the other way meanwhile, it counts when the first of these
+// has gone, too (Received).
+void ShmEndpoint::count(const Operation& receive, Ways::Way way) {
+  if (crowded_) return took(receive.peer, way, receive.limit, work_of(receive, way));
+  Peer& from = peer(receive.peer);
+  from.uncounted = {way, receive.limit, receive.begun_s, now_s()};
+  if (!from.has_sends()) count_with_sends(receive.peer);
+}
+
+void ShmEndpoint::count_with_sends(int rank) {
+  const std::optional<Received> received = std::exchange(peer(rank).uncounted, std::nullopt);
+  if (received) took(rank, received->way, received->bytes, received->seconds(now_s()));
+}
+
+// How much work a message has been. Ranks that share cores wait for each other's turns, in which
+// others get on: of theirs, only the work counts, and what they miss by reading.
+double ShmEndpoint::work_of(const Operation& receive, Ways::Way way) {
   const bool fits = receive.limit <= peer(receive.peer).out.piece_bytes();
   // Who passes on piece by piece gives its core away after each, and finds its caches used. Without
   // this, 4 ranks on 2 cores that pass on 4 MiB in huge pages did so by both ways, as each of them
   // happened to have found out: 0.77 ms, where reading alone takes 0.54 and the ring 0.92.
   constexpr double kPieces = 1.25;
-  if (!reads) return receive.worked_s * (fits ? 1 : kPieces);
+  if (way != Ways::Way::kRead) return receive.worked_s * (fits ? 1 : kPieces);
   // Who sends as well makes several calls in one turn where messages fit the ring, but not where
   // peers read them: on 2 cores, 8 ranks that pass on 128 KiB took 1.7 times as long where every
   // fourth message was read that was less work to read.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "transports/match/matching.hpp"
@@ -62,17 +63,20 @@ class ShmEndpoint final : public Endpoint {
     Carriers carriers;
     RingWriter out;
     RingReader in;
-    bool out_open = false;     // the ring to it has memory, and it knows
-    bool busy = false;         // it is in busy_
-    uint64_t in_mapped = 0;    // so much of the data area of the ring from it is mapped in
-    Queue<Operation> waiting;  // sends not yet begun, in order
-    Queue<Operation> grants;   // receives whose grant is to be sent
-    Queue<Operation> pulls;    // receives that read its memory
-    Queue<Operation> streams;  // granted sends
-    uint32_t asked = 0;        // sends that wait for its answer
-    Ways ways;                 // of its long messages, unless ranks share cores
-    Status failure;            // it wrote nonsense: nothing goes to or from it any more
+    bool out_open = false;              // the ring to it has memory, and it knows
+    bool busy = false;                  // it is in busy_
+    uint64_t in_mapped = 0;             // so much of the data area of the ring from it is mapped in
+    Queue<Operation> waiting;           // sends not yet begun, in order
+    Queue<Operation> grants;            // receives whose grant is to be sent
+    Queue<Operation> pulls;             // receives that read its memory
+    Queue<Operation> streams;           // granted sends
+    uint32_t asked = 0;                 // sends that wait for its answer
+    Ways ways;                          // of its long messages, unless ranks share cores
+    std::optional<Received> uncounted;  // until what is sent to it has gone, too
+    Status failure;                     // it wrote nonsense: nothing goes to or from it any more
 
+    // Whether it asked for sends that it has not taken, or begun to.
+    [[nodiscard]] bool has_sends() const { return asked > 0 || !streams.empty(); }
     // Whether the ring to it has memory for a frame with so many bytes of payload.
     [[nodiscard]] bool open_for(uint64_t payload) const {
       return payload <= kInlineBytes ? out_open : out.reaches(payload);
@@ -87,7 +91,9 @@ class ShmEndpoint final : public Endpoint {
   void begin_receiving(Operation& receive, const Message& message);
   [[nodiscard]] Ways::Way way_of(int source, uint64_t bytes);
   void grant(Operation& receive);
-  [[nodiscard]] double seconds_of(const Operation& receive, Ways::Way way);
+  void count(const Operation& receive, Ways::Way way);
+  void count_with_sends(int rank);
+  [[nodiscard]] double work_of(const Operation& receive, Ways::Way way);
   void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);
   void finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes);

@@ -173,7 +173,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   if (receive->moved == receive->limit) {
     if (receive->limit > kEagerBytes) {
       const Ways::Way way = receive->past_caches ? Ways::Way::kRingPastCaches : Ways::Way::kRing;
-      took(rank, way, receive->limit, seconds_of(*receive, way));
+      count(*receive, way);
     }
     finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   }
@@ -187,6 +187,7 @@ bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
   if (frame.bytes > send->bytes) return false;
   --peer(rank).asked;
   finish(*send, {});
+  count_with_sends(rank);
   return true;
 }
 
@@ -316,7 +317,7 @@ bool ShmEndpoint::pull_piece(int rank) {
     from.pulls.push(*receive);
     return true;
   }
-  took(rank, Ways::Way::kRead, receive->limit, seconds_of(*receive, Ways::Way::kRead));
+  count(*receive, Ways::Way::kRead);
   tell_taken(*receive);
   finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   return true;
@@ -367,6 +368,7 @@ bool ShmEndpoint::push_piece(int rank) {
   send.moved += bytes;
   if (send.moved == send.limit) {
     finish(send, {});
+    count_with_sends(rank);
   } else {
     to.streams.push(send);
   }
