@@ -3,15 +3,17 @@
 // Some ways to do the same, of which the fastest is found out by timing all. What has not been
 // taken for long is believed to have become faster, a little with each time that another is, until
 // it is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
-// work disturbs now and then: so who is tried is tried some times in a row, and estimates are
-// medians; unless what is tried is so long that caches do not hold it anyway: then one that begins
-// far slower than another is left at once. The first trials meet memory that has never been used,
-// and a message that must still be asked for: so the second trial comes after some 50 times, each
-// further one after four times as many, up to a bound. (After 10 it cost more than it found: of 8
-// ranks that each try on their own, one tries then in most calls of the first hundred.) What takes
-// twice as long as another is tried more seldom after that, and left at once if it begins so again:
-// between far cores, three allgathers of 4 MB by a way that takes 1.9 ms instead of 0.27 made a
-// fifth of the time of a hundred.
+// work disturbs now and then: so who is tried is tried some times in a row, until it becomes no
+// faster, and estimates are medians of the last of these; unless what is tried is so long that
+// caches do not hold it anyway: then one that begins far slower than another is left at once.
+// (Through slots that had not been used for some hundred calls, broadcasts of 2 MiB take 160, 166,
+// 136, 122, 91 us, then 61, where reading takes 77: three times were too few.) The first trials
+// meet memory that has never been used, and a message that must still be asked for: so the second
+// trial comes after some 50 times, each further one after four times as many, up to a bound. (After
+// 10 it cost more than it found: of 8 ranks that each try on their own, one tries then in most
+// calls of the first hundred.) What takes twice as long as another is tried more seldom after that,
+// and left at once if it begins so again: between far cores, three allgathers of 4 MB by a way that
+// takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +79,9 @@ class Rivals {
   // and after so many that it gets no smaller, being a quarter from trial to trial.
   static constexpr double kFirstLoss = 1.0 / 64;
   static constexpr double kLastLoss = 1.0 / 1024;
-  static constexpr size_t kTrial = 3;       // times in a row
+  static constexpr size_t kTrial = 3;  // times in a row, at least, the last two clearly no faster
+  static constexpr size_t kMostOfTrial = 10;
+  static constexpr double kClearly = 0.95;
   static constexpr double kStep = 1.1;      // of the estimate, towards what is seen later
   static constexpr double kHopeless = 1.2;  // times the fastest
   static constexpr double kFarBehind = 2;   // the same
@@ -86,9 +90,12 @@ class Rivals {
     double cost = 0;
     double hope = 1;  // what part of that it may have become since
     double loss = kFirstLoss;
-    size_t times = 0;  // of the trial, at most kTrial
-    std::array<double, kTrial> trial{};
-    [[nodiscard]] bool known() const { return times == kTrial; }
+    bool ended = false;  // the trial
+    size_t times = 0;    // of the trial
+    size_t since_least = 0;
+    double least = 0;
+    std::array<double, kTrial> latest{};
+    [[nodiscard]] bool known() const { return ended; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
     void idle(const Estimate& taken) {
       const bool far_behind = taken.known() && cost > kFarBehind * taken.cost;
@@ -96,6 +103,7 @@ class Rivals {
     }
     void try_again() {
       times = 0;
+      ended = false;
       loss = less_often();
     }
     [[nodiscard]] double less_often() const { return std::max(loss / 4, kLastLoss); }
@@ -105,10 +113,17 @@ class Rivals {
         cost = newest > cost ? cost * kStep : cost / kStep;
         return;
       }
-      trial[times++] = newest;
-      if (!known()) return;
-      std::ranges::sort(trial);
-      cost = trial[kTrial / 2];
+      const bool clearly_less = times == 0 || newest < kClearly * least;
+      since_least = clearly_less ? 0 : since_least + 1;
+      if (clearly_less) least = newest;
+      latest[times++ % kTrial] = newest;
+      if (times < kMostOfTrial && since_least + 1 < kTrial) return;
+      std::ranges::sort(latest);
+      end(latest[kTrial / 2]);
+    }
+    void end(double found) {
+      cost = found;
+      ended = true;
     }
   };
   [[nodiscard]] const Estimate& of(Rival rival) const {
@@ -133,8 +148,7 @@ class Rivals {
   void leave(Rival rival, double cost) {
     Estimate& estimate = of(rival);
     if (estimate.known()) return;
-    estimate.cost = cost;
-    estimate.times = kTrial;
+    estimate.end(cost);
     if (rival == chosen_) stay_ = 0;
   }
 

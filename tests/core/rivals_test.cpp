@@ -69,17 +69,38 @@ TEST(Rivals, ATrialThatBeginsBadlyIsNotDecidedByThat) {
   Rivals rivals;
   seconds_of(rivals, 3, 2, 1);
   ASSERT_EQ(rivals.better(), Rival::kSecond);
-  rivals.took(Rival::kSecond, 100);  // caches are cold
-  rivals.took(Rival::kSecond, 1);
-  rivals.took(Rival::kSecond, 1);
+  for (const double cost : {100, 1, 1, 1}) rivals.took(Rival::kSecond, cost);  // caches are cold
   EXPECT_EQ(rivals.better(), Rival::kSecond);
   EXPECT_EQ(rivals.cost(Rival::kSecond), 1);
+}
+
+TEST(Rivals, ATrialGoesOnWhileItGetsFaster) {
+  Rivals rivals;
+  for (const double cost : {3, 3, 3}) rivals.took(Rival::kFirst, cost);
+  for (const double cost : {9, 8, 7, 5, 4, 2}) {
+    rivals.took(Rival::kSecond, cost);
+    EXPECT_FALSE(rivals.knows(Rival::kSecond)) << cost;
+  }
+  for (const double cost : {2, 2}) rivals.took(Rival::kSecond, cost);
+  EXPECT_EQ(rivals.cost(Rival::kSecond), 2);
+  EXPECT_EQ(rivals.better(), Rival::kSecond);
+}
+
+TEST(Rivals, NoTrialGoesOnForever) {
+  Rivals rivals;
+  double cost = 1e9;
+  int calls = 0;
+  for (; !rivals.knows(Rival::kFirst) && calls < 100; ++calls) {
+    rivals.took(Rival::kFirst, cost);
+    cost /= 2;
+  }
+  EXPECT_LT(calls, 20);
 }
 
 TEST(Rivals, AFirstTrialInMemoryThatIsNewIsSoonRepeated) {
   Rivals rivals;
   seconds_of(rivals, 3, 1, 10);
-  for (const double cost : {50.0, 4.0, 3.0}) rivals.took(Rival::kSecond, cost);
+  for (const double cost : {50, 4, 3, 3, 3}) rivals.took(Rival::kSecond, cost);
   ASSERT_EQ(rivals.better(), Rival::kFirst);
   EXPECT_GT(seconds_of(rivals, 300, 1, 0.5), 200);
 }
