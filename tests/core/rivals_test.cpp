@@ -86,6 +86,17 @@ TEST(Rivals, ATrialGoesOnWhileItGetsFaster) {
   EXPECT_EQ(rivals.better(), Rival::kSecond);
 }
 
+TEST(Rivals, OneThatIsHardlySlowerIsNotTakenForAStepOfTheOther) {
+  Rivals rivals;
+  for (const double cost : {10, 10, 10}) rivals.took(Rival::kFirst, cost);
+  for (const double cost : {10.9, 10.9, 10.9}) rivals.took(Rival::kSecond, cost);
+  for (const double cost : {10.0, 10.0, 10.0, 10.2}) rivals.took(Rival::kFirst, cost);
+  EXPECT_GT(rivals.cost(Rival::kFirst), 10.5) << "a step";
+  EXPECT_EQ(rivals.better(), Rival::kFirst);
+  rivals.took(Rival::kFirst, 20);
+  EXPECT_EQ(rivals.better(), Rival::kSecond) << "two steps";
+}
+
 TEST(Rivals, NoTrialGoesOnForever) {
   Rivals rivals;
   double cost = 1e9;
