@@ -33,10 +33,12 @@ inline constexpr uint64_t kLeastLeftAtOnce = 16 << 20;
 class Rivals {
  public:
   static constexpr size_t kMost = 3;
+  static constexpr size_t kTrial = 3;  // times in a row, at least, the last two clearly no faster
+  static constexpr size_t kMostOfTrial = 10;
   Rivals() = default;
   // `leaves_at_once`: what begins far slower than another is not tried to the end.
-  explicit Rivals(size_t count, bool leaves_at_once = false)
-      : count_(count), leaves_at_once_(leaves_at_once) {}
+  explicit Rivals(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
+      : count_(count), most_of_trial_(most_of_trial), leaves_at_once_(leaves_at_once) {}
 
   // Of those from `from` on. Not yet known is the fastest; of several such, the first.
   [[nodiscard]] Rival better(Rival from = Rival::kFirst) const {
@@ -67,7 +69,7 @@ class Rivals {
     Estimate& estimate = of(rival);
     if (rival != last_ && estimate.known()) estimate.try_again();
     last_ = rival;
-    estimate.add(cost);
+    estimate.add(cost, most_of_trial_);
     if (cost > hopeless(estimate) * least_known()) leave(rival, cost);
     for (Estimate& other : estimates_) {
       if (&other != &estimate) other.idle(estimate);
@@ -79,8 +81,6 @@ class Rivals {
   // and after so many that it gets no smaller, being a quarter from trial to trial.
   static constexpr double kFirstLoss = 1.0 / 64;
   static constexpr double kLastLoss = 1.0 / 1024;
-  static constexpr size_t kTrial = 3;  // times in a row, at least, the last two clearly no faster
-  static constexpr size_t kMostOfTrial = 10;
   static constexpr double kClearly = 0.95;
   static constexpr double kStep = 1.1;      // of the estimate, towards what is seen later
   static constexpr double kHopeless = 1.2;  // times the fastest
@@ -108,7 +108,7 @@ class Rivals {
       loss = less_often();
     }
     [[nodiscard]] double less_often() const { return std::max(loss / 4, kLastLoss); }
-    void add(double newest) {
+    void add(double newest, size_t most_of_trial) {
       hope = 1;
       if (known()) {
         settled = true;
@@ -119,7 +119,7 @@ class Rivals {
       since_least = clearly_less ? 0 : since_least + 1;
       if (clearly_less) least = newest;
       latest[times++ % kTrial] = newest;
-      if (times < kMostOfTrial && since_least + 1 < kTrial) return;
+      if (times < most_of_trial && since_least + 1 < kTrial) return;
       std::ranges::sort(latest);
       end(latest[kTrial / 2]);
     }
@@ -163,6 +163,7 @@ class Rivals {
   }
 
   size_t count_ = 2;
+  size_t most_of_trial_ = kMostOfTrial;
   bool leaves_at_once_ = false;
   Rival last_ = Rival::kFirst;
   Rival chosen_ = Rival::kFirst;

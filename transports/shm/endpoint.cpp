@@ -23,6 +23,7 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
       rank_(rank),
       channel_(channel),
       peers_(static_cast<size_t>(layout_.ranks())),
+      ways_(crowded_),
       doors_seen_(static_cast<size_t>(layout_.ranks() + 63) / 64),
       doors_(region_.at<std::atomic<uint64_t>>(layout_.door(channel, rank))),
       matching_(layout_.ranks()) {
