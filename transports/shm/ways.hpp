@@ -28,7 +28,7 @@ class Ways {
 
   // Where ranks share cores (`crowded`), the work of one message varies too much to tell whether a
   // way still gets faster. (4 ranks on 2 cores that pass on 512 KiB to 2 MiB in small pages took
-  // 1.1 to 1.5 times as long.)
+  // up to 1.5 times as long.)
   explicit Ways(bool crowded = false) {
     const size_t most_of_trial = crowded ? Rivals::kTrial : Rivals::kMostOfTrial;
     for (unsigned size = 0; size < rivals_.size(); ++size) {
