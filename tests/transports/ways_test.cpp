@@ -98,7 +98,6 @@ TEST(Ways, ThereMayBeOnlyOne) {
   EXPECT_TRUE(Ways::includes(ways.need_not_ask(), kBytes));
 }
 
-}  // namespace
 TEST(Received, CountsUntilBothHaveGone) {
   const Received ring{Way::kRing, kBytes, 10, 11};
   EXPECT_DOUBLE_EQ(ring.seconds(11), 1);
@@ -114,4 +113,5 @@ TEST(Received, ShortReadsCountForMore) {
   EXPECT_DOUBLE_EQ(seconds(Way::kRead, 1 << 20), seconds(Way::kRing, 1 << 20));
 }
 
+}  // namespace
 }  // namespace tutti::shm
