@@ -25,7 +25,7 @@ void build(const Problem& q, Builder& b) {
   const Parts parts = parts_of_window(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const auto keep = [&](int i) { copy_of_own_block(q, b, part_of(q.bytes(), chunks, i)); };
-  const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts_of_window(q).chunk_bytes));
+  const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts.chunk_bytes));
   const auto put = [&](int i) {
     put_chunk(q, b, parts, chunks, i, send_at(0));
     if (at_once) keep(i);

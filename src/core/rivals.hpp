@@ -90,11 +90,10 @@ class Rivals {
     double cost = 0;
     double hope = 1;  // what part of that it may have become since
     double loss = kFirstLoss;
-    bool ended = false;    // the trial
-    bool settled = false;  // it has been taken since
-    size_t times = 0;      // of the trial
-    size_t since_least = 0;
-    double least = 0;
+    bool ended = false;      // the trial
+    bool settled = false;    // it has been taken since
+    size_t times = 0;        // of the trial
+    size_t since_least = 0;  // less than kTrial until its end
     std::array<double, kTrial> latest{};
     [[nodiscard]] bool known() const { return ended; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
@@ -115,14 +114,14 @@ class Rivals {
         cost = newest > cost ? cost * kStep : cost / kStep;
         return;
       }
-      const bool clearly_less = times == 0 || newest < kClearly * least;
+      const bool clearly_less = times == 0 || newest < kClearly * least();
       since_least = clearly_less ? 0 : since_least + 1;
-      if (clearly_less) least = newest;
       latest[times++ % kTrial] = newest;
       if (times < most_of_trial && since_least + 1 < kTrial) return;
       std::ranges::sort(latest);
       end(latest[kTrial / 2]);
     }
+    [[nodiscard]] double least() const { return latest[(times - 1 - since_least) % kTrial]; }
     void end(double found) {
       cost = found;
       ended = true;

@@ -94,6 +94,13 @@ void ShmEndpoint::finish(Operation& operation, Status status) {
   end(transfer, std::move(status));
 }
 
+// A send that was asked for is over.
+void ShmEndpoint::finish_send(Operation& send) {
+  const int rank = send.peer;
+  finish(send, {});
+  if (peer(rank).uncounted) settle(rank, now_s());
+}
+
 // The receive has all it gets of a message.
 void ShmEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
   finish(receive,
@@ -247,13 +254,14 @@ void ShmEndpoint::grant(Operation& receive) {
 void ShmEndpoint::count(const Operation& receive, Ways::Way way) {
   if (crowded_) return took(receive.peer, way, receive.limit, work_of(receive, way));
   Peer& from = peer(receive.peer);
-  from.uncounted = {way, receive.limit, receive.begun_s, now_s()};
-  if (!from.has_sends()) count_with_sends(receive.peer);
+  const double now = now_s();
+  from.uncounted = {way, receive.limit, receive.begun_s, now};
+  if (!from.has_sends()) settle(receive.peer, now);
 }
 
-void ShmEndpoint::count_with_sends(int rank) {
-  const std::optional<Received> received = std::exchange(peer(rank).uncounted, std::nullopt);
-  if (received) took(rank, received->way, received->bytes, received->seconds(now_s()));
+void ShmEndpoint::settle(int rank, double now) {
+  const Received received = *std::exchange(peer(rank).uncounted, std::nullopt);
+  took(rank, received.way, received.bytes, received.seconds(now));
 }
 
 // How much work a message has been. Ranks that share cores wait for each other's turns, in which
@@ -265,22 +273,21 @@ double ShmEndpoint::work_of(const Operation& receive, Ways::Way way) {
   // happened to have found out: 0.77 ms, where reading alone takes 0.54 and the ring 0.92.
   constexpr double kPieces = 1.25;
   if (way != Ways::Way::kRead) return receive.worked_s * (fits ? 1 : kPieces);
+  // Who only receives, from several, leaves the cores of the others idle by reading.
+  constexpr double kWorkNotShared = 1.5;
+  const bool from_several = last_long_from_ != receive.peer;
+  if (!sent_since_) return receive.worked_s * (from_several ? kWorkNotShared : 1);
+  if (!fits) return receive.worked_s;
   // Who sends as well makes several calls in one turn where messages fit the ring, but not where
   // peers read them: on 2 cores, 8 ranks that pass on 128 KiB took 1.7 times as long where every
   // fourth message was read that was less work to read. Of longer ones the ring holds so few that
   // only the turn itself is lost: where neighbours are on different cores and pages are huge, 4
   // ranks that pass on 256 KiB then take 31 us instead of 48, 8 ranks 64 instead of 84.
-  constexpr uint64_t kShort = 128 << 10;
+  constexpr uint64_t kMostOfMany = 128 << 10;
   constexpr double kTurnsLost = 3;
   constexpr double kTurn_s = 4e-6;
-  // Who only receives, from several, leaves the cores of the others idle by reading.
-  constexpr double kWorkNotShared = 1.5;
-  const bool from_several = last_long_from_ != receive.peer;
-  if (sent_since_ && fits) {
-    return receive.limit <= kShort ? receive.worked_s * kTurnsLost : receive.worked_s + kTurn_s;
-  }
-  if (sent_since_) return receive.worked_s;
-  return receive.worked_s * (from_several ? kWorkNotShared : 1);
+  const bool many = receive.limit <= kMostOfMany;
+  return many ? receive.worked_s * kTurnsLost : receive.worked_s + kTurn_s;
 }
 
 // A long message from that peer is here.

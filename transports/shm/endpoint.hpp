@@ -92,7 +92,8 @@ class ShmEndpoint final : public Endpoint {
   [[nodiscard]] Ways::Way way_of(int source, uint64_t bytes);
   void grant(Operation& receive);
   void count(const Operation& receive, Ways::Way way);
-  void count_with_sends(int rank);
+  void settle(int rank, double now);
+  void finish_send(Operation& send);
   [[nodiscard]] double work_of(const Operation& receive, Ways::Way way);
   void took(int rank, Ways::Way way, uint64_t bytes, double seconds);
   void finish(Operation& operation, Status status);

@@ -144,7 +144,7 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
   if (frame.bytes > send->bytes) return false;
   --peer(rank).asked;
   if (frame.bytes == 0) {
-    finish(*send, {});
+    finish_send(*send);
     return true;
   }
   send->limit = frame.bytes;
@@ -186,8 +186,7 @@ bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
   if (send == nullptr) return true;  // it was cancelled
   if (frame.bytes > send->bytes) return false;
   --peer(rank).asked;
-  finish(*send, {});
-  count_with_sends(rank);
+  finish_send(*send);
   return true;
 }
 
@@ -367,8 +366,7 @@ bool ShmEndpoint::push_piece(int rank) {
   to.out.put(FrameKind::kData, send.partner, send.buffer + send.moved, bytes);
   send.moved += bytes;
   if (send.moved == send.limit) {
-    finish(send, {});
-    count_with_sends(rank);
+    finish_send(send);
   } else {
     to.streams.push(send);
   }
