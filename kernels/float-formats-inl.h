@@ -176,7 +176,7 @@ struct Bfloats {
     static HWY_INLINE hn::Vec<D> encode(D d, Pair<V> v) {
       const hn::Repartition<uint32_t, D> du;
       const hn::Repartition<float, D> df;
-      if (!hn::AllFalse(df, hn::Or(hn::IsNaN(v.even), hn::IsNaN(v.odd)))) [[unlikely]]
+      if (!hn::AllFalse(df, hn::IsNaN(hn::Add(v.even, v.odd)))) [[unlikely]]
         v = {with_default_nan(df, v.even), with_default_nan(df, v.odd)};
       const auto even = rounded(du, hn::BitCast(du, v.even));
       const auto odd = rounded(du, hn::BitCast(du, v.odd));
