@@ -86,15 +86,15 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
 // the other's data in the caches. (Two ranks, by pulling: alltoalls of 12 MiB 0.85 to 0.91 of the
 // time, of 16 and 64 MiB 0.83 to 0.88, allgathers alike, scatters 0.9; of 8 MiB 0.9 to 1.12.)
 inline constexpr uint64_t kLeastKeptPastCaches = 12 << 20;
-inline bool own_block_streams(const Problem& q, uint64_t received) {
-  return streams(q, received) || (q.limits.tries_streams && q.bytes() >= kLeastKeptPastCaches);
+inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
+  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptPastCaches);
 }
 
 // Allgather, and gather at the root: the way of the own block, or a part of it, to its place.
 inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
   b.copy(recv_at(block_at(q, q.rank) + part.offset), send_at(part.offset), part.bytes,
-         own_block_streams(q, all_blocks_bytes(q)));
+         own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
 inline void copy_own_block(const Problem& q, Builder& b) {
   copy_of_own_block(q, b, {0, q.bytes()});
@@ -103,13 +103,14 @@ inline void copy_own_block(const Problem& q, Builder& b) {
 // Alltoall: the same.
 inline void copy_block_to_self(const Problem& q, Builder& b) {
   b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),
-         own_block_streams(q, all_blocks_bytes(q)));
+         own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
 
 // Scatter, at the root: the same.
 inline void keep_own_block(const Problem& q, Builder& b) {
   if (q.in_place) return;
-  b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(), own_block_streams(q, q.bytes()));
+  b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(),
+         own_block_streams(q, q.bytes(), q.bytes()));
 }
 
 // Reduce-scatter, alltoall, scatter: what other ranks own goes to left_at() of a shared space of

@@ -14,8 +14,9 @@ inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
 // What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
 inline void keep_block(const Problem& q, Builder& b, int from, int to) {
   if (q.in_place) return;
-  b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), q.recv_block(to).bytes,
-         streams(q, q.recv_block(to).bytes));
+  const uint64_t bytes = q.recv_block(to).bytes;
+  b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), bytes,
+         own_block_streams(q, bytes, bytes));
 }
 
 // Where every rank knows only its own sizes, a message goes even where nothing is to be sent: the
