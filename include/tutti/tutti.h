@@ -246,9 +246,10 @@ TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
 
 /* Memory of this process for use as any buffer: zeroed, present (no page faults later), and aligned
  * to 2 MiB from that size on, to 64 bytes below; NULL for 0 bytes. From 16 KiB on it is memory that
- * the peers on this host read where it lies, if the system allows that. Collectives on `comm` then
- * copy less, most of all large allreduces whose buffers are such memory on all ranks; mixed with
- * other memory it works as well, only not as fast. A forked child shares it with its parent. So
+ * the peers on this host read where it lies, if the system allows that. Collectives on `comm`, and
+ * messages over 16 KiB from such memory to a rank that has taken some, too, then copy less, most of
+ * all large allreduces whose buffers are such memory on all ranks; mixed with other memory it works
+ * as well, only not as fast. A forked child shares it with its parent. So
  * that later releases can do more, every rank calls it with the same `bytes`, in the same order
  * among the calls on `comm`; it does not wait for them. */
 TUTTI_API tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory);

@@ -26,21 +26,24 @@ class Shm : public testing::Test {
     region_.emplace(*std::move(region));
     notifier_.sleepers = region_->at<Sleepers>(layout_.sleepers());
     for (int r : {0, 1}) notifier_.bells.push_back(region_->at<Bell>(layout_.bell(r)));
+    for (int r : {0, 1}) arenas_.push_back(std::make_unique<Arenas>(*region_, layout_, r));
     for (int r : {0, 1}) ends_.push_back(open(r));
   }
-  std::unique_ptr<ShmEndpoint> open(int rank) {
-    Surroundings surroundings{*region_, layout_, notifier_};
+  Surroundings surroundings_of(int rank) {
+    Surroundings surroundings{*region_, layout_, notifier_, *arenas_[static_cast<size_t>(rank)]};
+    surroundings.readable = processes_;
     surroundings.crowded = crowded_;
-    return std::make_unique<ShmEndpoint>(surroundings, rank, 0);
+    return surroundings;
+  }
+  std::unique_ptr<ShmEndpoint> open(int rank) {
+    return std::make_unique<ShmEndpoint>(surroundings_of(rank), rank, 0);
   }
   // Both ends anew, on another channel; they take `pid` for the process of the other.
   void reopen_readable(int pid) {
     processes_.resize(2);
     for (PeerProcess& process : processes_) process.pid = pid;
-    Surroundings surroundings{*region_, layout_, notifier_, processes_};
-    surroundings.crowded = crowded_;
     for (int r : {0, 1}) {
-      ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(surroundings, r, 1);
+      ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(surroundings_of(r), r, 1);
     }
   }
   // Until nothing moves any more.
@@ -73,6 +76,7 @@ class Shm : public testing::Test {
   std::optional<Region> region_;
   Notifier notifier_;
   std::vector<PeerProcess> processes_;
+  std::vector<std::unique_ptr<Arenas>> arenas_;
   std::vector<std::unique_ptr<ShmEndpoint>> ends_;
 };
 
@@ -310,6 +314,67 @@ TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   settle();
   EXPECT_TRUE(sent.done && received.done);
   EXPECT_TRUE(got == data);
+}
+
+// Two ranks whose processes cannot be read, so that the ring is the way of all else, and soon
+// without asking.
+class ShmArena : public Shm {
+ protected:
+  static constexpr uint64_t kBytes = 100'000;
+
+  // From rank 0 to rank 1; whether the send was complete before the receive was posted.
+  bool pass_on(const std::byte* data) {
+    Transfer sent;
+    Transfer received;
+    std::vector<std::byte> got(kBytes);
+    ends_[0]->send(1, 1, data, kBytes, sent);
+    const bool unasked = sent.done;
+    ends_[1]->recv(0, 1, kExactTag, got.data(), kBytes, received);
+    settle();
+    EXPECT_TRUE(sent.done && received.done && received.status.ok());
+    EXPECT_EQ(std::memcmp(got.data(), data, kBytes), 0);
+    return unasked;
+  }
+  std::byte* take(int rank) {
+    auto* const memory = static_cast<std::byte*>(arenas_[static_cast<size_t>(rank)]->take(kBytes));
+    if (memory != nullptr) std::memset(memory, 7, kBytes);
+    return memory;
+  }
+  const std::vector<std::byte> elsewhere_ = std::vector<std::byte>(kBytes, std::byte{9});
+};
+
+TEST_F(ShmArena, WhatLiesInOneIsCopiedFromThere) {
+  std::byte* const data = take(0);
+  ASSERT_TRUE(data != nullptr && take(1) != nullptr);
+  const uint64_t before = touched();
+  EXPECT_FALSE(pass_on(data));
+  EXPECT_LE(touched(), before + 2 * kRingHeadBytes + (8 << 10)) << "it went through the ring";
+  for (int i = 0; i < 5; ++i) pass_on(elsewhere_.data());
+  EXPECT_TRUE(pass_on(elsewhere_.data()));
+  EXPECT_FALSE(pass_on(data)) << "where the ring is the way of other memory, too";
+}
+
+TEST_F(ShmArena, WhoHasNoneGetsMessagesThroughTheRing) {
+  std::byte* const data = take(0);
+  ASSERT_NE(data, nullptr);
+  const uint64_t before = touched();
+  EXPECT_FALSE(pass_on(data));
+  EXPECT_GT(touched(), before + kBytes);
+}
+
+TEST_F(ShmArena, ASendThatIsTakenBackLeavesTheReceiveToTheNext) {
+  std::byte* const data = take(0);
+  ASSERT_TRUE(data != nullptr && take(1) != nullptr);
+  Transfer sent;
+  ends_[0]->send(1, 1, data, kBytes, sent);
+  ends_[0]->cancel(sent);
+  std::vector<std::byte> got(kBytes);
+  Transfer received;
+  ends_[1]->recv(0, 1, kExactTag, got.data(), kBytes, received);
+  settle();
+  EXPECT_FALSE(received.done);
+  ends_[1]->cancel(received);
+  pass_on(data);
 }
 
 struct Nonsense {

@@ -17,6 +17,7 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
     : region_(surroundings.region),
       layout_(surroundings.layout),
       notifier_(surroundings.notifier),
+      arenas_(surroundings.arenas),
       readable_(surroundings.readable),
       numbers_(surroundings.numbers),
       crowded_(surroundings.crowded),
@@ -125,8 +126,8 @@ void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Tr
   Peer& to = peer(rank);
   sent_since_ |= bytes > kEagerBytes;
   // The common case needs no operation: the ring is open and has room.
-  if (to.open_for(bytes) && to.out.may_be_eager(bytes) && to.waiting.empty() &&
-      to.out.room(bytes) && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes) {
+  if (to.open_for(bytes) && need_not_ask(to, source, bytes) && to.waiting.empty() &&
+      to.out.room(bytes)) {
     to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
     to.out.count_eager(bytes + kCacheLine);
     notifier_.one(rank);
@@ -224,9 +225,12 @@ void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
   if (receive.limit <= kEagerBytes) return grant(receive);
   receive.begun_s = now_s();
   receive.worked_s = 0;
-  const Ways::Way way = way_of(source, receive.limit);
-  receive.past_caches = way == Ways::Way::kRingPastCaches;
-  if (way != Ways::Way::kRead) return grant(receive);
+  receive.seen = arenas_.view(source, receive.address, receive.limit);
+  if (receive.seen == nullptr) {
+    const Ways::Way way = way_of(source, receive.limit);
+    receive.past_caches = way == Ways::Way::kRingPastCaches;
+    if (way != Ways::Way::kRead) return grant(receive);
+  }
   receive.state = State::kPulling;
   peer(source).pulls.push(receive);
   make_busy(source);

@@ -6,7 +6,8 @@
 // out of the ring into the posted buffer, or aside if there is none. A longer one asks first
 // (request). When it has met its receive, the receiver reads it where it lies (taken), or grants
 // it, and then it streams through the ring in pieces: as is faster (Ways). Several at a time take
-// turns. Where the ring has proved faster, messages up to most_at_once() go like short ones. The
+// turns. Where the ring has proved faster, messages up to most_at_once() go like short ones. What
+// lies in an arena, the receiver copies from there, always. The
 // receiver always empties its rings, so that nothing that comes behind a message nobody wants is
 // held up. What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager
 // messages have met no receive, it asks first for short messages too.
@@ -18,6 +19,7 @@
 
 #include "transports/match/matching.hpp"
 #include "transports/match/transfers.hpp"
+#include "transports/shm/arena.hpp"
 #include "transports/shm/layout.hpp"
 #include "transports/shm/notifier.hpp"
 #include "transports/shm/region.hpp"
@@ -39,6 +41,7 @@ struct Surroundings {
   const Region& region;
   const Layout& layout;
   const Notifier& notifier;
+  const Arenas& arenas;
   std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
   std::span<const int> numbers = {};           // TransportConfig::numbers
   Staging staging = Staging::kAuto;
@@ -117,6 +120,7 @@ class ShmEndpoint final : public Endpoint {
   bool handle_taken(int rank, const Frame& frame);
   bool push(int rank);
   bool push_grant(int rank);
+  bool read_piece(const Operation& receive, uint64_t bytes);
   bool pull_piece(int rank);
   void tell_taken(const Operation& receive);
   bool push_waiting(int rank);
@@ -126,6 +130,14 @@ class ShmEndpoint final : public Endpoint {
   Status open_ring(int rank, uint64_t payload);
   Status reserve_for(int rank, Span part);
 
+  // Whether a message may go without having been asked for.
+  [[nodiscard]] bool need_not_ask(Peer& to, const void* source, uint64_t bytes) const {
+    return to.out.may_be_eager(bytes) && !(bytes > kEagerBytes && lies_in_arena(source)) &&
+           to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
+  }
+  [[nodiscard]] bool lies_in_arena(const void* source) const {
+    return arenas_.holds(rank_, reinterpret_cast<uint64_t>(source));
+  }
   Operation& begin(Transfer& transfer, int peer, Tag tag, const void* buffer, uint64_t bytes);
   void release(Operation& operation);
   Operation* find(uint64_t id, int rank, State state);
@@ -139,6 +151,7 @@ class ShmEndpoint final : public Endpoint {
   const Region& region_;
   const Layout& layout_;
   const Notifier& notifier_;
+  const Arenas& arenas_;
   const std::span<const PeerProcess> readable_;
   const std::span<const int> numbers_;
   const bool crowded_;

@@ -286,6 +286,18 @@ bool ShmEndpoint::push_grant(int rank) {
   return true;
 }
 
+bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
+  std::byte* const dst = receive.buffer + receive.moved;
+  if (receive.seen != nullptr) {
+    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyWay::kFromOthers);
+    return true;
+  }
+  const int pid = readable_[static_cast<size_t>(receive.peer)].pid;
+  const bool read = read_process(pid, dst, receive.address + receive.moved, bytes).ok();
+  if (!read) ways_of(receive.peer).give_up_reading();
+  return read;
+}
+
 // Reads a piece of the next message that is read where it lies. Where that fails, the message comes
 // through the ring.
 bool ShmEndpoint::pull_piece(int rank) {
@@ -302,11 +314,8 @@ bool ShmEndpoint::pull_piece(int rank) {
     return true;
   }
   const Stopwatch work(crowded_);
-  const Status read =
-      read_process(readable_[static_cast<size_t>(rank)].pid, receive->buffer + receive->moved,
-                   receive->address + receive->moved, bytes);
-  if (!read.ok()) ways_of(rank).give_up_reading();
-  if (!read.ok() || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
+  const bool read = read_piece(*receive, bytes);
+  if (!read || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
     grant(*receive);
     return true;
   }
@@ -316,7 +325,7 @@ bool ShmEndpoint::pull_piece(int rank) {
     from.pulls.push(*receive);
     return true;
   }
-  count(*receive, Ways::Way::kRead);
+  if (receive->seen == nullptr) count(*receive, Ways::Way::kRead);
   tell_taken(*receive);
   finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
   return true;
@@ -331,8 +340,7 @@ void ShmEndpoint::tell_taken(const Operation& receive) {
 bool ShmEndpoint::push_waiting(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.waiting.first();
-  const bool eager =
-      to.out.may_be_eager(send.bytes) && to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
+  const bool eager = need_not_ask(to, send.buffer, send.bytes);
   const uint64_t payload = eager ? send.bytes : 0;
   const Status opened = open_ring(rank, payload);
   if (opened.ok() && !to.out.room(payload)) return false;

@@ -130,8 +130,8 @@ class ShmTransport final : public Transport {
     std::span<const PeerProcess> readable;
     if (can_pull_) readable = attached_.processes;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
-        Surroundings{region(), layout_, notifier_, readable, numbers_, staging_, crowded_}, rank_,
-        channel));
+        Surroundings{region(), layout_, notifier_, arenas_, readable, numbers_, staging_, crowded_},
+        rank_, channel));
   }
 
   Result<std::unique_ptr<Window>> open_window(int lane) override {
