@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Mixed alltoallv: short blocks pass through slots, long ones are pulled from the send buffers, or
-// go as messages where ranks cannot read these. Each rank knows its own sizes only. T = sigma +
-// (p-1)n handover for short blocks of n, 2 sigma + (p-1) (pi + n pull) for long ones, where pi is
-// the start of a pull, or sigma + (p-1) (alpha + n beta).
+// Mixed alltoallv: short blocks pass through slots, long ones go as messages. Each rank knows its
+// own sizes only. T = sigma + (p-1)n handover for short blocks of n, sigma + (p-1) (alpha + n beta)
+// for long ones.
 #include "algorithms/shown.hpp"
 
 namespace tutti {
@@ -19,24 +18,26 @@ double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_
 void build(const Problem& q, Builder& b) {
   ShownBlocks blocks(q, b);
   bool all_short = true;
-  for_each_peer(q, [&](int peer) {
+  for (int i = 1; i < q.ranks; ++i) {
+    const int peer = rank_after(q, i);
     blocks.give(peer, q.send_block(peer));
     all_short &= is_short(q, q.recv_block(peer).bytes);
-  });
+  }
   blocks.enter();
   keep_block(q, b, q.rank, q.rank);
   if (all_short) b.await_all(1);
-  for_each_peer(q, [&](int peer) {
+  for (int i = 1; i < q.ranks; ++i) {
+    const int peer = rank_after(q, -i);
     if (!all_short) b.await(peer, 1);
     blocks.take(peer, q.recv_block(peer));
-  });
+  }
   blocks.end();
 }
 
 }  // namespace
 
 const Algorithm alltoallv_mixed = {"mixed",
-                                   "short blocks through slots, long ones pulled or sent",
+                                   "short blocks through slots, long ones sent",
                                    Collective::kAlltoallv,
                                    true,
                                    has_areas,

@@ -1,21 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Mixed gatherv: the root copies short blocks from the slots; long ones it pulls from the send
-// buffers, or they go as messages where ranks cannot read these. Each rank knows its own size, the
-// root those that it expects. T = sigma + (p-1)n handover for short blocks of n, 2 sigma + (p-1)
-// (pi + n pull) for long ones, where pi is the start of a pull, or sigma + (p-1) (alpha + n beta).
+// Mixed gatherv: the root copies short blocks from the slots, long ones come as messages. Each rank
+// knows its own size, the root those that it expects. T = sigma + (p-1)n handover for short blocks
+// of n, sigma + (p-1) (alpha + n beta) for long ones.
 #include "algorithms/shown.hpp"
 
 namespace tutti {
 namespace {
 
 double of_blocks(const Problem& q, const Machine& m) {
-  const double rest_s = buffers_s(q, m) + 2 * q.ranks * m.step_s;
-  if (!is_short(q, q.bytes()) && q.limits.pulls) {
-    return 2 * sync_s(q, m) + root_pull_s((q.ranks - 1) * pull_s(q, q.bytes(), m), m) +
-           rest_s / m.ranks_per_core;
-  }
-  return give_s(q, 1, m) + take_s(q, q.ranks - 1, m) + rest_s;
+  return give_s(q, 1, m) + take_s(q, q.ranks - 1, m) + buffers_s(q, m) + 2 * q.ranks * m.step_s;
 }
 
 double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
@@ -29,17 +23,18 @@ void build(const Problem& q, Builder& b) {
   }
   blocks.enter();
   keep_block(q, b, 0, q.rank);
-  for_each_peer(q, [&](int peer) {
+  for (int i = 1; i < q.ranks; ++i) {
+    const int peer = rank_after(q, i);
     b.await(peer, 1);
     blocks.take(peer, q.recv_block(peer));
-  });
+  }
   blocks.end();
 }
 
 }  // namespace
 
 const Algorithm gatherv_mixed = {"mixed",
-                                 "short blocks through slots, long ones pulled or sent",
+                                 "short blocks through slots, long ones sent",
                                  Collective::kGatherv,
                                  true,
                                  has_areas,

@@ -3,19 +3,24 @@
 // What algorithms share where a rank knows the sizes of its own blocks only. Which way a block goes
 // depends on nothing but its size, so that giver and taker agree wherever they agree on that, and
 // the head of each block tells the taker whether they do (sched/schedule.hpp). Short blocks lie
-// behind their heads in the slot, both ways with one exchange between the ranks. Long ones are
-// pulled; where ranks cannot, they go as messages.
+// behind their heads in the slot, both ways with one exchange between the ranks. Long ones go as
+// messages, which find out the fastest way between the two for themselves
+// (transports/shm/ways.hpp).
 #pragma once
 
 #include <vector>
 
-#include "algorithms/pull.hpp"
 #include "algorithms/uneven.hpp"
 
 namespace tutti {
 
-// The longest block that is short, with its head: a pull's start costs as much as copying twice.
-inline constexpr uint64_t kShortBytes = 8 << 10;
+// The longest block that is short, with its head. Where ranks share cores, a message costs a turn,
+// which copying twice is cheaper than for longer. (4 ranks on 2 cores, 32 KiB through slots:
+// gathers take 3.1 us instead of 8.6, alltoalls 24 instead of 31; 2 ranks with a core each, 16
+// KiB: 1.4 to 1.8 of the time of messages.)
+inline uint64_t most_short(const Problem& q) {
+  return q.limits.crowded ? uint64_t{64} << 10 : uint64_t{8} << 10;
+}
 
 // In its slot, a rank has an area for each that may take a block from it, each of this size.
 inline int areas_of(const Problem& q) {
@@ -23,7 +28,8 @@ inline int areas_of(const Problem& q) {
   return one_taker ? 1 : std::max(1, q.ranks - 1);
 }
 inline uint64_t area_bytes(const Problem& q) {
-  return std::min(q.limits.slot_bytes / static_cast<uint64_t>(areas_of(q)) / 64 * 64, kShortBytes);
+  return std::min(q.limits.slot_bytes / static_cast<uint64_t>(areas_of(q)) / 64 * 64,
+                  most_short(q));
 }
 inline bool is_short(const Problem& q, uint64_t bytes) {
   return bytes <= area_bytes(q) - sizeof(BlockHead);
@@ -38,45 +44,44 @@ inline Applies has_areas(const Problem& q) {
 // This rank's part: gives its blocks, enters, takes those of others, ends.
 class ShownBlocks {
  public:
-  ShownBlocks(const Problem& q, Builder& b) : q_(q), b_(b), pulls_(q.limits.pulls) {
+  ShownBlocks(const Problem& q, Builder& b) : q_(q), b_(b) {
     b.use_of_slots(area_bytes(q) * static_cast<uint64_t>(areas_of(q)));
-    if (pulls_) b.ticks(2);
   }
 
   void give(int taker, const Range& block) {
     const Ref head = head_of(q_.rank, taker);
     const Ref at = block.bytes > 0 ? at_send(block) : send_at(0);
     b_.show(head, at, block.bytes);
-    if (!is_short(q_, block.bytes)) return long_.push_back({taker, block});
+    if (!is_short(q_, block.bytes)) return long_given_.push_back({taker, block});
     b_.copy(behind(head), at, block.bytes);
   }
 
+  // Ranks that share cores send once all are there: what comes to one that is not has to wait, and
+  // costs it one more turn. (4 ranks on 2 cores, gathers of 64 KiB: 13 to 16 us instead of 20, of
+  // 256 KiB 38 instead of 66; alltoalls of 64 KiB 42 instead of 61.)
   void enter() {
-    if (pulls_ && !long_.empty()) return b_.show_buffers();
     b_.publish(1);
-    for (const Given& given : long_) b_.send(given.taker, at_send(given.block), given.block.bytes);
+    if (q_.limits.crowded && !long_given_.empty()) b_.await_all(1);
+    for (const Block& one : long_given_) b_.send(one.peer, at_send(one.range), one.range.bytes);
   }
 
   // Of a giver that has entered.
   void take(int giver, const Range& block) {
     const Ref head = head_of(giver, q_.rank);
     b_.expect(head, block.bytes);
-    if (is_short(q_, block.bytes)) return b_.copy(at_recv(block), behind(head), block.bytes);
-    if (!pulls_) return b_.recv(giver, at_recv(block), block.bytes);
-    b_.pull_shown(at_recv(block), head, block.bytes);
-    has_pulled_ = true;
+    if (!is_short(q_, block.bytes)) return long_taken_.push_back({giver, block});
+    b_.copy(at_recv(block), behind(head), block.bytes);
   }
 
+  // One after another, so that all are received at once.
   void end() {
-    if (has_pulled_) b_.publish(2);
-    if (!pulls_) return;
-    for (const Given& given : long_) b_.await(given.taker, 2);
+    for (const Block& one : long_taken_) b_.recv(one.peer, at_recv(one.range), one.range.bytes);
   }
 
  private:
-  struct Given {
-    int taker;
-    Range block;
+  struct Block {
+    int peer;
+    Range range;
   };
 
   [[nodiscard]] Ref head_of(int giver, int taker) const {
@@ -87,18 +92,16 @@ class ShownBlocks {
 
   const Problem& q_;
   Builder& b_;
-  const bool pulls_;
-  std::vector<Given> long_;  // blocks given
-  bool has_pulled_ = false;
+  std::vector<Block> long_given_;
+  std::vector<Block> long_taken_;
 };
 
-// The time until one rank has what `givers` give it, and all that pull from it have done so.
+// The time until one rank has what `givers` give it.
 inline double take_s(const Problem& q, int givers, const Machine& m) {
   if (is_short(q, q.bytes())) {
     return sync_s(q, m) + fetch_s(static_cast<uint64_t>(givers) * (q.bytes() + 64), m);
   }
-  if (!q.limits.pulls) return sync_s(q, m) + givers * message_s(q.bytes(), m);
-  return 2 * sync_s(q, m) + givers * (m.line_next_s + pull_s(q, q.bytes(), m));
+  return sync_s(q, m) + givers * message_s(q.bytes(), m);
 }
 
 // Before that: the heads, and what lies behind them.

@@ -41,8 +41,7 @@ const Look& look_of(StepKind kind) {
   static constexpr Look kTick = {"tick", "#f1f5f9", "#64748b", false};
   switch (kind) {
     case StepKind::kCopy:
-    case StepKind::kPull:
-    case StepKind::kPullShown: return kCopy;
+    case StepKind::kPull: return kCopy;
     case StepKind::kReduce: return kReduce;
     case StepKind::kSend:
     case StepKind::kRecv: return kMessage;
@@ -188,9 +187,6 @@ std::pair<std::string, std::string> text_of(const Box& box, const Schedule& sche
     case StepKind::kPull:
       return {"pull " + size,
               place_text(step.dst, box.rank) + " ← " + place_text(step.src, box.rank)};
-    case StepKind::kPullShown:
-      return {"pull " + size,
-              fmt::format("{} ← rank {}", place_text(step.dst, box.rank), step.peer)};
     case StepKind::kShow: return {"show " + size, ""};
     case StepKind::kExpect: return {fmt::format("expect {} of {}", size, step.peer), ""};
     case StepKind::kReduce:

@@ -126,7 +126,6 @@ bool Lane::run(const Step& step) {
     case StepKind::kCopy: copy(step, address(step.src)); return true;
     case StepKind::kShow: show(step); return true;
     case StepKind::kExpect: return expect(step);
-    case StepKind::kPullShown: return pull_shown(step);
     case StepKind::kReduce: reduce(step); return true;
     case StepKind::kPublish: publish(step.tick); return true;
     case StepKind::kAwait: return arrived(step);

@@ -175,9 +175,7 @@ class Lane {
   void copy(const Step& step, const std::byte* src);
   bool pull(const Step& step, const std::byte* src);
   bool ask_for(const Step& step, uint64_t from);
-  bool pull_shown(const Step& step);
   void show(const Step& step);
-  [[nodiscard]] BlockHead head_at(const Ref& ref) const;
   bool expect(const Step& step);
   [[nodiscard]] bool sees_all_buffers();
   void go_on_viewing();

@@ -116,26 +116,17 @@ bool Lane::ask_for(const Step& step, uint64_t from) {
       fmt::format("the buffer of {} cannot be read to its end", name_of(step.peer))));
 }
 
-bool Lane::pull_shown(const Step& step) {
-  return pull(step, buffers_of(step.peer)[0] + head_at(step.src).offset);
-}
-
 void Lane::show(const Step& step) {
-  const BlockHead head{step.bytes, step.src.offset};
+  const BlockHead head{step.bytes};
   std::memcpy(address(step.dst), &head, sizeof head);
 }
 
-BlockHead Lane::head_at(const Ref& ref) const {
-  BlockHead head;
-  std::memcpy(&head, address(ref), sizeof head);
-  return head;
-}
-
 bool Lane::expect(const Step& step) {
-  const uint64_t given = head_at(step.src).bytes;
-  if (given == step.bytes) [[likely]]
+  BlockHead head;
+  std::memcpy(&head, address(step.src), sizeof head);
+  if (head.bytes == step.bytes) [[likely]]
     return true;
-  return fail_of_size(step.peer, step.bytes, fmt::format("{} bytes", given));
+  return fail_of_size(step.peer, step.bytes, fmt::format("{} bytes", head.bytes));
 }
 
 // ---- messages ----------------------------------------------------------------------------------

@@ -89,9 +89,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
     part.enters |= step.kind == StepKind::kPublish;
     const bool works = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
     const bool shows = step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
-    const bool pulls = step.kind == StepKind::kPull || step.kind == StepKind::kPullShown;
     uses_windows |= works && reads(part.schedule, step, Space::kWindow);
-    const bool writes = works || pulls || step.kind == StepKind::kShow;
+    const bool writes = works || step.kind == StepKind::kPull || step.kind == StepKind::kShow;
     part.stages |= writes && step.dst.space() == Space::kWindow;
     if (works && step.bytes >= kLeastPastCaches && passes_staging(part.schedule, step)) {
       part.staged += step.bytes;

@@ -46,17 +46,6 @@ void Builder::expect(Ref head, uint64_t bytes) {
   schedule_.steps.push_back(step);
 }
 
-// Who pulls has to look where the buffers of others lie, which is one with showing its own.
-void Builder::pull_shown(Ref dst, Ref head, uint64_t bytes) {
-  if (bytes == 0) return;
-  Step step = step_of(StepKind::kPullShown, bytes);
-  step.peer = head.peer();
-  step.dst = dst;
-  step.src = head;
-  schedule_.steps.push_back(step);
-  schedule_.shows_buffers = true;
-}
-
 void Builder::reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
                      bool streams) {
   if (bytes == 0 || sources.empty()) return;

@@ -33,11 +33,9 @@ class Builder {
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // From kPeerSend or kPeerRecv.
   void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
-  // The head of a block of the send buffer, and what its taker does with it: compares the length,
-  // and gets the bytes if they do not lie behind it.
+  // The head of a block of the send buffer, and what its taker does with it: compares the length.
   void show(Ref head, Ref src, uint64_t bytes);
   void expect(Ref head, uint64_t bytes);
-  void pull_shown(Ref dst, Ref head, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
   void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
               bool streams = false);

@@ -50,9 +50,6 @@ std::string to_string(const Step& step, const Schedule& schedule) {
       return fmt::format("show {} <- {}{}", to_string(step.dst), to_string(step.src),
                          size_text(step));
     case StepKind::kExpect: return fmt::format("expect {}{}", to_string(step.src), size_text(step));
-    case StepKind::kPullShown:
-      return fmt::format("pull {} <- what {} shows{}", to_string(step.dst), to_string(step.src),
-                         size_text(step));
     case StepKind::kReduce:
       return fmt::format("reduce {} <- {}{}", to_string(step.dst), sources_text(step, schedule),
                          size_text(step));

@@ -29,9 +29,8 @@
 // pull from it have published that they are done.
 //
 // Heads. Where a rank knows the sizes of its own blocks only, a giver shows of each block a head in
-// its slot: how long it is and where in the send buffer. The taker expects a length; that the two
-// are equal is found out when they run. Where a block is short, it lies behind its head; else it
-// can be pulled from where the head says.
+// its slot: how long it is. The taker expects a length; that the two are equal is found out when
+// they run. Where a block is short, it lies behind its head; else it comes as a message.
 //
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
 // buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
@@ -90,11 +89,10 @@ struct Ref {
 };
 
 enum class StepKind : uint8_t {
-  kCopy,       // dst <- src
-  kPull,       // dst <- src, which lies in a buffer of a peer
-  kShow,       // dst <- the head of the block src; may be of 0 bytes
-  kExpect,     // src is a head that peer shows: it must say `bytes`
-  kPullShown,  // dst <- the block in the send buffer of peer whose head is src
+  kCopy,     // dst <- src
+  kPull,     // dst <- src, which lies in a buffer of a peer
+  kShow,     // dst <- the head of the block src; may be of 0 bytes
+  kExpect,   // src is a head that peer shows: it must say `bytes`
   kReduce,   // dst <- sources[0] op sources[1] op ..., elementwise in that order; dst may be one of
              // them
   kSend,     // start sending src to peer
@@ -109,7 +107,6 @@ inline constexpr int kAllPeers = -1;
 // What a rank shows of a block that it gives to a peer. Lies on a multiple of its size.
 struct BlockHead {
   uint64_t bytes;
-  uint64_t offset;  // in the send buffer
 };
 
 struct Step {

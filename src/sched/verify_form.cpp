@@ -42,7 +42,6 @@ class Form {
         return check_dst(step);
       case StepKind::kShow: return check_show(step);
       case StepKind::kExpect: return check_head(step.src);
-      case StepKind::kPullShown: return check_pull_shown(step);
       case StepKind::kReduce: return check_reduce(step);
       case StepKind::kSend:
         TUTTI_RETURN_IF_ERROR(check_peer(step));
@@ -67,10 +66,7 @@ class Form {
     if (kind != StepKind::kPull && !(kind == StepKind::kReduce && problem_.limits.views)) {
       return fault("touches a buffer of a peer other than by pulling");
     }
-    return check_pull_from(ref.peer());
-  }
-
-  Status check_pull_from(int peer) const {
+    const int peer = ref.peer();
     if (!problem_.limits.pulls) return fault("needs ranks that can read one another's buffers");
     if (peer >= problem_.ranks) return fault("names a rank that there is not");
     if (peer == rank_) return fault("pulls from the rank itself");
@@ -92,12 +88,6 @@ class Form {
       return check_ref(ref, sizeof(BlockHead));
     }
     return fault(fmt::format("has no place for a head at {}", to_string(ref)));
-  }
-
-  Status check_pull_shown(const Step& step) {
-    TUTTI_RETURN_IF_ERROR(check_head(step.src));
-    TUTTI_RETURN_IF_ERROR(check_pull_from(step.src.peer()));
-    return check_dst(step);
   }
 
   Status check_reduce(const Step& step) {

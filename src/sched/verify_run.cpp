@@ -28,7 +28,7 @@ struct Message {
 struct Head {
   int giver;
   uint32_t step;
-  BlockHead block;
+  uint64_t bytes;
   bool expected = false;
 };
 
@@ -75,8 +75,6 @@ class Execution {
   Status copy(int rank, const Step& step);
   Status show(int rank, const Step& step);
   Status expect(int rank, const Step& step);
-  Status pull_shown(int rank, const Step& step);
-  Result<Head*> head_of(int rank, const Step& step);
   [[nodiscard]] Status all_heads_expected() const;
   Status reduce(int rank, const Step& step);
   Status send(int rank, const Step& step);
@@ -150,7 +148,6 @@ Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
     case StepKind::kPull: TUTTI_RETURN_IF_ERROR(copy(rank, step)); break;
     case StepKind::kShow: TUTTI_RETURN_IF_ERROR(show(rank, step)); break;
     case StepKind::kExpect: TUTTI_RETURN_IF_ERROR(expect(rank, step)); break;
-    case StepKind::kPullShown: TUTTI_RETURN_IF_ERROR(pull_shown(rank, step)); break;
     case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(reduce(rank, step)); break;
     case StepKind::kSend: TUTTI_RETURN_IF_ERROR(send(rank, step)); break;
     case StepKind::kRecv: return recv(rank, step);
@@ -172,12 +169,12 @@ Status Execution::copy(int rank, const Step& step) {
 Status Execution::show(int rank, const Step& step) {
   const size_t at = rank_of(rank).at;
   const Run run = {sizeof(BlockHead), heads_.size() * sizeof(BlockHead), values_.head()};
-  heads_.push_back({rank, static_cast<uint32_t>(at), {step.bytes, step.src.offset}});
+  heads_.push_back({rank, static_cast<uint32_t>(at), step.bytes});
   return memories_.write(rank, at, step.dst, std::span(&run, 1));
 }
 
-// The head at step.src, which must tell of as many bytes as the step.
-Result<Head*> Execution::head_of(int rank, const Step& step) {
+// The head at step.src must tell of as many bytes as the step.
+Status Execution::expect(int rank, const Step& step) {
   const size_t at = rank_of(rank).at;
   runs_.clear();
   TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, sizeof(BlockHead), false, runs_));
@@ -186,26 +183,11 @@ Result<Head*> Execution::head_of(int rank, const Step& step) {
     return Status::format(Code::kInternal, "{} finds no head", step_text(schedules_, rank, at));
   }
   Head& head = heads_[run.index / sizeof(BlockHead)];
-  if (head.block.bytes == step.bytes) return &head;
+  head.expected = true;
+  if (head.bytes == step.bytes) return {};
   return Status::format(Code::kInternal, "{} meets a block of another size: {}",
                         step_text(schedules_, rank, at),
                         step_text(schedules_, head.giver, head.step));
-}
-
-Status Execution::expect(int rank, const Step& step) {
-  const Result<Head*> head = head_of(rank, step);
-  if (head.ok()) (*head)->expected = true;
-  return head.status();
-}
-
-Status Execution::pull_shown(int rank, const Step& step) {
-  const Result<Head*> head = head_of(rank, step);
-  if (!head.ok()) return head.status();
-  const size_t at = rank_of(rank).at;
-  const Ref block = Ref::of(Space::kPeerSend, (*head)->block.offset, (*head)->giver);
-  runs_.clear();
-  TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, block, step.bytes, false, runs_));
-  return memories_.write(rank, at, step.dst, runs_);
 }
 
 // Where ranks disagree on a size, somebody must find out.

@@ -131,15 +131,8 @@ bool RandomRun::execute(int r, const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
     case StepKind::kPull: std::copy_n(at(r, step.src), step.bytes, at(r, step.dst)); return true;
-    case StepKind::kShow:
-      at(r, step.dst)[0] = step.bytes;
-      at(r, step.dst)[1] = step.src.offset;
-      return true;
-    case StepKind::kExpect: return at(r, step.src)[0] == step.bytes;
-    case StepKind::kPullShown:
-      std::copy_n(at(step.peer, Ref::of(Space::kSend, at(r, step.src)[1])), step.bytes,
-                  at(r, step.dst));
-      return true;
+    case StepKind::kShow: *at(r, step.dst) = step.bytes; return true;
+    case StepKind::kExpect: return *at(r, step.src) == step.bytes;
     case StepKind::kReduce: reduce(r, step); return true;
     case StepKind::kSend: send(r, step); return true;
     case StepKind::kRecv: return recv(r, step);
