@@ -184,6 +184,7 @@ const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
   const PlanKey key = plan_key(call, settings_.rank);
   if (last_plan_ != nullptr && key == last_key_) {
     last_kind_ = CallKind(call);
+    last_key_.layouts = call.layouts;
     return last_plan_;
   }
   std::shared_ptr<const Plan>& plan = plans_[key];

@@ -83,7 +83,7 @@ class Executor : public Driven {
   Status why_stopped(const Call& call, uint64_t sequence);
   // Null if no algorithm applies.
   const std::shared_ptr<const Plan>& plan_for(const Call& call) {
-    if (call.layouts == nullptr && last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
+    if (last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
       return last_plan_;
     return plan_of_another(call);
   }
@@ -105,7 +105,7 @@ class Executor : public Driven {
   // Of the thread that makes calls.
   uint64_t sequence_ = 0;
   CallKind last_kind_{Call{}};
-  PlanKey last_key_{};
+  PlanKey last_key_{};                     // holds the layouts of last_kind_
   std::shared_ptr<const Plan> last_plan_;  // of both
   std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
   size_t cached_steps_ = 0;

@@ -114,18 +114,21 @@ struct PlanContext {
   std::array<const PlanContext*, kScopes> scopes{};
 };
 
-// What tells quickly that two calls of a rank, not on uneven blocks, share a plan: whether buffers
-// are in place is known by how far apart they are. More do, for others may be any distance apart.
+// What tells quickly that two calls of a rank share a plan, while what lays their blocks out lives:
+// whether buffers are in place is known by how far apart they are. More do, for others may be any
+// distance apart.
 struct CallKind {
   explicit CallKind(const Call& call)
       : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |
              static_cast<uint64_t>(call.op) << 16 |
              static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32),
         count(call.count),
-        apart(reinterpret_cast<uintptr_t>(call.recv) - reinterpret_cast<uintptr_t>(call.send)) {}
+        apart(reinterpret_cast<uintptr_t>(call.recv) - reinterpret_cast<uintptr_t>(call.send)),
+        layouts(call.layouts.get()) {}
   uint64_t bits;
   uint64_t count;
   uint64_t apart;
+  const Layouts* layouts;
   friend bool operator==(const CallKind&, const CallKind&) = default;
 };
 

@@ -30,7 +30,7 @@ SECONDS = 300  # ends a hang
 MORE, LESS = 1.03, 0.85
 
 COUNTED = ["tutti_allreduce", "tutti_broadcast", "tutti_barrier", "tutti_send", "tutti_recv",
-           "tutti_group_start", "tutti_group_end", "tutti_sendrecv"]
+           "tutti_group_start", "tutti_group_end", "tutti_sendrecv", "tutti_gatherv"]
 AFTER_CALL = "small_calls_after_call"
 
 

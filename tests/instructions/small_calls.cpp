@@ -113,5 +113,10 @@ int main(int argc, char** argv) {
     return tutti_sendrecv(&value, 1, 1 - rank, kTag, &got, 1, 1 - rank, kTag, TUTTI_FLOAT64, comm,
                           nullptr);
   });
+  const size_t counts[] = {1, 1};
+  double of_all[2] = {};
+  turns.take("gatherv of 8 B by a rank that is not the root", [&] {
+    return tutti_gatherv(&value, 1, of_all, counts, nullptr, TUTTI_FLOAT64, 1 - kCounted, comm);
+  });
   expect_ok(tutti_comm_destroy(comm), "destroying the communicator");
 }
