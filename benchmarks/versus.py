@@ -22,7 +22,7 @@ from pathlib import Path
 from peers import plot, report, spread, summary, text
 from peers.contestants import DEBIAN_PACKAGES, PEERS, ROOT, Workshop
 from peers.match import Match
-from peers.plan import COLLECTIVES, TYPES, Job, Schedule, last_level_cache
+from peers.plan import COLLECTIVES, TYPES, UNEVEN, Job, Schedule, last_level_cache
 from peers.session import guard
 
 ELEMENT = 4  # sizes are multiples, so that they are whole elements of every type
@@ -61,10 +61,12 @@ def parse_sizes(text):
     return sorted(set(sizes))
 
 
-def some_of(known):
-    """A parser of "all" or "a,b"; the result is in the order of `known`."""
+def some_of(known, **groups):
+    """A parser of "all", another group, or "a,b"; the result is in the order of `known`."""
+    groups.setdefault("all", known)
+
     def parse(words):
-        names = list(known) if words == "all" else words.split(",")
+        names = groups.get(words) or words.split(",")
         for name in names:
             if name not in known:
                 raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(known)}")
@@ -74,11 +76,13 @@ def some_of(known):
 
 def add_arguments(parser):
     add = parser.add_argument
-    add("--collective", type=some_of(COLLECTIVES), default=["allreduce"], metavar="LIST",
-        help=f"all, or some of: {','.join(COLLECTIVES)} (default: allreduce)")
+    add("--collective", type=some_of(COLLECTIVES + UNEVEN, all=COLLECTIVES, uneven=UNEVEN),
+        default=["allreduce"], metavar="LIST",
+        help=f"all, that is {','.join(COLLECTIVES)}; uneven, the forms for uneven blocks (with equal "
+        f"ones), that is {','.join(UNEVEN)}; or some of these (default: allreduce)")
     add("--type", type=some_of(TYPES), default=["float32"], metavar="LIST",
         help=f"all, or some of: {','.join(TYPES)} (default: float32)")
-    add("--all", action="store_true", help="every collective with every type")
+    add("--all", action="store_true", help="--collective all --type all")
     add("--ranks", type=int, default=2, help="in all (default: 2)")
     add("--hosts", type=int, default=1, metavar="N", help="spread the ranks in blocks over so many "
         "hosts, which are made of network namespaces (as root)")

@@ -7,7 +7,7 @@ import time
 
 from . import spread, summary, text
 from .contestants import PEERS, Unavailable, bare, floor
-from .plan import TYPES, available_memory, blocks, buffer_blocks, last_level_cache
+from .plan import TYPES, available_memory, blocks, buffer_blocks, even, last_level_cache
 from .session import Refused, Session
 
 MOST_CALLS = 20000
@@ -223,7 +223,7 @@ class Match:
     def least_line_bytes(self, size):
         if not self.shop.hosts:
             return 0
-        return spread.least_line_bytes(self.job.collective, size, self.shop.hosts.count,
+        return spread.least_line_bytes(even(self.job.collective), size, self.shop.hosts.count,
                                        self.shop.per_host)
 
     def round(self, size, calls, times, singles, floors):
@@ -247,7 +247,7 @@ class Match:
         try:
             answers = self.floor.request("handover 500")
             floors["handover"].append(max(map(float, answers)) * 1e6)
-            many = self.job.collective in ("allgather", "alltoall")
+            many = even(self.job.collective) in ("allgather", "alltoall")
             moved = size * (self.shop.ranks if many else 1)
             repetitions = max(2, min(2000, int(self.batch_us() * 2e3 / (moved + 1000))))
             line = f"copy {moved} {repetitions} {self.sets(size)}"

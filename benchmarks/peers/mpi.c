@@ -35,43 +35,71 @@ static const char* not_offered(const struct operation* o) {
     return NOT_OFFERED "in place, MPI leaves the block at the start of the buffer";
   if (o->in_place && (o->collective == COLLECTIVE_ALLTOALL || o->collective == COLLECTIVE_SENDRECV))
     return NOT_OFFERED "Tutti has no such call in place to compare with";
-  return o->count > INT_MAX ? "more than 2^31-1 elements" : NULL;
+  const size_t elements = o->count * (size_t)(o->uneven ? ranks : 1);
+  return elements > INT_MAX ? "more than 2^31-1 elements" : NULL;
+}
+
+/* MPI's way to say where data already lies; at the root only, for collectives that have one. */
+static const void* own_of(const struct operation* o) {
+  return o->in_place ? MPI_IN_PLACE : o->send;
+}
+static const void* own_of_root(const struct operation* o) {
+  return o->in_place && rank == 0 ? MPI_IN_PLACE : o->send;
+}
+static void* to_of_root(const struct operation* o) {
+  return o->in_place && rank == 0 ? MPI_IN_PLACE : o->recv;
+}
+
+/* The forms for uneven blocks, with equal ones. */
+static int call_uneven(const struct operation* o, MPI_Datatype type) {
+  static int counts[MOST_RANKS];
+  static int displs[MOST_RANKS];
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int n = (int)o->count;
+  for (int i = 0; i < ranks && counts[ranks - 1] != n; ++i) {
+    counts[i] = n;
+    displs[i] = i * n;
+  }
+  switch (o->collective) {
+    case COLLECTIVE_ALLGATHER:
+      return MPI_Allgatherv(own_of(o), n, type, o->recv, counts, displs, type, world);
+    case COLLECTIVE_REDUCE_SCATTER:
+      return MPI_Reduce_scatter(o->send, o->recv, counts, type, MPI_SUM, world);
+    case COLLECTIVE_ALLTOALL:
+      return MPI_Alltoallv(o->send, counts, displs, type, o->recv, counts, displs, type, world);
+    case COLLECTIVE_GATHER:
+      return MPI_Gatherv(own_of_root(o), n, type, o->recv, counts, displs, type, 0, world);
+    default: return MPI_Scatterv(o->send, counts, displs, type, to_of_root(o), n, type, 0, world);
+  }
+}
+
+static int call_even(const struct operation* o, MPI_Datatype type) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int n = (int)o->count;
+  const void* const send = o->send;
+  void* const recv = o->recv;
+  switch (o->collective) {
+    case COLLECTIVE_ALLREDUCE: return MPI_Allreduce(own_of(o), recv, n, type, MPI_SUM, world);
+    case COLLECTIVE_BROADCAST: return MPI_Bcast(recv, n, type, 0, world);
+    case COLLECTIVE_REDUCE: return MPI_Reduce(own_of_root(o), recv, n, type, MPI_SUM, 0, world);
+    case COLLECTIVE_ALLGATHER: return MPI_Allgather(own_of(o), n, type, recv, n, type, world);
+    case COLLECTIVE_REDUCE_SCATTER:
+      return MPI_Reduce_scatter_block(send, recv, n, type, MPI_SUM, world);
+    case COLLECTIVE_ALLTOALL: return MPI_Alltoall(send, n, type, recv, n, type, world);
+    case COLLECTIVE_GATHER: return MPI_Gather(own_of_root(o), n, type, recv, n, type, 0, world);
+    case COLLECTIVE_SCATTER: return MPI_Scatter(send, n, type, to_of_root(o), n, type, 0, world);
+    case COLLECTIVE_SENDRECV:
+      return MPI_Sendrecv(send, n, type, (rank + 1) % ranks, 0, recv, n, type,
+                          (rank + ranks - 1) % ranks, 0, world, MPI_STATUS_IGNORE);
+    default: return MPI_Barrier(world);
+  }
 }
 
 static const char* call(const struct operation* o) {
   const char* refusal = not_offered(o);
   if (refusal != NULL) return refusal;
   const MPI_Datatype type = o->type == TYPE_FLOAT32 ? MPI_FLOAT : BFLOAT16;
-  const MPI_Comm world = MPI_COMM_WORLD;
-  const int n = (int)o->count;
-  /* MPI's way to say where data already lies; at the root only, for collectives that have one. */
-  const void* const own = o->in_place ? MPI_IN_PLACE : o->send;
-  const void* const root_own = o->in_place && rank == 0 ? MPI_IN_PLACE : o->send;
-  const void* const send = o->send;
-  void* const recv = o->recv;
-  int rc = MPI_SUCCESS;
-  switch (o->collective) {
-    case COLLECTIVE_ALLREDUCE: rc = MPI_Allreduce(own, recv, n, type, MPI_SUM, world); break;
-    case COLLECTIVE_BROADCAST: rc = MPI_Bcast(recv, n, type, 0, world); break;
-    case COLLECTIVE_REDUCE: rc = MPI_Reduce(root_own, recv, n, type, MPI_SUM, 0, world); break;
-    case COLLECTIVE_ALLGATHER: rc = MPI_Allgather(own, n, type, recv, n, type, world); break;
-    case COLLECTIVE_REDUCE_SCATTER:
-      rc = MPI_Reduce_scatter_block(send, recv, n, type, MPI_SUM, world);
-      break;
-    case COLLECTIVE_ALLTOALL: rc = MPI_Alltoall(send, n, type, recv, n, type, world); break;
-    case COLLECTIVE_GATHER: rc = MPI_Gather(root_own, n, type, recv, n, type, 0, world); break;
-    case COLLECTIVE_SCATTER: {
-      void* const to = o->in_place && rank == 0 ? MPI_IN_PLACE : recv;
-      rc = MPI_Scatter(send, n, type, to, n, type, 0, world);
-      break;
-    }
-    case COLLECTIVE_SENDRECV:
-      rc = MPI_Sendrecv(send, n, type, (rank + 1) % ranks, 0, recv, n, type,
-                        (rank + ranks - 1) % ranks, 0, world, MPI_STATUS_IGNORE);
-      break;
-    case COLLECTIVE_BARRIER: rc = MPI_Barrier(world); break;
-    default: return "no such collective";
-  }
+  const int rc = o->uneven ? call_uneven(o, type) : call_even(o, type);
   return rc == MPI_SUCCESS ? NULL : "MPI error";
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <oneapi/ccl.hpp>
 #include <string>
+#include <vector>
 
 #include "server.h"
 
@@ -42,9 +43,26 @@ void exchange(const operation& o, ccl::datatype type) {
   received.wait();
 }
 
+// The forms for uneven blocks, with equal ones.
+const char* start_uneven_call(const operation& o, ccl::datatype type) {
+  static std::vector<size_t> counts;
+  counts.assign(static_cast<size_t>(comm->size()), o.count);
+  switch (o.collective) {
+    case COLLECTIVE_ALLGATHER:
+      ccl::allgatherv(o.send, o.count, o.recv, counts, type, *comm).wait();
+      return nullptr;
+    case COLLECTIVE_ALLTOALL:
+      if (o.in_place) return NOT_OFFERED "Tutti has no alltoallv in place to compare with";
+      ccl::alltoallv(o.send, counts, o.recv, counts, type, *comm).wait();
+      return nullptr;
+    default: return NOT_OFFERED "oneCCL has no such form for uneven blocks";
+  }
+}
+
 // NULL, or what this library does not offer.
 const char* start_call(const operation& o) {
   const auto type = o.type == TYPE_FLOAT32 ? ccl::datatype::float32 : ccl::datatype::bfloat16;
+  if (o.uneven != 0) return start_uneven_call(o, type);
   const auto sum = ccl::reduction::sum;
   const void* const send = o.send;
   void* const recv = o.recv;

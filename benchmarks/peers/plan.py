@@ -10,6 +10,7 @@ from . import text
 
 COLLECTIVES = ["allreduce", "broadcast", "reduce", "allgather", "reduce_scatter", "alltoall",
                "gather", "scatter", "sendrecv", "barrier"]
+UNEVEN = ["allgatherv", "reduce_scatterv", "alltoallv", "gatherv", "scatterv"]  # with equal blocks
 ON_VECTORS = ("allreduce", "broadcast", "reduce", "sendrecv")  # their size is that of the whole vector
 TYPES = {"float32": 4, "bfloat16": 2}
 
@@ -25,15 +26,20 @@ class Job:
         return self.collective if self.collective == "barrier" else f"{self.collective} {self.type}"
 
 
+def even(collective):
+    """The collective that moves as much, without the v of those for uneven blocks."""
+    return collective.removesuffix("v") if collective in UNEVEN else collective
+
+
 def blocks(collective, ranks):
     return 1 if collective in ON_VECTORS else ranks
 
 
 def buffer_blocks(collective, ranks):
     """Blocks of send and receive buffers together, on average over the ranks."""
-    if collective == "alltoall":
+    if even(collective) == "alltoall":
         return 2 * ranks
-    return 1 + ranks if collective in ("allgather", "reduce_scatter") else 2
+    return 1 + ranks if even(collective) in ("allgather", "reduce_scatter") else 2
 
 
 def last_level_cache():

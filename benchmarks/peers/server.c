@@ -110,6 +110,19 @@ static int find(const char* name, const char* const* names, int count) {
   return i;
 }
 
+/* Sets the operation's collective by its name, to COLLECTIVES if there is none of it. Of those that
+ * have blocks there is a form for uneven ones as well, whose name ends with a v. */
+static void set_collective(struct operation* o, char* name) {
+  o->uneven = 0;
+  o->collective = (enum collective)find(name, kNames, COLLECTIVES);
+  const size_t length = strlen(name);
+  if (o->collective != COLLECTIVES || length == 0 || name[length - 1] != 'v') return;
+  name[length - 1] = '\0';
+  const int stem = find(name, kNames, COLLECTIVES);
+  o->uneven = stem >= COLLECTIVE_ALLGATHER && stem <= COLLECTIVE_SCATTER;
+  if (o->uneven) o->collective = (enum collective)stem;
+}
+
 static const char* set_up(struct session* s, const char* arguments) {
   char collective[32];
   char type[32];
@@ -119,10 +132,11 @@ static const char* set_up(struct session* s, const char* arguments) {
   if (sscanf(arguments, "%31s %31s %zu %zu %31s", collective, type, &count, &sets, placement) != 5)
     return "setup takes COLLECTIVE TYPE COUNT SETS PLACEMENT";
   struct operation* o = &s->operation;
-  o->collective = (enum collective)find(collective, kNames, COLLECTIVES);
+  set_collective(o, collective);
   o->type = (enum type)find(type, kTypeNames, TYPES);
   o->count = count;
   o->in_place = strcmp(placement, "in-place") == 0;
+  if (o->uneven && s->contestant->ranks > MOST_RANKS) return NOT_OFFERED "so many ranks";
   if (o->collective == COLLECTIVES || o->type == TYPES || sets == 0)
     return NOT_OFFERED "no such collective or type";
   const char* error = set_up_buffers(&s->buffers, o, sets);

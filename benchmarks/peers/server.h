@@ -30,12 +30,15 @@ enum collective {
 
 enum type { TYPE_FLOAT32, TYPE_BFLOAT16, TYPES };
 
+enum { MOST_RANKS = 1024 }; /* in forms for uneven blocks */
+
 /* `count` elements are the whole vector for allreduce, broadcast, reduce and sendrecv, and one
  * rank's block for the others. In place, `send` and `recv` coincide: of allgather and gather,
  * `send` is the rank's block of `recv`; of reduce_scatter and scatter, `recv` is its block of
  * `send`. A root's buffers alone coincide in gather and scatter. */
 struct operation {
   enum collective collective;
+  int uneven; /* by the library's form for uneven blocks, with equal ones */
   enum type type;
   int in_place;
   const void* send;

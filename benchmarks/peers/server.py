@@ -65,6 +65,8 @@ class Session:
         self.name = "barrier"
 
     def set_up(self, name, type_name, count, sets, placement):
+        if name not in SHAPES:
+            raise Refused("not offered: PyTorch has the even form of it only")
         refusal = self.library.refusal(name, type_name, placement == "in-place")
         if refusal:
             raise Refused(f"not offered: {refusal}")

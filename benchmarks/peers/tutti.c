@@ -18,37 +18,52 @@ static tutti_status exchange(const struct operation* o, tutti_type type) {
                         NULL);
 }
 
-static const char* call(const struct operation* o) {
-  const tutti_type type = o->type == TYPE_FLOAT32 ? TUTTI_FLOAT32 : TUTTI_BFLOAT16;
+/* The forms for uneven blocks, with equal ones. */
+static tutti_status call_uneven(const struct operation* o, tutti_type type) {
+  static size_t counts[MOST_RANKS];
+  static size_t displs[MOST_RANKS];
+  const size_t n = o->count;
+  for (int i = 0; i < ranks && counts[ranks - 1] != n; ++i) {
+    counts[i] = n;
+    displs[i] = (size_t)i * n;
+  }
+  switch (o->collective) {
+    case COLLECTIVE_ALLGATHER:
+      return tutti_allgatherv(o->send, o->recv, counts, displs, type, comm);
+    case COLLECTIVE_REDUCE_SCATTER:
+      return tutti_reduce_scatterv(o->send, o->recv, counts, type, TUTTI_SUM, comm);
+    case COLLECTIVE_ALLTOALL:
+      return tutti_alltoallv(o->send, counts, displs, o->recv, counts, displs, type, comm);
+    case COLLECTIVE_GATHER:
+      return tutti_gatherv(o->send, n, o->recv, counts, displs, type, 0, comm);
+    default: return tutti_scatterv(o->send, counts, displs, o->recv, n, type, 0, comm);
+  }
+}
+
+static tutti_status call_even(const struct operation* o, tutti_type type) {
   const void* const send = o->send;
   void* const recv = o->recv;
   const size_t count = o->count;
-  tutti_status status = TUTTI_ERR_UNSUPPORTED;
   switch (o->collective) {
-    case COLLECTIVE_ALLREDUCE:
-      status = tutti_allreduce(send, recv, count, type, TUTTI_SUM, comm);
-      break;
-    case COLLECTIVE_BROADCAST: status = tutti_broadcast(recv, count, type, 0, comm); break;
-    case COLLECTIVE_REDUCE:
-      status = tutti_reduce(send, recv, count, type, TUTTI_SUM, 0, comm);
-      break;
-    case COLLECTIVE_ALLGATHER: status = tutti_allgather(send, recv, count, type, comm); break;
+    case COLLECTIVE_ALLREDUCE: return tutti_allreduce(send, recv, count, type, TUTTI_SUM, comm);
+    case COLLECTIVE_BROADCAST: return tutti_broadcast(recv, count, type, 0, comm);
+    case COLLECTIVE_REDUCE: return tutti_reduce(send, recv, count, type, TUTTI_SUM, 0, comm);
+    case COLLECTIVE_ALLGATHER: return tutti_allgather(send, recv, count, type, comm);
     case COLLECTIVE_REDUCE_SCATTER:
-      status = tutti_reduce_scatter(send, recv, count, type, TUTTI_SUM, comm);
-      break;
-    case COLLECTIVE_ALLTOALL:
-      if (o->in_place) return NOT_OFFERED "alltoall in place";
-      status = tutti_alltoall(send, recv, count, type, comm);
-      break;
-    case COLLECTIVE_GATHER: status = tutti_gather(send, recv, count, type, 0, comm); break;
-    case COLLECTIVE_SCATTER: status = tutti_scatter(send, recv, count, type, 0, comm); break;
-    case COLLECTIVE_SENDRECV:
-      if (o->in_place) return NOT_OFFERED "sendrecv in place";
-      status = exchange(o, type);
-      break;
-    case COLLECTIVE_BARRIER: status = tutti_barrier(comm); break;
-    default: return "no such collective";
+      return tutti_reduce_scatter(send, recv, count, type, TUTTI_SUM, comm);
+    case COLLECTIVE_ALLTOALL: return tutti_alltoall(send, recv, count, type, comm);
+    case COLLECTIVE_GATHER: return tutti_gather(send, recv, count, type, 0, comm);
+    case COLLECTIVE_SCATTER: return tutti_scatter(send, recv, count, type, 0, comm);
+    case COLLECTIVE_SENDRECV: return exchange(o, type);
+    default: return tutti_barrier(comm);
   }
+}
+
+static const char* call(const struct operation* o) {
+  if (o->in_place && o->collective == COLLECTIVE_ALLTOALL) return NOT_OFFERED "alltoall in place";
+  if (o->in_place && o->collective == COLLECTIVE_SENDRECV) return NOT_OFFERED "sendrecv in place";
+  const tutti_type type = o->type == TYPE_FLOAT32 ? TUTTI_FLOAT32 : TUTTI_BFLOAT16;
+  const tutti_status status = o->uneven ? call_uneven(o, type) : call_even(o, type);
   return status == TUTTI_OK ? NULL : tutti_last_error();
 }
 
