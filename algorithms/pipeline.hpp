@@ -56,13 +56,17 @@ inline void put_chunk(const Problem& q, Builder& b, const Parts& parts, int chun
   const Range chunk = part_of(q.bytes(), chunks, i);
   b.copy(Ref::of(parts.space, parts.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
 }
-// The same where a chunk consists of pieces.
+// The same where a chunk consists of pieces, one of each block.
+inline Range piece_of(const Range& block, int chunks, int i) {
+  const Range piece = part_of(block.bytes, chunks, i);
+  return {block.offset + piece.offset, piece.bytes};
+}
 inline void put_pieces(const Problem& q, Builder& b, const Parts& parts, int chunks, int i) {
-  const Range piece = part_of(q.bytes(), chunks, i);
   for (int distance = 1; distance < q.ranks; ++distance) {
     const int owner = rank_after(q, distance);
-    b.copy(Ref::of(parts.space, parts.piece_at(i, owner, q.rank), q.rank),
-           send_at(block_at(q, owner) + piece.offset), piece.bytes);
+    const Range piece = piece_of(q.send_block(owner), chunks, i);
+    b.copy(Ref::of(parts.space, parts.piece_at(i, owner, q.rank), q.rank), send_at(piece.offset),
+           piece.bytes);
   }
 }
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Pipelined reduce-scatter: a chunk of every block at a time through the windows; each rank stages
-// what others own and reduces its own block from all windows, in rank order. Blocks of any length.
+// what others own and reduces its own block from all windows, in rank order. Blocks of any length,
+// also of different ones, of which each chunk has the same share.
 // T = (chunks+1) sigma + (p-1)n handover + n gamma, blocks of n: moves the fewest bytes possible.
 #include "algorithms/cost.hpp"
 #include "algorithms/pipeline.hpp"
@@ -28,10 +29,10 @@ void build(const Problem& q, Builder& b) {
   const Parts parts = parts_of_window(q);
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
-    const Range piece = part_of(q.bytes(), chunks, i);
-    const Ref own = send_at(block_at(q, q.rank) + piece.offset);
-    b.reduce(recv_at(piece.offset),
-             one_of_each_rank(q, own, Space::kWindow,
+    const Range block = q.send_block(q.rank);
+    const Range piece = piece_of(block, chunks, i);
+    b.reduce(recv_at(piece.offset - block.offset),
+             one_of_each_rank(q, send_at(piece.offset), Space::kWindow,
                               [&](int peer) { return parts.piece_at(i, q.rank, peer); }),
              piece.bytes, true, streams(q, q.bytes()));
   };
@@ -47,5 +48,12 @@ const Algorithm reduce_scatter_flat = {"flat",
                                        applies,
                                        seconds,
                                        build};
+const Algorithm reduce_scatterv_flat = {"flat",
+                                        "everyone reduces its block from all windows, pipelined",
+                                        Collective::kReduceScatterv,
+                                        true,
+                                        applies,
+                                        seconds,
+                                        build};
 
 }  // namespace tutti

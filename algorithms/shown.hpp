@@ -15,11 +15,12 @@
 namespace tutti {
 
 // The longest block that is short, with its head. Where ranks share cores, a message costs a turn,
-// which copying twice is cheaper than for longer. (4 ranks on 2 cores, 32 KiB through slots:
-// gathers take 3.1 us instead of 8.6, alltoalls 24 instead of 31; 2 ranks with a core each, 16
-// KiB: 1.4 to 1.8 of the time of messages.)
+// which copying twice is cheaper than for longer; but the larger the areas, the fewer calls can a
+// rank be ahead in. (4 ranks on 2 cores: gathers of 16 KiB take 2.4 to 4.8 us, by messages 6.4 to
+// 7.7, and of 4 B 0.4 to 0.5, with areas of 64 KiB 0.7. 2 ranks with a core each, 16 KiB: 1.4 to
+// 1.8 of the time of messages.)
 inline uint64_t most_short(const Problem& q) {
-  return q.limits.crowded ? uint64_t{64} << 10 : uint64_t{8} << 10;
+  return q.limits.crowded ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
 }
 
 // In its slot, a rank has an area for each that may take a block from it, each of this size.
