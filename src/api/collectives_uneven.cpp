@@ -29,7 +29,7 @@ thread_local Recent recent;
 class UnevenCall {
  public:
   UnevenCall(std::string_view function, tutti_comm_t comm)
-      : function_(function), comm_(comm), layouts_(recent.read) {
+      : function_(function), comm_(comm), recent_(recent), layouts_(recent_.read) {
     for (Layout* layout : {&layouts_.send, &layouts_.recv}) {
       layout->counts.clear();
       layout->offsets.clear();
@@ -73,10 +73,10 @@ class UnevenCall {
   [[nodiscard]] bool at_root() const { return call_.root == rank(); }
 
   Call take() {
-    if (recent.taken == nullptr || *recent.taken != layouts_) {
-      recent.taken = std::make_shared<const Layouts>(layouts_);
+    if (recent_.taken == nullptr || *recent_.taken != layouts_) {
+      recent_.taken = std::make_shared<const Layouts>(layouts_);
     }
-    call_.layouts = recent.taken;
+    call_.layouts = recent_.taken;
     return std::move(call_);
   }
 
@@ -111,6 +111,7 @@ class UnevenCall {
 
   std::string_view function_;
   tutti_comm_t comm_;
+  Recent& recent_;
   Call call_;
   Layouts& layouts_;
 };
