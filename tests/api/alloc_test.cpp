@@ -39,6 +39,26 @@ TEST(AllocatedMemory, IsABufferLikeAnyOther) {
   });
 }
 
+// Messages from it are copied where they lie, those of other memory that come in between are not.
+TEST(AllocatedMemory, HoldsMessages) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    constexpr size_t kCount = 200'000;
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(comm, kCount * sizeof(float), &memory));
+    auto* const given = static_cast<float*>(memory);
+    std::vector<float> other(kCount);
+    std::vector<float> got(kCount);
+    for (int i = 0; i < 30; ++i) {
+      float* const sent = i % 3 == rank ? other.data() : given;
+      std::fill_n(sent, kCount, static_cast<float>(2 * i + rank));
+      ASSERT_OK(tutti_sendrecv(sent, kCount, 1 - rank, 0, got.data(), kCount, 1 - rank, 0,
+                               TUTTI_FLOAT32, comm, nullptr));
+      const auto expected = static_cast<float>(2 * i + 1 - rank);
+      ASSERT_EQ(std::count(got.begin(), got.end(), expected), static_cast<ptrdiff_t>(kCount)) << i;
+    }
+  });
+}
+
 // Peers read it where it lies, in sizes at which they would not do so with other memory; but only
 // if the buffers of all are such. In lanes of several workers, too.
 void exchange(Collectives& on, size_t count, const Variant& variant) {
@@ -55,6 +75,8 @@ void exchange(Collectives& on, size_t count, const Variant& variant) {
   on.allgatherv(TUTTI_FLOAT32, count, variant);
   on.reduce_scatterv(TUTTI_FLOAT32, Op::kSum, count, variant);
   if (!variant.in_place) on.alltoallv(TUTTI_FLOAT32, count, variant);
+  on.gatherv(TUTTI_INT16, count, 0, variant);
+  on.scatterv(TUTTI_FLOAT32, count, on.ranks() - 1, variant);
 }
 
 class GivenMemory : public testing::TestWithParam<int> {};
