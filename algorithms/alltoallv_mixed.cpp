@@ -18,11 +18,10 @@ double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_
 void build(const Problem& q, Builder& b) {
   ShownBlocks blocks(q, b);
   bool all_short = true;
-  for (int i = 1; i < q.ranks; ++i) {
-    const int peer = rank_after(q, i);
+  for_each_peer(q, [&](int peer) {
     blocks.give(peer, q.send_block(peer));
     all_short &= is_short(q, q.recv_block(peer).bytes);
-  }
+  });
   blocks.enter();
   keep_block(q, b, q.rank, q.rank);
   if (all_short) b.await_all(1);

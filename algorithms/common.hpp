@@ -22,6 +22,13 @@ inline int rank_after(const Problem& q, int distance) {
   return (q.rank + distance + q.ranks) % q.ranks;
 }
 
+// Visits the other ranks, each rank another one first, lest all turn to one at a time: nothing more
+// is needed to keep those few that read the buffer of a rank at once.
+template <typename Visit>
+void for_each_peer(const Problem& q, Visit visit) {
+  for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
+}
+
 // As long as so many blocks are together.
 inline uint64_t blocks_bytes(const Problem& q, int blocks) {
   return static_cast<uint64_t>(blocks) * q.bytes();

@@ -23,11 +23,10 @@ void build(const Problem& q, Builder& b) {
   }
   blocks.enter();
   keep_block(q, b, 0, q.rank);
-  for (int i = 1; i < q.ranks; ++i) {
-    const int peer = rank_after(q, i);
+  for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
     blocks.take(peer, q.recv_block(peer));
-  }
+  });
   blocks.end();
 }
 

@@ -16,13 +16,6 @@ inline uint64_t pulled_piece(const Problem& q) {
   return std::max<uint64_t>(kPulledBytes / peers / 4096 * 4096, 4096);
 }
 
-// Visits the other ranks, each rank another one first, lest all read from one at a time: nothing
-// more is needed to keep the readers of each rank few.
-template <typename Visit>
-void for_each_peer(const Problem& q, Visit visit) {
-  for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
-}
-
 // Where all others read the root's buffer: waits until fewer than Limits::pull_readers of them do,
 // which publish `done` after it. For whoever reads a process's memory locks its page tables: above
 // some readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the

@@ -19,10 +19,7 @@ double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_
 void build(const Problem& q, Builder& b) {
   ShownBlocks blocks(q, b);
   if (q.rank == q.root) {
-    for (int i = 1; i < q.ranks; ++i) {
-      const int peer = rank_after(q, i);
-      blocks.give(peer, q.send_block(peer));
-    }
+    for_each_peer(q, [&](int peer) { blocks.give(peer, q.send_block(peer)); });
     blocks.enter();
     keep_block(q, b, q.rank, 0);
     return blocks.end();

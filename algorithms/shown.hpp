@@ -86,8 +86,8 @@ class ShownBlocks {
   };
 
   [[nodiscard]] Ref head_of(int giver, int taker) const {
-    const int area = areas_of(q_) == 1 ? 0 : taker - (taker > giver ? 1 : 0);
-    return Ref::of(Space::kSlot, area_bytes(q_) * static_cast<uint64_t>(area), giver);
+    const uint64_t area = areas_of(q_) == 1 ? 0 : blocks_before(taker, giver);
+    return Ref::of(Space::kSlot, area_bytes(q_) * area, giver);
   }
   static Ref behind(const Ref& head) { return head.plus(sizeof(BlockHead)); }
 

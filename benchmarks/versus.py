@@ -62,11 +62,11 @@ def parse_sizes(text):
 
 
 def some_of(known, **groups):
-    """A parser of "all", another group, or "a,b"; the result is in the order of `known`."""
+    """A parser of "a,b", of which each may be a group; the result is in the order of `known`."""
     groups.setdefault("all", known)
 
     def parse(words):
-        names = groups.get(words) or words.split(",")
+        names = [name for word in words.split(",") for name in groups.get(word, [word])]
         for name in names:
             if name not in known:
                 raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(known)}")

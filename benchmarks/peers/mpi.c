@@ -56,7 +56,8 @@ static int call_uneven(const struct operation* o, MPI_Datatype type) {
   static int displs[MOST_RANKS];
   const MPI_Comm world = MPI_COMM_WORLD;
   const int n = (int)o->count;
-  for (int i = 0; i < ranks && counts[ranks - 1] != n; ++i) {
+  const int known = counts[ranks - 1] == n;
+  for (int i = 0; i < ranks && !known; ++i) {
     counts[i] = n;
     displs[i] = i * n;
   }

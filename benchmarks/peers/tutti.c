@@ -23,7 +23,8 @@ static tutti_status call_uneven(const struct operation* o, tutti_type type) {
   static size_t counts[MOST_RANKS];
   static size_t displs[MOST_RANKS];
   const size_t n = o->count;
-  for (int i = 0; i < ranks && counts[ranks - 1] != n; ++i) {
+  const int known = counts[ranks - 1] == n;
+  for (int i = 0; i < ranks && !known; ++i) {
     counts[i] = n;
     displs[i] = (size_t)i * n;
   }

@@ -6,11 +6,11 @@
 // out of the ring into the posted buffer, or aside if there is none. A longer one asks first
 // (request). When it has met its receive, the receiver reads it where it lies (taken), or grants
 // it, and then it streams through the ring in pieces: as is faster (Ways). Several at a time take
-// turns. Where the ring has proved faster, messages up to most_at_once() go like short ones. What
-// lies in an arena, the receiver copies from there, always. The
-// receiver always empties its rings, so that nothing that comes behind a message nobody wants is
-// held up. What it must keep aside is bounded by the sender: once kUnmatchedBytes of its eager
-// messages have met no receive, it asks first for short messages too.
+// turns. Where the ring has proved faster, messages up to most_at_once() go like short ones. A
+// longer one that lies in an arena always asks, and is copied from there. The receiver always
+// empties its rings, so that nothing that comes behind a message nobody wants is held up. What it
+// must keep aside is bounded by the sender: once kUnmatchedBytes of its eager messages have met no
+// receive, it asks first for short messages too.
 #pragma once
 
 #include <deque>
