@@ -9,10 +9,12 @@
 // is far and at 45 through a near one; through memory at 27 and 20.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace tutti {
 
@@ -62,6 +64,7 @@ class Distance {
   // the core: that tells nothing.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
+  [[nodiscard]] bool known() const { return looks_ == kLooks; }
   [[nodiscard]] bool far() const { return far_; }
   // What the last looks say; 0 if there were too few.
   [[nodiscard]] uint32_t ticks() const;
@@ -79,6 +82,17 @@ class Distance {
   uint64_t since_ = 0;
   bool far_ = false;
   std::array<uint32_t, kLooks> last_{};
+};
+
+// What a rank knows of its peers. Of those that it never waits for it is nothing, as of the others
+// that give to a root.
+struct DistancesKnown {
+  explicit DistancesKnown(std::span<const Distance> of_peers)
+      : known(std::ranges::count_if(of_peers, &Distance::known)),
+        far(std::ranges::count_if(of_peers, &Distance::far)) {}
+  int64_t known;
+  int64_t far;
+  [[nodiscard]] bool mostly_far() const { return 2 * far > known; }
 };
 
 }  // namespace tutti

@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How far the peers of a lane are: see core/distance.hpp.
-#include <algorithm>
-
 #include "core/log.hpp"
 #include "exec/lane.hpp"
 
@@ -56,15 +54,15 @@ uint32_t Lane::watched_tick(int peer) {
 
 void Lane::choose_staging(int peer) {
   // Staging is written the same for all who read it.
-  const auto far = std::ranges::count_if(distances_, &Distance::far);
-  const bool past_caches = 2 * far > ranks_ - 1;
+  const DistancesKnown peers(distances_);
+  const bool past_caches = peers.mostly_far();
   if (past_caches == past_caches_) return;
   past_caches_ = past_caches;
   // Within a small call, which allocates nothing: so no name_of().
   log::debug(
-      "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}", far,
-      ranks_ - 1, number_of(peer), distances_[static_cast<size_t>(peer)].ticks(), memory_ticks(),
-      past_caches ? "written past the caches" : "left in the caches");
+      "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}",
+      peers.far, peers.known, number_of(peer), distances_[static_cast<size_t>(peer)].ticks(),
+      memory_ticks(), past_caches ? "written past the caches" : "left in the caches");
 }
 
 }  // namespace tutti

@@ -122,6 +122,18 @@ TEST_F(Looks, AreDueAtEachCallUntilThereAreEnoughAndThenBySize) {
   EXPECT_TRUE(distance_.due(1 << 20));
 }
 
+TEST(DistancesKnown, LeaveOutPeersThatWereNeverLookedAt) {
+  std::vector<Distance> peers(4, Distance(kMemory));
+  EXPECT_FALSE(DistancesKnown(peers).mostly_far());
+  for (uint32_t mark = 1; mark < 20; ++mark) peers[2].saw(kFar, mark);
+  EXPECT_EQ(DistancesKnown(peers).known, 1);
+  EXPECT_TRUE(DistancesKnown(peers).mostly_far());
+  for (uint32_t mark = 1; mark < 20; ++mark) peers[1].saw(kNear, mark);
+  EXPECT_EQ(DistancesKnown(peers).known, 2);
+  EXPECT_EQ(DistancesKnown(peers).far, 1);
+  EXPECT_FALSE(DistancesKnown(peers).mostly_far());
+}
+
 TEST(Ticks, OfMemoryAreMoreThanOfACachedLine) {
   const uint32_t memory = memory_ticks();
   if (memory == 0) GTEST_SKIP() << "no clock for this on this processor";
