@@ -105,6 +105,8 @@ def add_arguments(parser):
     add("--buffers", choices=["hot", "rotating"], default="hot", help="the same buffers in every "
         "call, or in turn so many that no cache holds them")
     add("--in-place", action="store_true", help="send and receive buffers coincide")
+    add("--form", choices=["blocking", "nonblocking"], default="blocking", help="nonblocking: calls "
+        "are started, and waited for at once")
     add("--skew", type=int, default=0, metavar="US", help="each rank comes to each call late by a "
         "random 0 to US microseconds; timed from the last one's arrival")
     add("--tails", action=argparse.BooleanOptionalAction, help="time calls one by one, too, for "
@@ -224,7 +226,8 @@ def run(options, shop):
                   "figures are worse and less certain than they could be.")
     results = {"ranks": options.ranks, "hosts": options.hosts, "rate": options.rate,
                "operation": "sum", "rounds": options.rounds, "statistic": options.statistic,
-               "skew_us": options.skew, "in_place": options.in_place, "machine": machine(shop.cores), "jobs": []}
+               "skew_us": options.skew, "in_place": options.in_place, "form": options.form,
+               "machine": machine(shop.cores), "jobs": []}
     try:
         match.open()
         results["contestants"] = match.entries

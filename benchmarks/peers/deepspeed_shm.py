@@ -35,13 +35,15 @@ class DeepSpeed:
         self.dist = dist
         self.version = f"DeepSpeed {version}'s shared-memory allreduce"
 
-    def refusal(self, collective, _type_name, _in_place):
+    def refusal(self, collective, _type_name, _in_place, form):
+        if form != "blocking":
+            return "DeepSpeed's shared memory blocks"
         return None if collective == "allreduce" else "DeepSpeed's shared memory has an allreduce only"
 
     def barrier(self):
         self.dist.barrier()
 
-    def call(self, _collective, _send, recv, _blocks):
+    def call(self, _collective, _send, recv, _blocks, _form):
         self.all_reduce(recv)
 
 

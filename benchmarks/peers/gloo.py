@@ -22,7 +22,7 @@ def exchange(send, recv):
 class Gloo:
     version = f"Gloo in PyTorch {torch.__version__}"
 
-    def refusal(self, collective, _type_name, in_place):
+    def refusal(self, collective, _type_name, in_place, _form):
         if in_place and collective not in IN_PLACE:
             return "PyTorch wants separate buffers here"
         return None
@@ -30,27 +30,24 @@ class Gloo:
     def barrier(self):
         dist.barrier()
 
-    def call(self, collective, send, recv, blocks):
-        if collective == "allreduce":
-            dist.all_reduce(recv)
-        elif collective == "broadcast":
-            dist.broadcast(recv, 0)
-        elif collective == "reduce":
-            dist.reduce(recv, 0)
-        elif collective == "allgather":
-            dist.all_gather_into_tensor(recv, send)
-        elif collective == "reduce_scatter":
-            dist.reduce_scatter_tensor(recv, send)
-        elif collective == "alltoall":
-            dist.all_to_all_single(recv, send)
-        elif collective == "gather":
-            dist.gather(send, blocks, 0)
-        elif collective == "scatter":
-            dist.scatter(recv, blocks, 0)
-        elif collective == "sendrecv":
-            exchange(send, recv)
+    def call(self, collective, send, recv, blocks, form):
+        if collective == "sendrecv":
+            return exchange(send, recv)
+        call, arguments = {
+            "allreduce": (dist.all_reduce, [recv]),
+            "broadcast": (dist.broadcast, [recv, 0]),
+            "reduce": (dist.reduce, [recv, 0]),
+            "allgather": (dist.all_gather_into_tensor, [recv, send]),
+            "reduce_scatter": (dist.reduce_scatter_tensor, [recv, send]),
+            "alltoall": (dist.all_to_all_single, [recv, send]),
+            "gather": (dist.gather, [send, blocks, 0]),
+            "scatter": (dist.scatter, [recv, blocks, 0]),
+            "barrier": (dist.barrier, []),
+        }[collective]
+        if form == "nonblocking":
+            call(*arguments, async_op=True).wait()
         else:
-            dist.barrier()
+            call(*arguments)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ class Match:
         count = size // TYPES[self.job.type]
         placement = "in-place" if self.options.in_place else "separate"
         return self.ask(key, f"setup {self.job.collective} {self.job.type} {count} "
-                        f"{self.sets(size)} {placement}", size)
+                        f"{self.sets(size)} {placement} {self.options.form}", size)
 
     def turn(self, key, calls, size):
         """Microseconds per call: of the slowest rank, or with skew after the last one came."""

@@ -50,12 +50,18 @@ static void* to_of_root(const struct operation* o) {
   return o->in_place && rank == 0 ? MPI_IN_PLACE : o->recv;
 }
 
+/* The blocking function, or the non-blocking one where there is a `request` to give. */
+#define EITHER(blocking, nonblocking, ...) \
+  (request == NULL ? MPI_##blocking(__VA_ARGS__) : MPI_##nonblocking(__VA_ARGS__, request))
+
 /* The forms for uneven blocks, with equal ones. */
-static int call_uneven(const struct operation* o, MPI_Datatype type) {
+static int call_uneven(const struct operation* o, MPI_Datatype type, MPI_Request* request) {
   static int counts[MOST_RANKS];
   static int displs[MOST_RANKS];
   const MPI_Comm world = MPI_COMM_WORLD;
   const int n = (int)o->count;
+  const void* const send = o->send;
+  void* const recv = o->recv;
   const int known = counts[ranks - 1] == n;
   for (int i = 0; i < ranks && !known; ++i) {
     counts[i] = n;
@@ -63,45 +69,78 @@ static int call_uneven(const struct operation* o, MPI_Datatype type) {
   }
   switch (o->collective) {
     case COLLECTIVE_ALLGATHER:
-      return MPI_Allgatherv(own_of(o), n, type, o->recv, counts, displs, type, world);
+      return EITHER(Allgatherv, Iallgatherv, own_of(o), n, type, recv, counts, displs, type, world);
     case COLLECTIVE_REDUCE_SCATTER:
-      return MPI_Reduce_scatter(o->send, o->recv, counts, type, MPI_SUM, world);
+      return EITHER(Reduce_scatter, Ireduce_scatter, send, recv, counts, type, MPI_SUM, world);
     case COLLECTIVE_ALLTOALL:
-      return MPI_Alltoallv(o->send, counts, displs, type, o->recv, counts, displs, type, world);
+      return EITHER(Alltoallv, Ialltoallv, send, counts, displs, type, recv, counts, displs, type,
+                    world);
     case COLLECTIVE_GATHER:
-      return MPI_Gatherv(own_of_root(o), n, type, o->recv, counts, displs, type, 0, world);
-    default: return MPI_Scatterv(o->send, counts, displs, type, to_of_root(o), n, type, 0, world);
+      return EITHER(Gatherv, Igatherv, own_of_root(o), n, type, recv, counts, displs, type, 0,
+                    world);
+    default:
+      return EITHER(Scatterv, Iscatterv, send, counts, displs, type, to_of_root(o), n, type, 0,
+                    world);
   }
 }
 
-static int call_even(const struct operation* o, MPI_Datatype type) {
+static int exchange(const struct operation* o, MPI_Datatype type, int nonblocking) {
+  const MPI_Comm world = MPI_COMM_WORLD;
+  const int n = (int)o->count;
+  const int next = (rank + 1) % ranks;
+  const int previous = (rank + ranks - 1) % ranks;
+  if (!nonblocking)
+    return MPI_Sendrecv(o->send, n, type, next, 0, o->recv, n, type, previous, 0, world,
+                        MPI_STATUS_IGNORE);
+  MPI_Request both[2];
+  MPI_Irecv(o->recv, n, type, previous, 0, world, &both[0]);
+  MPI_Isend(o->send, n, type, next, 0, world, &both[1]);
+  return MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+}
+
+static int call_even(const struct operation* o, MPI_Datatype type, MPI_Request* request) {
   const MPI_Comm world = MPI_COMM_WORLD;
   const int n = (int)o->count;
   const void* const send = o->send;
   void* const recv = o->recv;
   switch (o->collective) {
-    case COLLECTIVE_ALLREDUCE: return MPI_Allreduce(own_of(o), recv, n, type, MPI_SUM, world);
-    case COLLECTIVE_BROADCAST: return MPI_Bcast(recv, n, type, 0, world);
-    case COLLECTIVE_REDUCE: return MPI_Reduce(own_of_root(o), recv, n, type, MPI_SUM, 0, world);
-    case COLLECTIVE_ALLGATHER: return MPI_Allgather(own_of(o), n, type, recv, n, type, world);
+    case COLLECTIVE_ALLREDUCE:
+      return EITHER(Allreduce, Iallreduce, own_of(o), recv, n, type, MPI_SUM, world);
+    case COLLECTIVE_BROADCAST: return EITHER(Bcast, Ibcast, recv, n, type, 0, world);
+    case COLLECTIVE_REDUCE:
+      return EITHER(Reduce, Ireduce, own_of_root(o), recv, n, type, MPI_SUM, 0, world);
+    case COLLECTIVE_ALLGATHER:
+      return EITHER(Allgather, Iallgather, own_of(o), n, type, recv, n, type, world);
     case COLLECTIVE_REDUCE_SCATTER:
-      return MPI_Reduce_scatter_block(send, recv, n, type, MPI_SUM, world);
-    case COLLECTIVE_ALLTOALL: return MPI_Alltoall(send, n, type, recv, n, type, world);
-    case COLLECTIVE_GATHER: return MPI_Gather(own_of_root(o), n, type, recv, n, type, 0, world);
-    case COLLECTIVE_SCATTER: return MPI_Scatter(send, n, type, to_of_root(o), n, type, 0, world);
-    case COLLECTIVE_SENDRECV:
-      return MPI_Sendrecv(send, n, type, (rank + 1) % ranks, 0, recv, n, type,
-                          (rank + ranks - 1) % ranks, 0, world, MPI_STATUS_IGNORE);
-    default: return MPI_Barrier(world);
+      return EITHER(Reduce_scatter_block, Ireduce_scatter_block, send, recv, n, type, MPI_SUM,
+                    world);
+    case COLLECTIVE_ALLTOALL:
+      return EITHER(Alltoall, Ialltoall, send, n, type, recv, n, type, world);
+    case COLLECTIVE_GATHER:
+      return EITHER(Gather, Igather, own_of_root(o), n, type, recv, n, type, 0, world);
+    case COLLECTIVE_SCATTER:
+      return EITHER(Scatter, Iscatter, send, n, type, to_of_root(o), n, type, 0, world);
+    default: return EITHER(Barrier, Ibarrier, world);
   }
+}
+
+static int start(const struct operation* o, MPI_Datatype type, MPI_Request* request) {
+  return o->uneven ? call_uneven(o, type, request) : call_even(o, type, request);
+}
+
+static int run(const struct operation* o, MPI_Datatype type) {
+  if (o->collective == COLLECTIVE_SENDRECV) return exchange(o, type, o->nonblocking);
+  if (!o->nonblocking) return start(o, type, NULL);
+  MPI_Request request = MPI_REQUEST_NULL;
+  const int rc = start(o, type, &request);
+  return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
 static const char* call(const struct operation* o) {
   const char* refusal = not_offered(o);
   if (refusal != NULL) return refusal;
   const MPI_Datatype type = o->type == TYPE_FLOAT32 ? MPI_FLOAT : BFLOAT16;
-  const int rc = o->uneven ? call_uneven(o, type) : call_even(o, type);
-  return rc == MPI_SUCCESS ? NULL : "MPI error";
+  return run(o, type) == MPI_SUCCESS ? NULL : "MPI error";
 }
 
 /* The first line of the library's own description, without trailing separators. */

@@ -131,7 +131,8 @@ def method(results):
     return (f"{m['date']}, {m['cpu']}, {m['logical_cpus']} logical CPUs, {m['system']}, Linux "
             f"{m['kernel']}; {results['ranks']} {where}, {pinned}. Microseconds per call, {figure}, "
             f"{results['statistic']} of at most {results['rounds']} rounds; of each peer its "
-            f"fastest variant; {buffers}{', in place' if results['in_place'] else ''}.")
+            f"fastest variant; {buffers}{', in place' if results['in_place'] else ''}"
+            f"{'; calls started and then waited for' if results['form'] != 'blocking' else ''}.")
 
 
 def job_markdown(job, peers):

@@ -127,15 +127,18 @@ static const char* set_up(struct session* s, const char* arguments) {
   char collective[32];
   char type[32];
   char placement[32];
+  char form[32];
   size_t count;
   size_t sets;
-  if (sscanf(arguments, "%31s %31s %zu %zu %31s", collective, type, &count, &sets, placement) != 5)
-    return "setup takes COLLECTIVE TYPE COUNT SETS PLACEMENT";
+  if (sscanf(arguments, "%31s %31s %zu %zu %31s %31s", collective, type, &count, &sets, placement,
+             form) != 6)
+    return "setup takes COLLECTIVE TYPE COUNT SETS PLACEMENT FORM";
   struct operation* o = &s->operation;
   set_collective(o, collective);
   o->type = (enum type)find(type, kTypeNames, TYPES);
   o->count = count;
   o->in_place = strcmp(placement, "in-place") == 0;
+  o->nonblocking = strcmp(form, "nonblocking") == 0;
   if (o->uneven && s->contestant->ranks > MOST_RANKS) return NOT_OFFERED "so many ranks";
   if (o->collective == COLLECTIVES || o->type == TYPES || sets == 0)
     return NOT_OFFERED "no such collective or type";

@@ -41,6 +41,7 @@ struct operation {
   int uneven; /* by the library's form for uneven blocks, with equal ones */
   enum type type;
   int in_place;
+  int nonblocking; /* started, and waited for at once */
   const void* send;
   void* recv;
   size_t count;
@@ -53,7 +54,7 @@ struct contestant {
   int rank;
   int ranks;
   const char* version; /* one line */
-  /* Makes one blocking call. NULL, or why it failed, in one line. */
+  /* Makes one call, to its end. NULL, or why it failed, in one line. */
   const char* (*call)(const struct operation* operation);
 };
 

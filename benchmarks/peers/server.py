@@ -1,9 +1,10 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """server.c and buffers.c for contestants that are used through PyTorch.
 
-A library is an object with `version`, `barrier()`, `refusal(collective, type_name, in_place)` (None,
-or why it has no such operation), and `call(collective, send, recv, blocks)`, where `blocks` is the
-list of blocks of `send` (scatter) or `recv` (gather) at the root. Collectives that work in place
+A library is an object with `version`, `barrier()`, `refusal(collective, type_name, in_place, form)`
+(None, or why it has no such operation), and `call(collective, send, recv, blocks, form)`, where
+`blocks` is the list of blocks of `send` (scatter) or `recv` (gather) at the root, and `form` is
+blocking or nonblocking (started, and waited for at once). Collectives that work in place
 only find their input in `recv`, and sum again and again what they summed before in a batch of
 calls; the values do not change the time.
 """
@@ -64,13 +65,14 @@ class Session:
         self.library = library
         self.name = "barrier"
 
-    def set_up(self, name, type_name, count, sets, placement):
+    def set_up(self, name, type_name, count, sets, placement, form):
         if name not in SHAPES:
             raise Refused("not offered: PyTorch has the even form of it only")
-        refusal = self.library.refusal(name, type_name, placement == "in-place")
+        refusal = self.library.refusal(name, type_name, placement == "in-place", form)
         if refusal:
             raise Refused(f"not offered: {refusal}")
         self.name, self.type, self.count = name, TYPES[type_name], int(count)
+        self.form = form
         if name == "barrier":
             self.sets = [(None, None, None)]
         else:
@@ -99,7 +101,7 @@ class Session:
         return self.sets[self.turn]
 
     def call(self):
-        self.library.call(self.name, *self.next_set())
+        self.library.call(self.name, *self.next_set(), self.form)
 
     def expected(self):
         """(base, factor, first index) of each block of the result, as in buffers.c."""
@@ -127,7 +129,7 @@ class Session:
         recv.fill_(-1.0)
         if self.name in ("allreduce", "reduce") or (self.name == "broadcast" and RANK == 0):
             recv.copy_(send)
-        self.library.call(self.name, send, recv, blocks)
+        self.library.call(self.name, send, recv, blocks, self.form)
         for block, part in enumerate(self.expected()):
             got = recv[block * self.count:(block + 1) * self.count]
             expected = pattern(*part, self.count, self.type)

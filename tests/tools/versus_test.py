@@ -250,7 +250,7 @@ class SessionTest(FakesTest):
     def test_wrong_result_names_the_element_and_leaves_the_session_usable(self):
         session = self.start("lies")
         with self.assertRaisesRegex(Refused, "rank 1, index 7, got 3, expected 5"):
-            session.request("setup allreduce float32 16 1 separate")
+            session.request("setup allreduce float32 16 1 separate blocking")
         self.assertEqual(len(session.request("run 1 1")), 2)
 
     def test_dead_rank_is_reported_with_its_last_words(self):
@@ -314,7 +314,7 @@ class ServerTest(unittest.TestCase):
         for collective in plan.COLLECTIVES:
             for name in plan.TYPES:
                 for sets, placement in ((1, "separate"), (3, "separate"), (3, "in-place")):
-                    self.session.request(f"setup {collective} {name} 9 {sets} {placement}")
+                    self.session.request(f"setup {collective} {name} 9 {sets} {placement} blocking")
                     self.session.request("run 5 2")
                     self.session.request("check")
 
@@ -323,20 +323,20 @@ class ServerTest(unittest.TestCase):
             if collective not in ("broadcast", "barrier"):
                 for name in plan.TYPES:
                     with self.assertRaisesRegex(Refused, "index 9, got -?nan, expected 10"):
-                        self.session.request(f"setup {collective} {name} 10 2 separate")
+                        self.session.request(f"setup {collective} {name} 10 2 separate blocking")
 
     def test_unknown_collective_is_not_offered(self):
         with self.assertRaisesRegex(Refused, "^not offered: "):
-            self.session.request("setup allgossip float32 4 1 separate")
+            self.session.request("setup allgossip float32 4 1 separate blocking")
 
     def test_each_call_has_begin_and_end_in_order(self):
-        self.session.request("setup allreduce float32 4 1 separate")
+        self.session.request("setup allreduce float32 4 1 separate blocking")
         times = [int(t) for t in self.session.request("each 50 1 10 7")[0].split()]
         self.assertEqual(len(times), 100)
         self.assertEqual(times, sorted(times))
 
     def test_late_rank_answers_zeros(self):
-        self.session.request("setup allreduce float32 4 1 separate")
+        self.session.request("setup allreduce float32 4 1 separate blocking")
         used, passed = self.session.request("late 2 1")[0].split()
         self.assertEqual((float(used), float(passed)), (0, 0))
 
