@@ -270,9 +270,9 @@ TUTTI_API tutti_status tutti_request_wait_for(tutti_request_t request, int timeo
 /* Starts a persistent request that is not active. */
 TUTTI_API tutti_status tutti_request_start(tutti_request_t request);
 /* Calls function(status, context) once when the operation completes, in the thread that completes
- * it: a worker, a thread inside test or wait, or this one if it has completed already. The function
- * must be short and must not wait on this communicator. Set it before starting a persistent
- * request; it then runs at every completion. */
+ * it: a worker, a thread that starts, tests or waits for something on this communicator, or this
+ * one if it has completed already. The function must be short and must not wait on this
+ * communicator. Set it before starting a persistent request; it then runs at every completion. */
 typedef void (*tutti_completion_fn)(tutti_status status, const char* error, void* context);
 TUTTI_API tutti_status tutti_request_on_complete(tutti_request_t request,
                                                  tutti_completion_fn function, void* context);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <utility>
 
 namespace tutti {
 namespace {
@@ -63,7 +64,8 @@ std::string describe(const MessageArguments& arguments) {
 
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
 Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
-void Message::help() { messages_.help(); }
+void Message::help() { messages_.visit(); }
+void Message::hasten() { messages_.hasten(); }
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
@@ -180,26 +182,43 @@ void Messages::run_queued(std::span<BlockingMessage> messages) {
 
 Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped()) return health_.cause().with_context(describe(message.arguments_));
-  message.reset();
+  habit().comes();
+  const bool listened_to = message.reset();
   start(message);
-  if (whom == StartedFor::kWorkers && outstanding_.load(std::memory_order_acquire) != 0) {
-    workers_.wake(0, *this);
+  if (whom == StartedFor::kCaller) return {};
+  if (listened_to) {
+    hasten();
+  } else {
+    leave_the_rest();
   }
   return {};
 }
 
+// The application goes on with its own work.
+void Messages::leave_the_rest() {
+  if (outstanding_.load(std::memory_order_acquire) != 0 && habit().leaves())
+    workers_.wake(0, *this);
+}
+
+void Messages::hasten() {
+  if (outstanding_.load(std::memory_order_acquire) != 0) workers_.wake(0, *this);
+}
+
+// Only posts it, and polls nothing: a long message that has come would be copied before the next
+// one is posted, which the peer may wait for.
 void Messages::start(Message& message) {
-  message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
   message.transfer_ = {};
-  outstanding_.fetch_add(1, std::memory_order_relaxed);
-  std::vector<Message*> ended;
   {
     const std::lock_guard lock(lock_);
-    active_.push_back(&message);
     post(message.arguments_, message.transfer_);
-    poll_locked(ended);
+    if (!message.transfer_.done) {
+      message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
+      active_.push_back(&message);
+      outstanding_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
   }
-  for (Message* one : ended) end(*one);
+  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
 }
 
 void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
@@ -212,47 +231,65 @@ void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
                   tag_of(arguments), mask, arguments.buffer, bytes, transfer);
 }
 
-bool Messages::drive(int /*worker*/) {
+bool Messages::drive(int worker) { return needs(worker) && push(); }
+
+bool Messages::push() {
   if (outstanding_.load(std::memory_order_acquire) == 0) return false;
-  std::vector<Message*> ended;
+  Message* ended = nullptr;
   {
     // Whoever holds it is polling.
     const std::unique_lock lock(lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    poll_locked(ended);
+    ended = poll_locked();
   }
-  for (Message* message : ended) end(*message);
-  return !ended.empty();
+  const bool any = ended != nullptr;
+  while (ended != nullptr) end(*std::exchange(ended, ended->next_ended_));
+  return any;
 }
 
-// Moves data; takes out of active_ what is done or has to be given up.
-bool Messages::poll_locked(std::vector<Message*>& ended) {
-  if (endpoint_->poll()) {
+// What nobody here waits for stays where it is: if its receive is yet to come, as that of a peer's
+// next call, it would be kept aside, and copied once more.
+bool Messages::poll_for_active() {
+  bool moved = false;
+  for (Message* message : active_) {
+    if (message->transfer_.done) continue;
+    moved |= endpoint_->poll_for(message->transfer_);
+    if (!message->transfer_.done) break;
+  }
+  return moved;
+}
+
+// Moves data; takes out of active_, and gives in a list, what is done or has to be given up.
+Message* Messages::poll_locked() {
+  if (poll_for_active()) {
     note_move();
     if (waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
   }
-  const auto over = [this](Message* message) {
-    if (message->transfer_.done) return true;
-    Status reason;
-    if (health_.stopped()) {
-      reason = health_.cause();
-    } else if (message->deadline_ms_ != kNever && rough_ms() >= message->deadline_ms_) {
-      reason = late();
-    } else {
-      reason = peer_is_gone(message->arguments_, message->transfer_);
-    }
-    if (!reason.ok()) give_up(message->transfer_, std::move(reason));
-    return message->transfer_.done;
-  };
-  for (size_t i = 0; i < active_.size();) {
-    if (!over(active_[i])) {
-      ++i;
-      continue;
-    }
-    ended.push_back(active_[i]);
-    active_.erase(active_.begin() + static_cast<ptrdiff_t>(i));
+  Message* first = nullptr;
+  Message** last = &first;
+  std::erase_if(active_, [&](Message* message) {
+    if (!is_over(*message)) return false;
+    *last = message;
+    last = &message->next_ended_;
+    *last = nullptr;
+    return true;
+  });
+  return first;
+}
+
+// Whether it is done; gives it up if it has to be.
+bool Messages::is_over(Message& message) {
+  if (message.transfer_.done) return true;
+  Status reason;
+  if (health_.stopped()) {
+    reason = health_.cause();
+  } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
+    reason = late();
+  } else {
+    reason = peer_is_gone(message.arguments_, message.transfer_);
   }
-  return !ended.empty();
+  if (!reason.ok()) give_up(message.transfer_, std::move(reason));
+  return message.transfer_.done;
 }
 
 // An error if the peer has left and the transfer is not done even so. Endpoints over a network end
@@ -296,15 +333,26 @@ void Messages::wake_this_rank() {
 }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
+  if (message.done()) return message.status();
+  habit().comes();
   Waiter waiter = this->waiter(caller_patience_);
   waiter.timeout_ms = timeout_ms;
+  waiting_.fetch_add(1);
   const WaitEnd end = wait_until(waiter, [&] {
     if (!message.done()) help();
     return message.done();
   });
+  waiting_.fetch_sub(1);
+  leave_the_rest();
   if (end == WaitEnd::kReady) return message.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(message.arguments_), timeout_ms);
+}
+
+void Messages::visit() {
+  habit().comes();
+  help();
+  leave_the_rest();
 }
 
 Status Messages::drain() {
@@ -318,8 +366,8 @@ Status Messages::drain() {
   return Status::format(Code::kTimeout, "{} messages are still outstanding", outstanding_.load());
 }
 
-bool Messages::idle(int /*worker*/) const {
-  return outstanding_.load(std::memory_order_acquire) == 0;
+bool Messages::needs(int /*worker*/) const {
+  return outstanding_.load(std::memory_order_acquire) != 0 && waiting_.load() == 0;
 }
 
 // No stop flags: poll_locked() looks at them, and ends every message when they are set.

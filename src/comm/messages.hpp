@@ -47,8 +47,12 @@ class Message : public Completion {
   Status start(StartedFor whom) override;
   Status wait(int64_t timeout_ms) override;
   void help() override;
+
   // Of a receive that is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
+
+ protected:
+  void hasten() override;
 
  private:
   friend class Messages;
@@ -56,6 +60,7 @@ class Message : public Completion {
   const MessageArguments arguments_;
   Transfer transfer_;
   int64_t deadline_ms_ = kNever;
+  Message* next_ended_ = nullptr;  // of those that ended at once
   tutti_recv_info received_{};
 };
 
@@ -78,13 +83,17 @@ class Messages : public Driven {
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
-  void help() { drive(0); }
+  void help() { push(); }
+  // For an application that looks in.
+  void visit();
+  // Has a worker do so now.
+  void hasten();
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.
   void leave();
 
   bool drive(int worker) override;
-  [[nodiscard]] bool idle(int worker) const override;
+  [[nodiscard]] bool needs(int worker) const override;
   [[nodiscard]] Waiter waiter() const override { return waiter(worker_patience_); }
   // For a thread that pushes messages and collectives itself, which end when the communicator does.
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
@@ -98,7 +107,11 @@ class Messages : public Driven {
   bool ends_now(BlockingMessage& message, bool& moved);
   void start(Message& message);
   void post(const MessageArguments& arguments, Transfer& transfer);
-  bool poll_locked(std::vector<Message*>& ended);
+  bool push();
+  void leave_the_rest();
+  bool poll_for_active();
+  Message* poll_locked();
+  bool is_over(Message& message);
   [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
   [[nodiscard]] Status late() const;
   void give_up(Transfer& transfer, Status reason);
@@ -117,6 +130,7 @@ class Messages : public Driven {
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
+  std::atomic<int> waiting_{0};               // threads in wait()
   std::atomic<size_t> outstanding_{0};        // started and not ended
 };
 

@@ -69,6 +69,8 @@ void ring(Bell& bell) {
   syscall(SYS_futex, &bell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+void give_way() { sched_yield(); }
+
 namespace wait_detail {
 
 void relax() {
@@ -119,8 +121,12 @@ void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t r
   const uint32_t doublings = std::min(waiter.polls ? round / kPollsPerDoubling : round, 8u);
   int64_t us = std::min(first << doublings, longest);
   if (deadline_ms != kNever) us = std::clamp<int64_t>((deadline_ms - now_ms()) * 1000, 0, us);
+  sleep_for(*waiter.bell, us, rings);
+}
+
+void sleep_for(Bell& bell, int64_t us, uint32_t rings) {
   const timespec limit{0, static_cast<long>(us * 1000)};
-  syscall(SYS_futex, &waiter.bell->rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
+  syscall(SYS_futex, &bell.rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
 }
 
 void after_sleep(const Waiter& waiter) {

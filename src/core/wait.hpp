@@ -102,6 +102,7 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitE
 uint32_t before_sleep(const Waiter& waiter);
 void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t round);
 void after_sleep(const Waiter& waiter);
+void sleep_for(Bell& bell, int64_t us, uint32_t rings);
 }  // namespace wait_detail
 
 // Returns when ready() is true, when a stop flag is set, or at the deadline; ready() wins when
@@ -153,6 +154,17 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
 
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
+// Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
+template <typename Ready>
+void nap(Bell& bell, int64_t us, Ready&& ready) {
+  static constexpr Patience kNone{.spins = 0, .yields = 0, .wake_needs_fence = true};
+  const Waiter waiter{.bell = &bell, .patience = &kNone};
+  const uint32_t rings = wait_detail::before_sleep(waiter);
+  if (!ready()) wait_detail::sleep_for(bell, us, rings);
+  wait_detail::after_sleep(waiter);
+}
+// Lets another thread run that may need this core for what the caller waits for.
+void give_way();
 // Called once per process before it sleeps on shared bells; true if membarrier(2) orders wakers.
 bool register_membarrier();
 

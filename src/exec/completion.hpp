@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/brief_lock.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
@@ -39,18 +40,22 @@ class Completion {
 
   // Calls function when it completes, or now if it has.
   void on_complete(tutti_completion_fn function, void* context) {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(lock_);
     function_ = function;
     context_ = context;
-    if (!finished_) return;
+    const bool finished = finished_;
     lock.unlock();
-    call(function, context);
+    if (finished) {
+      call(function, context);
+    } else {
+      hasten();
+    }
   }
 
  protected:
   // Once per activation. After it returns, the object may be gone.
   void complete(Status status) {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(lock_);
     status_ = std::move(status);
     finished_ = true;
     const auto function = function_;
@@ -59,13 +64,16 @@ class Completion {
     if (function != nullptr) call(function, context);
     done_.store(true, std::memory_order_release);
   }
-  // Makes it active again.
-  void reset() {
-    const std::lock_guard lock(mutex_);
+  // Makes it active again; whether a function is to be called when it completes.
+  bool reset() {
+    const std::lock_guard lock(lock_);
     status_ = {};
     finished_ = false;
     done_.store(false, std::memory_order_relaxed);
+    return function_ != nullptr;
   }
+  // Nobody may come to wait for it, though its end is waited for: the workers see to it at once.
+  virtual void hasten() = 0;
 
  private:
   void call(tutti_completion_fn function, void* context) const {
@@ -73,10 +81,10 @@ class Completion {
     function(static_cast<tutti_status>(status_.code()), text.c_str(), context);
   }
 
-  std::mutex mutex_;
-  tutti_completion_fn function_ = nullptr;  // guarded by mutex_
-  void* context_ = nullptr;                 // guarded by mutex_
-  bool finished_ = false;                   // guarded by mutex_
+  BriefLock lock_;
+  tutti_completion_fn function_ = nullptr;  // guarded by lock_
+  void* context_ = nullptr;                 // guarded by lock_
+  bool finished_ = false;                   // guarded by lock_
   Status status_;                           // written before done_ or finished_
   std::atomic<bool> done_{false};
 };

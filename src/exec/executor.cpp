@@ -17,6 +17,10 @@ Status no_algorithm(const Call& call) {
 // How long a call waits before it asks ranks of other hosts where they are.
 constexpr int64_t kAskAfterMs = 1000;
 
+// What is started is begun at once by the thread that starts it if the blocks of all ranks are not
+// longer together: in no longer than it takes to wake a worker.
+constexpr uint64_t kMostBytesAtOnce = 64 << 10;
+
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;
 
@@ -107,13 +111,14 @@ void Executor::heard(int peer, std::span<const std::byte> note) {
 
 Status Executor::run_queued(const Call& call) {
   Operation operation(*this, call);
-  TUTTI_RETURN_IF_ERROR(submit(operation, StartedFor::kWorkers));
+  TUTTI_RETURN_IF_ERROR(submit(operation, StartedFor::kCaller));
   return wait(operation, kNever);
 }
 
 Status Executor::submit(Operation& operation, StartedFor whom) {
   if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
-  operation.reset();
+  habit().comes();
+  const bool listened_to = operation.reset();
   operation.plan_ = plan_for(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
   ++sequence_;
@@ -124,27 +129,59 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
   operation.ask_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kAskAfterMs);
   const size_t parts = operation.plan_->parts.size();
+  const bool brief = parts == 1 && bytes_of(operation) <= kMostBytesAtOnce;
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // From the last push on, the operation may end and be gone.
   for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation);
-  const size_t first = whom == StartedFor::kWorkers ? 0 : 1;
-  for (size_t lane = first; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
+  for (size_t lane = 1; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
+  if (whom == StartedFor::kCaller) return {};
+  if (brief) lanes_.front()->drive(0);
+  if (listened_to) {
+    hasten();
+  } else {
+    leave_the_rest();
+  }
   return {};
 }
 
+// By each rank.
+uint64_t Executor::bytes_of(const Operation& operation) const {
+  return operation.call_.count * operation.plan_->element_bytes *
+         static_cast<uint64_t>(settings_.ranks);
+}
+
+// The application goes on with its own work.
+void Executor::leave_the_rest() {
+  if (!lanes_.front()->empty() && habit().leaves()) workers_.wake(0, *this);
+}
+
+void Executor::hasten() {
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (!lanes_[lane]->empty()) workers_.wake(static_cast<int>(lane), *this);
+  }
+}
+
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  // A worker may be waiting for the same peers at the same time: be as patient as it.
-  Waiter waiter = this->waiter(settings_.worker_patience);
+  if (operation.done()) return operation.status();
+  habit().comes();
+  // The first worker leaves its lane to whoever waits. Other workers may want the core.
+  const bool alone = lanes_.size() == 1 && !workers_.busy();
+  Waiter waiter = this->waiter(alone ? settings_.caller_patience : settings_.worker_patience);
   waiter.timeout_ms = timeout_ms;
   // Whoever drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
+  waiting_.fetch_add(1);
   const WaitEnd end = wait_until(waiter, [&] {
     if (operation.done()) return true;
     help();
-    return operation.done();
+    if (operation.done()) return true;
+    if (lanes_.front()->driven()) give_way();
+    return false;
   });
+  waiting_.fetch_sub(1);
+  leave_the_rest();
   if (end == WaitEnd::kReady) return operation.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
@@ -152,6 +189,12 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
 
 void Executor::help() {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane]->drive(lane);
+}
+
+void Executor::visit() {
+  habit().comes();
+  help();
+  leave_the_rest();
 }
 
 Status Executor::drain() {
@@ -237,7 +280,7 @@ Status Executor::why_stopped(const Call& call, uint64_t sequence) {
 
 void Executor::part_ended(Operation& operation, const Status& status) {
   if (!status.ok()) {
-    const std::lock_guard lock(operation.mutex_);
+    const std::lock_guard lock(operation.error_lock_);
     if (operation.first_error_.ok()) operation.first_error_ = status;
   }
   if (operation.parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -253,13 +296,16 @@ void Executor::part_ended(Operation& operation, const Status& status) {
 // ---- workers -----------------------------------------------------------------------------------
 
 bool Executor::drive(int worker) {
+  if (!needs(worker)) return false;
   const auto lane = static_cast<size_t>(worker);
   bool ended = false;
   while (lanes_[lane]->drive(lane)) ended = true;
   return ended;
 }
 
-bool Executor::idle(int worker) const { return lanes_[static_cast<size_t>(worker)]->empty(); }
+bool Executor::needs(int worker) const {
+  return !lanes_[static_cast<size_t>(worker)]->empty() && (worker != 0 || waiting_.load() == 0);
+}
 
 Waiter Executor::waiter() const {
   Waiter waiter = this->waiter(settings_.worker_patience);

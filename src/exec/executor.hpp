@@ -45,8 +45,11 @@ class Executor : public Driven {
   // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
   // anything after timeout_ms.
   Status wait(Operation& operation, int64_t timeout_ms);
-  // Pushes what is queued; any thread.
+  // Pushes what is queued; any thread. The second for an application that looks in.
   void help();
+  void visit();
+  // Has the workers do so now.
+  void hasten();
   // Waits until nothing is queued.
   Status drain();
 
@@ -64,7 +67,7 @@ class Executor : public Driven {
   [[nodiscard]] bool has_workers() const { return workers_.started(); }
 
   bool drive(int worker) override;
-  [[nodiscard]] bool idle(int worker) const override;
+  [[nodiscard]] bool needs(int worker) const override;
   [[nodiscard]] Waiter waiter() const override;
 
  private:
@@ -88,6 +91,8 @@ class Executor : public Driven {
     return plan_of_another(call);
   }
   const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
+  [[nodiscard]] uint64_t bytes_of(const Operation& operation) const;
+  void leave_the_rest();
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
@@ -100,6 +105,7 @@ class Executor : public Driven {
   std::vector<std::unique_ptr<LaneQueue>> lanes_;
   std::atomic<int64_t> timeout_ms_{kNever};
   std::atomic<size_t> outstanding_{0};  // operations queued and not ended
+  std::atomic<int> waiting_{0};         // threads in wait()
   std::atomic<bool> failed_{false};
 
   // Of the thread that makes calls.

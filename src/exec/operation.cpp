@@ -7,16 +7,17 @@ namespace tutti {
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
 Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
-void Operation::help() { executor_.help(); }
+void Operation::help() { executor_.visit(); }
+void Operation::hasten() { executor_.hasten(); }
 
 void LaneQueue::push(Operation& operation) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   queue_.push_back(&operation);
   length_.fetch_add(1, std::memory_order_release);
 }
 
 Operation* LaneQueue::front() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_);
   return queue_.empty() ? nullptr : queue_.front();
 }
 
@@ -48,7 +49,7 @@ bool LaneQueue::step(size_t index) {
   }
   started_ = false;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(lock_);
     queue_.pop_front();
   }
   length_.fetch_sub(1, std::memory_order_release);

@@ -24,6 +24,9 @@ class Operation : public Completion {
   Status wait(int64_t timeout_ms) override;
   void help() override;
 
+ protected:
+  void hasten() override;
+
  private:
   friend class Executor;
   friend class LaneQueue;
@@ -35,8 +38,8 @@ class Operation : public Completion {
   int64_t deadline_ms_ = kNever;
   int64_t ask_ms_ = kNever;  // when to ask those it waits for; of the first lane's driver
   std::atomic<size_t> parts_left_{0};
-  std::mutex mutex_;
-  Status first_error_;  // guarded by mutex_
+  BriefLock error_lock_;
+  Status first_error_;  // guarded by error_lock_
 };
 
 // The lanes of one worker and the operations that wait for them.
@@ -50,6 +53,8 @@ class LaneQueue {
   // operation's part ended here.
   bool drive(size_t index);
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
+  // Whether somebody drives it at this moment.
+  [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
   // For who knows that the queue is empty: nobody else then touches the lanes.
   [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
 
@@ -62,8 +67,8 @@ class LaneQueue {
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
   bool started_ = false;  // of the front; the driver's own
-  std::mutex mutex_;
-  std::deque<Operation*> queue_;  // guarded by mutex_
+  BriefLock lock_;
+  std::deque<Operation*> queue_;  // guarded by lock_
 };
 
 }  // namespace tutti

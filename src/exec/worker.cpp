@@ -12,8 +12,8 @@
 namespace tutti {
 namespace {
 
-// An idle worker burns nothing: it sleeps at once.
-constexpr Patience kIdle{.spins = 0, .yields = 0, .wake_needs_fence = true};
+// What nobody has woken it for an idle worker finds so late.
+constexpr int64_t kLookEveryUs = 10'000;
 
 void add_once(std::vector<Driven*>& list, Driven* driven) {
   if (std::find(list.begin(), list.end(), driven) == list.end()) list.push_back(driven);
@@ -21,7 +21,8 @@ void add_once(std::vector<Driven*>& list, Driven* driven) {
 
 }  // namespace
 
-Worker::Worker(int index, int core) : index_(index), core_(core), thread_([this] { run(); }) {}
+Worker::Worker(int index, int core, std::atomic<int>& busy)
+    : index_(index), core_(core), busy_(busy), thread_([this] { run(); }) {}
 
 Worker::~Worker() {
   stopping_.store(true);
@@ -45,7 +46,8 @@ void Worker::forget(Driven& driven) {
   }
   signal();
   const uint64_t posted = posted_.load();
-  wait_until(Waiter{.patience = &kIdle}, [&] { return taken_.load() >= posted; });
+  static constexpr Patience kPatience{.spins = 0, .yields = 0, .wake_needs_fence = true};
+  wait_until(Waiter{.patience = &kPatience}, [&] { return taken_.load() >= posted; });
 }
 
 // The count and the bell: the thread looks at the count after it has said on which bell it waits.
@@ -68,10 +70,11 @@ void Worker::run() {
     take_inbox();
     // After that, for what signals the stop is taken with the inbox, and would end no wait.
     if (stopping_.load()) return;
-    bool moved = false;
-    for (Driven* driven : active_) moved |= driven->drive(index_);
-    std::erase_if(active_, [this](Driven* driven) { return driven->idle(index_); });
-    if (!moved) wait_for_work();
+    if (const Driven* first = first_in_need(); first != nullptr) {
+      work(*first);
+    } else {
+      sleep();
+    }
   }
 }
 
@@ -79,28 +82,53 @@ void Worker::take_inbox() {
   const uint64_t posted = posted_.load();
   {
     const std::lock_guard lock(mutex_);
-    for (Driven* driven : inbox_) add_once(active_, driven);
+    for (Driven* driven : inbox_) add_once(known_, driven);
     inbox_.clear();
-    for (Driven* driven : to_forget_) std::erase(active_, driven);
+    for (Driven* driven : to_forget_) std::erase(known_, driven);
     to_forget_.clear();
   }
   taken_.store(posted);
 }
 
-void Worker::wait_for_work() {
-  Waiter waiter{.bell = &bell_, .patience = &kIdle};
-  if (!active_.empty()) {
-    waiter = active_.front()->waiter();
-    // Bells of several communicators cannot be listened to at once: look after the others often.
-    if (active_.size() > 1) waiter.timeout_ms = 1;
-  }
+Driven* Worker::first_in_need() const {
+  const auto in_need = [this](const Driven* driven) { return driven->needs(index_); };
+  const auto found = std::ranges::find_if(known_, in_need);
+  return found == known_.end() ? nullptr : *found;
+}
+
+// Until something moves or has to be taken in, or `first` needs nothing more.
+void Worker::work(const Driven& first) {
+  const auto in_need = [this](const Driven* driven) { return driven->needs(index_); };
+  const auto moves = [this](Driven* driven) { return driven->drive(index_); };
+  Waiter waiter = first.waiter();
+  // Bells of several communicators cannot be listened to at once: look after the others often.
+  if (std::ranges::count_if(known_, in_need) > 1) waiter.timeout_ms = 1;
+  busy_.fetch_add(1, std::memory_order_relaxed);
   waits_on_.store(waiter.bell);
-  wait_until(waiter, [this] {
-    if (posted_.load() != taken_.load()) return true;
-    return std::any_of(active_.begin(), active_.end(),
-                       [this](Driven* driven) { return driven->drive(index_); });
+  wait_until(waiter, [&] {
+    return has_signal() || std::ranges::any_of(known_, moves) || !first.needs(index_);
   });
   waits_on_.store(nullptr);
+  busy_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Until there is something to do that nobody is about to do.
+void Worker::sleep() {
+  waits_on_.store(&bell_);
+  while (!has_signal()) {
+    nap(bell_, kLookEveryUs, [this] { return has_signal(); });
+    Driven* const left = first_in_need();
+    if (left != nullptr && is_left_alone(*left)) break;
+  }
+  waits_on_.store(nullptr);
+}
+
+bool Worker::is_left_alone(Driven& driven) {
+  const uint32_t visits = driven.habit().visits();
+  nap(bell_, Habit::kSoonUs, [this] { return has_signal(); });
+  if (driven.habit().visits() != visits || !driven.needs(index_)) return false;
+  driven.habit().stayed_away();
+  return true;
 }
 
 WorkerPool::WorkerPool(std::vector<int> cores)
@@ -115,7 +143,7 @@ bool WorkerPool::started() const {
 void WorkerPool::wake(int worker, Driven& driven) {
   const auto i = static_cast<size_t>(worker);
   const std::lock_guard lock(mutex_);
-  if (workers_[i] == nullptr) workers_[i] = std::make_unique<Worker>(worker, cores_[i]);
+  if (workers_[i] == nullptr) workers_[i] = std::make_unique<Worker>(worker, cores_[i], busy_);
   workers_[i]->wake(driven);
 }
 

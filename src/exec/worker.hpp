@@ -1,7 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The worker threads of a process: CCL_WORKER_COUNT of them, pinned, shared by all communicators.
-// Worker w drives lane w of whatever has something to do there, and sleeps when nothing has.
+// Worker w drives lane w of whatever has something to do there that no thread waits for, and sleeps
+// when nothing has. It has to be woken, but whoever is likely to come back soon need not do so (see
+// exec/habit.hpp): what the worker was once woken for it looks at now and then by itself.
 #pragma once
 
 #include <atomic>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "core/wait.hpp"
+#include "exec/habit.hpp"
 
 namespace tutti {
 
@@ -20,16 +23,21 @@ class Driven {
   virtual ~Driven() = default;
   // Does what can be done now for `worker`; returns whether anything was.
   virtual bool drive(int worker) = 0;
-  // Whether there is nothing left to do for it.
-  [[nodiscard]] virtual bool idle(int worker) const = 0;
+  // Whether there is something left to do for it, and nobody waits for that who does it.
+  [[nodiscard]] virtual bool needs(int worker) const = 0;
+  // Of the application, towards what the first worker does here.
+  [[nodiscard]] Habit& habit() { return habit_; }
   // How to wait for more to be possible.
   [[nodiscard]] virtual Waiter waiter() const = 0;
+
+ private:
+  Habit habit_;
 };
 
 class Worker {
  public:
-  // core -1: not bound.
-  Worker(int index, int core);
+  // core -1: not bound. `busy` counts the workers that have something to do.
+  Worker(int index, int core, std::atomic<int>& busy);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -42,7 +50,11 @@ class Worker {
  private:
   void run();
   void take_inbox();
-  void wait_for_work();
+  [[nodiscard]] Driven* first_in_need() const;
+  void work(const Driven& first);
+  void sleep();
+  bool is_left_alone(Driven& driven);
+  [[nodiscard]] bool has_signal() const { return posted_.load() != taken_.load(); }
   void signal();
 
   const int index_;
@@ -55,8 +67,9 @@ class Worker {
   std::atomic<uint64_t> taken_{0};   // of them, those seen by the thread
   std::atomic<Bell*> waits_on_{nullptr};
   std::atomic<bool> stopping_{false};
-  std::vector<Driven*> active_;  // the thread's own
-  std::thread thread_;           // last: it uses all of the above
+  std::atomic<int>& busy_;
+  std::vector<Driven*> known_;  // the thread's own: what it was ever woken for
+  std::thread thread_;          // last: it uses all of the above
 };
 
 class WorkerPool {
@@ -66,12 +79,16 @@ class WorkerPool {
 
   [[nodiscard]] int size() const { return static_cast<int>(cores_.size()); }
   [[nodiscard]] bool started() const;
+  // Whether any worker has something to do, and may want the core of a thread that waits.
+  [[nodiscard]] bool busy() const { return busy_.load(std::memory_order_relaxed) > 0; }
+  // There is something to do for a worker in `driven`, now.
   void wake(int worker, Driven& driven);
   void forget(Driven& driven);
 
  private:
   const std::vector<int> cores_;
   mutable std::mutex mutex_;
+  std::atomic<int> busy_{0};
   std::vector<std::unique_ptr<Worker>> workers_;  // guarded by mutex_; null: not started
 };
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <thread>
 
 #include "support/threads_as_ranks.hpp"
 
@@ -18,6 +19,13 @@ Call allreduce(const std::vector<float>& send, std::vector<float>& recv) {
   call.count = send.size();
   call.send = send.data();
   call.recv = recv.data();
+  return call;
+}
+
+Call broadcast(std::vector<float>& buffer, int root) {
+  Call call = allreduce(buffer, buffer);
+  call.collective = Collective::kBroadcast;
+  call.root = root;
   return call;
 }
 
@@ -39,6 +47,39 @@ TEST(Communicator, ABlockingCallOnAnIdleCommunicatorStartsNoWorker) {
       EXPECT_EQ(recv, std::vector<float>(count, sum_of_ranks(communicator)));
     }
     EXPECT_FALSE(communicator.executor().has_workers());
+  });
+}
+
+TEST(Communicator, WhatIsStartedAndNeedsNobodyEndsAtOnceAndStartsNoWorker) {
+  run_thread_ranks(2, [](Communicator& communicator) {
+    std::vector<float> buffer(100, 7);
+    if (communicator.rank() == 0) {
+      Operation operation(communicator.executor(), broadcast(buffer, 0));
+      ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
+      EXPECT_TRUE(operation.done());
+      EXPECT_FALSE(communicator.executor().has_workers());
+    } else {
+      std::vector<float> got(100);
+      ASSERT_TRUE(communicator.executor().run(broadcast(got, 0)).ok());
+      EXPECT_EQ(got, buffer);
+    }
+  });
+}
+
+TEST(Communicator, AWorkerEndsWhatIsStartedByWhoUsuallyWaits) {
+  run_thread_ranks(2, [](Communicator& communicator) {
+    const auto send = contribution(communicator, 100);
+    std::vector<float> recv(100);
+    Operation operation(communicator.executor(), allreduce(send, recv));
+    for (int round = 0; round < 300; ++round) {
+      ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
+      ASSERT_TRUE(operation.wait(kNever).ok());
+    }
+    for (int round = 0; round < 5; ++round) {
+      ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
+      while (!operation.done()) std::this_thread::yield();
+      EXPECT_EQ(recv, std::vector<float>(100, sum_of_ranks(communicator)));
+    }
   });
 }
 

@@ -14,6 +14,7 @@ constexpr Patience kPatience{.spins = 0, .yields = 1, .wake_needs_fence = true};
 class Pieces : public Driven {
  public:
   bool drive(int worker) override {
+    if (!needs(worker)) return false;
     last_worker = worker;
     int left = todo.load();
     while (left > 0 && released.load() > done.load()) {
@@ -22,13 +23,14 @@ class Pieces : public Driven {
     }
     return false;
   }
-  bool idle(int) const override { return todo.load() == 0; }
+  bool needs(int) const override { return todo.load() != 0 && !attended.load(); }
   Waiter waiter() const override { return {.bell = &bell, .patience = &kPatience}; }
 
   std::atomic<int> todo{0};
   std::atomic<int> released{0};
   std::atomic<int> done{0};
   std::atomic<int> last_worker{-1};
+  std::atomic<bool> attended{false};  // by somebody else
   mutable Bell bell{};
 };
 
@@ -62,6 +64,39 @@ TEST(WorkerPool, GoesOnWithOneWhileAnotherHasToWait) {
   wait_for(stuck.done, 1);
   pool.forget(stuck);
   pool.forget(free);
+}
+
+TEST(WorkerPool, FindsByItselfWhatItWasOnceWokenFor) {
+  WorkerPool pool({-1});
+  Pieces work;
+  pool.wake(0, work);
+  for (int round = 1; round <= 3; ++round) {
+    work.released = round;
+    work.todo = 1;
+    wait_for(work.done, round);
+  }
+  pool.forget(work);
+}
+
+TEST(WorkerPool, LeavesAloneWhatSomebodyElseDoes) {
+  WorkerPool pool({-1});
+  Pieces attended;
+  Pieces other;
+  attended.attended = true;
+  attended.released = attended.todo = 1;
+  pool.wake(0, attended);
+  // After three looks at both, whatever it was to do in the first has long been done.
+  for (int round = 1; round <= 3; ++round) {
+    other.released = round;
+    other.todo = 1;
+    pool.wake(0, other);
+    wait_for(other.done, round);
+  }
+  EXPECT_EQ(attended.done.load(), 0);
+  attended.attended = false;
+  wait_for(attended.done, 1);
+  pool.forget(attended);
+  pool.forget(other);
 }
 
 TEST(WorkerPool, ForgottenWorkIsNotTouchedAgain) {
