@@ -218,7 +218,7 @@ void Messages::start(Message& message) {
       return;
     }
   }
-  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
+  message.complete_at_once(outcome(message.arguments_, message.transfer_, &message.received_));
 }
 
 void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
@@ -327,14 +327,17 @@ void Messages::end(Message& message) {
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
 
-void Messages::wake_this_rank() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  ring(*transport_.bell(rank_));
-}
+void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_patience_); }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
   if (message.done()) return message.status();
   habit().comes();
+  const uint32_t polls = std::min(caller_patience_.spins, kPollsAtOnce);
+  for (uint32_t i = 0; i < polls && !message.done(); ++i) help();
+  if (message.done()) {
+    leave_the_rest();
+    return message.status();
+  }
   Waiter waiter = this->waiter(caller_patience_);
   waiter.timeout_ms = timeout_ms;
   waiting_.fetch_add(1);

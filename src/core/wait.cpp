@@ -71,6 +71,12 @@ void ring(Bell& bell) {
 
 void give_way() { sched_yield(); }
 
+void ring_after_store(Bell& bell, const Patience& sleepers) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (sleepers.wake_needs_fence) std::atomic_thread_fence(std::memory_order_seq_cst);
+  ring(bell);
+}
+
 namespace wait_detail {
 
 void relax() {

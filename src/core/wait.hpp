@@ -154,6 +154,8 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
 
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
+// The same after a store that threads of such patience may sleep until.
+void ring_after_store(Bell& bell, const Patience& sleepers);
 // Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
 template <typename Ready>
 void nap(Bell& bell, int64_t us, Ready&& ready) {

@@ -26,7 +26,7 @@ class Completion {
   // Instead of start(): the activation ends with this error before it has begun.
   void fail(Status status) {
     reset();
-    complete(std::move(status));
+    complete_at_once(std::move(status));
   }
   // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
   // limit but the communicator's) leaves it active. Any thread.
@@ -64,9 +64,15 @@ class Completion {
     if (function != nullptr) call(function, context);
     done_.store(true, std::memory_order_release);
   }
-  // Makes it active again; whether a function is to be called when it completes.
+  // The same by the thread that starts it, while nobody else can know: without a lock.
+  void complete_at_once(Status status) {
+    status_ = std::move(status);
+    finished_ = true;
+    if (function_ != nullptr) call(function_, context_);
+    done_.store(true, std::memory_order_release);
+  }
+  // Makes it active again, likewise; whether a function is to be called when it completes.
   bool reset() {
-    const std::lock_guard lock(lock_);
     status_ = {};
     finished_ = false;
     done_.store(false, std::memory_order_relaxed);
@@ -82,9 +88,9 @@ class Completion {
   }
 
   BriefLock lock_;
-  tutti_completion_fn function_ = nullptr;  // guarded by lock_
-  void* context_ = nullptr;                 // guarded by lock_
-  bool finished_ = false;                   // guarded by lock_
+  tutti_completion_fn function_ = nullptr;  // guarded by lock_ while it is active
+  void* context_ = nullptr;                 // likewise
+  bool finished_ = false;                   // likewise
   Status status_;                           // written before done_ or finished_
   std::atomic<bool> done_{false};
 };

@@ -21,6 +21,9 @@ constexpr int64_t kAskAfterMs = 1000;
 // longer together: in no longer than it takes to wake a worker.
 constexpr uint64_t kMostBytesAtOnce = 64 << 10;
 
+// Half a microsecond or more.
+constexpr uint32_t kPollsAtOnce = 50;
+
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;
 
@@ -128,15 +131,17 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.sequence_ = sequence_;
   operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
   operation.ask_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kAskAfterMs);
+  const bool brief = is_brief(operation);
+  const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
+  if (begun && ends_at_once(operation)) return {};
   const size_t parts = operation.plan_->parts.size();
-  const bool brief = parts == 1 && bytes_of(operation) <= kMostBytesAtOnce;
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // From the last push on, the operation may end and be gone.
-  for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation);
+  for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation, begun);
   for (size_t lane = 1; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
   if (whom == StartedFor::kCaller) return {};
-  if (brief) lanes_.front()->drive(0);
+  if (brief && !begun) lanes_.front()->drive(0);
   if (listened_to) {
     hasten();
   } else {
@@ -145,10 +150,25 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   return {};
 }
 
-// By each rank.
-uint64_t Executor::bytes_of(const Operation& operation) const {
-  return operation.call_.count * operation.plan_->element_bytes *
-         static_cast<uint64_t>(settings_.ranks);
+bool Executor::is_brief(const Operation& operation) const {
+  const Plan& plan = *operation.plan_;
+  const uint64_t by_each_rank = operation.call_.count * plan.element_bytes;
+  return plan.parts.size() == 1 &&
+         by_each_rank * static_cast<uint64_t>(settings_.ranks) <= kMostBytesAtOnce;
+}
+
+// Begins an operation while no other is outstanding; whether that was all.
+bool Executor::ends_at_once(Operation& operation) {
+  LaneGroup& lane = lanes_.front()->lanes();
+  lane.start(*operation.plan_, 0, operation.call_, operation.sequence_);
+  const Advance advance = lane.advance();
+  if (advance == Advance::kBlocked) return false;
+  Status status;
+  if (advance == Advance::kFailed) {
+    status = give_up(lane, operation.call_, operation.sequence_, advance, WaitEnd::kReady);
+  }
+  operation.complete_at_once(std::move(status));
+  return true;
 }
 
 // The application goes on with its own work.
@@ -165,6 +185,13 @@ void Executor::hasten() {
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   if (operation.done()) return operation.status();
   habit().comes();
+  // What ends soon is waited for without telling the workers.
+  const uint32_t polls = std::min(settings_.caller_patience.spins, kPollsAtOnce);
+  for (uint32_t i = 0; i < polls && !operation.done(); ++i) help();
+  if (operation.done()) {
+    leave_the_rest();
+    return operation.status();
+  }
   // The first worker leaves its lane to whoever waits. Other workers may want the core.
   const bool alone = lanes_.size() == 1 && !workers_.busy();
   Waiter waiter = this->waiter(alone ? settings_.caller_patience : settings_.worker_patience);
@@ -288,8 +315,7 @@ void Executor::part_ended(Operation& operation, const Status& status) {
   std::swap(first_error, operation.first_error_);
   operation.complete(std::move(first_error));
   // A thread of this process may sleep until this moment.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  ring(*transport_.bell(settings_.rank));
+  ring_after_store(*transport_.bell(settings_.rank), settings_.caller_patience);
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
 

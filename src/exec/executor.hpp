@@ -91,7 +91,8 @@ class Executor : public Driven {
     return plan_of_another(call);
   }
   const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
-  [[nodiscard]] uint64_t bytes_of(const Operation& operation) const;
+  [[nodiscard]] bool is_brief(const Operation& operation) const;
+  bool ends_at_once(Operation& operation);
   void leave_the_rest();
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;

@@ -30,16 +30,18 @@ class Habit {
   }
   // It starts something, or waits or asks for something.
   void comes() {
-    visits_.fetch_add(1, std::memory_order_relaxed);
+    // Not one operation: it would have to wait until what was written for the peers has left.
+    visits_.store(visits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const int returns = returns_.load(std::memory_order_relaxed);
     if (returns >= kSure) return;
-    const double left_s = left_s_.exchange(0, std::memory_order_relaxed);
+    const double left_s = left_s_.load(std::memory_order_relaxed);
     if (left_s == 0) return;
+    left_s_.store(0, std::memory_order_relaxed);
     const bool soon = now_s() - left_s < kSoonUs * 1e-6;
     returns_.store(soon ? returns + 1 : 0, std::memory_order_relaxed);
   }
 
-  // For a worker: how often it has come, and that it stayed away.
+  // For a worker: another number after each time that it has come, and that it stayed away.
   [[nodiscard]] uint32_t visits() const { return visits_.load(std::memory_order_relaxed); }
   void stayed_away() { returns_.store(0, std::memory_order_relaxed); }
 

@@ -10,8 +10,9 @@ Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeou
 void Operation::help() { executor_.visit(); }
 void Operation::hasten() { executor_.hasten(); }
 
-void LaneQueue::push(Operation& operation) {
+void LaneQueue::push(Operation& operation, bool started) {
   const std::lock_guard lock(lock_);
+  if (started) started_ = true;
   queue_.push_back(&operation);
   length_.fetch_add(1, std::memory_order_release);
 }

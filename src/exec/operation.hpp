@@ -48,7 +48,8 @@ class LaneQueue {
   LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes)
       : executor_(executor), lanes_(std::move(lanes)) {}
 
-  void push(Operation& operation);
+  // `started`: the lanes run it already, so the queue is empty.
+  void push(Operation& operation, bool started);
   // Runs the front of the queue as far as it goes, unless somebody else does; returns whether an
   // operation's part ended here.
   bool drive(size_t index);
