@@ -67,8 +67,8 @@ struct StartLater {
   tutti_request_t* request;
   bool persistent;
   Status operator()(Call call) const {
-    auto operation = std::make_unique<Operation>(comm->inside->executor(), std::move(call));
-    return make_request(comm, std::move(operation), nullptr, persistent, request);
+    return make_request<Operation>(comm, comm->inside->executor(), std::move(call), persistent,
+                                   request);
   }
 };
 

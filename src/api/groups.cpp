@@ -204,8 +204,7 @@ Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_i
 
 Status record(tutti_request& request) {
   group->recording->list_messages();
-  group->recording->add(
-      {.comm = request.comm, .request = &request, .inside = request.inside.get()});
+  group->recording->add({.comm = request.comm, .request = &request, .inside = request.inside});
   request.grouped = true;
   return {};
 }

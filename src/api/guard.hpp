@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <variant>
 
 #include "comm/allocations.hpp"
 #include "comm/communicator.hpp"
@@ -20,8 +21,8 @@ struct tutti_comm {
 
 struct tutti_request {
   tutti_comm* comm = nullptr;
-  std::unique_ptr<tutti::Completion> inside;
-  const tutti::Message* message = nullptr;  // if it is one
+  std::variant<std::monostate, tutti::Operation, tutti::Message> what;
+  tutti::Completion* inside = nullptr;  // the same
   bool persistent = false;
   bool started = false;  // at least once
   bool grouped = false;  // recorded in a group that has not ended

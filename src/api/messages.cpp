@@ -87,9 +87,7 @@ tutti_status make(const Names& names, const MessageArguments& arguments, tutti_t
                   tutti_comm_t comm, bool persistent, tutti_request_t* request) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(check(names, arguments, type, comm));
-    auto message = std::make_unique<Message>(comm->inside->messages(), arguments);
-    const Message* const pointer = arguments.sends ? nullptr : message.get();
-    return make_request(comm, std::move(message), pointer, persistent, request);
+    return make_request<Message>(comm, comm->inside->messages(), arguments, persistent, request);
   });
 }
 

@@ -24,21 +24,15 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 
 }  // namespace
 
-Status make_request(tutti_comm_t comm, std::unique_ptr<Completion> inside, const Message* message,
-                    bool persistent, tutti_request_t* request) {
+Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
-  auto handle = std::make_unique<tutti_request>();
-  handle->comm = comm;
-  handle->inside = std::move(inside);
-  handle->message = message;
-  handle->persistent = persistent;
-  if (!persistent && in_group()) {
-    TUTTI_RETURN_IF_ERROR(record(*handle));
-  } else if (!persistent) {
-    TUTTI_RETURN_IF_ERROR(handle->inside->start(StartedFor::kWorkers));
-    handle->started = true;
+  if (!made->persistent && in_group()) {
+    TUTTI_RETURN_IF_ERROR(record(*made));
+  } else if (!made->persistent) {
+    TUTTI_RETURN_IF_ERROR(made->inside->start(StartedFor::kWorkers));
+    made->started = true;
   }
-  *request = handle.release();
+  *request = made.release();
   return {};
 }
 
@@ -120,11 +114,12 @@ tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* i
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_recv_info"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(info, "tutti_request_recv_info", "info"));
-    if (request->message == nullptr || !request->message->done()) {
+    const auto* const message = std::get_if<Message>(&request->what);
+    if (message == nullptr || message->sends() || !message->done()) {
       return {Code::kInvalidUsage,
               "tutti_request_recv_info: the request is not a receive that is complete"};
     }
-    *info = request->message->received();
+    *info = message->received();
     return {};
   });
 }

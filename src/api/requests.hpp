@@ -2,14 +2,24 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "api/guard.hpp"
 
 namespace tutti {
 
-// Hands `inside` to the caller as *request; starts it unless it is persistent. `message` is
-// `inside` itself if it is one.
-Status make_request(tutti_comm_t comm, std::unique_ptr<Completion> inside, const Message* message,
-                    bool persistent, tutti_request_t* request);
+// Hands a request to the caller as *request, after it has been started unless it is persistent.
+Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
+
+// The same of an Operation or Message, which `of` runs.
+template <typename Inside, typename Of, typename Arguments>
+Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persistent,
+                    tutti_request_t* request) {
+  auto made = std::make_unique<tutti_request>();
+  made->comm = comm;
+  made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
+  made->persistent = persistent;
+  return hand_out(std::move(made), request);
+}
 
 }  // namespace tutti

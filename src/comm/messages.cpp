@@ -342,8 +342,11 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
   waiter.timeout_ms = timeout_ms;
   waiting_.fetch_add(1);
   const WaitEnd end = wait_until(waiter, [&] {
-    if (!message.done()) help();
-    return message.done();
+    if (message.done()) return true;
+    help();
+    if (message.done()) return true;
+    if (lock_.held()) give_way();
+    return false;
   });
   waiting_.fetch_sub(1);
   leave_the_rest();

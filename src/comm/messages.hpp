@@ -47,7 +47,7 @@ class Message : public Completion {
   Status start(StartedFor whom) override;
   Status wait(int64_t timeout_ms) override;
   void help() override;
-
+  [[nodiscard]] bool sends() const { return arguments_.sends; }
   // Of a receive that is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
 

@@ -22,6 +22,8 @@ class BriefLock {
     return !held_.load(std::memory_order_relaxed) &&
            !held_.exchange(true, std::memory_order_acquire);
   }
+  // Whether somebody holds it at this moment.
+  [[nodiscard]] bool held() const { return held_.load(std::memory_order_relaxed); }
   void unlock() { held_.store(false, std::memory_order_release); }
 
  private:

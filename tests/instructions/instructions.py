@@ -29,11 +29,9 @@ SECONDS = 300  # ends a hang
 # What may come and go with a change elsewhere, such as another order of the code.
 MORE, LESS = 1.03, 0.85
 
-# Not tutti_irecv: whether it has to wake a worker depends on the time since the last call.
 COUNTED = ["tutti_allreduce", "tutti_broadcast", "tutti_barrier", "tutti_send", "tutti_recv",
            "tutti_group_start", "tutti_group_end", "tutti_sendrecv", "tutti_gatherv",
-           "tutti_iallreduce", "tutti_isend", "tutti_request_wait",
-           "tutti_request_free"]
+           "tutti_iallreduce", "tutti_isend", "tutti_request_wait", "tutti_request_free"]
 AFTER_CALL = "small_calls_after_call"
 
 

@@ -129,15 +129,12 @@ int main(int argc, char** argv) {
         tutti_iallreduce(&value, &sum, 1, TUTTI_FLOAT64, TUTTI_SUM, comm, &request);
     return status == TUTTI_OK ? finish(request) : status;
   });
-  turns.take("send and recv of 8 B, started (but for the start of the recv) and waited for", [&] {
-    tutti_request_t received = nullptr;
-    tutti_request_t sent = nullptr;
-    tutti_status status = tutti_irecv(&got, 1, TUTTI_FLOAT64, 1 - rank, kTag, comm, &received);
-    if (status != TUTTI_OK) return status;
-    status = tutti_isend(&value, 1, TUTTI_FLOAT64, 1 - rank, kTag, comm, &sent);
-    if (status == TUTTI_OK) status = finish(sent);
-    const tutti_status of_receive = finish(received);
-    return status == TUTTI_OK ? of_receive : status;
+  // Not a receive: a worker may be faster than the thread that waits for it.
+  turns.take("send of 8 B, started and waited for", recv, [&] {
+    tutti_request_t request = nullptr;
+    const tutti_status status =
+        tutti_isend(&value, 1, TUTTI_FLOAT64, 1 - rank, kTag, comm, &request);
+    return status == TUTTI_OK ? finish(request) : status;
   });
   expect_ok(tutti_comm_destroy(comm), "destroying the communicator");
 }
