@@ -42,6 +42,8 @@ FAKE = textwrap.dedent("""
             sys.exit("out of luck")
         if verb == "setup" and behaviour == "lies" and rank == "1":
             answer = "error wrong result: rank 1, index 7, got 3, expected 5"
+        if verb == "setup" and behaviour == "blocks" and words[-1] != "blocking":
+            answer = "error not offered: it blocks"
         if verb == "setup" and behaviour == "sums only" and words[0] != "allreduce":
             answer = "error not offered: only sums"
         if verb == "run":  # a millisecond per call, and one more on each further rank
@@ -381,6 +383,15 @@ class MatchTest(FakesTest):
         results, _ = self.run_match("--sizes", "4", "--skew", "50")
         self.assertAlmostEqual(results["jobs"][0]["sizes"][0]["contestants"][0]["us"], 6)
         self.assertIn("late by a random 0 to 50 µs", report.markdown(results))
+
+    def test_form_is_asked_for_and_said(self):
+        self.replace(match.PEERS, "intelmpi", lambda shop: [self.contestant("blocks", "Intel MPI")])
+        for form in ("blocking", "nonblocking"):
+            results, _ = self.run_match("--sizes", "4", "--peers", "openmpi,intelmpi", "--form", form)
+            written = report.markdown(results)
+            others = form == "nonblocking"
+            self.assertEqual("started and then waited for" in written, others)
+            self.assertEqual("Intel MPI at allreduce float32: not offered: it blocks" in written, others)
 
     def test_rotating_buffers_are_many_and_said(self):
         results, _ = self.run_match("--sizes", "4K", "--buffers", "rotating")
