@@ -37,6 +37,7 @@ Lane::Lane(int rank, int ranks, bool crowded, Staging staging, Transport& transp
       staging_(staging),
       distances_(static_cast<size_t>(ranks)),
       past_caches_(staging == Staging::kMemory),
+      peers_past_caches_(past_caches_),
       entered_(static_cast<size_t>(ranks), 0),
       seen_(static_cast<size_t>(ranks), 0) {
   bases_.assign(kPrivateSpaces, nullptr);

@@ -135,6 +135,9 @@ class Lane {
   uint32_t watched_tick(int peer);
   void choose_staging(int peer);
   [[nodiscard]] bool stages_past_caches() const { return past_caches_ && !part_->trades_slots; }
+  [[nodiscard]] bool peers_stage_past_caches() const {
+    return peers_past_caches_ && !part_->trades_slots;
+  }
   [[nodiscard]] bool goes_past_caches(const Step& step) const {
     return step.streams || (stages_past_caches() && step.dst.base >= kPrivateSpaces &&
                             step.bytes >= kLeastPastCaches);
@@ -245,6 +248,7 @@ class Lane {
   bool watches_ = false;             // whether ticks tell how far peers are: watched_tick()
   int waits_for_tick_of_ = -1;       // the peer, if the last look at its tick was in vain
   bool past_caches_;                 // is staging written
+  bool peers_past_caches_;           // it is read as if most peers did so
   std::vector<uint32_t> entered_;    // by peer: the last call that it is known to have entered
   std::vector<uint32_t> seen_;       // by peer: the highest tick seen
   std::vector<std::byte*> bases_;    // by Ref::base

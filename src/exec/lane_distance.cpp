@@ -55,6 +55,8 @@ uint32_t Lane::watched_tick(int peer) {
 void Lane::choose_staging(int peer) {
   // Staging is written the same for all who read it.
   const DistancesKnown peers(distances_);
+  // Of one peer alone, too many looks mislead where ranks share cores for it to be read otherwise.
+  peers_past_caches_ = 2 * peers.far > ranks_ - 1;
   const bool past_caches = peers.mostly_far();
   if (past_caches == past_caches_) return;
   past_caches_ = past_caches;

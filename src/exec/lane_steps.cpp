@@ -70,7 +70,7 @@ CopyWay Lane::way_of(const Step& step) const {
     return part_->trades_slots ? CopyWay::kToRing : CopyWay::kToOthers;
   }
   // Peers are as far from this rank as it is from them, so most of them write their staging alike.
-  if (stages_past_caches()) return CopyWay::kFromMemory;
+  if (peers_stage_past_caches()) return CopyWay::kFromMemory;
   return part_->is_long ? CopyWay::kLongFromOthers : CopyWay::kFromOthers;
 }
 
