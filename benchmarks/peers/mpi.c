@@ -84,12 +84,12 @@ static int call_uneven(const struct operation* o, MPI_Datatype type, MPI_Request
   }
 }
 
-static int exchange(const struct operation* o, MPI_Datatype type, int nonblocking) {
+static int exchange(const struct operation* o, MPI_Datatype type) {
   const MPI_Comm world = MPI_COMM_WORLD;
   const int n = (int)o->count;
   const int next = (rank + 1) % ranks;
   const int previous = (rank + ranks - 1) % ranks;
-  if (!nonblocking)
+  if (!o->nonblocking)
     return MPI_Sendrecv(o->send, n, type, next, 0, o->recv, n, type, previous, 0, world,
                         MPI_STATUS_IGNORE);
   MPI_Request both[2];
@@ -129,7 +129,7 @@ static int start(const struct operation* o, MPI_Datatype type, MPI_Request* requ
 }
 
 static int run(const struct operation* o, MPI_Datatype type) {
-  if (o->collective == COLLECTIVE_SENDRECV) return exchange(o, type, o->nonblocking);
+  if (o->collective == COLLECTIVE_SENDRECV) return exchange(o, type);
   if (!o->nonblocking) return start(o, type, NULL);
   MPI_Request request = MPI_REQUEST_NULL;
   const int rc = start(o, type, &request);

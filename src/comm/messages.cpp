@@ -16,9 +16,6 @@ namespace {
 constexpr Tag kUserTag = 0x7fffffff;
 constexpr int kTypeShift = 32;
 
-// Half a microsecond, for which other threads may have to wait.
-constexpr uint32_t kPollsAtOnce = 50;
-
 Tag tag_of(const MessageArguments& arguments) {
   return static_cast<Tag>(arguments.type) << kTypeShift |
          (arguments.tag == TUTTI_ANY_TAG ? 0 : static_cast<Tag>(arguments.tag));
@@ -70,11 +67,11 @@ void Message::hasten() { messages_.hasten(); }
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
                    const Patience& caller_patience, const Patience& worker_patience)
-    : rank_(rank),
+    : Attended(workers),
+      rank_(rank),
       transport_(transport),
       health_(health),
       executor_(executor),
-      workers_(workers),
       caller_patience_(caller_patience),
       worker_patience_(worker_patience),
       endpoint_(std::move(endpoint)) {}
@@ -182,26 +179,12 @@ void Messages::run_queued(std::span<BlockingMessage> messages) {
 
 Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped()) return health_.cause().with_context(describe(message.arguments_));
-  habit().comes();
+  starts();
   const bool listened_to = message.reset();
   start(message);
   if (whom == StartedFor::kCaller) return {};
-  if (listened_to) {
-    hasten();
-  } else {
-    leave_the_rest();
-  }
+  started(listened_to);
   return {};
-}
-
-// The application goes on with its own work.
-void Messages::leave_the_rest() {
-  if (outstanding_.load(std::memory_order_acquire) != 0 && habit().leaves())
-    workers_.wake(0, *this);
-}
-
-void Messages::hasten() {
-  if (outstanding_.load(std::memory_order_acquire) != 0) workers_.wake(0, *this);
 }
 
 // Only posts it, and polls nothing: a long message that has come would be copied before the next
@@ -330,35 +313,12 @@ void Messages::end(Message& message) {
 void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_patience_); }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
-  if (message.done()) return message.status();
-  habit().comes();
-  const uint32_t polls = std::min(caller_patience_.spins, kPollsAtOnce);
-  for (uint32_t i = 0; i < polls && !message.done(); ++i) help();
-  if (message.done()) {
-    leave_the_rest();
-    return message.status();
-  }
+  if (message.done() || ends_soon(message, caller_patience_)) return message.status();
   Waiter waiter = this->waiter(caller_patience_);
   waiter.timeout_ms = timeout_ms;
-  waiting_.fetch_add(1);
-  const WaitEnd end = wait_until(waiter, [&] {
-    if (message.done()) return true;
-    help();
-    if (message.done()) return true;
-    if (lock_.held()) give_way();
-    return false;
-  });
-  waiting_.fetch_sub(1);
-  leave_the_rest();
-  if (end == WaitEnd::kReady) return message.status();
+  if (attend(message, waiter) == WaitEnd::kReady) return message.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(message.arguments_), timeout_ms);
-}
-
-void Messages::visit() {
-  habit().comes();
-  help();
-  leave_the_rest();
 }
 
 Status Messages::drain() {
@@ -372,8 +332,8 @@ Status Messages::drain() {
   return Status::format(Code::kTimeout, "{} messages are still outstanding", outstanding_.load());
 }
 
-bool Messages::needs(int /*worker*/) const {
-  return outstanding_.load(std::memory_order_acquire) != 0 && waiting_.load() == 0;
+bool Messages::has_work(int worker) const {
+  return worker == 0 && outstanding_.load(std::memory_order_acquire) != 0;
 }
 
 // No stop flags: poll_locked() looks at them, and ends every message when they are set.

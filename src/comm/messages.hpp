@@ -10,6 +10,7 @@
 
 #include "core/brief_lock.hpp"
 #include "core/types.hpp"
+#include "exec/attended.hpp"
 #include "exec/completion.hpp"
 #include "exec/executor.hpp"
 
@@ -64,7 +65,7 @@ class Message : public Completion {
   tutti_recv_info received_{};
 };
 
-class Messages : public Driven {
+class Messages : public Attended {
  public:
   // All references outlive it.
   Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint, Health& health,
@@ -83,17 +84,12 @@ class Messages : public Driven {
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
-  void help() { push(); }
-  // For an application that looks in.
-  void visit();
-  // Has a worker do so now.
-  void hasten();
+  void help() override { push(); }
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.
   void leave();
 
   bool drive(int worker) override;
-  [[nodiscard]] bool needs(int worker) const override;
   [[nodiscard]] Waiter waiter() const override { return waiter(worker_patience_); }
   // For a thread that pushes messages and collectives itself, which end when the communicator does.
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
@@ -108,7 +104,8 @@ class Messages : public Driven {
   void start(Message& message);
   void post(const MessageArguments& arguments, Transfer& transfer);
   bool push();
-  void leave_the_rest();
+  [[nodiscard]] bool has_work(int worker) const override;
+  [[nodiscard]] bool held() const override { return lock_.held(); }
   bool poll_for_active();
   Message* poll_locked();
   bool is_over(Message& message);
@@ -123,14 +120,12 @@ class Messages : public Driven {
   Transport& transport_;
   Health& health_;
   Executor& executor_;
-  WorkerPool& workers_;
   const Patience caller_patience_;
   const Patience worker_patience_;
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
-  std::atomic<int> waiting_{0};               // threads in wait()
   std::atomic<size_t> outstanding_{0};        // started and not ended
 };
 

@@ -50,6 +50,9 @@ struct Patience {
   Spread* spread = nullptr;       // of a rank that shares its core with others
 };
 
+// Sleeps at once; who wakes orders its own stores.
+inline constexpr Patience kNoPatience{.spins = 0, .yields = 0, .wake_needs_fence = true};
+
 // The Patience for `threads` that may wait at once on `cores` (a core count, or a CPU quota rounded
 // down): no spinning when they are more than the cores.
 Patience patience_for(int threads, int cores);
@@ -159,8 +162,7 @@ void ring_after_store(Bell& bell, const Patience& sleepers);
 // Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
 template <typename Ready>
 void nap(Bell& bell, int64_t us, Ready&& ready) {
-  static constexpr Patience kNone{.spins = 0, .yields = 0, .wake_needs_fence = true};
-  const Waiter waiter{.bell = &bell, .patience = &kNone};
+  const Waiter waiter{.bell = &bell, .patience = &kNoPatience};
   const uint32_t rings = wait_detail::before_sleep(waiter);
   if (!ready()) wait_detail::sleep_for(bell, us, rings);
   wait_detail::after_sleep(waiter);

@@ -21,9 +21,6 @@ constexpr int64_t kAskAfterMs = 1000;
 // longer together: in no longer than it takes to wake a worker.
 constexpr uint64_t kMostBytesAtOnce = 64 << 10;
 
-// Half a microsecond or more.
-constexpr uint32_t kPollsAtOnce = 50;
-
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;
 
@@ -31,11 +28,11 @@ constexpr size_t kMostCachedSteps = 100'000;
 
 Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
-    : settings_(settings),
+    : Attended(workers),
+      settings_(settings),
       choose_(std::move(choose)),
       transport_(transport),
       health_(health),
-      workers_(workers),
       journal_(settings.hosts == nullptr
                    ? nullptr
                    : std::make_unique<Journal>(settings.rank, settings.tell)) {
@@ -120,7 +117,7 @@ Status Executor::run_queued(const Call& call) {
 
 Status Executor::submit(Operation& operation, StartedFor whom) {
   if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
-  habit().comes();
+  starts();
   const bool listened_to = operation.reset();
   operation.plan_ = plan_for(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
@@ -142,11 +139,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   for (size_t lane = 1; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
   if (whom == StartedFor::kCaller) return {};
   if (brief && !begun) lanes_.front()->drive(0);
-  if (listened_to) {
-    hasten();
-  } else {
-    leave_the_rest();
-  }
+  started(listened_to);
   return {};
 }
 
@@ -171,57 +164,24 @@ bool Executor::ends_at_once(Operation& operation) {
   return true;
 }
 
-// The application goes on with its own work.
-void Executor::leave_the_rest() {
-  if (!lanes_.front()->empty() && habit().leaves()) workers_.wake(0, *this);
-}
-
-void Executor::hasten() {
-  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (!lanes_[lane]->empty()) workers_.wake(static_cast<int>(lane), *this);
-  }
-}
-
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  if (operation.done()) return operation.status();
-  habit().comes();
-  // What ends soon is waited for without telling the workers.
-  const uint32_t polls = std::min(settings_.caller_patience.spins, kPollsAtOnce);
-  for (uint32_t i = 0; i < polls && !operation.done(); ++i) help();
-  if (operation.done()) {
-    leave_the_rest();
+  if (operation.done() || ends_soon(operation, settings_.caller_patience)) {
     return operation.status();
   }
-  // The first worker leaves its lane to whoever waits. Other workers may want the core.
+  // Other workers than the first, which leaves its lane to this thread, may want the core.
   const bool alone = lanes_.size() == 1 && !workers_.busy();
   Waiter waiter = this->waiter(alone ? settings_.caller_patience : settings_.worker_patience);
   waiter.timeout_ms = timeout_ms;
   // Whoever drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
-  waiting_.fetch_add(1);
-  const WaitEnd end = wait_until(waiter, [&] {
-    if (operation.done()) return true;
-    help();
-    if (operation.done()) return true;
-    if (lanes_.front()->driven()) give_way();
-    return false;
-  });
-  waiting_.fetch_sub(1);
-  leave_the_rest();
-  if (end == WaitEnd::kReady) return operation.status();
+  if (attend(operation, waiter) == WaitEnd::kReady) return operation.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
 }
 
 void Executor::help() {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane]->drive(lane);
-}
-
-void Executor::visit() {
-  habit().comes();
-  help();
-  leave_the_rest();
 }
 
 Status Executor::drain() {
@@ -329,9 +289,7 @@ bool Executor::drive(int worker) {
   return ended;
 }
 
-bool Executor::needs(int worker) const {
-  return !lanes_[static_cast<size_t>(worker)]->empty() && (worker != 0 || waiting_.load() == 0);
-}
+bool Executor::has_work(int worker) const { return !lanes_[static_cast<size_t>(worker)]->empty(); }
 
 Waiter Executor::waiter() const {
   Waiter waiter = this->waiter(settings_.worker_patience);

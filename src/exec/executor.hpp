@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exec/attended.hpp"
 #include "exec/health.hpp"
 #include "exec/journal.hpp"
 #include "exec/operation.hpp"
-#include "exec/worker.hpp"
 
 namespace tutti {
 
@@ -31,7 +31,7 @@ struct ExecutorSettings {
   Patience worker_patience;  // of a worker, which may share its core with the application
 };
 
-class Executor : public Driven {
+class Executor : public Attended {
  public:
   // All references outlive it.
   Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
@@ -45,11 +45,7 @@ class Executor : public Driven {
   // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
   // anything after timeout_ms.
   Status wait(Operation& operation, int64_t timeout_ms);
-  // Pushes what is queued; any thread. The second for an application that looks in.
-  void help();
-  void visit();
-  // Has the workers do so now.
-  void hasten();
+  void help() override;
   // Waits until nothing is queued.
   Status drain();
 
@@ -67,7 +63,6 @@ class Executor : public Driven {
   [[nodiscard]] bool has_workers() const { return workers_.started(); }
 
   bool drive(int worker) override;
-  [[nodiscard]] bool needs(int worker) const override;
   [[nodiscard]] Waiter waiter() const override;
 
  private:
@@ -93,7 +88,8 @@ class Executor : public Driven {
   const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
   [[nodiscard]] bool is_brief(const Operation& operation) const;
   bool ends_at_once(Operation& operation);
-  void leave_the_rest();
+  [[nodiscard]] bool has_work(int worker) const override;
+  [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
@@ -101,12 +97,10 @@ class Executor : public Driven {
   const Choose choose_;
   Transport& transport_;
   Health& health_;
-  WorkerPool& workers_;
   std::unique_ptr<Journal> journal_;  // if ranks are on several hosts
   std::vector<std::unique_ptr<LaneQueue>> lanes_;
   std::atomic<int64_t> timeout_ms_{kNever};
   std::atomic<size_t> outstanding_{0};  // operations queued and not ended
-  std::atomic<int> waiting_{0};         // threads in wait()
   std::atomic<bool> failed_{false};
 
   // Of the thread that makes calls.

@@ -55,7 +55,8 @@ uint32_t Lane::watched_tick(int peer) {
 void Lane::choose_staging(int peer) {
   // Staging is written the same for all who read it.
   const DistancesKnown peers(distances_);
-  // Of one peer alone, too many looks mislead where ranks share cores for it to be read otherwise.
+  // Where ranks share cores, some looks find a line in memory that is near when its writer runs; to
+  // be misled by those at one peer costs a reader more than a writer.
   peers_past_caches_ = 2 * peers.far > ranks_ - 1;
   const bool past_caches = peers.mostly_far();
   if (past_caches == past_caches_) return;

@@ -46,8 +46,7 @@ void Worker::forget(Driven& driven) {
   }
   signal();
   const uint64_t posted = posted_.load();
-  static constexpr Patience kPatience{.spins = 0, .yields = 0, .wake_needs_fence = true};
-  wait_until(Waiter{.patience = &kPatience}, [&] { return taken_.load() >= posted; });
+  wait_until(Waiter{.patience = &kNoPatience}, [&] { return taken_.load() >= posted; });
 }
 
 // The count and the bell: the thread looks at the count after it has said on which bell it waits.
@@ -98,11 +97,13 @@ Driven* Worker::first_in_need() const {
 
 // Until something moves or has to be taken in, or `first` needs nothing more.
 void Worker::work(const Driven& first) {
-  const auto in_need = [this](const Driven* driven) { return driven->needs(index_); };
+  const auto is_another = [&](const Driven* driven) {
+    return driven != &first && driven->needs(index_);
+  };
   const auto moves = [this](Driven* driven) { return driven->drive(index_); };
   Waiter waiter = first.waiter();
   // Bells of several communicators cannot be listened to at once: look after the others often.
-  if (std::ranges::count_if(known_, in_need) > 1) waiter.timeout_ms = 1;
+  if (std::ranges::any_of(known_, is_another)) waiter.timeout_ms = 1;
   busy_.fetch_add(1, std::memory_order_relaxed);
   waits_on_.store(waiter.bell);
   wait_until(waiter, [&] {

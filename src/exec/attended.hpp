@@ -1,0 +1,59 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What collectives and messages that were started have in common: threads of the application start
+// them, look in and wait, and do then what the first worker would, which is woken only for an
+// application that stays away (exec/habit.hpp).
+#pragma once
+
+#include <atomic>
+
+#include "exec/completion.hpp"
+#include "exec/habit.hpp"
+#include "exec/worker.hpp"
+
+namespace tutti {
+
+// For so many polls, half a microsecond or more, what ends soon is waited for before other threads
+// are told.
+inline constexpr uint32_t kPollsAtOnce = 50;
+
+class Attended : public Driven {
+ public:
+  // `workers` outlive it. Its destructor has them forget it, while it is still all there.
+  explicit Attended(WorkerPool& workers) : workers_(workers) {}
+
+  // Does what can be done now; any thread. The second for an application that looks in.
+  virtual void help() = 0;
+  void visit();
+  // Has the workers do so now.
+  void hasten();
+
+  // The first worker leaves what there is to whoever waits.
+  [[nodiscard]] bool needs(int worker) const final {
+    return has_work(worker) && (worker != 0 || waiting_.load() == 0);
+  }
+
+ protected:
+  // The application starts something; it has, and goes away. Workers see to it at once if a
+  // function is to be called when it completes.
+  void starts() { habit().comes(); }
+  void started(bool listened_to);
+  // An application waits for what is not done: whether a few polls are enough.
+  bool ends_soon(const Completion& what, const Patience& of_caller);
+  // The same until the end, or that of the waiter's patience.
+  WaitEnd attend(const Completion& what, const Waiter& waiter);
+
+  // Whether something is left to do for that worker, whoever does it.
+  [[nodiscard]] virtual bool has_work(int worker) const = 0;
+  // Whether some thread is about it at this moment, so that help() does nothing.
+  [[nodiscard]] virtual bool held() const = 0;
+
+  WorkerPool& workers_;
+
+ private:
+  void goes_away();
+
+  std::atomic<int> waiting_{0};  // threads in attend()
+};
+
+}  // namespace tutti
