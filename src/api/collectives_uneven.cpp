@@ -2,6 +2,7 @@
 //
 // The collectives of tutti.h whose blocks differ in size, each in three forms.
 #include <algorithm>
+#include <optional>
 
 #include "api/calls.hpp"
 
@@ -17,27 +18,35 @@ struct Side {
   int blocks;            // 0: this rank does not use the buffer
 };
 
-// A thread's last: calls in a row often have the same layouts, and need then no memory of their
-// own.
+// A thread's last call. Calls in a row often have the same layouts: then they are compared, not
+// copied, and no other owner of them is counted.
 struct Recent {
-  Layouts read;  // of the call in the making
-  std::shared_ptr<const Layouts> taken;
+  Call call;
+  size_t element_bytes = 0;  // the largest with which its layouts were checked; 0: it has none
+  bool in_use = false;       // by a call that has not ended: a completion function may make another
 };
 thread_local Recent recent;
 
-// A call in the making: arguments are read, checked and copied one buffer at a time.
+// A call in the making: arguments are read and checked one buffer at a time.
 class UnevenCall {
  public:
   UnevenCall(std::string_view function, tutti_comm_t comm)
-      : function_(function), comm_(comm), recent_(recent), layouts_(recent_.read) {
-    for (Layout* layout : {&layouts_.send, &layouts_.recv}) {
-      layout->counts.clear();
-      layout->offsets.clear();
-    }
+      : function_(function), comm_(comm), recent_(recent.in_use ? own_.emplace() : recent) {
+    recent_.in_use = true;
   }
+  ~UnevenCall() { recent_.in_use = false; }
+  UnevenCall(const UnevenCall&) = delete;
+  UnevenCall& operator=(const UnevenCall&) = delete;
 
   Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
-    call_ = base_call(collective, send, recv, 0, type);
+    call_.collective = collective;
+    call_.type = static_cast<DataType>(type);
+    call_.op = ReduceOp::kSum;
+    call_.root = -1;
+    call_.count = 0;
+    call_.send = send;
+    call_.recv = recv;
+    call_.binding.reset();
     return check_call(function_, comm_, type, call_);
   }
   Status begin(Collective collective, const void* send, void* recv, tutti_type type, int root) {
@@ -48,11 +57,12 @@ class UnevenCall {
   }
   Status reduce_with(tutti_op op) { return bind(function_, op, call_); }
 
+  // Both of each call.
   Status send_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"send", call_.send, counts, displs, blocks}, layouts_.send);
+    return read({"send", call_.send, counts, displs, blocks}, &Layouts::send);
   }
   Status recv_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"recv", call_.recv, counts, displs, blocks}, layouts_.recv);
+    return read({"recv", call_.recv, counts, displs, blocks}, &Layouts::recv);
   }
 
   // What a rank gives itself is known to both sides.
@@ -67,21 +77,50 @@ class UnevenCall {
   void set_count(const Layout& layout) {
     call_.count = *std::max_element(layout.counts.begin(), layout.counts.end());
   }
-  [[nodiscard]] const Layouts& layouts() const { return layouts_; }
+  [[nodiscard]] const Layouts& layouts() const {
+    return fresh_ != nullptr ? *fresh_ : *call_.layouts;
+  }
   [[nodiscard]] int rank() const { return comm_->inside->rank(); }
   [[nodiscard]] int ranks() const { return comm_->inside->ranks(); }
   [[nodiscard]] bool at_root() const { return call_.root == rank(); }
 
-  Call take() {
-    if (recent_.taken == nullptr || *recent_.taken != layouts_) {
-      recent_.taken = std::make_shared<const Layouts>(layouts_);
+  // Stays as it is until this ends.
+  const Call& take() {
+    if (fresh_ != nullptr) {
+      call_.layouts = std::move(fresh_);
+      recent_.element_bytes = type_size(call_.type);
     }
-    call_.layouts = recent_.taken;
-    return std::move(call_);
+    return call_;
   }
 
  private:
-  [[nodiscard]] Status read(const Side& side, Layout& layout) const {
+  Status read(const Side& side, Layout Layouts::*layout) {
+    if (is_known(side, layout)) [[likely]]
+      return {};
+    return read_anew(side, layout);
+  }
+
+  [[nodiscard]] bool is_known(const Side& side, Layout Layouts::*layout) const {
+    if (type_size(call_.type) > recent_.element_bytes) return false;
+    const Layout& known = (*call_.layouts).*layout;
+    if (known.counts.size() != static_cast<size_t>(side.blocks)) return false;
+    if (side.blocks > 0 && (side.counts == nullptr || side.buffer == nullptr)) return false;
+    uint64_t next = 0;
+    for (size_t i = 0; i < known.counts.size(); ++i) {
+      const uint64_t offset = side.displs != nullptr ? side.displs[i] : next;
+      if (side.counts[i] != known.counts[i] || offset != known.offsets[i]) return false;
+      next = offset + known.counts[i];
+    }
+    return true;
+  }
+
+  [[gnu::noinline]] Status read_anew(const Side& side, Layout Layouts::*which) {
+    if (fresh_ == nullptr) {
+      fresh_ = recent_.element_bytes > 0 ? std::make_shared<Layouts>(*call_.layouts)
+                                         : std::make_shared<Layouts>();
+    }
+    Layout& layout = (*fresh_).*which;
+    layout = {};
     if (side.blocks == 0) return {};
     if (side.counts == nullptr) {
       return Status::format(Code::kInvalidArgument, "{}: {}_counts is NULL", function_, side.name);
@@ -111,9 +150,10 @@ class UnevenCall {
 
   std::string_view function_;
   tutti_comm_t comm_;
+  std::optional<Recent> own_;
   Recent& recent_;
-  Call call_;
-  Layouts& layouts_;
+  Call& call_ = recent_.call;
+  std::shared_ptr<Layouts> fresh_;  // null: as in the last call, as far as read
 };
 
 template <typename Then>
@@ -169,10 +209,9 @@ tutti_status gatherv(const void* send, size_t send_count, void* recv, const size
     UnevenCall call("tutti_gatherv", comm);
     TUTTI_RETURN_IF_ERROR(call.begin(Collective::kGatherv, send, recv, type, root));
     TUTTI_RETURN_IF_ERROR(call.send_side(&send_count, nullptr, 1));
-    if (call.at_root()) {
-      TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
-      TUTTI_RETURN_IF_ERROR(call.check_own(send_count, recv_counts[root]));
-    }
+    const int blocks = call.at_root() ? call.ranks() : 0;
+    TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, blocks));
+    if (blocks > 0) TUTTI_RETURN_IF_ERROR(call.check_own(send_count, recv_counts[root]));
     return then(call.take());
   });
 }
@@ -185,10 +224,9 @@ tutti_status scatterv(const void* send, const size_t* send_counts, const size_t*
     UnevenCall call("tutti_scatterv", comm);
     TUTTI_RETURN_IF_ERROR(call.begin(Collective::kScatterv, send, recv, type, root));
     TUTTI_RETURN_IF_ERROR(call.recv_side(&recv_count, nullptr, 1));
-    if (call.at_root()) {
-      TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, call.ranks()));
-      TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[root], recv_count));
-    }
+    const int blocks = call.at_root() ? call.ranks() : 0;
+    TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, blocks));
+    if (blocks > 0) TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[root], recv_count));
     return then(call.take());
   });
 }
