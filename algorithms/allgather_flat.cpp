@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Pipelined allgather: chunk by chunk through the windows, everyone copies from all others. Blocks
-// of any length.
+// of any length, also of different ones, of which each chunk has the same share.
 // T = (chunks+1) sigma + (p-1)n handover: two copies per byte, the fewest through shared memory.
 #include "algorithms/cost.hpp"
 #include "algorithms/pipeline.hpp"
@@ -24,19 +24,20 @@ void build(const Problem& q, Builder& b) {
   const int chunks = chunks_of(q);
   const Parts parts = parts_of_window(q);
   const bool stream = streams(q, all_blocks_bytes(q));
-  const auto keep = [&](int i) { copy_of_own_block(q, b, part_of(q.bytes(), chunks, i)); };
+  const Range own = q.send_block(0);
+  const auto keep = [&](int i) { copy_of_own_block(q, b, piece_of(own, chunks, i)); };
   const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts.chunk_bytes));
   const auto put = [&](int i) {
-    put_chunk(q, b, parts, chunks, i, send_at(0));
+    const Range piece = piece_of(own, chunks, i);
+    b.copy(Ref::of(Space::kWindow, parts.at(i), q.rank), at_send(piece), piece.bytes);
     if (at_once) keep(i);
   };
   const auto take = [&](int i) {
-    const Range chunk = part_of(q.bytes(), chunks, i);
     if (!at_once) keep(i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
-      b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kWindow, parts.at(i), peer),
-             chunk.bytes, stream);
+      const Range piece = piece_of(q.recv_block(peer), chunks, i);
+      b.copy(at_recv(piece), Ref::of(Space::kWindow, parts.at(i), peer), piece.bytes, stream);
     }
   };
   exchange_chunks(b, chunks, put, take);
@@ -51,5 +52,12 @@ const Algorithm allgather_flat = {"flat",
                                   applies,
                                   seconds,
                                   build};
+const Algorithm allgatherv_flat = {"flat",
+                                   "everyone copies from all windows, pipelined",
+                                   Collective::kAllgatherv,
+                                   true,
+                                   applies,
+                                   seconds,
+                                   build};
 
 }  // namespace tutti

@@ -14,13 +14,14 @@ Applies applies(const Problem& q) { return fits_line(q, q.bytes()); }
 double seconds(const Problem& q, const Machine& m) { return sync_s(q, m) + q.ranks * m.step_s; }
 
 void build(const Problem& q, Builder& b) {
-  b.copy(Ref::of(Space::kLine, 0, q.rank), send_at(0), q.bytes());
+  b.copy(Ref::of(Space::kLine, 0, q.rank), send_at(0), q.send_block(0).bytes);
   b.publish(1);
   copy_own_block(q, b);
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);
-    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kLine, 0, peer), q.bytes());
+    const Range block = q.recv_block(peer);
+    b.copy(at_recv(block), Ref::of(Space::kLine, 0, peer), block.bytes);
   }
 }
 
@@ -33,5 +34,12 @@ const Algorithm allgather_inline = {"inline",
                                     applies,
                                     seconds,
                                     build};
+const Algorithm allgatherv_inline = {"inline",
+                                     "blocks travel in the call lines; up to 56 bytes each",
+                                     Collective::kAllgatherv,
+                                     true,
+                                     applies,
+                                     seconds,
+                                     build};
 
 }  // namespace tutti

@@ -18,12 +18,14 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   b.trade_slots(q.bytes());
-  b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
-  enter_and_keep(q, b, q.bytes(), [&] { copy_own_block(q, b); });
+  const uint64_t own = q.send_block(0).bytes;
+  b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), own);
+  enter_and_keep(q, b, own, [&] { copy_own_block(q, b); });
   b.await_all(1);
   for (int i = 1; i < q.ranks; ++i) {
     const int peer = rank_after(q, i);
-    b.copy(recv_at(block_at(q, peer)), Ref::of(Space::kSlot, 0, peer), q.bytes(),
+    const Range block = q.recv_block(peer);
+    b.copy(at_recv(block), Ref::of(Space::kSlot, 0, peer), block.bytes,
            streams(q, all_blocks_bytes(q)));
   }
 }
@@ -32,6 +34,9 @@ void build(const Problem& q, Builder& b) {
 
 const Algorithm allgather_one_shot = {
     "one_shot", "everyone copies from all slots", Collective::kAllgather, true, applies, seconds,
+    build};
+const Algorithm allgatherv_one_shot = {
+    "one_shot", "everyone copies from all slots", Collective::kAllgatherv, true, applies, seconds,
     build};
 
 }  // namespace tutti

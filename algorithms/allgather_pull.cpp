@@ -19,7 +19,8 @@ void build(const Problem& q, Builder& b) {
   b.show_buffers();
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
-    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, 0, peer), q.bytes(),
+    const Range block = q.recv_block(peer);
+    b.pull(at_recv(block), Ref::of(Space::kPeerSend, 0, peer), block.bytes,
            pulls_stream(q, all_blocks_bytes(q)));
   });
   b.publish(2);
@@ -31,6 +32,9 @@ void build(const Problem& q, Builder& b) {
 
 const Algorithm allgather_pull = {
     "pull", "everyone reads all send buffers", Collective::kAllgather, true, can_pull, seconds,
+    build};
+const Algorithm allgatherv_pull = {
+    "pull", "everyone reads all send buffers", Collective::kAllgatherv, true, can_pull, seconds,
     build};
 
 }  // namespace tutti

@@ -38,6 +38,8 @@ inline uint64_t all_blocks_bytes(const Problem& q) { return blocks_bytes(q, q.ra
 inline uint64_t block_at(const Problem& q, int rank) {
   return static_cast<uint64_t>(rank) * q.stride_bytes();
 }
+inline Ref at_send(const Range& block) { return send_at(block.offset); }
+inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
 
 // Where block `rank` lies in staging that holds all blocks without gaps.
 inline uint64_t packed_at(const Problem& q, int rank) { return blocks_bytes(q, rank); }
@@ -100,11 +102,11 @@ inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t receive
 // Allgather, and gather at the root: the way of the own block, or a part of it, to its place.
 inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
-  b.copy(recv_at(block_at(q, q.rank) + part.offset), send_at(part.offset), part.bytes,
+  b.copy(at_recv(q.recv_block(q.rank)).plus(part.offset), send_at(part.offset), part.bytes,
          own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
 inline void copy_own_block(const Problem& q, Builder& b) {
-  copy_of_own_block(q, b, {0, q.bytes()});
+  copy_of_own_block(q, b, q.send_block(0));
 }
 
 // Alltoall: the same.
@@ -123,18 +125,16 @@ inline void keep_own_block(const Problem& q, Builder& b) {
 // Reduce-scatter, alltoall, scatter: what other ranks own goes to left_at() of a shared space of
 // this rank.
 inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
-  const auto stage = [&](int first, int end) {
-    const auto blocks = static_cast<uint64_t>(end - first);
-    b.copy(Ref::of(space, left_at(q, first, q.rank), q.rank), send_at(block_at(q, first)),
-           blocks * q.bytes());
+  const auto stage = [&](int first, uint64_t bytes) {
+    b.copy(Ref::of(space, left_at(q, first, q.rank), q.rank), at_send(q.send_block(first)), bytes);
   };
-  if (q.stride == q.count) {
-    stage(0, q.rank);
-    stage(q.rank + 1, q.ranks);
+  if (q.stride == q.count && q.layouts.send.counts.empty()) {
+    stage(0, blocks_bytes(q, q.rank));
+    stage(q.rank + 1, blocks_bytes(q, q.ranks - q.rank - 1));
     return;
   }
   for (int owner = 0; owner < q.ranks; ++owner) {
-    if (owner != q.rank) stage(owner, owner + 1);
+    if (owner != q.rank) stage(owner, q.send_block(owner).bytes);
   }
 }
 

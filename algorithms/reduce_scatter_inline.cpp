@@ -20,10 +20,11 @@ void build(const Problem& q, Builder& b) {
   stage_others_blocks(q, b, Space::kLine);
   b.publish(1);
   b.await_all(1);
+  const Range own = q.send_block(q.rank);
   b.reduce(recv_at(0),
-           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kLine,
+           one_of_each_rank(q, at_send(own), Space::kLine,
                             [&](int peer) { return left_at(q, q.rank, peer); }),
-           q.bytes(), true);
+           own.bytes, true);
 }
 
 }  // namespace
@@ -35,5 +36,12 @@ const Algorithm reduce_scatter_inline = {"inline",
                                          applies,
                                          seconds,
                                          build};
+const Algorithm reduce_scatterv_inline = {"inline",
+                                          "blocks travel in the call lines; up to 56 bytes in all",
+                                          Collective::kReduceScatterv,
+                                          true,
+                                          applies,
+                                          seconds,
+                                          build};
 
 }  // namespace tutti

@@ -22,10 +22,11 @@ void build(const Problem& q, Builder& b) {
   stage_others_blocks(q, b, Space::kSlot);
   b.publish(1);
   b.await_all(1);
+  const Range own = q.send_block(q.rank);
   b.reduce(recv_at(0),
-           one_of_each_rank(q, send_at(block_at(q, q.rank)), Space::kSlot,
+           one_of_each_rank(q, at_send(own), Space::kSlot,
                             [&](int peer) { return left_at(q, q.rank, peer); }),
-           q.bytes(), true, streams(q, q.bytes()));
+           own.bytes, true, streams(q, q.bytes()));
 }
 
 }  // namespace
@@ -37,5 +38,12 @@ const Algorithm reduce_scatter_one_shot = {"one_shot",
                                            applies,
                                            seconds,
                                            build};
+const Algorithm reduce_scatterv_one_shot = {"one_shot",
+                                            "everyone reduces its block from all slots",
+                                            Collective::kReduceScatterv,
+                                            true,
+                                            applies,
+                                            seconds,
+                                            build};
 
 }  // namespace tutti

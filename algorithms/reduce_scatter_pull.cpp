@@ -17,9 +17,10 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
+  const Range own = q.send_block(q.rank);
   b.show_buffers();
   b.await_all(1);
-  reduce_by_pulling(q, b, recv_at(0), block_at(q, q.rank), q.bytes(), streams(q, q.bytes()));
+  reduce_by_pulling(q, b, recv_at(0), own.offset, own.bytes, streams(q, q.bytes()));
   b.publish(2);
   b.await_all(2);
 }
@@ -33,5 +34,12 @@ const Algorithm reduce_scatter_pull = {"pull",
                                        can_pull,
                                        seconds,
                                        build};
+const Algorithm reduce_scatterv_pull = {"pull",
+                                        "everyone reads and reduces its block of all send buffers",
+                                        Collective::kReduceScatterv,
+                                        true,
+                                        can_pull,
+                                        seconds,
+                                        build};
 
 }  // namespace tutti

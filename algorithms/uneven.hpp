@@ -8,9 +8,6 @@
 
 namespace tutti {
 
-inline Ref at_send(const Range& block) { return send_at(block.offset); }
-inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
-
 // What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
 inline void keep_block(const Problem& q, Builder& b, int from, int to) {
   if (q.in_place) return;

@@ -221,9 +221,11 @@ struct Problem {
   const Hosts* domains = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
-  // The most that any rank receives; 0 if the blocks differ.
+  // Whether all ranks know the sizes of all blocks, or of the largest.
+  [[nodiscard]] bool known_to_all() const { return !is_uneven(collective) || count > 0; }
+  // The most that any rank receives, if all blocks are as long as the largest; 0 if that is not
+  // known to all.
   [[nodiscard]] uint64_t received_bytes() const {
-    if (is_uneven(collective)) return 0;
     const bool blocks = blocks_of(collective, true).recv == Blocks::kPerRank;
     return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
   }

@@ -200,7 +200,7 @@ bool Selector::pulls(const Algorithm& algorithm, const Problem& problem) const {
 const Algorithm* Selector::rival_of(const Algorithm& chosen, const Problem& problem) const {
   const uint64_t least = least_of_rivals(problem);
   const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
-                   problem.bytes() >= least && !is_uneven(problem.collective);
+                   problem.bytes() >= least && problem.known_to_all();
   if (!may || !chosen.rank_order) return nullptr;
   const double its_seconds = chosen.seconds(problem, machine_);
   if (machine_.ranks_per_core > 1 && its_seconds < kLeastSecondsOfSharers) return nullptr;

@@ -57,7 +57,7 @@ TEST(Rival, GoesTheOtherWay) {
   for (const Collective collective :
        {Collective::kAllreduce, Collective::kBroadcast, Collective::kReduce, Collective::kAllgather,
         Collective::kReduceScatter, Collective::kAlltoall, Collective::kGather,
-        Collective::kScatter}) {
+        Collective::kScatter, Collective::kAllgatherv, Collective::kReduceScatterv}) {
     for (const uint64_t bytes : {128u << 10, 1u << 20, 16u << 20}) {
       const Problem problem = pulling(problem_of(collective, bytes));
       const bool pulls = chosen(selector, problem).starts_with("pull");
@@ -74,7 +74,8 @@ TEST(Rival, IsThereWhereItMayPayOnly) {
   EXPECT_EQ(rival(selector, problem_of(Collective::kAlltoall, 1 << 20)), "none") << "no pulls";
   EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAlltoall, 60 << 10))), "none");
   EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kBarrier, 0))), "none");
-  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAllgatherv, 1 << 20))), "none");
+  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAlltoallv, 0))), "none")
+      << "no size that all know";
   Problem problem = pulling(problem_of(Collective::kBroadcast, 1 << 20));
   EXPECT_NE(rival(selector, problem), "none");
   problem.limits.slot_bytes = 1 << 20;
