@@ -2,10 +2,10 @@
 //
 // What algorithms share where a rank knows the sizes of its own blocks only. Which way a block goes
 // depends on nothing but its size, so that giver and taker agree wherever they agree on that, and
-// the head of each block tells the taker whether they do (sched/schedule.hpp). Short blocks lie
-// behind their heads in the slot, both ways with one exchange between the ranks. Long ones go as
-// messages, which find out the fastest way between the two for themselves
-// (transports/shm/ways.hpp).
+// the head of each block tells the taker whether they do (sched/schedule.hpp). Heads lie in the
+// call line, if that has room for as many as there are takers, and tiny blocks behind them; short
+// ones lie in the slot: with either, one exchange between the ranks. Long ones go as messages,
+// which find out the fastest way between the two for themselves (transports/shm/ways.hpp).
 #pragma once
 
 #include <vector>
@@ -35,6 +35,10 @@ inline uint64_t area_bytes(const Problem& q) {
 inline bool is_short(const Problem& q, uint64_t bytes) {
   return bytes <= area_bytes(q) - sizeof(BlockHead);
 }
+// In its line, it has room of this size for each; less than a head if they are too many.
+inline uint64_t room_in_line(const Problem& q) {
+  return kLineBytes / static_cast<uint64_t>(areas_of(q)) / sizeof(BlockHead) * sizeof(BlockHead);
+}
 
 inline Applies has_areas(const Problem& q) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
@@ -50,11 +54,11 @@ class ShownBlocks {
   }
 
   void give(int taker, const Range& block) {
-    const Ref head = head_of(q_.rank, taker);
+    const Place place(q_, q_.rank, taker, block.bytes);
     const Ref at = block.bytes > 0 ? at_send(block) : send_at(0);
-    b_.show(head, at, block.bytes);
+    b_.show(place.head, at, block.bytes);
     if (!is_short(q_, block.bytes)) return long_given_.push_back({taker, block});
-    b_.copy(behind(head), at, block.bytes);
+    b_.copy(place.block, at, block.bytes);
   }
 
   // Ranks that share cores send once all are there: what comes to one that is not has to wait, and
@@ -68,10 +72,10 @@ class ShownBlocks {
 
   // Of a giver that has entered.
   void take(int giver, const Range& block) {
-    const Ref head = head_of(giver, q_.rank);
-    b_.expect(head, block.bytes);
+    const Place place(q_, giver, q_.rank, block.bytes);
+    b_.expect(place.head, block.bytes);
     if (!is_short(q_, block.bytes)) return long_taken_.push_back({giver, block});
-    b_.copy(at_recv(block), behind(head), block.bytes);
+    b_.copy(at_recv(block), place.block, block.bytes);
   }
 
   // One after another, so that all are received at once.
@@ -85,11 +89,20 @@ class ShownBlocks {
     Range range;
   };
 
-  [[nodiscard]] Ref head_of(int giver, int taker) const {
-    const uint64_t area = areas_of(q_) == 1 ? 0 : blocks_before(taker, giver);
-    return Ref::of(Space::kSlot, area_bytes(q_) * area, giver);
-  }
-  static Ref behind(const Ref& head) { return head.plus(sizeof(BlockHead)); }
+  // Where the giver leaves the head of a short block, and the block.
+  struct Place {
+    Ref head;
+    Ref block;
+    Place(const Problem& q, int giver, int taker, uint64_t bytes) {
+      const uint64_t area = areas_of(q) == 1 ? 0 : blocks_before(taker, giver);
+      const uint64_t room = room_in_line(q);
+      const Ref in_slot = Ref::of(Space::kSlot, area_bytes(q) * area, giver);
+      const bool in_line = room >= sizeof(BlockHead);
+      head = in_line ? Ref::of(Space::kLine, room * area, giver) : in_slot;
+      const bool is_tiny = bytes + sizeof(BlockHead) <= room;
+      block = in_line && !is_tiny ? in_slot : head.plus(sizeof(BlockHead));
+    }
+  };
 
   const Problem& q_;
   Builder& b_;

@@ -46,7 +46,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
 
 // Whether a copy or reduction reads there.
 bool reads(const Schedule& schedule, const Step& step, Space space) {
-  if (step.kind == StepKind::kCopy) return step.src.space() == space;
+  if (step.kind != StepKind::kReduce) return step.src.space() == space;
   const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
   return std::any_of(sources.begin(), sources.end(),
                      [space](const Ref& ref) { return ref.space() == space; });
@@ -99,13 +99,13 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
       const uint64_t bytes = step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes;
       part.slot_written = std::max(part.slot_written, step.dst.offset + bytes);
     }
-    part.uses_lines |=
-        works && (step.dst.space() == Space::kLine || reads(part.schedule, step, Space::kLine));
+    part.uses_lines |= (works || shows) && (step.dst.space() == Space::kLine ||
+                                            reads(part.schedule, step, Space::kLine));
     const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
     light &= works || shows || waits || step.kind == StepKind::kPublish;
   }
-  // No algorithm uses both, on any rank.
-  if (part.uses_lines) part.slot_extent = 0;
+  // On no rank does an algorithm use both, unless it says so.
+  if (part.uses_lines && part.schedule.slot_extent == 0) part.slot_extent = 0;
   part.has_root = has_root(problem.collective);
   part.trades_slots = part.schedule.trades_slots && problem.ranks == 2;
   if (part.trades_slots) part.staged = 0;  // lines go over once, however far that is

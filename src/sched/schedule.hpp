@@ -12,7 +12,8 @@
 // all ranks have finished the last one that used the same line or the same part of the slot, and
 // ends it only when all have entered it, where that matters (exec/lane.hpp). This decides what may
 // be written without asking:
-//   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other.
+//   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other,
+//   unless Schedule::slot_extent says what it uses of its slots on every rank.
 //   What is in a line at tick 1 is read with it; what is written there later, after a later tick.
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.

@@ -84,7 +84,8 @@ class Form {
   }
 
   Status check_head(const Ref& ref) {
-    if (ref.space() == Space::kSlot && ref.offset % sizeof(BlockHead) == 0) {
+    const bool may_be_there = ref.space() == Space::kSlot || ref.space() == Space::kLine;
+    if (may_be_there && ref.offset % sizeof(BlockHead) == 0) {
       return check_ref(ref, sizeof(BlockHead));
     }
     return fault(fmt::format("has no place for a head at {}", to_string(ref)));
@@ -256,7 +257,8 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
     }
     if (trades) TUTTI_RETURN_IF_ERROR(check_trade(schedules, rank));
   }
-  if (uses(schedules, Space::kLine) && uses(schedules, Space::kSlot)) {
+  const bool says_what_of_slots = schedules[0].slot_extent > 0;
+  if (!says_what_of_slots && uses(schedules, Space::kLine) && uses(schedules, Space::kSlot)) {
     return {Code::kInternal,
             "uses lines and slots, where a rank that sees only lines needs no slot"};
   }
