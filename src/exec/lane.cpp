@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/prefetch.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti {
@@ -185,8 +186,9 @@ bool Lane::pass_gate() {
 
 // Whoever looks, looks for more calls than it must, lest each of the next has to.
 [[gnu::noinline]] bool Lane::look_further() {
-  return all_entered(later(gate_, call_ - 1 - most_ahead() / 2)) ||
-         (status_.ok() && all_entered(gate_));
+  const bool further = all_entered(later(gate_, call_ - 1 - most_ahead() / 2));
+  if (further) take_lines_ahead();
+  return further || (status_.ok() && all_entered(gate_));
 }
 
 // ---- entries and ticks -------------------------------------------------------------------------

@@ -157,6 +157,7 @@ class Lane {
   void close_gate();
   bool pass_gate();
   bool look_further();
+  void take_lines_ahead();
   void enter();
   void tell(CallLine& line);
   void publish(uint32_t tick);
