@@ -13,7 +13,10 @@
 // 10 it cost more than it found: of 8 ranks that each try on their own, one tries then in most
 // calls of the first hundred.) What takes twice as long as another is tried more seldom after that,
 // and left at once if it begins so again: between far cores, three allgathers of 4 MB by a way that
-// takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred.
+// takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred. Where a trial that is in vain
+// takes one call, there are more of them: how fast long messages are read depends on what others
+// leave of the last-level cache. (Exchanges of 16 MiB of two ranks kept to a way that takes 1.3 ms
+// for hundreds of calls after reading had become twice as fast.)
 #pragma once
 
 #include <algorithm>
@@ -67,12 +70,12 @@ class Rivals {
   // What it has cost this time: seconds, or seconds per byte; more than 0.
   void took(Rival rival, double cost) {
     Estimate& estimate = of(rival);
-    if (rival != last_ && estimate.known()) estimate.try_again();
+    if (rival != last_ && estimate.known()) estimate.try_again(last_loss());
     last_ = rival;
     estimate.add(cost, most_of_trial_);
     if (cost > hopeless(estimate) * least_known()) leave(rival, cost);
     for (Estimate& other : estimates_) {
-      if (&other != &estimate) other.idle(estimate);
+      if (&other != &estimate) other.idle(estimate, last_loss());
     }
   }
 
@@ -81,6 +84,7 @@ class Rivals {
   // and after so many that it gets no smaller, being a quarter from trial to trial.
   static constexpr double kFirstLoss = 1.0 / 64;
   static constexpr double kLastLoss = 1.0 / 1024;
+  static constexpr double kLastLossAtOnce = 1.0 / 384;  // where what is slower is left at once
   static constexpr double kClearly = 0.95;
   static constexpr double kStep = 1.1;      // of the estimate, towards what is seen later
   static constexpr double kHopeless = 1.2;  // times the fastest
@@ -97,16 +101,18 @@ class Rivals {
     std::array<double, kTrial> latest{};
     [[nodiscard]] bool known() const { return ended; }
     [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
-    void idle(const Estimate& taken) {
+    void idle(const Estimate& taken, double last_loss) {
       const bool far_behind = taken.known() && cost > kFarBehind * taken.cost;
-      hope *= 1 - (far_behind && loss < kFirstLoss ? less_often() : loss);
+      hope *= 1 - (far_behind && loss < kFirstLoss ? less_often(last_loss) : loss);
     }
-    void try_again() {
+    void try_again(double last_loss) {
       times = 0;
       ended = settled = false;
-      loss = less_often();
+      loss = less_often(last_loss);
     }
-    [[nodiscard]] double less_often() const { return std::max(loss / 4, kLastLoss); }
+    [[nodiscard]] double less_often(double last_loss) const {
+      return std::max(loss / 4, last_loss);
+    }
     void add(double newest, size_t most_of_trial) {
       hope = 1;
       if (known()) {
@@ -146,6 +152,7 @@ class Rivals {
     }
     return least;
   }
+  [[nodiscard]] double last_loss() const { return leaves_at_once_ ? kLastLossAtOnce : kLastLoss; }
   // How much more than the fastest ends a trial at its first call. Until its end, the cost is that
   // of the trial before; 0 if there was none.
   [[nodiscard]] double hopeless(const Estimate& estimate) const {

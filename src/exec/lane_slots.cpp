@@ -17,8 +17,8 @@ namespace {
 // of them until there have been many, lest many communicators take much memory. Tiny messages stay:
 // for them the first-level cache is worth more, but not where ranks share cores and run ahead. (Up
 // to 256 bytes: with 1 KiB, broadcasts and the like of 384 to 512 bytes took 1.2 to 1.3 times as
-// long on near cores, of 1 KiB 1.5 times on far ones.) What is longer than half of a slot has all of
-// it, and the rest walks through that half.
+// long on near cores, of 1 KiB 1.5 times on far ones.) What is longer than half of a slot has all
+// of it, and the rest walks through that half.
 struct WalkRooms {
   uint64_t longest;   // extent
   uint64_t first;     // of each copy
@@ -137,8 +137,8 @@ void Lane::take_next_lines() {
 // The same for the entries of the calls that this one may be followed by without looking further:
 // no peer has a look at their lines any more. Who only gives does not wait, so stores to them would
 // be waited for one after the other: between far cores, calls of 8 bytes from or to a root take
-// 0.85 to 0.9 of the time, gatherv and scatterv 0.75 (near 1.00 to 1.04). Not beside slots: there it
-// makes those that wait for their lines slower.
+// 0.85 to 0.9 of the time, gatherv and scatterv 0.75 (near 1.00 to 1.04). Not beside slots: there
+// it makes those that wait for their lines slower.
 void Lane::take_lines_ahead() {
   constexpr uint32_t kTakenAhead = 3;
   if (part_->slot_written > 0) return;

@@ -163,6 +163,18 @@ TEST(Rivals, WhatBeginsFarSlowerMayBeLeftAtOnce) {
   EXPECT_EQ(stretches.longest, 2);
 }
 
+TEST(Rivals, WhatIsLeftAtOnceIsTriedMoreOften) {
+  constexpr bool kLeavesAtOnce = true;
+  Rivals left_at_once(2, kLeavesAtOnce);
+  seconds_of(left_at_once, 10'000, 1, 1.5);
+  EXPECT_GT(seconds_of(left_at_once, 500, 1, 0.5), 200) << "that it has become faster is found";
+  Rivals tried_to_the_end;
+  seconds_of(tried_to_the_end, 10'000, 1, 1.5);
+  Rivals others(2, kLeavesAtOnce);
+  seconds_of(others, 10'000, 1, 1.5);
+  EXPECT_LT(seconds_of(others, 10'000, 1, 1.5), 2 * seconds_of(tried_to_the_end, 10'000, 1, 1.5));
+}
+
 TEST(Rivals, ThereMayBeThree) {
   constexpr double kCosts[] = {3, 2, 1};
   Rivals rivals(3);
