@@ -159,9 +159,9 @@ struct Limits {
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
     Limits limits = *this;
-    const bool one_of_few = collective == Collective::kAllgather ||
-                            collective == Collective::kAlltoall ||
-                            collective == Collective::kScatter;
+    const bool one_of_few =
+        collective == Collective::kAllgather || collective == Collective::kAllgatherv ||
+        collective == Collective::kAlltoall || collective == Collective::kScatter;
     limits.pulls = pulls && (!pulls_few || one_of_few);
     return limits;
   }

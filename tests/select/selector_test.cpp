@@ -404,8 +404,8 @@ TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {
 }
 
 TEST(Selector, PullsInAFewCollectivesAloneWhereRanksOutnumberCores) {
-  const std::set<Collective> few{Collective::kAllgather, Collective::kAlltoall,
-                                 Collective::kScatter};
+  const std::set<Collective> few{Collective::kAllgather, Collective::kAllgatherv,
+                                 Collective::kAlltoall, Collective::kScatter};
   for (int i = 0; i < kCollectives; ++i) {
     const auto any = static_cast<Collective>(i);
     EXPECT_TRUE(limits_of(Environment(), 8, 8).for_calls_of(any).pulls);
