@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Allgather within the call line: every rank posts its block in the line that announces its call,
-// and copies all others'. After XHC (Katevenis et al., CLUSTER 2022). Blocks of at most 56 bytes.
+// and copies all others'. After XHC (Katevenis et al., CLUSTER 2022). Blocks of at most 56 bytes,
+// also of different length.
 // T = sigma + p steps: one exchange of lines.
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"

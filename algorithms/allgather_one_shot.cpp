@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// One-shot allgather: every rank stages its block in its slot, all copy all others'. A block must
-// fit a slot.
+// One-shot allgather: every rank stages its block in its slot, all copy all others'. Blocks may
+// differ in length; the longest must fit a slot.
 // T = sigma + (p-1)n handover + p steps.
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"

@@ -12,7 +12,8 @@ namespace {
 
 Applies applies(const Problem& q) {
   if (const Applies leaders = has_leaders(q); !leaders.yes) return leaders;
-  if (!Staging::fits(q)) return {false, "twice its length is over a slot (TUTTI_SHM_SLOT_BYTES)"};
+  if (!LeadersStaging::fits(q))
+    return {false, "twice its length is over a slot (TUTTI_SHM_SLOT_BYTES)"};
   return {};
 }
 
@@ -26,7 +27,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const Leaders leaders(q);
-  const Staging staging(q.bytes());
+  const LeadersStaging staging(q.bytes());
   staging.claim(b);
   b.ticks(3);
   if (!leaders.leads()) {

@@ -76,16 +76,16 @@ inline Applies leaders_and_slot(const Problem& q) {
 
 // Where payloads lie: what a rank gives, and what it passes on. In lines as long as they have room
 // for both.
-struct Staging {
+struct LeadersStaging {
   Space space;
   uint64_t second;  // offset of what is passed on
 
-  explicit Staging(uint64_t bytes)
+  explicit LeadersStaging(uint64_t bytes)
       : space(bytes <= kLineBytes / 2 / 8 * 8 ? Space::kLine : Space::kSlot),
         second(space == Space::kLine ? kLineBytes / 2 / 8 * 8 + 8 : whole_lines(bytes)) {}
 
   static bool fits(const Problem& q) {
-    const Staging staging(q.bytes());
+    const LeadersStaging staging(q.bytes());
     return staging.space == Space::kLine ||
            staging.second + whole_lines(q.bytes()) <= q.limits.slot_bytes;
   }
@@ -123,7 +123,7 @@ class Leaders {
   }
 
   // The leader's: dst <- what all of the group give.
-  void combine_group(const Staging& staging, Builder& b, Ref dst) const {
+  void combine_group(const LeadersStaging& staging, Builder& b, Ref dst) const {
     std::vector<Ref> sources = {send_at(0)};
     for_each_member([&](int member) {
       b.await(member, 1);

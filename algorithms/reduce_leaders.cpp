@@ -19,7 +19,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const Leaders leaders(q);
-  const Staging staging(q.bytes());
+  const LeadersStaging staging(q.bytes());
   b.ticks(2);
   if (!leaders.leads()) {
     b.copy(staging.given(q.rank), send_at(0), q.bytes());

@@ -2,7 +2,7 @@
 //
 // Reduce-scatter within the call line: every rank posts all its blocks in the line that announces
 // its call; each reduces its own block from all lines in rank order. After XHC (Katevenis et al.,
-// CLUSTER 2022). At most 56 bytes for all blocks.
+// CLUSTER 2022). At most 56 bytes for all blocks, if each is as long as the longest.
 // T = sigma + pn gamma, blocks of n: one exchange of lines.
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"

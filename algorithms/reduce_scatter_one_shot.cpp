@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // One-shot reduce-scatter: every rank stages what others own in its slot; each reduces its own
-// block from all slots in rank order. All blocks together must fit a slot. T = sigma + (p-1)n
-// handover + n gamma, blocks of n: moves the fewest bytes possible.
+// block from all slots in rank order. All blocks together must fit a slot, if each is as
+// long as the longest. T = sigma + (p-1)n handover + n gamma, blocks of n: moves the fewest bytes
+// possible.
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/prefetch.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti {

@@ -41,6 +41,7 @@ TEST(UnevenSizes, ThatDoNotMeetAreAMismatch) {
     expect_mismatch(4000, sent, "mixed", "0");
   }
   expect_mismatch(4000, 5000, "mixed", "1");
+  expect_mismatch(0, 1, "mixed", "1");
 }
 
 // Whether blocks lie in the line, in the slot, or are sent.
