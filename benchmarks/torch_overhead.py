@@ -46,7 +46,7 @@ def microseconds(form, group, size):
 
 
 def rank_main(rank, arguments, port):
-    import tutti.torch  # noqa: F401  (makes the backend known)
+    import tutti_ccl.torch  # noqa: F401  (makes the backend known)
 
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
     torch.set_num_threads(1)

@@ -116,7 +116,7 @@ def accuracy(network, images, labels):
 def main():
     arguments = parse_arguments()
     if arguments.backend == "ccl":
-        import tutti.torch  # noqa: F401  (makes the backend known)
+        import tutti_ccl.torch  # noqa: F401  (makes the backend known)
     # Without a launcher: a job of one process.
     for name, value in (("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "127.0.0.1"),
                         ("MASTER_PORT", "29500")):

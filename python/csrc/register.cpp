@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The Python module tutti._C.
+// The Python module tutti_ccl._C.
 #include <pybind11/chrono.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -28,7 +28,7 @@ void stop(Milliseconds patience) {
 }  // namespace
 
 PYBIND11_MODULE(_C, module) {
-  module.doc() = "The ccl backend of torch.distributed; use it through tutti.torch.";
+  module.doc() = "The ccl backend of torch.distributed; use it through tutti_ccl.torch.";
   // Both wait for other processes or threads, which may need the interpreter.
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),

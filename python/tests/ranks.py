@@ -84,7 +84,7 @@ def serve(pipe, backend, store, rank, size, timeout):
     import torch
     import torch.distributed as dist
 
-    import tutti.torch  # noqa: F401  (makes the backend known)
+    import tutti_ccl.torch  # noqa: F401  (makes the backend known)
 
     torch.set_num_threads(1)
     dist.init_process_group(backend, init_method=f"file://{store}", rank=rank, world_size=size,

@@ -141,7 +141,7 @@ PROGRAM = """
     import sys
     import torch
     import torch.distributed as dist
-    import tutti.torch
+    import tutti_ccl.torch
     store, rank = sys.argv[1], int(sys.argv[2])
     dist.init_process_group("ccl", init_method=f"file://{store}", rank=rank, world_size=2)
 """
@@ -191,7 +191,7 @@ def test_a_store_that_outlives_its_processes_misleads_nobody(two_ranks, tmp_path
 
 def test_a_rank_that_never_comes_is_named(tmp_path):
     program = textwrap.dedent("""
-        import datetime, sys, torch.distributed as dist, tutti.torch
+        import datetime, sys, torch.distributed as dist, tutti_ccl.torch
         dist.init_process_group("ccl", init_method=f"file://{sys.argv[1]}", rank=0, world_size=3,
                                 timeout=datetime.timedelta(seconds=1))
     """)

@@ -159,19 +159,19 @@ def run_alone(program):
                           capture_output=True, timeout=120)
 
 
-@pytest.mark.parametrize("module", ["tutti.torch", "torch_ccl", "oneccl_bindings_for_pytorch"])
+@pytest.mark.parametrize("module", ["tutti_ccl.torch", "torch_ccl", "oneccl_bindings_for_pytorch"])
 def test_each_name_registers_the_backend(module, tmp_path):
     done = run_alone(ALONE.format(module=module, store=tmp_path / "store"))
     assert done.returncode == 0, done.stderr
-    assert module == "tutti.torch" or os.path.isdir(done.stdout)
+    assert module == "tutti_ccl.torch" or os.path.isdir(done.stdout)
 
 
 def test_another_pytorch_is_refused_with_both_versions():
     done = run_alone("""
         import torch
-        import tutti._build_info as info
+        import tutti_ccl._build_info as info
         info.torch_version = "2.12.1+cpu"
-        import tutti.torch
+        import tutti_ccl.torch
     """)
     assert done.returncode != 0
     assert "ImportError" in done.stderr
@@ -182,7 +182,7 @@ def test_import_torch_alone_makes_the_backend_known_where_the_package_is_install
     import importlib.metadata
 
     try:
-        importlib.metadata.distribution("tutti")
+        importlib.metadata.distribution("tutti-ccl")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("runs from a build tree, which has no entry points")
     done = run_alone("import torch.distributed as dist; assert 'ccl' in dist.Backend.backend_list")

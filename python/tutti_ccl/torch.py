@@ -2,7 +2,7 @@
 """The backend ``ccl`` of torch.distributed. Importing this module is enough to use it::
 
     import torch.distributed as dist
-    import tutti.torch
+    import tutti_ccl.torch
 
     dist.init_process_group("ccl")
 """
@@ -22,7 +22,7 @@ def _check_version():
     built, running = built_against.split("+")[0], torch.__version__.split("+")[0]
     if built != running:
         raise ImportError(
-            f"tutti was built against PyTorch {built_against}, but this is PyTorch "
+            f"tutti_ccl was built against PyTorch {built_against}, but this is PyTorch "
             f"{torch.__version__}. Build it again for this one: "
             "pip install --force-reinstall --no-deps --no-build-isolation ./python"
         )
