@@ -1,0 +1,136 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Handles of communicators and of operations in progress, and how errors become exceptions.
+#pragma once
+
+#include <oneapi/ccl/detail/functions.h>
+#include <oneapi/ccl/attributes.hpp>
+
+namespace ccl {
+namespace detail {
+
+inline const tutti_oneccl_functions& library() {
+  static const tutti_oneccl_functions& functions = *onecclTuttiFunctions();
+  return functions;
+}
+
+inline void check(tutti_status status, const char* function) {
+  if (status == TUTTI_OK) return;
+  const string text = string(library().status_name(status)) + ": " + string(library().last_error());
+  switch (status) {
+    case TUTTI_ERR_INVALID_ARGUMENT: throw invalid_argument("", function, text);
+    case TUTTI_ERR_OUT_OF_MEMORY: throw host_bad_alloc("", function);
+    case TUTTI_ERR_UNSUPPORTED: throw unsupported("", function, text);
+    default: throw exception("", function, text);
+  }
+}
+
+// How many groups this thread is in.
+inline int& group_depth() {
+  static thread_local int depth = 0;
+  return depth;
+}
+
+struct comm_state {
+  tutti_comm_t handle = nullptr;
+  int rank = 0;
+  int size = 0;
+
+  comm_state() = default;
+  comm_state(const comm_state&) = delete;
+  comm_state& operator=(const comm_state&) = delete;
+  ~comm_state() { library().comm_destroy(handle); }
+};
+
+// What a running operation needs until it is complete.
+struct operation_state {
+  std::shared_ptr<comm_state> comm;
+  tutti_request_t request = nullptr;
+  std::vector<std::vector<char>> staging;
+  std::function<void()> after_success;
+
+  explicit operation_state(std::shared_ptr<comm_state> of) : comm(std::move(of)) {}
+  operation_state(const operation_state&) = delete;
+  operation_state& operator=(const operation_state&) = delete;
+  ~operation_state() {
+    if (request != nullptr) finish(library().request_wait(request));
+  }
+  tutti_status finish(tutti_status status) {
+    library().request_free(request);
+    request = nullptr;
+    if (status == TUTTI_OK && after_success) after_success();
+    return status;
+  }
+};
+
+}  // namespace detail
+
+namespace v1 {
+
+// An operation that was started. Movable; destroyed before it is complete, it is waited for.
+class event {
+ public:
+  event() noexcept = default;
+  explicit event(std::unique_ptr<detail::operation_state> state) noexcept
+      : state_(std::move(state)) {}
+
+  // Waits for completion; throws if the operation failed, once.
+  void wait() const {
+    if (pending()) detail::check(state_->finish(request_wait()), "event::wait");
+  }
+  // Whether it is complete; throws if it failed, once.
+  bool test() const {
+    if (!pending()) return true;
+    int done = 0;
+    const tutti_status status = detail::library().request_test(state_->request, &done);
+    if (done == 0) return false;
+    detail::check(state_->finish(status), "event::test");
+    return true;
+  }
+  // Operations cannot be taken back.
+  bool cancel() const { return false; }
+  explicit operator bool() const { return test(); }
+  bool operator==(const event& other) const noexcept { return state_ == other.state_; }
+  bool operator!=(const event& other) const noexcept { return !(*this == other); }
+
+ private:
+  bool pending() const { return state_ != nullptr && state_->request != nullptr; }
+  tutti_status request_wait() const { return detail::library().request_wait(state_->request); }
+  std::unique_ptr<detail::operation_state> state_;
+};
+
+// ---- host memory has no devices ----------------------------------------------------------------
+
+struct empty_t {};
+
+// Host memory's: there is one of each kind.
+class device {
+ public:
+  empty_t get_native() const { return {}; }
+};
+class context {
+ public:
+  empty_t get_native() const { return {}; }
+};
+class stream {
+ public:
+  empty_t get_native() const { return {}; }
+};
+static const stream default_stream{};
+
+inline device create_device() { return {}; }
+inline device create_device(empty_t) { return {}; }
+inline context create_context() { return {}; }
+inline context create_context(empty_t) { return {}; }
+inline stream create_stream() { return {}; }
+template <class Native>
+stream create_stream(Native&) {
+  throw unsupported("", "create_stream", "this library takes host memory, not a device's queue");
+}
+template <class Native>
+event create_event(Native&) {
+  throw unsupported("", "create_event", "this library takes host memory, not a device's event");
+}
+
+}  // namespace v1
+}  // namespace ccl

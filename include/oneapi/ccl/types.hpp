@@ -1,0 +1,228 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names, enumerations, element types and exceptions of oneCCL's C++ interface.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#define CCL_MAJOR_VERSION 2022
+#define CCL_MINOR_VERSION 2
+#define CCL_UPDATE_VERSION 0
+#define ONECCL_SPEC_VERSION "1.0"
+#define CCL_PRODUCT_STATUS "Tutti"
+#define CCL_PRODUCT_FULL "oneCCL 2022.2.0 over Tutti"
+
+namespace ccl {
+namespace v1 {
+
+// A text, to and from std::string and const char*.
+class string {
+ public:
+  string() = default;
+  string(const char* text) : text_(text) {}
+  string(std::string text) : text_(std::move(text)) {}
+  const char* c_str() const { return text_.c_str(); }
+  std::size_t length() const { return text_.size(); }
+  operator std::string() const { return text_; }
+
+  friend string operator+(const string& a, const string& b) { return a.text_ + b.text_; }
+  friend bool operator==(const string& a, const string& b) { return a.text_ == b.text_; }
+  friend bool operator!=(const string& a, const string& b) { return a.text_ != b.text_; }
+  friend bool operator<(const string& a, const string& b) { return a.text_ < b.text_; }
+  friend bool operator>(const string& a, const string& b) { return b < a; }
+  friend bool operator<=(const string& a, const string& b) { return !(b < a); }
+  friend bool operator>=(const string& a, const string& b) { return !(a < b); }
+  friend std::ostream& operator<<(std::ostream& out, const string& a) { return out << a.text_; }
+
+ private:
+  std::string text_;
+};
+
+enum class reduction : int {
+  sum = 0,
+  prod = 1,
+  min = 2,
+  max = 3,
+  avg = 4,
+  custom = 5,
+  none = 0x7fffffff
+};
+enum class scalar_residence_type : int { scalar_device = 0, scalar_host_immediate = 1 };
+enum class datatype : int {
+  int8 = 0,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16
+};
+enum class cl_backend_type : int { empty_backend = 0, dpcpp_sycl_l0 = 3 };
+
+struct library_version {
+  unsigned int major;
+  unsigned int minor;
+  unsigned int update;
+  const char* product_status;
+  const char* build_date;
+  const char* full;
+  string cl_backend_name;
+};
+
+// What a custom reduction is told besides its data: the call's match_id and where in the buffer,
+// in bytes, the data begins.
+struct fn_context {
+  const char* match_id;
+  const size_t offset;
+};
+// inout[i] = in[i] (op) inout[i] for i < in_count; *out_count (may be null) = elements of inout.
+using reduction_fn = void (*)(const void* in, size_t in_count, void* inout, size_t* out_count,
+                              datatype dtype, const fn_context* context);
+
+// Two bytes that hold a number of the type.
+template <int kind>
+struct half_float {
+  constexpr half_float() = default;
+  constexpr half_float(uint16_t bits) : bits_(bits) {}
+  uint16_t get_data() const { return bits_; }
+  friend bool operator==(const half_float& a, const half_float& b) { return a.bits_ == b.bits_; }
+  friend bool operator!=(const half_float& a, const half_float& b) { return a.bits_ != b.bits_; }
+
+ private:
+  uint16_t bits_ = 0;
+};
+using float16 = half_float<16>;
+using bfloat16 = half_float<8>;
+
+class exception : public std::exception {
+ public:
+  exception(const string& domain, const string& function, const string& info = "")
+      : text_(joined(domain, function, info)) {}
+  exception(const string& info = "") : text_(string("oneCCL: ") + info) {}
+  exception(const char* info) : exception(string(info)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  static string joined(const string& domain, const string& function, const string& info) {
+    string place = domain;
+    if (domain.length() != 0 && function.length() != 0) place = place + "/";
+    place = place + function;
+    return string("oneCCL: ") + place + (place.length() != 0 && info.length() != 0 ? ": " : "") +
+           info;
+  }
+  string text_;
+};
+struct invalid_argument : exception {
+  invalid_argument(const string& domain, const string& function, const string& info = "")
+      : exception(domain, function, string("invalid argument ") + info) {}
+};
+struct host_bad_alloc : exception {
+  host_bad_alloc(const string& domain, const string& function)
+      : exception(domain, function, "cannot allocate memory on host") {}
+};
+struct unimplemented : exception {
+  unimplemented(const string& domain, const string& function, const string& info = "")
+      : exception(domain, function, string("not implemented ") + info) {}
+};
+struct unsupported : exception {
+  unsupported(const string& domain, const string& function, const string& info = "")
+      : exception(domain, function, string("not supported ") + info) {}
+};
+
+}  // namespace v1
+
+using namespace v1;
+
+template <class T, class Allocator = std::allocator<T>>
+using vector_class = std::vector<T, Allocator>;
+template <class T, std::size_t N>
+using array_class = std::array<T, N>;
+using string_class = v1::string;
+template <class Result, class... Arguments>
+using function_class = std::function<Result(Arguments...)>;
+template <class T, class Allocator = std::allocator<T>>
+using list_class = std::list<T, Allocator>;
+template <class Key, class T, class Compare = std::less<Key>,
+          class Allocator = std::allocator<std::pair<const Key, T>>>
+using map_class = std::map<Key, T, Compare, Allocator>;
+using mutex_class = std::mutex;
+template <class T, class U>
+using pair_class = std::pair<T, U>;
+template <class T>
+using reference_wrapper_class = std::reference_wrapper<T>;
+template <class... Types>
+using tuple_class = std::tuple<Types...>;
+template <class T>
+using shared_ptr_class = std::shared_ptr<T>;
+template <class T>
+using unique_ptr_class = std::unique_ptr<T>;
+
+// ---- C++ types and oneCCL's --------------------------------------------------------------------
+
+template <class T>
+struct native_type_info {
+  static constexpr bool is_supported = false;
+  static constexpr bool is_class = false;
+};
+template <datatype type>
+struct type_info {
+  static constexpr bool is_supported = false;
+  static constexpr bool is_class = false;
+};
+namespace detail {
+template <class T, datatype type>
+struct element {
+  using native_type = T;
+  using ccl_type = std::integral_constant<datatype, type>;
+  static constexpr size_t size = sizeof(T);
+  static constexpr datatype dtype = type;
+  static constexpr bool is_class = false;
+  static constexpr bool is_supported = true;
+};
+}  // namespace detail
+#define TUTTI_ONECCL_TYPE(type, native)                                        \
+  template <>                                                                  \
+  struct type_info<datatype::type> : detail::element<native, datatype::type> { \
+    static constexpr const char* name() { return #type; }                      \
+  };                                                                           \
+  template <>                                                                  \
+  struct native_type_info<native> : type_info<datatype::type> {};
+TUTTI_ONECCL_TYPE(int8, int8_t)
+TUTTI_ONECCL_TYPE(uint8, uint8_t)
+TUTTI_ONECCL_TYPE(int16, int16_t)
+TUTTI_ONECCL_TYPE(uint16, uint16_t)
+TUTTI_ONECCL_TYPE(int32, int32_t)
+TUTTI_ONECCL_TYPE(uint32, uint32_t)
+TUTTI_ONECCL_TYPE(int64, int64_t)
+TUTTI_ONECCL_TYPE(uint64, uint64_t)
+TUTTI_ONECCL_TYPE(float16, v1::float16)
+TUTTI_ONECCL_TYPE(float32, float)
+TUTTI_ONECCL_TYPE(float64, double)
+TUTTI_ONECCL_TYPE(bfloat16, v1::bfloat16)
+#undef TUTTI_ONECCL_TYPE
+
+template <class T>
+constexpr bool is_native_type_supported() {
+  return native_type_info<typename std::remove_pointer<T>::type>::is_supported;
+}
+
+}  // namespace ccl
