@@ -3,7 +3,9 @@
 #
 # To be sourced, by bash, zsh, ksh or dash: makes this installation of Tutti the one that programs
 # are built with and run with. It is installed as env/vars.sh and env/setvars.sh. Sourcing it again
-# changes nothing. Options that oneCCL's scripts take are accepted and mean nothing here.
+# changes nothing. With the option --oneccl (dash hands none to a sourced file: TUTTI_ONECCL=1 does the
+# same), programs written for oneCCL find our headers and libccl.so, and CCL_ROOT names their folder.
+# Options that oneCCL's scripts take are accepted and mean nothing here.
 
 # Where this file is. dash tells a sourced file nothing, but holds it open while it reads it.
 if [ -n "${BASH_VERSION-}" ]; then
@@ -35,6 +37,11 @@ _tutti_prepend() {
   unset _tutti_list
 }
 
+_tutti_oneccl=${TUTTI_ONECCL-}
+for _tutti_option in "$@"; do
+  [ "$_tutti_option" != --oneccl ] || _tutti_oneccl=1
+done
+
 if [ -r "$_tutti_self" ] && _tutti_root=$(CDPATH='' cd "$(dirname "$_tutti_self")/.." && pwd -P); then
   export CCL_ROOT="$_tutti_root"
   _tutti_prepend PATH "$_tutti_root/@CMAKE_INSTALL_BINDIR@"
@@ -43,8 +50,16 @@ if [ -r "$_tutti_self" ] && _tutti_root=$(CDPATH='' cd "$(dirname "$_tutti_self"
   _tutti_prepend LD_LIBRARY_PATH "$_tutti_root/@CMAKE_INSTALL_LIBDIR@"
   _tutti_prepend PKG_CONFIG_PATH "$_tutti_root/@CMAKE_INSTALL_LIBDIR@/pkgconfig"
   _tutti_prepend CMAKE_PREFIX_PATH "$_tutti_root"
+  if [ "$_tutti_oneccl" = 1 ]; then
+    export CCL_ROOT="$_tutti_root/@CMAKE_INSTALL_LIBDIR@/tutti/oneccl"
+    _tutti_prepend CPATH "$CCL_ROOT/include"
+    _tutti_prepend LIBRARY_PATH "$CCL_ROOT/lib"
+    _tutti_prepend LD_LIBRARY_PATH "$CCL_ROOT/lib"
+    _tutti_prepend PKG_CONFIG_PATH "$CCL_ROOT/lib/pkgconfig"
+    _tutti_prepend CMAKE_PREFIX_PATH "$CCL_ROOT"
+  fi
 else
   echo 'tutti: this file is to be sourced: . PREFIX/env/setvars.sh' >&2
 fi
 unset -f _tutti_prepend
-unset _tutti_self _tutti_root
+unset _tutti_self _tutti_root _tutti_oneccl _tutti_option

@@ -41,3 +41,4 @@ cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
 "$prefix/root/bin/tutti" --version | grep -q '^tutti [0-9]' || fail 'the tutti command does not run'
 
 "$here/env_test.sh" "$prefix/root"
+"$here/oneccl_test.sh" "$prefix/root"

@@ -10,14 +10,17 @@
 #include <tutti/tutti.h>
 
 /* Every function of tutti.h that <oneapi/ccl.hpp> calls. New ones go to the end. */
-#define TUTTI_ONECCL_FUNCTIONS(X)                                                                  \
-  X(last_error)                                                                                    \
-  X(status_name) X(type_size) X(op_create_premul_sum) X(op_destroy) X(get_unique_id)               \
-      X(comm_create) X(comm_create_from_env) X(comm_split) X(comm_destroy) X(comm_rank)            \
-          X(comm_size) X(request_test) X(request_wait) X(request_free) X(group_start) X(group_end) \
-              X(ibarrier) X(iallreduce) X(ibroadcast) X(iallgather) X(ireduce_scatter) X(ireduce)  \
-                  X(iallgatherv) X(ialltoall) X(ialltoallv) X(iscatter) X(isend) X(irecv)          \
-                      X(alltoall) X(allgather) X(gather)
+/* clang-format off */
+#define TUTTI_ONECCL_FUNCTIONS(X)                                                        \
+  X(last_error) X(status_name) X(type_size)                                              \
+  X(op_create_premul_sum) X(op_destroy)                                                  \
+  X(get_unique_id) X(comm_create) X(comm_create_from_env) X(comm_split) X(comm_destroy)  \
+  X(comm_rank) X(comm_size)                                                              \
+  X(request_test) X(request_wait) X(request_free) X(group_start) X(group_end)            \
+  X(ibarrier) X(iallreduce) X(ibroadcast) X(iallgather) X(ireduce_scatter) X(ireduce)    \
+  X(iallgatherv) X(ialltoall) X(ialltoallv) X(iscatter) X(isend) X(irecv)                \
+  X(alltoall) X(allgather) X(gather)
+/* clang-format on */
 
 #ifdef __cplusplus
 extern "C" {
