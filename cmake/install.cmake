@@ -1,6 +1,6 @@
 # Installation: the library, its headers, find_package(tutti), pkg-config.
 install(TARGETS tutti EXPORT tutti-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT namelink)
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tutti-targets NAMESPACE tutti::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti FILE tutti-config.cmake)
@@ -12,8 +12,21 @@ file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # What users source, under both names that oneCCL has, and the same as a modulefile.
+set(root_from_env ..)
 configure_file(env/vars.sh vars.sh @ONLY)
 configure_file(env/modulefile modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env RENAME setvars.sh)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION modulefiles RENAME tutti)
+
+# All that is installed, and nothing else.
+add_custom_target(tutti_installed DEPENDS tutti)
+if(TARGET tutti_command)
+  add_dependencies(tutti_installed tutti_command)
+endif()
+if(TARGET tutti_oneccl)
+  add_dependencies(tutti_installed tutti_oneccl)
+endif()
+if(TARGET tutti_man)
+  add_dependencies(tutti_installed tutti_man)
+endif()

@@ -42,7 +42,8 @@ for _tutti_option in "$@"; do
   [ "$_tutti_option" != --oneccl ] || _tutti_oneccl=1
 done
 
-if [ -r "$_tutti_self" ] && _tutti_root=$(CDPATH='' cd "$(dirname "$_tutti_self")/.." && pwd -P); then
+if [ -r "$_tutti_self" ] &&
+  _tutti_root=$(CDPATH='' cd "$(dirname "$_tutti_self")/@root_from_env@" && pwd -P); then
   export CCL_ROOT="$_tutti_root"
   _tutti_prepend PATH "$_tutti_root/@CMAKE_INSTALL_BINDIR@"
   _tutti_prepend CPATH "$_tutti_root/@CMAKE_INSTALL_INCLUDEDIR@"

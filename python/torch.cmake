@@ -1,16 +1,14 @@
 # The target torch_for_extensions: PyTorch of the interpreter that is built for. Its own
 # TorchConfig.cmake looks for compilers and libraries that a CPU extension has no use for.
-execute_process(
-  COMMAND ${Python_EXECUTABLE} -c
-    "import torch, os; print(os.path.dirname(torch.__file__), torch.__version__, sep=';')"
+execute_process(COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/build_backend/tutti_torch.py
   OUTPUT_VARIABLE torch_facts OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_VARIABLE torch_error RESULT_VARIABLE torch_missing)
 if(torch_missing)
-  message(FATAL_ERROR "PyTorch was not found by ${Python_EXECUTABLE}. Install it first, and build "
-    "with `pip install --no-build-isolation`.\n${torch_error}")
+  message(FATAL_ERROR "PyTorch was not found; install it first.\n${torch_error}")
 endif()
 list(GET torch_facts 0 torch_root)
 list(GET torch_facts 1 TORCH_VERSION)
+string(REGEX REPLACE "[+].*" "" TORCH_PUBLIC_VERSION "${TORCH_VERSION}")
 message(STATUS "Building against PyTorch ${TORCH_VERSION} in ${torch_root}")
 
 add_library(torch_for_extensions INTERFACE)

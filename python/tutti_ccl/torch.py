@@ -16,15 +16,20 @@ from . import autoload
 from ._build_info import torch_version as built_against
 
 
+def _series(version):
+    """ "2.13" of "2.13.0+cpu": the releases of a series have one C++ interface. Before a release it
+    changes from day to day. What follows "+" names the accelerator, which we do not touch."""
+    public = version.split("+")[0]
+    return ".".join(public.split(".")[:2]) if public.replace(".", "").isdigit() else public
+
+
 def _check_version():
-    # PyTorch's C++ interface changes from release to release: another one would crash later, in a
-    # place that tells nothing. What follows "+" names the accelerator, which we do not touch.
-    built, running = built_against.split("+")[0], torch.__version__.split("+")[0]
-    if built != running:
+    # With another interface it would crash later, in a place that tells nothing.
+    if _series(built_against) != _series(torch.__version__):
         raise ImportError(
             f"tutti_ccl was built against PyTorch {built_against}, but this is PyTorch "
-            f"{torch.__version__}. Build it again for this one: "
-            "pip install --force-reinstall --no-deps --no-build-isolation ./python"
+            f"{torch.__version__}. Build it again for this one, in a checkout of Tutti: "
+            "pip install --force-reinstall --no-deps ."
         )
 
 
