@@ -2,6 +2,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tutti_torch {
 
@@ -65,6 +66,32 @@ bool equal_sizes(const TensorList& tensors) {
 int checked_root(const char* title, int64_t root, int ranks) {
   TORCH_CHECK(root >= 0 && root < ranks, title, ": root is ", root, ", expected 0 to ", ranks - 1);
   return static_cast<int>(root);
+}
+
+Counts counts_of_rows(const char* title, const at::Tensor& tensor, at::IntArrayRef splits,
+                      int ranks, const Element& element) {
+  const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
+  const size_t per_row = rows == 0 ? 0 : element.count(tensor) / static_cast<size_t>(rows);
+  if (splits.empty()) {
+    TORCH_CHECK(rows % ranks == 0, title, ": a tensor with ", rows,
+                " rows cannot be split equally among ", ranks, " ranks");
+    return Counts(static_cast<size_t>(ranks), static_cast<size_t>(rows / ranks) * per_row);
+  }
+  TORCH_CHECK(splits.size() == static_cast<size_t>(ranks), title, ": got ", splits.size(),
+              " split sizes for ", ranks, " ranks");
+  const int64_t sum = std::accumulate(splits.begin(), splits.end(), int64_t{0});
+  TORCH_CHECK(sum == rows, title, ": split sizes sum to ", sum, ", the tensor has ", rows, " rows");
+  Counts counts;
+  for (const int64_t split : splits) {
+    TORCH_CHECK(split >= 0, title, ": a split size is ", split, ", expected 0 or more");
+    counts.push_back(static_cast<size_t>(split) * per_row);
+  }
+  return counts;
+}
+
+void check_apart(const char* title, const void* source, const void* target) {
+  TORCH_CHECK(source == nullptr || source != target, title,
+              ": the input and the output are the same memory; expected different tensors");
 }
 
 }  // namespace tutti_torch

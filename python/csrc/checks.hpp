@@ -9,6 +9,8 @@
 
 #include <vector>
 
+#include "convert.hpp"
+
 namespace tutti_torch {
 
 using TensorList = std::vector<at::Tensor>;
@@ -36,5 +38,12 @@ void check_root_list(const char* title, const char* what, const TensorList& bloc
 void check_pairs(const char* title, const TensorList& outputs, const TensorList& inputs);
 bool equal_sizes(const TensorList& tensors);
 int checked_root(const char* title, int64_t root, int ranks);
+
+// The blocks of a tensor: `splits` rows of its first dimension, equally many if empty.
+Counts counts_of_rows(const char* title, const at::Tensor& tensor, at::IntArrayRef splits,
+                      int ranks, const Element& element);
+// The memory of the input is not that of the output: what comes would overwrite what is yet to be
+// sent.
+void check_apart(const char* title, const void* source, const void* target);
 
 }  // namespace tutti_torch

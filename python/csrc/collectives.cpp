@@ -97,9 +97,9 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_coalesced(
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_allgather_base(
     Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) {
   check_blocks(kAllgatherTitle, output, input, size_);
-  Launch launch = collective({OpType::_ALLGATHER_BASE, kAllgatherTitle}, options, {input});
+  Launch launch = collective({OpType::_ALLGATHER_BASE, kAllgatherTitle}, options, input);
   allgather_into(launch, output, input);
-  return launch.finish(Tensors{output});
+  return launch.finish(output);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_into_tensor_coalesced(
@@ -135,9 +135,9 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter(
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_reduce_scatter_base(
     Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) {
   check_blocks(kReduceScatterTitle, input, output, size_);
-  Launch launch = collective({OpType::_REDUCE_SCATTER_BASE, kReduceScatterTitle}, options, {input});
+  Launch launch = collective({OpType::_REDUCE_SCATTER_BASE, kReduceScatterTitle}, options, input);
   reduce_scatter_into(launch, output, input, options.reduceOp);
-  return launch.finish(Tensors{output});
+  return launch.finish(output);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter_tensor_coalesced(
@@ -158,7 +158,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter_tensor_coalesced(
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::barrier(const c10d::BarrierOptions& options) {
   Launch launch = collective({OpType::BARRIER, "ccl:barrier"}, options, {});
   launch.barrier();
-  return launch.finish(Tensors{});
+  return launch.finish(at::ArrayRef<Tensor>{});
 }
 
 // An error of the library's barrier names the ranks that did not come, which is all that
@@ -168,7 +168,7 @@ void ProcessGroupTutti::monitoredBarrier(const c10d::BarrierOptions& options,
   Launch launch(member_, {OpType::BARRIER, "ccl:monitored_barrier"}, true, options.timeout,
                 ++sequence_, {});
   launch.barrier();
-  if (const WorkPtr work = launch.finish(Tensors{})) work->wait();
+  if (const WorkPtr work = launch.finish(at::ArrayRef<Tensor>{})) work->wait();
 }
 
 }  // namespace tutti_torch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/SmallVector.h>
 #include <tutti/tutti.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace tutti_torch {
 
 // Of one block for each rank, in elements of the library's type.
-using Counts = std::vector<size_t>;
+using Counts = c10::SmallVector<size_t, 16>;
 
 // How the elements of a tensor are put to the library: each is `parts` elements of `type`.
 struct Element {

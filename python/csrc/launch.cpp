@@ -8,13 +8,13 @@
 namespace tutti_torch {
 
 Launch::Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
-               uint64_t sequence, const std::vector<at::Tensor>& tensors)
+               uint64_t sequence, at::ArrayRef<at::Tensor> tensors)
     : member_(member), kind_(kind), timeout_(timeout) {
   // A profiler wants an event that begins and ends, which a work has.
   if (blocking && !at::hasCallbacks()) return;
   member.communicator->sweep();
   work_ = c10::make_intrusive<RequestWork>(member.communicator, member.rank, kind.type, kind.title,
-                                           sequence, tensors);
+                                           sequence, tensors.vec());
 }
 
 // Taken as late as possible: staging runs PyTorch's operators, which may call into Python.
@@ -232,8 +232,8 @@ void Launch::recv(void* buffer, size_t count, tutti_type type, int peer, int tag
   work_->expect_message(count);
 }
 
-c10::intrusive_ptr<c10d::Work> Launch::finish(const std::vector<at::Tensor>& outputs) {
-  return work_ ? conclude({outputs}, false) : conclude({}, false);
+c10::intrusive_ptr<c10d::Work> Launch::finish(at::ArrayRef<at::Tensor> outputs) {
+  return work_ ? conclude({outputs.vec()}, false) : conclude({}, false);
 }
 
 c10::intrusive_ptr<c10d::Work> Launch::finish(const std::vector<std::vector<at::Tensor>>& outputs) {

@@ -39,7 +39,7 @@ class Launch {
   // `tensors` are shown in profiles. Blocking is only for operations made of collective calls: a
   // blocking receive could keep the matching send from being posted.
   Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
-         uint64_t sequence, const std::vector<at::Tensor>& tensors);
+         uint64_t sequence, at::ArrayRef<at::Tensor> tensors);
 
   // The dense memory of a tensor that is read, written, or both.
   const void* input(const at::Tensor& tensor);
@@ -68,7 +68,7 @@ class Launch {
   void recv(void* buffer, size_t count, tutti_type type, int peer, int tag);
 
   // The handle; null if the operation is complete. `outputs` become the value of its future.
-  c10::intrusive_ptr<c10d::Work> finish(const std::vector<at::Tensor>& outputs);
+  c10::intrusive_ptr<c10d::Work> finish(at::ArrayRef<at::Tensor> outputs);
   c10::intrusive_ptr<c10d::Work> finish(const std::vector<std::vector<at::Tensor>>& outputs);
 
  private:

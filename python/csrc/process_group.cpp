@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "named_groups.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -18,14 +19,20 @@ void check_tag(const char* title, int tag) {
 }  // namespace
 
 ProcessGroupTutti::ProcessGroupTutti(c10d::Store& store, int rank, int size,
-                                     std::chrono::milliseconds timeout, const std::string& name)
+                                     std::chrono::milliseconds timeout, const std::string& name,
+                                     bool is_default)
     : Backend(rank, size),
-      member_{Communicator::create(store, rank, size, timeout, name), rank, size} {
+      member_{Communicator::create(store, rank, size, timeout, name), rank, size},
+      named_(std::make_shared<const Member>(member_)) {
   init();
+  name_group(name, named_, is_default);
 }
 
 // Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
-ProcessGroupTutti::~ProcessGroupTutti() { member_.communicator->close(std::chrono::seconds(2)); }
+ProcessGroupTutti::~ProcessGroupTutti() {
+  forget_group(*named_);
+  member_.communicator->close(std::chrono::seconds(2));
+}
 
 c10::intrusive_ptr<c10d::Backend::Options> ProcessGroupTutti::getBackendOptions() {
   return c10::make_intrusive<Options>(getBackendName(), member_.communicator->default_timeout());
@@ -40,6 +47,7 @@ void ProcessGroupTutti::abort() {
 }
 
 void ProcessGroupTutti::shutdown() {
+  forget_group(*named_);
   member_.communicator->close(member_.communicator->default_timeout());
 }
 

@@ -20,9 +20,10 @@ class ProcessGroupTutti final : public c10d::Backend {
   using TensorLists = std::vector<Tensors>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  // Collective over the ranks of the group. `name` is shown in errors.
+  // Collective over the ranks of the group. `name` is shown in errors, and what operators that take
+  // a group by name call it; `is_default`: so does "".
   ProcessGroupTutti(c10d::Store& store, int rank, int size, std::chrono::milliseconds timeout,
-                    const std::string& name);
+                    const std::string& name, bool is_default = false);
   ~ProcessGroupTutti() override;
 
   const std::string getBackendName() const override { return "ccl"; }
@@ -77,13 +78,14 @@ class ProcessGroupTutti final : public c10d::Backend {
  private:
   // One collective, blocking if the caller does not want a handle.
   template <typename CollectiveOptions>
-  Launch collective(Kind kind, const CollectiveOptions& options, const Tensors& tensors) {
+  Launch collective(Kind kind, const CollectiveOptions& options, at::ArrayRef<Tensor> tensors) {
     return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
   }
   WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag);
 
   const Member member_;
-  std::atomic<uint64_t> sequence_ = 0;  // collectives begun
+  const std::shared_ptr<const Member> named_;  // the same
+  std::atomic<uint64_t> sequence_ = 0;         // collectives begun
 };
 
 }  // namespace tutti_torch

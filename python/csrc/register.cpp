@@ -6,6 +6,7 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "direct.hpp"
 #include "future_pool.hpp"
 #include "process_group.hpp"
 
@@ -15,8 +16,9 @@ using Milliseconds = std::chrono::milliseconds;
 
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
-                                                 const std::string& name) {
-  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(*store, rank, size, timeout, name);
+                                                 const std::string& name, bool is_default) {
+  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(*store, rank, size, timeout, name,
+                                                             is_default);
 }
 
 // For the exit of the interpreter: after this nothing of ours needs Python.
@@ -32,6 +34,7 @@ PYBIND11_MODULE(_C, module) {
   // Both wait for other processes or threads, which may need the interpreter.
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
-             py::arg("name"));
+             py::arg("name"), py::arg("is_default") = false);
   module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+  if (tutti_torch::add_direct_functions(module.ptr()) != 0) throw py::error_already_set();
 }

@@ -37,6 +37,9 @@ _check_version()
 
 from . import _C  # noqa: E402  (only after the check)
 
+# torch.ops.tutti; the import shortens the way from Python to the operators.
+from . import operators  # noqa: E402, F401
+
 # How long a program that ends without destroy_process_group() waits for operations that are not
 # complete, before it ends them with an error on all ranks.
 EXIT_PATIENCE = datetime.timedelta(seconds=2)
@@ -50,6 +53,7 @@ def create(options):
         options.group_size,
         options.timeout,
         options.group_id or "world",
+        is_default=not options.global_ranks_in_group,
     )
 
 
