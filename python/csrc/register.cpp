@@ -8,6 +8,7 @@
 
 #include "direct.hpp"
 #include "future_pool.hpp"
+#include "job.hpp"
 #include "process_group.hpp"
 
 namespace {
@@ -35,6 +36,18 @@ PYBIND11_MODULE(_C, module) {
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
              py::arg("name"), py::arg("is_default") = false);
+  py::class_<tutti_torch::Job>(module, "Job", "All processes that the launcher started.")
+      .def(py::init<Milliseconds>(), py::call_guard<py::gil_scoped_release>(), py::arg("timeout"))
+      .def_property_readonly("rank", &tutti_torch::Job::rank)
+      .def_property_readonly("size", &tutti_torch::Job::size)
+      .def("share", [](tutti_torch::Job& job, const std::string& text) {
+        std::string shared;
+        {
+          const py::gil_scoped_release released;
+          shared = job.share(text);
+        }
+        return py::bytes(shared);
+      });
   module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
   if (tutti_torch::add_direct_functions(module.ptr()) != 0) throw py::error_already_set();
 }

@@ -11,8 +11,9 @@ import atexit
 import datetime
 
 import torch
+import torch.distributed as dist
 
-from . import autoload
+from . import autoload, launcher
 from ._build_info import torch_version as built_against
 
 
@@ -47,6 +48,8 @@ EXIT_PATIENCE = datetime.timedelta(seconds=2)
 
 def create(options):
     """Makes the backend of one process group from torch.distributed's options."""
+    if options.group_size == 1 and not dist.is_initialized():
+        launcher.warn_if_alone()
     return _C.create_backend(
         options.store,
         options.group_rank,
@@ -58,5 +61,6 @@ def create(options):
 
 
 autoload.register()
+launcher.fill()
 # Threads that complete futures need the interpreter, so they end before it does.
 atexit.register(_C.stop, EXIT_PATIENCE)

@@ -245,6 +245,14 @@ TEST(Launcher, SlurmIsUnderstood) {
   }
 }
 
+TEST(Launcher, VariablesThatSayWhatSlurmSaysLeaveTheMeetingToSlurm) {
+  const Variables same = with(with(slurm(), "RANK", "3"), "WORLD_SIZE", "5");
+  expect_place(same, {3, 5, 1, 2, "", "Slurm's srun"});
+  expect_place(with(same, "MASTER_ADDR", "127.0.0.1"), {3, 5, 1, 2, "", "Slurm's srun"});
+  expect_place(with(same, "MASTER_ADDR", "node07"), {3, 5, 3, 5, "", "the environment"});
+  expect_place(with(same, "RANK", "2"), {2, 5, 2, 5, "", "the environment"});
+}
+
 TEST(Launcher, SlurmOverSeveralHostsIsAskedByWhatItServes) {
   const Route pmi =
       route_of(with(with(with(with(slurm(), "PMI_FD", "9"), "PMI_JOBID", "12.0"), "PMI_RANK", "3"),

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // By hand: RANK, WORLD_SIZE, perhaps LOCAL_RANK and LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
-// Many scripts of clusters set these from what their scheduler says.
+// Many scripts of clusters set these from what their scheduler says. Where they say no more than
+// Slurm does, and no place on the network where ranks meet, Slurm itself counts: it knows the step.
 #include "bootstrap/launchers/launchers.hpp"
 
 namespace tutti::launchers {
@@ -13,6 +14,15 @@ constexpr Names kNames = {"the environment", "RANK", "WORLD_SIZE", "LOCAL_RANK",
 // Of this host, whatever its name.
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
+bool as_slurm_says(const Getter& getter) {
+  const std::string host = getter("MASTER_ADDR").value_or("");
+  const auto same = [&](const char* ours, const char* theirs) {
+    return getter(ours) && getter(ours) == getter(theirs);
+  };
+  return same("RANK", "SLURM_PROCID") && same("WORLD_SIZE", "SLURM_STEP_NUM_TASKS") &&
+         getter("WORLD_SIZE") != "1" && (host.empty() || is_loopback(host));
 }
 
 Result<JobPlace> place_of(const Getter& getter) {
@@ -31,8 +41,8 @@ Result<JobPlace> place_of(const Getter& getter) {
 }  // namespace
 
 KnownLauncher by_hand() {
-  return {[](const Getter& getter) { return any_set(getter, kNames); }, place_of,
-          Launcher::kTorchrun};
+  return {[](const Getter& getter) { return any_set(getter, kNames) && !as_slurm_says(getter); },
+          place_of, Launcher::kTorchrun};
 }
 
 }  // namespace tutti::launchers
