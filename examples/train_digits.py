@@ -7,8 +7,9 @@ One process of the job; start them with any launcher:
     tutti run -n 2 python examples/train_digits.py
     torchrun --nproc-per-node 2 examples/train_digits.py --backend gloo
 
-The data are the 1797 images of 8 x 8 pixels that come with scikit-learn. Fails if fewer than 97 %
-of the images that were held out are recognised.
+The data are the 1797 images of 8 x 8 pixels that come with scikit-learn. Fails if it
+has trained for the usual number of epochs and fewer than 97 % of the images that were held out are
+recognised.
 """
 
 import argparse
@@ -20,19 +21,23 @@ import time
 
 import torch
 import torch.distributed as dist
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-WANTED_ACCURACY = 0.97
+try:
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+except ImportError:
+    sys.exit("train_digits.py: the images come with scikit-learn: pip install scikit-learn")
+
+WANTED_ACCURACY, USUAL_EPOCHS = 0.97, 40
 WARM_UP_STEPS = 20  # not timed: memory is allocated, buckets are arranged
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--backend", choices=["ccl", "gloo"], default="ccl")
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=USUAL_EPOCHS)
     parser.add_argument("--batch", type=int, default=32, help="images per process and step")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", metavar="FILE", help="where rank 0 writes the results")
@@ -115,8 +120,6 @@ def accuracy(network, images, labels):
 
 def main():
     arguments = parse_arguments()
-    if arguments.backend == "ccl":
-        import tutti_ccl.torch  # noqa: F401  (makes the backend known)
     # Without a launcher: a job of one process.
     for name, value in (("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_ADDR", "127.0.0.1"),
                         ("MASTER_PORT", "29500")):
@@ -140,7 +143,7 @@ def main():
             with open(arguments.json, "w", encoding="utf-8") as file:
                 json.dump(result, file)
     dist.destroy_process_group()
-    if reached < WANTED_ACCURACY:
+    if reached < WANTED_ACCURACY and arguments.epochs >= USUAL_EPOCHS:
         sys.exit(f"test accuracy {reached:.2%} is below {WANTED_ACCURACY:.0%}")
 
 

@@ -1,0 +1,80 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Every program of examples/ runs as it is written, over ccl, and finds its own result right."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from programs import ROOT, run
+
+TORCH = ROOT / "examples" / "torch"
+BETTER = TORCH / "better_than_gloo"
+
+# name of the file -> arguments for each time that it runs; "ranks=4" says how many, else 2.
+ARGUMENTS = {
+    "ddp_basic.py": ["--epochs 2 --samples 384"],
+    "ddp_checkpoint.py": ["--steps 10"],
+    "ddp_model_parallel.py": ["--steps 10", "ranks=4 --steps 5"],
+    "uneven_inputs.py": ["", "ranks=3"],
+    "resnet18.py": ["--images 160 --epochs 2 --width 4 --wanted-accuracy 0"],
+    "point_to_point.py": ["", "ranks=3 --count 10", "ranks=4 --count 2"],
+    "tensor_parallel.py": ["--layers 1 --width 64 --tokens 8"],
+    "fsdp2.py": ["--steps 6 --layers 1"],
+    "elastic_restart.py": ["--epochs 1"],
+    "mistakes.py": ["types", "sizes", "calls", "missing", "died"],
+}
+PROGRAMS = sorted([*TORCH.glob("*.py"), *BETTER.glob("*.py")])
+RUNS = [(path, arguments) for path in PROGRAMS for arguments in ARGUMENTS.get(path.name, [""])]
+
+
+@pytest.mark.parametrize("path,arguments", RUNS, ids=lambda value: getattr(value, "name", value))
+def test_an_example_runs_and_is_right(path, arguments):
+    ranks = int((re.match(r"ranks=(\d+)", arguments) or [0, 2])[1])
+    words = [word for word in arguments.split() if not word.startswith("ranks=")]
+    statuses, output = run(path, *words, ranks=ranks)
+    assert statuses == [0] * ranks, output
+    assert re.search(r"^(ok|after epoch)\b", output, re.MULTILINE), output
+
+
+def test_no_arguments_are_given_to_examples_that_are_not_there():
+    assert set(ARGUMENTS) <= {path.name for path in PROGRAMS}
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
+def test_an_example_says_how_it_is_started(path):
+    text = path.read_text(encoding="utf-8")
+    assert f" {path.relative_to(ROOT)}" in text.split('"""')[1]
+    assert '"--backend", choices=["ccl", "gloo"], default="ccl"' in text
+
+
+def checksum(output):
+    return re.search(r"checksum (\S+)", output)[1]
+
+
+def test_a_resumed_resnet_ends_as_one_that_was_not_stopped(tmp_path):
+    small = ["--images", 96, "--width", 4, "--epochs", 2, "--wanted-accuracy", 0]
+    kept = ["--checkpoint", tmp_path / "resnet.pt"]
+    statuses, straight = run(TORCH / "resnet18.py", *small)
+    assert statuses == [0, 0], straight
+    statuses, output = run(TORCH / "resnet18.py", *small, *kept, "--stop-after", 1)
+    assert statuses == [0, 0], output
+    assert "after epoch 1:" in output and checksum(output) != checksum(straight)
+    statuses, output = run(TORCH / "resnet18.py", *small, *kept, "--resume")
+    assert statuses == [0, 0], output
+    assert "after epoch 2:" in output and checksum(output) == checksum(straight)
+
+
+def torchrun(*arguments, seconds=120):
+    return subprocess.run([sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2",
+                           *arguments], cwd=ROOT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=seconds)
+
+
+def test_torchrun_starts_the_ranks_again_and_they_go_on():
+    done = torchrun("--max-restarts=1", "examples/torch/elastic_restart.py", "--epochs", "4")
+    assert done.returncode == 0, done.stdout
+    assert "rank 1 kills itself in epoch 2" in done.stdout
+    assert re.search(r"rank 0, life 0: .*rank 1 .*has died", done.stdout), done.stdout
+    assert "life 1 begins with epoch 2" in done.stdout
+    assert "ok: life 1" in done.stdout
