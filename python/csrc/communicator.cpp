@@ -17,10 +17,11 @@ struct Registry {
   std::mutex mutex;
   std::vector<std::weak_ptr<Communicator>> all;
 };
-Registry& registry() {
+Registry*& registry_now() {
   static auto* instance = new Registry;
-  return *instance;
+  return instance;
 }
+Registry& registry() { return *registry_now(); }
 
 }  // namespace
 
@@ -38,7 +39,7 @@ std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank,
   config.name = name.c_str();
   tutti_comm_t handle = nullptr;
   check(tutti_comm_create(&id, rank, size, &config, &handle), "ccl: making the process group");
-  auto made = std::make_shared<Communicator>(handle, timeout);
+  const std::shared_ptr<Communicator> made(new Communicator(handle, timeout), &release);
   std::lock_guard guard(registry().mutex);
   std::erase_if(registry().all, [](const auto& entry) { return entry.expired(); });
   registry().all.push_back(made);
@@ -51,6 +52,7 @@ Communicator::Communicator(tutti_comm_t handle, Milliseconds timeout)
 Communicator::~Communicator() { close(default_timeout()); }
 
 Communicator::Turn Communicator::lock(Milliseconds timeout) {
+  check_owner("ccl");
   Turn turn;
   turn.lock_ = std::unique_lock(turn_);
   turn.handle_ = handle_;  // changes only under turn_
@@ -79,6 +81,7 @@ void Communicator::forget(RequestWork& work) {
 }
 
 void Communicator::sweep() {
+  check_owner("ccl");
   std::vector<c10::intrusive_ptr<RequestWork>> dropped;
   {
     std::lock_guard guard(works_mutex_);
@@ -95,11 +98,13 @@ Communicator::Works Communicator::snapshot() {
 }
 
 void Communicator::abort(const std::string& reason) {
+  if (!owner_.here()) return;
   std::lock_guard guard(handle_mutex_);
   if (handle_ != nullptr) tutti_comm_abort(handle_, reason.c_str());
 }
 
 void Communicator::close(Milliseconds patience) {
+  if (!owner_.here()) return;
   const auto deadline = Clock::now() + patience;
   bool calm = true;
   for (const auto& work : snapshot()) {
@@ -135,5 +140,8 @@ void Communicator::close_all(Milliseconds patience) {
     if (const auto communicator = entry.lock()) communicator->close(patience);
   }
 }
+
+// The old one may be locked by a thread that is not here.
+void Communicator::forget_all() { registry_now() = new Registry; }
 
 }  // namespace tutti_torch

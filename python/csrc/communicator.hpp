@@ -6,6 +6,9 @@
 // Threads. The library wants one thread at a time; lock() sees to it. A blocking call holds the
 // lock until it is done, which is safe because a later call could not overtake it anyway. abort()
 // needs no lock. Nobody waits for Python's interpreter lock while holding a lock of this class.
+//
+// Forks. A child inherits the object, but neither its threads nor the peers' trust: there, calls
+// throw, and close() and the end of the last reference leave everything as it is.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -19,6 +22,7 @@
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "owner.hpp"
 #include "work.hpp"
 
 namespace tutti_torch {
@@ -50,6 +54,9 @@ class Communicator {
   void set_default_timeout(Milliseconds timeout) { default_timeout_ms_ = timeout.count(); }
   Milliseconds default_timeout() const { return Milliseconds(default_timeout_ms_); }
 
+  // Throws in a forked child of the process that made this.
+  void check_owner(const char* title) const { owner_.check(title); }
+
   // Keeps a work alive until it is complete, even if its handle is dropped; sweep() completes
   // those.
   void adopt(const c10::intrusive_ptr<RequestWork>& work);
@@ -64,10 +71,19 @@ class Communicator {
   void close(Milliseconds patience);
   // The same for every communicator of the process.
   static void close_all(Milliseconds patience);
+  // In the child, after a fork.
+  static void forget_all();
 
  private:
+  // In a forked child the memory stays: a condition variable whose waiters are not there cannot be
+  // destroyed.
+  static void release(Communicator* communicator) {
+    if (communicator->owner_.here()) delete communicator;
+  }
   using Works = std::list<c10::intrusive_ptr<RequestWork>>;
   Works snapshot();
+
+  const Owner owner_;
 
   std::timed_mutex turn_;       // held while calls are made
   int64_t current_timeout_ms_;  // what the library was told last; under turn_

@@ -13,10 +13,15 @@ constexpr size_t kKept = 2;
 
 }  // namespace
 
-FuturePool& FuturePool::instance() {
+FuturePool*& FuturePool::now() {
   static auto* pool = new FuturePool;
-  return *pool;
+  return pool;
 }
+
+FuturePool& FuturePool::instance() { return *now(); }
+
+// The old one may be locked by a thread that is not here.
+void FuturePool::forget() { now() = new FuturePool; }
 
 void FuturePool::post(c10::intrusive_ptr<RequestWork> work) {
   std::lock_guard guard(mutex_);

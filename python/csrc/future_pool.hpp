@@ -19,6 +19,8 @@ class FuturePool {
  public:
   // Never destroyed: threads of the library may post while the process exits.
   static FuturePool& instance();
+  // In the child, after a fork, which has none of the threads.
+  static void forget();
 
   void post(c10::intrusive_ptr<RequestWork> work);
   // Completes what was posted and ends the threads; for the exit of the interpreter, after which a
@@ -27,6 +29,7 @@ class FuturePool {
   void stop(std::chrono::milliseconds patience);
 
  private:
+  static FuturePool*& now();
   void run();
 
   std::mutex mutex_;

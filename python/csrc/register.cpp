@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The Python module tutti_ccl._C.
+#include <pthread.h>
 #include <pybind11/chrono.h>
 #include <torch/csrc/utils/pybind.h>
 
@@ -28,10 +29,17 @@ void stop(Milliseconds patience) {
   tutti_torch::FuturePool::instance().stop(patience);
 }
 
+void forked_child() {
+  tutti_torch::Owner::forks.fetch_add(1, std::memory_order_relaxed);
+  tutti_torch::Communicator::forget_all();
+  tutti_torch::FuturePool::forget();
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, module) {
   module.doc() = "The ccl backend of torch.distributed; use it through tutti_ccl.torch.";
+  pthread_atfork(nullptr, nullptr, &forked_child);
   // Both wait for other processes or threads, which may need the interpreter.
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),

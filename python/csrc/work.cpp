@@ -103,11 +103,13 @@ bool RequestWork::await_requests(std::optional<Milliseconds> timeout) {
 }
 
 bool RequestWork::isCompleted() {
+  communicator_->check_owner(title_);
   if (Visit visit(*this); visit && all_done()) settle();
   return Work::isCompleted();
 }
 
 bool RequestWork::wait(Milliseconds timeout) {
+  communicator_->check_owner(title_);
   const bool forever = timeout == kNoTimeout || timeout.count() < 0;
   const auto limit = forever ? std::nullopt : std::optional(timeout);
   if (!wait_quietly(limit)) {
@@ -187,6 +189,7 @@ int RequestWork::sourceRank() const {
 }
 
 c10::intrusive_ptr<Future> RequestWork::getFuture() {
+  communicator_->check_owner(title_);
   const Visit visit(*this);
   Delivery before;
   {

@@ -9,6 +9,7 @@
 
 import atexit
 import datetime
+import os
 
 import torch
 import torch.distributed as dist
@@ -46,10 +47,28 @@ from . import operators  # noqa: E402, F401
 EXIT_PATIENCE = datetime.timedelta(seconds=2)
 
 
+# The process that made the default group; a forked child inherits the group, and its store.
+_world_pid = None
+
+
+def _note_world(options):
+    global _world_pid
+    if dist.is_initialized():
+        if _world_pid not in (None, os.getpid()):
+            raise RuntimeError(
+                f"ccl: this process (pid {os.getpid()}) was forked from the one (pid {_world_pid}) "
+                "that made the process groups. Start processes that are to use groups by spawn "
+                "instead of fork"
+            )
+        return
+    _world_pid = os.getpid()
+    if options.group_size == 1:
+        launcher.warn_if_alone()
+
+
 def create(options):
     """Makes the backend of one process group from torch.distributed's options."""
-    if options.group_size == 1 and not dist.is_initialized():
-        launcher.warn_if_alone()
+    _note_world(options)
     return _C.create_backend(
         options.store,
         options.group_rank,
