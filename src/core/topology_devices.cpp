@@ -22,8 +22,6 @@ Result<TopologyHandle> load_devices(const std::string& xml) {
   hwloc_topology_t raw = topology->get();
   hwloc_topology_set_type_filter(raw, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-  // libpciaccess leaks; without it, hwloc asks the kernel itself.
-  hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
   // A device may be at a package none of whose cores this process may use.
   hwloc_topology_set_flags(raw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   if (!xml.empty() &&
