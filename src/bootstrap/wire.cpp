@@ -18,8 +18,8 @@ std::vector<std::byte> failure_bytes(const Status& cause) {
 Status failure_in(std::span<const std::byte> body) {
   int32_t code = 0;
   if (!take(body, code)) return {Code::kInternal, "an error without a text"};
-  const bool known = code > TUTTI_OK && code <= TUTTI_ERR_INTERNAL;
-  return {known ? static_cast<Code>(code) : Code::kInternal, text_in(body)};
+  const auto given = static_cast<Code>(code);
+  return {is_error(given) ? given : Code::kInternal, text_in(body)};
 }
 
 std::string line_broke(int error) {

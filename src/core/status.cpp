@@ -5,6 +5,14 @@
 
 namespace tutti {
 
+namespace {
+
+constexpr std::string_view kUnknown = "unknown status";
+
+}  // namespace
+
+bool is_error(Code code) { return code != Code::kOk && code_name(code) != kUnknown; }
+
 std::string_view code_name(Code code) {
   switch (code) {
     case Code::kOk: return "TUTTI_OK";
@@ -20,7 +28,7 @@ std::string_view code_name(Code code) {
     case Code::kTruncated: return "TUTTI_ERR_TRUNCATED";
     case Code::kInternal: return "TUTTI_ERR_INTERNAL";
   }
-  return "unknown status";
+  return kUnknown;
 }
 
 Status Status::system(int error_number, std::string_view what) {

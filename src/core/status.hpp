@@ -30,6 +30,8 @@ enum class Code : int {
 };
 
 std::string_view code_name(Code code);
+// Whether it is the code of an error; one that was read from somewhere may be none at all.
+bool is_error(Code code);
 
 // Success costs one null pointer; an error carries its code and a sentence to which each caller may
 // prepend where it happened ("allreduce #12: connect to rank 3: ...").

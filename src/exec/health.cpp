@@ -5,6 +5,23 @@
 #include <cstring>
 
 namespace tutti {
+namespace {
+
+// Any process of the host may have written over it, so nothing there is taken for granted.
+Status cause_in(const SharedState& shared) {
+  const auto code = static_cast<Code>(shared.cause_code);
+  if (!is_error(code)) {
+    return Status::format(Code::kInternal,
+                          "the communicator's shared state is corrupt: it is stopped, with the "
+                          "cause {}, which is no error code",
+                          shared.cause_code);
+  }
+  const std::string_view text(shared.cause_text,
+                              strnlen(shared.cause_text, sizeof shared.cause_text));
+  return {code, std::string(text)};
+}
+
+}  // namespace
 
 Health::Health(int rank, Transport& transport)
     : rank_(rank), transport_(transport), shared_(transport.shared_state()) {}
@@ -13,11 +30,9 @@ Status Health::cause() const {
   const std::lock_guard lock(mutex_);
   // A cause that a peer shared came before ours whenever both exist: fail() shares first.
   if (cause_.ok() && shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0) {
-    const std::string_view text(shared_->cause_text,
-                                strnlen(shared_->cause_text, sizeof shared_->cause_text));
-    const auto code = static_cast<Code>(shared_->cause_code);
-    transport_.has_failed(code);
-    return {code, std::string(text)};
+    Status cause = cause_in(*shared_);
+    transport_.has_failed(cause.code());
+    return cause;
   }
   return cause_;
 }

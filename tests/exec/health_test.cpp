@@ -53,5 +53,22 @@ TEST(Health, TellsOtherHostsTheFirstCauseWhoeverOfThisHostTellsIt) {
   for (const std::string& text : told) EXPECT_EQ(text, "the cause");
 }
 
+// A stray write of any process of the host must not pass for success, nor for a code of its own.
+TEST(Health, WhatIsNoErrorCodeInSharedMemoryIsAnErrorOfItsOwn) {
+  for (const uint32_t code : {0U, 777U, 0xffffffffU}) {
+    SharedState state{};
+    OnlyShared transport(state);
+    const Health health(0, transport);
+    state.cause_code = code;
+    state.cause_rank = 1;
+    state.stop.store(1);
+    EXPECT_TRUE(health.stopped());
+    EXPECT_EQ(health.cause().code(), Code::kInternal) << code;
+    EXPECT_NE(health.cause().message().find("shared state is corrupt"), std::string::npos)
+        << health.cause().message();
+    EXPECT_NE(health.cause().message().find(std::to_string(code)), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace tutti
