@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "core/clock.hpp"
+
 namespace tutti {
 namespace {
 
@@ -15,6 +17,11 @@ namespace {
 // match by the first and compare the second.
 constexpr Tag kUserTag = 0x7fffffff;
 constexpr int kTypeShift = 32;
+
+// Which of many started messages have ended is looked up for a part of the time only, or each one
+// that ends would cost a look at all: so many times as long apart as a look takes.
+constexpr size_t kFewActive = 64;
+constexpr double kLookApart = 8;
 
 Tag tag_of(const MessageArguments& arguments) {
   return static_cast<Tag>(arguments.type) << kTypeShift |
@@ -248,6 +255,17 @@ Message* Messages::poll_locked() {
     note_move();
     if (waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
   }
+  if (active_.size() <= kFewActive) [[likely]]
+    return take_ended();
+  const double begun_s = now_s();
+  if (begun_s < next_look_s_) return nullptr;
+  Message* const ended = take_ended();
+  const double now = now_s();
+  next_look_s_ = now + kLookApart * (now - begun_s);
+  return ended;
+}
+
+Message* Messages::take_ended() {
   Message* first = nullptr;
   Message** last = &first;
   std::erase_if(active_, [&](Message* message) {

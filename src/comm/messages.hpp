@@ -108,6 +108,7 @@ class Messages : public Attended {
   [[nodiscard]] bool held() const override { return lock_.held(); }
   bool poll_for_active();
   Message* poll_locked();
+  Message* take_ended();
   bool is_over(Message& message);
   [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
   [[nodiscard]] Status late() const;
@@ -125,6 +126,7 @@ class Messages : public Attended {
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_
+  double next_look_s_ = 0;                    // guarded by lock_; at many of them
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
   std::atomic<size_t> outstanding_{0};        // started and not ended
 };

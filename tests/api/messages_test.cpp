@@ -224,6 +224,31 @@ TEST(Messages, ThatNobodyHasAskedForYetWaitForTheirReceive) {
   });
 }
 
+// Of many receives that wait at once, each gets its own, in whatever order messages come.
+TEST(Messages, FindTheirReceivesAmongMany) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    constexpr size_t kMessages = 5000;
+    std::vector<int> data(kMessages, -1);
+    std::vector<tutti_request_t> requests(kMessages);
+    for (size_t i = 0; i < kMessages && rank == 0; ++i) {
+      const int tag = static_cast<int>(i);
+      ASSERT_OK(tutti_irecv(&data[i], 1, TUTTI_INT32, 1, tag, comm, &requests[i]));
+    }
+    ASSERT_OK(tutti_barrier(comm));
+    for (size_t i = 0; i < kMessages && rank == 1; ++i) {
+      data[i] = static_cast<int>(i * 7919 % kMessages);  // a prime: each once
+      ASSERT_OK(tutti_isend(&data[i], 1, TUTTI_INT32, 0, data[i], comm, &requests[i]));
+    }
+    for (size_t i = 0; i < kMessages; ++i) {
+      ASSERT_OK(tutti_request_wait(requests[i]));
+      EXPECT_OK(tutti_request_free(requests[i]));
+      if (rank == 0) {
+        ASSERT_EQ(data[i], static_cast<int>(i));
+      }
+    }
+  });
+}
+
 TEST(Messages, PersistentOnesAreSentAndReceivedAgain) {
   run_ranks(2, [](int rank, tutti_comm_t comm) {
     std::vector<int64_t> data(3000);

@@ -2,15 +2,6 @@
 #include "transports/match/matching.hpp"
 
 namespace tutti::match {
-namespace {
-
-Operation* find_posted(const Queue<Operation>& queue, Tag tag) {
-  Operation* receive = queue.first();
-  while (receive != nullptr && ((receive->tag ^ tag) & receive->mask) != 0) receive = receive->next;
-  return receive;
-}
-
-}  // namespace
 
 Matching::Matching(int ranks) : sources_(static_cast<size_t>(ranks)) {}
 
@@ -23,18 +14,14 @@ Matching::~Matching() {
 void Matching::post(Operation& receive) {
   receive.state = Operation::State::kPosted;
   receive.sequence = posted_++;
-  if (receive.peer == kAnySource) return posted_any_.push(receive);
-  sources_[static_cast<size_t>(receive.peer)].posted.push(receive);
+  posted_for(receive.peer).push(receive);
 }
 
-void Matching::unpost(Operation& receive) {
-  if (receive.peer == kAnySource) return posted_any_.remove(receive);
-  sources_[static_cast<size_t>(receive.peer)].posted.remove(receive);
-}
+void Matching::unpost(Operation& receive) { posted_for(receive.peer).remove(receive); }
 
 Operation* Matching::take_posted(int source, Tag tag) {
-  Operation* own = find_posted(sources_[static_cast<size_t>(source)].posted, tag);
-  Operation* any = find_posted(posted_any_, tag);
+  Operation* own = posted_for(source).find(tag);
+  Operation* any = posted_any_.find(tag);
   Operation* receive = own;
   if (own == nullptr || (any != nullptr && any->sequence < own->sequence)) receive = any;
   if (receive != nullptr) unpost(*receive);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "transports/match/posted.hpp"
 #include "transports/match/queue.hpp"
 #include "transports/transport.hpp"
 
@@ -96,14 +97,17 @@ class Matching {
 
  private:
   struct Source {
-    Queue<Operation> posted;
+    Posted<Operation> posted;
     Queue<Message> messages;
   };
+  Posted<Operation>& posted_for(int source) {
+    return source == kAnySource ? posted_any_ : sources_[static_cast<size_t>(source)].posted;
+  }
   [[nodiscard]] Message* find_message(int source, Tag tag, Tag mask) const;
   std::unique_ptr<Message> detach(Message& message);
 
   std::vector<Source> sources_;
-  Queue<Operation> posted_any_;
+  Posted<Operation> posted_any_;
   uint64_t posted_ = 0;   // so far
   uint64_t arrived_ = 0;  // so far
 };
