@@ -26,7 +26,10 @@ class ColumnEndpoint final : public Endpoint {
   bool poll() override { return network_->poll(); }
   bool poll_for(const Transfer& wanted) override { return network_->poll_for(wanted); }
   void cancel(Transfer& transfer) override { network_->cancel(transfer); }
-  void leave() override { network_->leave(); }
+  void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
+  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
+    return network_->last_words_of(rank_of(peer));
+  }
   [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(rank_of(peer)); }
   [[nodiscard]] uint64_t eager_bytes() const override { return network_->eager_bytes(); }
   [[nodiscard]] bool rings() const override { return network_->rings(); }

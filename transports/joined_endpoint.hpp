@@ -29,7 +29,10 @@ class JoinedEndpoint final : public Endpoint {
   bool poll_for(const Transfer& wanted) override;
   void cancel(Transfer& transfer) override;
   // The network joins the ranks of this host, too.
-  void leave() override { network_->leave(); }
+  void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
+  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
+    return network_->last_words_of(peer);
+  }
   [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
   [[nodiscard]] uint64_t eager_bytes() const override;
   [[nodiscard]] bool rings() const override { return host_->rings() && network_->rings(); }

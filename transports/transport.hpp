@@ -63,8 +63,11 @@ class Endpoint {
   virtual void cancel(Transfer& transfer) = 0;
   [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
   // Tells the peers that no more transfers begin here; none is under way. Theirs that wait for this
-  // rank then end with an error, after all that it sent.
-  virtual void leave() {}
+  // rank then end with an error, after all that it sent. `last_words`, of at most kMaxNoteBytes,
+  // are for them to look at, over a network.
+  virtual void leave(std::span<const std::byte> /*last_words*/) {}
+  // What `peer` has left with; empty until it has.
+  [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
   // Whether `peer` has said so, and all that it sent is here.
   [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
   // Whether what arrives rings this rank's bell. Where not, a thread that waits for it polls again
@@ -108,7 +111,8 @@ struct CallRecord {
   uint8_t collective;
   uint8_t type;
   uint8_t op;
-  uint8_t reserved;
+  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` says nothing
+  uint64_t marks;
 };
 // Written before each call line, of which each has its record, and read only on an error.
 struct alignas(kCacheLine) RecordLine {

@@ -344,11 +344,11 @@ Status Communicator::close() {
     (void)executor_->drain();
     (void)messages_->drain();
   }
-  const Status cause = health_->cause();
-  if (cause.ok()) {
+  if (health_->cause().ok()) {
     messages_->leave();
-    executor_->leave();
+    if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
   }
+  const Status cause = health_->cause();
   // First the monitor, which may have found a failure this moment: it tells the others before it is
   // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(watch_);

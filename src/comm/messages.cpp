@@ -309,7 +309,7 @@ Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer&
 
 void Messages::leave() {
   const std::lock_guard lock(lock_);
-  endpoint_->leave();
+  endpoint_->leave({});
 }
 
 Status Messages::late() const {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace tutti {
@@ -20,6 +21,26 @@ uint64_t mix_in(uint64_t bits, const std::vector<uint64_t>& numbers) {
   return bits;
 }
 
+// Of these two collectives, every rank knows all sizes. Null for others.
+const std::vector<uint64_t>* counts_known_to_all(const Call& call) {
+  if (call.collective == Collective::kAllgatherv) return &call.layouts->recv.counts;
+  if (call.collective == Collective::kReduceScatterv) return &call.layouts->send.counts;
+  return nullptr;
+}
+
+bool differ_in_counts(const CallRecord& a, const CallRecord& b) {
+  return a.marked != b.marked || a.marks != b.marks;
+}
+
+// "rank 3", or "one of the ranks 8 to 11": for whom two such calls have counts that differ.
+std::string ranks_that_differ(const CallRecord& a, const CallRecord& b) {
+  const int place = std::countr_zero(a.marks ^ b.marks) / 8;
+  const int first = place * a.marked;
+  if (a.marked == 1) return fmt::format("rank {}", first);
+  if (a.marked == UINT8_MAX) return fmt::format("one of the ranks from {} on", first);
+  return fmt::format("one of the ranks {} to {}", first, first + a.marked - 1);
+}
+
 }  // namespace
 
 bool reduces(Collective collective) {
@@ -33,12 +54,24 @@ uint32_t signature_of(const Call& call) {
                         static_cast<uint64_t>(call.type) << 8 | op << 16 |
                         static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 24;
   uint64_t bits = mix(mix(kind + 1) ^ call.count);
-  // Of these two, every rank knows all sizes.
-  if (call.collective == Collective::kAllgatherv) bits = mix_in(bits, call.layouts->recv.counts);
-  if (call.collective == Collective::kReduceScatterv) {
-    bits = mix_in(bits, call.layouts->send.counts);
-  }
+  if (const auto* counts = counts_known_to_all(call)) bits = mix_in(bits, *counts);
   return static_cast<uint32_t>(bits >> 32);
+}
+
+CountMarks marks_of(const Call& call) {
+  const std::vector<uint64_t>* const counts = counts_known_to_all(call);
+  if (counts == nullptr) return {};
+  constexpr size_t kMarks = sizeof(CountMarks::marks);
+  CountMarks marks;
+  const size_t each = std::min<size_t>((counts->size() + kMarks - 1) / kMarks, UINT8_MAX);
+  marks.each = static_cast<uint8_t>(each);
+  std::array<uint64_t, kMarks> bits{};
+  for (size_t rank = 0; rank < counts->size(); ++rank) {
+    uint64_t& mark = bits[std::min(rank / each, kMarks - 1)];
+    mark = mix(mark ^ ((*counts)[rank] + 1));
+  }
+  for (size_t i = 0; i < kMarks; ++i) marks.marks |= (bits[i] >> 56) << (8 * i);
+  return marks;
 }
 
 // Multiplying by an odd number loses nothing; the rotation brings high bits to where the next
@@ -67,6 +100,35 @@ std::string describe(const CallRecord& record) {
   if (reduces(collective)) text += fmt::format(", {}", op_name(static_cast<ReduceOp>(record.op)));
   if (record.root >= 0) text += fmt::format(", root {}", record.root);
   return text + ")";
+}
+
+bool differ(const CallRecord& a, const CallRecord& b) {
+  return describe(a) != describe(b) || differ_in_counts(a, b);
+}
+
+Status left_before(int rank, const CallRecord& own, int peer, const CallRecord* last) {
+  return Status::format(Code::kMismatch,
+                        "ranks made different calls: rank {} has destroyed its communicator after "
+                        "{}, rank {} has made {}",
+                        peer, last == nullptr ? "no call" : describe(*last), rank, describe(own));
+}
+
+Status mismatch(int rank, const CallRecord& own, int peer, const CallRecord& theirs) {
+  const std::string mine = describe(own);
+  const std::string other = describe(theirs);
+  constexpr std::string_view kDifferent = "ranks made different calls";
+  if (mine != other) {
+    return Status::format(Code::kMismatch, "{}: rank {} {}, rank {} {}", kDifferent, rank, mine,
+                          peer, other);
+  }
+  std::string what = "a call before it differed";
+  if (differ_in_counts(own, theirs) && own.marked == theirs.marked) {
+    what = "the count for " + ranks_that_differ(own, theirs) + " differs";
+  } else if (own.marked != 0) {
+    what = "a count or a call before it differed";
+  }
+  return Status::format(Code::kMismatch, "{}: ranks {} and {} are both in {}, but {}", kDifferent,
+                        rank, peer, mine, what);
 }
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "core/status.hpp"
 #include "core/types.hpp"
 #include "sched/schedule.hpp"
 #include "transports/transport.hpp"
@@ -43,16 +44,31 @@ uint32_t signature_of(const Call& call);
 // for a chance of 2^-32).
 uint32_t chained(uint32_t chain, uint32_t signature);
 
-inline CallRecord record_of(const Call& call, uint64_t sequence) {
+// Of a call in which every rank knows the sizes of all blocks: by which ranks that disagree on them
+// can tell for whom. Each byte of `marks` is of so many ranks' blocks, `each`, in rank order.
+struct CountMarks {
+  uint64_t marks = 0;
+  uint8_t each = 0;  // 0: of no such call
+};
+CountMarks marks_of(const Call& call);
+
+inline CallRecord record_of(const Call& call, uint64_t sequence, CountMarks marks = {}) {
   return {.sequence = sequence,
           .count = call.count,
           .root = call.root,
           .collective = static_cast<uint8_t>(call.collective),
           .type = static_cast<uint8_t>(call.type),
           .op = static_cast<uint8_t>(call.op),
-          .reserved = 0};
+          .marked = marks.each,
+          .marks = marks.marks};
 }
 // "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4".
 std::string describe(const CallRecord& record);
+// Whether the calls differ as far as records tell.
+bool differ(const CallRecord& a, const CallRecord& b);
+// The error of two ranks whose calls do not match.
+Status mismatch(int rank, const CallRecord& own, int peer, const CallRecord& theirs);
+// Of a peer that made no calls after `last`, if any, while this rank has made `own`.
+Status left_before(int rank, const CallRecord& own, int peer, const CallRecord* last);
 
 }  // namespace tutti

@@ -14,8 +14,8 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
-// How long a call waits before it asks ranks of other hosts where they are.
-constexpr int64_t kAskAfterMs = 1000;
+// How long a call waits before it tells those whom it waits for, and again if these are others.
+constexpr int64_t kTellAfterMs = 1000;
 
 // What is started is begun at once by the thread that starts it if the blocks of all ranks are not
 // longer together: in no longer than it takes to wake a worker.
@@ -35,7 +35,7 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
       health_(health),
       journal_(settings.hosts == nullptr
                    ? nullptr
-                   : std::make_unique<Journal>(settings.rank, settings.tell)) {
+                   : std::make_unique<Journal>(settings.rank, settings.ranks, settings.tell)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group)));
   }
@@ -59,9 +59,10 @@ Status Executor::run(const Call& call) {
 Status Executor::run_here(const Call& call, const Plan& plan) {
   LaneGroup& lane = lanes_.front()->lanes();
   ++sequence_;
-  if (journal_ != nullptr && !enter(call, plan)) [[unlikely]]
+  uint32_t chain = 0;
+  if (journal_ != nullptr && !enter(plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
-  lane.start(plan, 0, call, sequence_);
+  lane.start(plan, 0, call, sequence_, chain);
   Advance advance = lane.advance();
   if (advance == Advance::kDone) return {};
   WaitEnd end = WaitEnd::kReady;
@@ -76,8 +77,8 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
 }
 
 // False if it turns out that another rank's call of that number does not match.
-bool Executor::enter(const Call& call, const Plan& plan) {
-  const Status status = journal_->enter(record_of(call, sequence_), plan.signature);
+bool Executor::enter(const Plan& plan, uint32_t& chain) {
+  const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
   return status.ok();
 }
@@ -85,24 +86,26 @@ bool Executor::enter(const Call& call, const Plan& plan) {
 template <typename Ready>
 WaitEnd Executor::wait_here(const LaneGroup& lanes, const Ready& ready) {
   Waiter waiter = this->waiter(settings_.caller_patience);
-  if (journal_ == nullptr || waiter.timeout_ms <= kAskAfterMs) return wait_until(waiter, ready);
-  const int64_t timeout_ms = std::exchange(waiter.timeout_ms, kAskAfterMs);
-  const WaitEnd end = wait_until(waiter, ready);
-  if (end != WaitEnd::kDeadline) return end;
-  ask(lanes, sequence_);
-  waiter.timeout_ms = timeout_ms == kNever ? kNever : timeout_ms - kAskAfterMs;
-  return wait_until(waiter, ready);
+  if (journal_ == nullptr) return wait_until(waiter, ready);
+  int64_t left_ms = waiter.timeout_ms;
+  for (;;) {
+    waiter.timeout_ms = std::min(left_ms, kTellAfterMs);
+    const WaitEnd end = wait_until(waiter, ready);
+    if (end != WaitEnd::kDeadline || left_ms <= kTellAfterMs) return end;
+    tell_awaited(lanes, sequence_);
+    if (left_ms != kNever) left_ms -= kTellAfterMs;
+  }
 }
 
-void Executor::ask(const LaneGroup& lanes, uint64_t sequence) {
-  lanes.for_each_awaited([&](int rank) { journal_->ask(rank, sequence); });
+void Executor::tell_awaited(const LaneGroup& lanes, uint64_t sequence) {
+  lanes.for_each_awaited([&](int rank) { journal_->wait_for(rank, sequence); });
 }
 
 // When its time has come.
-void Executor::ask_once(Operation& operation, const LaneGroup& lanes) {
-  if (rough_ms() < operation.ask_ms_) return;
-  operation.ask_ms_ = kNever;
-  ask(lanes, operation.sequence_);
+void Executor::tell_awaited(Operation& operation, const LaneGroup& lanes) {
+  if (rough_ms() < operation.tell_ms_) return;
+  operation.tell_ms_ = rough_deadline_ms(kTellAfterMs);
+  tell_awaited(lanes, operation.sequence_);
 }
 
 void Executor::heard(int peer, std::span<const std::byte> note) {
@@ -122,12 +125,12 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.plan_ = plan_for(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
   ++sequence_;
-  if (journal_ != nullptr && !enter(operation.call_, *operation.plan_)) {
+  if (journal_ != nullptr && !enter(*operation.plan_, operation.chain_)) {
     return why_stopped(operation.call_, sequence_);
   }
   operation.sequence_ = sequence_;
   operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
-  operation.ask_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kAskAfterMs);
+  operation.tell_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kTellAfterMs);
   const bool brief = is_brief(operation);
   const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
   if (begun && ends_at_once(operation)) return {};
@@ -153,7 +156,7 @@ bool Executor::is_brief(const Operation& operation) const {
 // Begins an operation while no other is outstanding; whether that was all.
 bool Executor::ends_at_once(Operation& operation) {
   LaneGroup& lane = lanes_.front()->lanes();
-  lane.start(*operation.plan_, 0, operation.call_, operation.sequence_);
+  lane.start(*operation.plan_, 0, operation.call_, operation.sequence_, operation.chain_);
   const Advance advance = lane.advance();
   if (advance == Advance::kBlocked) return false;
   Status status;
@@ -204,10 +207,6 @@ bool Executor::has_left(int peer) {
   return lanes.has_left(hosts->place(peer));
 }
 
-void Executor::leave() {
-  for (const auto& queue : lanes_) queue->lanes().leave();
-}
-
 // ---- plans -------------------------------------------------------------------------------------
 
 const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
@@ -242,28 +241,7 @@ const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
   return last_plan_;
 }
 
-// ---- ends --------------------------------------------------------------------------------------
-
-Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
-                         WaitEnd end) {
-  if (advance == Advance::kFailed) {
-    health_.fail(lanes.status());
-  } else if (end == WaitEnd::kDeadline) {
-    std::string whom = lanes.blocked_on();
-    if (journal_ != nullptr) {
-      lanes.for_each_awaited([&](int rank) { whom += journal_->answer_of(rank, sequence); });
-    }
-    health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
-                                timeout_ms(), describe(record_of(call, sequence)), whom));
-  }
-  lanes.abandon();
-  return why_stopped(call, sequence);
-}
-
-Status Executor::why_stopped(const Call& call, uint64_t sequence) {
-  failed_.store(true);
-  return health_.cause().with_context(describe(record_of(call, sequence)));
-}
+// ---- ends -------------------------------------------------------------------------------------
 
 void Executor::part_ended(Operation& operation, const Status& status) {
   if (!status.ok()) {

@@ -51,8 +51,9 @@ class Executor : public Attended {
 
   void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
-  // Tells the peers that no further calls come.
-  void leave();
+  // Tells the peers that no further calls come. An error if it turns out that the last ones do not
+  // match theirs; peers are not waited for, but for a moment where nobody else can have looked.
+  Status leave();
   // Whether a peer on this host has made its last call; of one elsewhere that is never known here.
   [[nodiscard]] bool has_left(int peer);
   // What a rank has told this one (ExecutorSettings::tell); the monitor's thread.
@@ -68,12 +69,17 @@ class Executor : public Attended {
  private:
   friend class LaneQueue;
   Status run_here(const Call& call, const Plan& plan);
-  bool enter(const Call& call, const Plan& plan);
+  bool enter(const Plan& plan, uint32_t& chain);
   template <typename Ready>
   WaitEnd wait_here(const LaneGroup& lanes, const Ready& ready);
-  void ask(const LaneGroup& lanes, uint64_t sequence);
-  void ask_once(Operation& operation, const LaneGroup& lanes);
+  void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
+  void tell_awaited(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
+  Status check_last_words();
+  void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
+  [[nodiscard]] std::string who_is_late(LaneGroup& lanes, uint64_t sequence);
+  [[nodiscard]] std::string name_of(int rank) const;
+  [[nodiscard]] Waiter waiter_for(int64_t timeout_ms) const;
   // How a call that did not succeed ends: breaks the communicator and words the error.
   Status give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                  WaitEnd end);

@@ -3,92 +3,171 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tutti {
 namespace {
 
-std::string describe(const CallNote& note) {
-  if (note.sequence == 0) return "none";
-  return describe(CallRecord{.sequence = note.sequence,
-                             .count = note.count,
-                             .root = note.root,
-                             .collective = note.collective,
-                             .type = note.type,
-                             .op = note.op,
-                             .reserved = 0});
+Result<CallNote> note_in(int peer, std::span<const std::byte> bytes) {
+  CallNote note;
+  if (bytes.size() != sizeof note) {
+    return Status::format(Code::kInternal, "rank {} told of a call in {} bytes, expected {}", peer,
+                          bytes.size(), sizeof note);
+  }
+  std::memcpy(&note, bytes.data(), sizeof note);
+  return note;
 }
 
 }  // namespace
 
-Status Journal::enter(const CallRecord& record, uint32_t signature) {
-  const std::lock_guard lock(mutex_);
-  const uint32_t chain = chained(kept(last_).chain, signature);
-  last_ = record.sequence;
-  calls_[last_ % kKept] = {.sequence = record.sequence,
-                           .count = record.count,
-                           .root = record.root,
-                           .collective = record.collective,
-                           .type = record.type,
-                           .op = record.op,
-                           .chain = chain};
-  for (const auto& [peer, note] : told_) {
-    if (note.sequence == last_ && note.asks != 0) TUTTI_RETURN_IF_ERROR(compare(peer, note));
+CallNote Journal::note_of(uint64_t sequence, NoteKind kind) const {
+  CallNote note = sequence == 0 ? CallNote{} : kept(sequence);
+  note.kind = kind;
+  return note;
+}
+
+Status Journal::enter(const CallRecord& record, uint32_t signature, uint32_t& chain) {
+  std::vector<std::pair<int, CallNote>> replies;
+  {
+    const std::lock_guard lock(mutex_);
+    const uint32_t before = kept(last_).chain;
+    chain = chained(before, signature);
+    last_ = record.sequence;
+    calls_[last_ % kKept] = {.record = record, .before = before, .chain = chain};
+    for (const auto& [peer, note] : told_) {
+      if (note.record.sequence != last_) continue;
+      Outcome outcome = compare(peer, note);
+      if (!outcome.status.ok()) return outcome.status;
+      if (outcome.reply) replies.emplace_back(peer, *outcome.reply);
+    }
   }
+  for (const auto& [peer, note] : replies) tell_(peer, note);
   return {};
 }
 
-void Journal::ask(int peer, uint64_t sequence) {
+void Journal::wait_for(int peer, uint64_t sequence) {
   CallNote note;
   {
     const std::lock_guard lock(mutex_);
-    note = kept(sequence);
+    if (!keeps(sequence)) return;  // too many have been queued since
+    if (std::exchange(waited_for_[peer], sequence) == sequence) return;
+    note = note_of(sequence, NoteKind::kWaits);
   }
-  if (note.sequence != sequence) return;  // too many have been queued since
-  note.asks = 1;
+  tell_(peer, note);
+}
+
+void Journal::compare_with(int peer, uint64_t sequence) {
+  CallNote note;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!keeps(sequence)) return;
+    note = note_of(sequence, NoteKind::kCompares);
+    note.alike = forgotten();
+    note.differs = sequence;
+  }
   tell_(peer, note);
 }
 
 Status Journal::heard(int peer, std::span<const std::byte> bytes) {
-  CallNote theirs;
-  if (bytes.size() != sizeof theirs) {
-    return Status::format(Code::kInternal, "rank {} told of a call in {} bytes, expected {}", peer,
-                          bytes.size(), sizeof theirs);
-  }
-  std::memcpy(&theirs, bytes.data(), sizeof theirs);
-  CallNote mine;
+  const Result<CallNote> theirs = note_in(peer, bytes);
+  if (!theirs.ok()) return theirs.status();
+  Outcome outcome;
   {
     const std::lock_guard lock(mutex_);
-    told_[peer] = theirs;
-    if (theirs.asks == 0) return {};
-    if (theirs.sequence <= last_) return compare(peer, theirs);
-    mine = kept(last_);
+    CallNote& told = told_[peer];
+    if (theirs->record.sequence >= told.record.sequence) told = *theirs;
+    if (theirs->kind == NoteKind::kAnswers) answers_[peer] = theirs->record;
+    outcome = compare(peer, *theirs);
+    const bool not_yet = theirs->record.sequence > last_ && theirs->kind != NoteKind::kAnswers;
+    if (not_yet || theirs->kind == NoteKind::kAsks) {
+      outcome.reply = note_of(last_, NoteKind::kAnswers);
+    }
   }
-  tell_(peer, mine);
-  return {};
+  if (outcome.status.ok() && outcome.reply) tell_(peer, *outcome.reply);
+  return outcome.status;
 }
 
-Status Journal::compare(int peer, const CallNote& theirs) const {
-  const CallNote& mine = kept(theirs.sequence);
-  if (mine.sequence != theirs.sequence || mine.chain == theirs.chain) return {};
-  const std::string own = describe(mine);
-  const std::string other = describe(theirs);
-  if (own == other) {
-    return Status::format(Code::kMismatch,
-                          "ranks made different calls: ranks {} and {} are both in {}, but their "
-                          "blocks or a call before it differed",
-                          rank_, peer, own);
+// ---- calls that differ -------------------------------------------------------------------------
+
+// With the call of that number, if this rank has made it.
+Journal::Outcome Journal::compare(int peer, const CallNote& theirs) const {
+  const uint64_t at = theirs.record.sequence;
+  const bool halves = theirs.kind == NoteKind::kCompares;
+  if (at == 0 || at > last_) return {};
+  if (!keeps(at)) return halves ? halve(peer, theirs, theirs.alike, theirs.differs) : Outcome{};
+  const CallNote& mine = kept(at);
+  if (mine.chain == theirs.chain) {
+    return halves && at < theirs.differs ? halve(peer, theirs, at, theirs.differs) : Outcome{};
   }
-  return Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
-                        rank_, own, peer, other);
+  if (mine.before == theirs.before) {
+    return {.status = mismatch(rank_, mine.record, peer, theirs.record)};
+  }
+  return halve(peer, theirs, halves ? theirs.alike : 0, at - 1);
 }
 
-std::string Journal::answer_of(int peer, uint64_t sequence) const {
+// The first call that differs comes after `alike` and is `differs` at the latest.
+Journal::Outcome Journal::halve(int peer, const CallNote& theirs, uint64_t alike,
+                                uint64_t differs) const {
+  alike = std::max(alike, forgotten());
+  if (alike >= differs) {
+    return {.status = Status::format(Code::kMismatch,
+                                     "ranks made different calls: ranks {} and {} did before {}, "
+                                     "too long ago to tell which",
+                                     rank_, peer, describe(theirs.record))};
+  }
+  CallNote note = note_of(alike + (differs - alike + 1) / 2, NoteKind::kCompares);
+  note.alike = alike;
+  note.differs = differs;
+  return {.reply = note};
+}
+
+// ---- answers -----------------------------------------------------------------------------------
+
+void Journal::ask_all() {
+  CallNote note;
+  {
+    const std::lock_guard lock(mutex_);
+    answers_.clear();
+    note = note_of(last_, NoteKind::kAsks);
+  }
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_) tell_(peer, note);
+  }
+}
+
+Journal::Answers Journal::answers(uint64_t sequence) const {
   const std::lock_guard lock(mutex_);
-  const auto told = told_.find(peer);
-  if (told == told_.end() || told->second.sequence >= sequence) return "";
-  return fmt::format("; rank {} had not entered the call, its last was {}", peer,
-                     describe(told->second));
+  Answers answers;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer == rank_) continue;
+    const auto answer = answers_.find(peer);
+    if (answer == answers_.end()) {
+      answers.missing.push_back(peer);
+    } else if (answer->second.sequence < sequence) {
+      answers.late.emplace_back(peer, answer->second);
+    }
+  }
+  return answers;
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+CallNote Journal::last_words() const {
+  const std::lock_guard lock(mutex_);
+  return note_of(last_, NoteKind::kAnswers);
+}
+
+Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) const {
+  const Result<CallNote> theirs = note_in(peer, bytes);
+  if (!theirs.ok()) return theirs.status();
+  const std::lock_guard lock(mutex_);
+  Outcome outcome = compare(peer, *theirs);
+  const uint64_t at = theirs->record.sequence;
+  if (!outcome.status.ok()) return outcome.status;
+  if (outcome.reply) return mismatch(rank_, kept(at).record, peer, theirs->record);
+  if (at >= last_) return {};
+  return left_before(rank_, kept(last_).record, peer, at == 0 ? nullptr : &theirs->record);
 }
 
 }  // namespace tutti

@@ -48,7 +48,8 @@ Lane::Lane(int rank, int ranks, bool crowded, Staging staging, Transport& transp
   }
 }
 
-void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRecord& record) {
+void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
+                 uint32_t chain) {
   plan_ = &plan;
   part_ = &plan.parts[index];
   arguments_ = &call;
@@ -59,6 +60,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   next_peer_ = 0;
   next_receive_ = 0;
   record_ = record;
+  chain_ = chain;
   if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
   begun_ = window_ == nullptr;
   if (!begun_) close_gate();
@@ -331,11 +333,31 @@ bool Lane::pulled_in_time() {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-void Lane::leave() {
-  endpoint_->leave();
-  if (window_ == nullptr) return;
+Status Lane::leave(std::span<const std::byte> last_words) {
+  endpoint_->leave(last_words);
+  if (window_ == nullptr) return {};
   shared(rank_).departure->left.store(1, std::memory_order_release);
   transport_.notify();
+  // Of two ranks that leave at the same time, one at least sees all of the other's.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_ && !last_calls_match(peer)) return status_;
+  }
+  return {};
+}
+
+// Those at which nobody has looked yet. Waits for nobody.
+bool Lane::last_calls_match(int peer) {
+  for (uint32_t call = call_; call != synced_; --call) {
+    const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
+    if (entry.call != call) continue;
+    if (entry.chain != chains_[call % kCallLines]) return mismatched(peer, call);
+    break;
+  }
+  const uint32_t last = last_call_of(peer);
+  if (!has_left(peer) || reached(last, call_)) return true;
+  return fail(tutti::left_before(number_of(rank_), record_, number_of(peer),
+                                 last == 0 ? nullptr : &record_at(peer, last)));
 }
 
 bool Lane::has_left(int peer) const {

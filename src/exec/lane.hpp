@@ -89,8 +89,10 @@ class Lane {
        std::vector<int> names = {});
 
   // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
-  // The record is what texts and peers call it by.
-  void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record);
+  // The record is what texts and peers call it by, the chain that of the communicator's calls up to
+  // this one, if they are counted (exec/journal.hpp), else 0: messages carry it.
+  void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
+             uint32_t chain);
   // Runs until done, blocked on a peer, or failed (then see status()).
   Advance advance();
   // The error of the last advance() that returned kFailed.
@@ -102,12 +104,22 @@ class Lane {
   // "rank 2 (pid 77 on h) has not entered the call; its last was broadcast #2 (...)": whom the lane
   // is waiting for. For error texts.
   [[nodiscard]] std::string blocked_on() const;
-  // Whose message the lane is waiting for, by its number in the communicator; -1: none.
-  [[nodiscard]] int waits_for() const;
-  // Tells peers that this rank makes no further calls. Not while a schedule runs.
-  void leave();
+  // Those whom the lane is waiting for, by their numbers in the communicator.
+  [[nodiscard]] std::vector<int> waits_for() const;
+  // If the last advance() failed because a message belongs to a call that is not this one, and
+  // nobody here knows which: who sent it, by its number in the communicator; else -1.
+  [[nodiscard]] int stranger() const { return stranger_; }
+  // Tells peers that this rank makes no further calls, and `last_words` to those over a network.
+  // Not while a schedule runs. An error if it turns out that its last calls, in which nobody had to
+  // wait, do not match those of a peer: of two ranks, who leaves last finds out.
+  Status leave(std::span<const std::byte> last_words);
   // Whether `peer` has said so.
   [[nodiscard]] bool has_left(int peer) const;
+  // What `peer` has told as its last words over a network; empty until it has.
+  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
+    poll();
+    return endpoint_->last_words_of(peer);
+  }
 
  private:
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
@@ -169,6 +181,7 @@ class Lane {
   bool all_entered(uint32_t call);
   bool left_before(int peer, uint32_t call);
   bool mismatched(int peer, uint32_t call);
+  bool last_calls_match(int peer);
   [[nodiscard]] uint32_t first_difference(int peer, uint32_t call) const;
   [[nodiscard]] const CallRecord& own_record(uint32_t call) const;
   [[nodiscard]] uint32_t last_call_of(int peer) const;
@@ -259,6 +272,8 @@ class Lane {
   const Plan::Part* part_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
+  uint32_t chain_ = 0;
+  int stranger_ = -1;
   Rivalry* rivalry_ = nullptr;  // if the part has a rival
   Rival way_ = Rival::kFirst;   // of this call
   double timed_from_s_ = 0;     // by the decider; 0: not timed

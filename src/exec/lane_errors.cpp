@@ -36,6 +36,11 @@ std::string Lane::blocked_on() const {
     if (peer == rank_) continue;
     const uint32_t last = last_call_of(peer);
     if (reached(last, wanted)) continue;
+    // Of a composed call, which enters here once for each phase.
+    if (begun_ && last != 0 && record_at(peer, last).sequence == record_.sequence) {
+      add(name_of(peer) + " entered the call but is late for its part of it");
+      continue;
+    }
     add(fmt::format("{} has not entered {}; its last was {}", name_of(peer), call,
                     last == 0 ? "none" : describe(record_at(peer, last))));
   }
@@ -59,11 +64,20 @@ const Step* Lane::blocked_step() const {
   return next_ < steps.size() ? &steps[next_] : nullptr;
 }
 
-int Lane::waits_for() const {
-  if (part_ == nullptr) return -1;
+std::vector<int> Lane::waits_for() const {
+  std::vector<int> peers;
+  if (part_ == nullptr) return peers;
+  const uint32_t wanted = begun_ ? call_ : gate_;
+  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
+    if (peer != rank_ && !reached(last_call_of(peer), wanted)) peers.push_back(number_of(peer));
+  }
   // Receives are not posted past any other step that can block, so that is what comes next.
-  if (!receives_.empty()) return number_of(part_->schedule.steps[next_].peer);
-  return sends_.empty() ? -1 : number_of(sends_.front().peer);
+  if (!receives_.empty()) {
+    peers.push_back(number_of(part_->schedule.steps[next_].peer));
+  } else if (!sends_.empty()) {
+    peers.push_back(number_of(sends_.front().peer));
+  }
+  return peers;
 }
 
 uint32_t Lane::last_call_of(int peer) const {
@@ -77,9 +91,8 @@ uint32_t Lane::last_call_of(int peer) const {
 
 bool Lane::mismatched(int peer, uint32_t call) {
   const uint32_t first = first_difference(peer, call);
-  return fail(Status::format(Code::kMismatch, "ranks made different calls: rank {} {}, rank {} {}",
-                             number_of(rank_), describe(own_record(first)), number_of(peer),
-                             describe(record_at(peer, first))));
+  return fail(
+      mismatch(number_of(rank_), own_record(first), number_of(peer), record_at(peer, first)));
 }
 
 // Which call differed: `call`, or one before it at which nobody looked. The record of such a one
@@ -88,7 +101,7 @@ uint32_t Lane::first_difference(int peer, uint32_t call) const {
   for (uint32_t earlier = synced_ + 1; !reached(earlier, call); ++earlier) {
     const CallRecord& mine = own_record(earlier);
     const CallRecord& theirs = record_at(peer, earlier);
-    if (mine.sequence == theirs.sequence && describe(mine) != describe(theirs)) return earlier;
+    if (mine.sequence == theirs.sequence && differ(mine, theirs)) return earlier;
   }
   return call;
 }

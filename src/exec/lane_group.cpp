@@ -18,11 +18,13 @@ LaneGroup::LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host,
                      std::unique_ptr<Lane> column)
     : all_(std::move(all)), lanes_{std::move(host), std::move(column)} {}
 
-void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const CallRecord& record) {
+void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
+                             uint32_t chain) {
   composed_ = part.composed.get();
   arguments_ = &call;
   offset_ = part.offset;
   record_ = record;
+  chain_ = chain;
   progress_ = {};
   const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
@@ -71,7 +73,7 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   }
   Call& call = calls_[static_cast<size_t>(scope)];
   bind(phase, call);
-  lane_of(scope).start(*phase.plan, 0, call, record_);
+  lane_of(scope).start(*phase.plan, 0, call, record_, chain_);
   return true;
 }
 
@@ -127,11 +129,14 @@ std::string LaneGroup::blocked_on() const {
   return text;
 }
 
-void LaneGroup::leave() {
-  all_->leave();
+Status LaneGroup::leave(std::span<const std::byte> last_words) {
+  Status outcome = all_->leave(last_words);
   for (const auto& lane : lanes_) {
-    if (lane != nullptr) lane->leave();
+    if (lane == nullptr) continue;
+    Status status = lane->leave({});
+    if (outcome.ok()) outcome = std::move(status);
   }
+  return outcome;
 }
 
 }  // namespace tutti

@@ -5,6 +5,7 @@
 // (algorithms/composition.hpp). Belongs to one thread at a time, as a lane does, and never waits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -21,26 +22,33 @@ class LaneGroup {
                      std::unique_ptr<Lane> column = nullptr);
 
   // As of a lane.
-  void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence) {
-    const CallRecord record = record_of(call, sequence);
+  void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence, uint32_t chain) {
+    const CallRecord record = plan.record_of(sequence);
     const Plan::Part& part = plan.parts[index];
     if (part.composed == nullptr) [[likely]]
-      return all_->start(plan, index, call, record);
-    start_phases(part, call, record);
+      return all_->start(plan, index, call, record, chain);
+    start_phases(part, call, record, chain);
   }
   Advance advance() { return composed_ == nullptr ? all_->advance() : advance_phases(); }
   [[nodiscard]] const Status& status() const;
   void abandon();
   [[nodiscard]] std::string blocked_on() const;
-  // Calls wait(rank) for each rank whose message a lane is waiting for.
+  // Calls wait(rank) for each rank that a lane is waiting for.
   template <typename Wait>
   void for_each_awaited(const Wait& wait) const {
     for (const Lane* lane : {all_.get(), lanes_[0].get(), lanes_[1].get()}) {
-      const int rank = lane == nullptr ? -1 : lane->waits_for();
-      if (rank >= 0) wait(rank);
+      if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
     }
   }
-  void leave();
+  // As of the lane that failed.
+  [[nodiscard]] int stranger() const {
+    return failed_ != nullptr ? failed_->stranger() : all_->stranger();
+  }
+  Status leave(std::span<const std::byte> last_words);
+  // Of any rank, of a communicator whose ranks are on several hosts.
+  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
+    return all_->last_words_of(peer);
+  }
   // Of a rank on this host.
   [[nodiscard]] bool has_left(int peer) const { return memory().has_left(peer); }
 
@@ -56,7 +64,8 @@ class LaneGroup {
   [[nodiscard]] Lane& memory() const { return lanes_[0] != nullptr ? *lanes_[0] : *all_; }
   [[nodiscard]] Lane& lane_of(Scope scope) const { return *lanes_[static_cast<size_t>(scope)]; }
   Progress& progress_of(Scope scope) { return progress_[static_cast<size_t>(scope)]; }
-  void start_phases(const Plan::Part& part, const Call& call, const CallRecord& record);
+  void start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
+                    uint32_t chain);
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
@@ -73,6 +82,7 @@ class LaneGroup {
   const Call* arguments_ = nullptr;
   uint64_t offset_ = 0;
   CallRecord record_{};
+  uint32_t chain_ = 0;
   std::array<Progress, kScopes> progress_{};
   std::array<Call, kScopes> calls_{};
   const Lane* failed_ = nullptr;

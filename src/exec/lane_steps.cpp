@@ -15,8 +15,9 @@ namespace {
 // A user's function is called on pieces of this size, which stay in the first-level cache.
 constexpr size_t kAccumulatorBytes = 16 << 10;
 
-// Messages of a call carry its number, to match by, and its signature, to compare.
-Tag tag_of(uint32_t call, uint32_t signature) { return Tag{call} << 32 | signature; }
+// Messages of a call carry its number, to match by, and the chain of signatures up to it, to
+// compare.
+Tag tag_of(uint32_t call, uint32_t chain) { return Tag{call} << 32 | chain; }
 constexpr Tag kCallMask = ~Tag{0} << 32;
 
 // Posted at once by a lane.
@@ -135,8 +136,8 @@ void Lane::send(const Step& step) {
   Sent& sent = sends_.emplace_back();
   sent.peer = step.peer;
   sent.bytes = step.bytes;
-  endpoint_->send(step.peer, tag_of(call_, plan_->signature), address(step.src), step.bytes,
-                  sent.transfer);
+  endpoint_->send(step.peer, tag_of(call_, chained(chain_, plan_->signature)), address(step.src),
+                  step.bytes, sent.transfer);
 }
 
 // Of the step that comes next, at least, and of later ones whose memory is free already.
@@ -159,16 +160,19 @@ bool Lane::receive(const Step& step) {
   }
   const bool longer = receive.status.code() == Code::kTruncated;
   if (!receive.status.ok() && !longer) return fail(receive.status);
-  const bool same_call = static_cast<uint32_t>(receive.tag) == plan_->signature;
+  const bool same_call = receive.tag == tag_of(call_, chained(chain_, plan_->signature));
   // Where a rank knows its own sizes only, this is where they meet.
   if (same_call && (longer || receive.bytes != step.bytes)) {
     return fail_of_size(step.peer, step.bytes,
                         longer ? "more" : fmt::format("{} bytes", receive.bytes));
   }
   if (!same_call) {
+    stranger_ = number_of(step.peer);
     return fail(Status::format(
-        Code::kMismatch, "rank {} in {} got a message of rank {} that belongs to a different call",
-        number_of(rank_), describe(record_), number_of(step.peer)));
+        Code::kMismatch,
+        "rank {} in {} got a message of rank {} that belongs to a different call, or a call before "
+        "it differed",
+        number_of(rank_), describe(record_), stranger_));
   }
   receives_.pop_front();
   return true;

@@ -33,7 +33,8 @@ bool LaneQueue::step(size_t index) {
   Operation* const operation = front();
   if (operation == nullptr) return false;
   if (!started_) {
-    lanes_->start(*operation->plan_, index, operation->call_, operation->sequence_);
+    lanes_->start(*operation->plan_, index, operation->call_, operation->sequence_,
+                  operation->chain_);
     started_ = true;
   }
   Status status;
@@ -42,7 +43,7 @@ bool LaneQueue::step(size_t index) {
     const bool stopped = executor_.health_.stopped();
     const bool late = operation->deadline_ms_ != kNever && rough_ms() >= operation->deadline_ms_;
     if (advance == Advance::kBlocked && !stopped && !late) {
-      if (operation->ask_ms_ != kNever && index == 0) executor_.ask_once(*operation, *lanes_);
+      if (operation->tell_ms_ != kNever && index == 0) executor_.tell_awaited(*operation, *lanes_);
       return false;
     }
     status = executor_.give_up(*lanes_, operation->call_, operation->sequence_, advance,

@@ -35,8 +35,9 @@ class Operation : public Completion {
   Call call_;
   std::shared_ptr<const Plan> plan_;
   uint64_t sequence_ = 0;
+  uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
-  int64_t ask_ms_ = kNever;  // when to ask those it waits for; of the first lane's driver
+  int64_t tell_ms_ = kNever;  // when to tell those it waits for; of the first lane's driver
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_

@@ -371,6 +371,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_of(call);
+  plan->record = record_of(call, 0, marks_of(call));
   plan->element_bytes = problem.element_bytes;
   plan->divisor = static_cast<uint32_t>(context.ranks);
   if (reduces(key.collective) && key.op != ReduceOp::kUser) {

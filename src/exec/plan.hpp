@@ -63,10 +63,16 @@ struct Plan {
   uint64_t rivalry = 0;  // calls of the same number share what is known of all
   int decider = 0;       // the rank that times all and tells the others
   uint32_t signature = 0;
+  CallRecord record{};  // of calls of this kind, but for their sequence
   uint32_t element_bytes = 1;
   uint32_t divisor = 1;           // for avg: the number of ranks
   ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
 
+  [[nodiscard]] CallRecord record_of(uint64_t sequence) const {
+    CallRecord of_call = record;
+    of_call.sequence = sequence;
+    return of_call;
+  }
   // What it holds, for the bound on the cache.
   [[nodiscard]] size_t steps() const;
 };

@@ -5,8 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/fields.hpp"
@@ -16,15 +17,14 @@ namespace {
 
 constexpr uint32_t kSame = 7;
 
-class Journals : public testing::Test {
- protected:
-  Journals() {
-    for (int rank = 0; rank < 2; ++rank) {
+// Ranks whose notes are on their way until deliver().
+struct Telling {
+  explicit Telling(int ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
       journals_.push_back(
-          std::make_unique<Journal>(rank, [this, rank](int to, const CallNote& note) {
-            ASSERT_EQ(to, 1 - rank);
-            ++told_;
-            heard_ = journals_[static_cast<size_t>(to)]->heard(rank, bytes_of(note));
+          std::make_unique<Journal>(rank, ranks, [this, rank](int to, const CallNote& note) {
+            ASSERT_NE(to, rank);
+            on_the_way_.push_back({rank, to, note});
           }));
     }
   }
@@ -35,34 +35,58 @@ class Journals : public testing::Test {
     record.count = count;
     record.root = -1;
     record.collective = static_cast<uint8_t>(Collective::kAllgather);
-    return journal.enter(record, signature);
+    uint32_t chain = 0;
+    return journal.enter(record, signature, chain);
+  }
+  // Until nothing is on its way any more; the first error that somebody finds.
+  Status deliver() {
+    Status found;
+    for (; !on_the_way_.empty(); on_the_way_.pop_front(), ++told_) {
+      const Note& note = on_the_way_.front();
+      Status status =
+          journals_[static_cast<size_t>(note.to)]->heard(note.from, bytes_of(note.note));
+      if (found.ok()) found = std::move(status);
+    }
+    return found;
   }
   Journal& zero() { return *journals_[0]; }
   Journal& one() { return *journals_[1]; }
 
+  struct Note {
+    int from;
+    int to;
+    CallNote note;
+  };
   std::vector<std::unique_ptr<Journal>> journals_;
-  Status heard_;
+  std::deque<Note> on_the_way_;
   int told_ = 0;
+};
+
+class Journals : public Telling, public testing::Test {
+ protected:
+  explicit Journals(int ranks = 2) : Telling(ranks) {}
 };
 
 TEST_F(Journals, EqualCallsAreNoNews) {
   for (uint64_t call = 1; call <= 1000; ++call) {
     EXPECT_TRUE(enter(zero(), call, 5).ok());
     EXPECT_TRUE(enter(one(), call, 5).ok());
-    zero().ask(1, call);
-    EXPECT_TRUE(heard_.ok()) << heard_.message();
-    EXPECT_EQ(one().answer_of(0, call), "");
+    zero().wait_for(1, call);
+    zero().wait_for(1, call);
+    const Status status = deliver();
+    EXPECT_TRUE(status.ok()) << status.message();
   }
-  EXPECT_EQ(told_, 1000) << "who is in the call need not answer";
+  EXPECT_EQ(told_, 1000) << "told once, and who is in the call need not answer";
 }
 
-TEST_F(Journals, WhoIsAskedInAnotherCallNamesBoth) {
+TEST_F(Journals, WhoIsToldOfAnotherCallNamesBoth) {
   ASSERT_TRUE(enter(zero(), 1, 5, 1).ok());
   ASSERT_TRUE(enter(one(), 1, 6, 2).ok());
-  zero().ask(1, 1);
-  EXPECT_EQ(heard_.code(), Code::kMismatch);
+  zero().wait_for(1, 1);
+  const Status status = deliver();
+  EXPECT_EQ(status.code(), Code::kMismatch);
   EXPECT_EQ(
-      heard_.message(),
+      status.message(),
       "ranks made different calls: rank 1 allgather #1 (6 int8), rank 0 allgather #1 (5 int8)");
 }
 
@@ -70,39 +94,143 @@ TEST_F(Journals, WhoComesLaterToAnotherCallFindsOut) {
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
   ASSERT_TRUE(enter(one(), 1, 5).ok());
   ASSERT_TRUE(enter(zero(), 2, 5, 1).ok());
-  zero().ask(1, 2);
-  EXPECT_TRUE(heard_.ok());
-  EXPECT_EQ(zero().answer_of(1, 2),
-            "; rank 1 had not entered the call, its last was allgather #1 (5 int8)");
+  zero().wait_for(1, 2);
+  EXPECT_TRUE(deliver().ok());
   EXPECT_EQ(enter(one(), 2, 6, 2).code(), Code::kMismatch);
 }
 
-TEST_F(Journals, ADifferenceThatWentUnnoticedIsFoundAtALaterCall) {
+// Wherever it was, and whoever looks for it.
+TEST_F(Journals, TheFirstCallThatDifferedIsNamed) {
+  for (const bool by_message : {false, true}) {
+    for (uint64_t different = 1; different <= 200; ++different) {
+      Telling ranks(2);
+      for (uint64_t call = 1; call <= 200; ++call) {
+        ASSERT_TRUE(enter(ranks.zero(), call, 5).ok());
+        const bool differs = call == different;
+        ASSERT_TRUE(enter(ranks.one(), call, differs ? 6 : 5, differs ? 8 : kSame).ok());
+      }
+      if (by_message) {
+        ranks.one().compare_with(0, 200);
+      } else {
+        ranks.zero().wait_for(1, 200);
+      }
+      const std::string text(ranks.deliver().message());
+      for (const char* count : {"(5 int8)", "(6 int8)"}) {
+        const std::string part = "allgather #" + std::to_string(different) + " " + count;
+        EXPECT_NE(text.find(part), std::string::npos) << different << ": " << text;
+      }
+      EXPECT_LE(ranks.told_, 10);
+    }
+  }
+}
+
+// A message of a call that the other has yet to come to: what it answers is compared.
+TEST_F(Journals, WhoIsBehindIsComparedWhereItIs) {
   ASSERT_TRUE(enter(zero(), 1, 5, 1).ok());
-  ASSERT_TRUE(enter(one(), 1, 5, 2).ok());
   ASSERT_TRUE(enter(zero(), 2, 5).ok());
-  ASSERT_TRUE(enter(one(), 2, 5).ok());
-  zero().ask(1, 2);
-  EXPECT_EQ(heard_.code(), Code::kMismatch);
+  ASSERT_TRUE(enter(one(), 1, 6, 2).ok());
+  zero().compare_with(1, 2);
+  const Status status = deliver();
+  EXPECT_EQ(status.code(), Code::kMismatch);
+  EXPECT_NE(status.message().find("#1 (6 int8)"), std::string::npos) << status.message();
 }
 
 TEST_F(Journals, CallsTooLongAgoAreNotCompared) {
   ASSERT_TRUE(enter(zero(), 1, 5, 1).ok());
   for (uint64_t call = 1; call <= 300; ++call) ASSERT_TRUE(enter(one(), call, 6, 2).ok());
-  zero().ask(1, 1);
-  EXPECT_TRUE(heard_.ok());
-  one().ask(0, 1);
-  EXPECT_EQ(told_, 1) << "nor asked about";
+  zero().wait_for(1, 1);
+  EXPECT_TRUE(deliver().ok());
+  one().wait_for(0, 1);
+  EXPECT_TRUE(on_the_way_.empty()) << "nor told of";
+}
+
+TEST_F(Journals, ADifferenceTooLongAgoIsOneEvenSo) {
+  for (uint64_t call = 1; call <= 1000; ++call) {
+    ASSERT_TRUE(enter(zero(), call, 5, call == 1 ? 1 : kSame).ok());
+    ASSERT_TRUE(enter(one(), call, 5, call == 1 ? 2 : kSame).ok());
+  }
+  zero().wait_for(1, 1000);
+  const Status status = deliver();
+  EXPECT_EQ(status.code(), Code::kMismatch);
+  EXPECT_NE(status.message().find("too long ago to tell which"), std::string::npos)
+      << status.message();
+}
+
+class JournalsOfThree : public Journals {
+ protected:
+  JournalsOfThree() : Journals(3) {}
+};
+
+TEST_F(JournalsOfThree, AnswerWithTheirLastCalls) {
+  for (const auto& journal : journals_) ASSERT_TRUE(enter(*journal, 1, 5).ok());
+  ASSERT_TRUE(enter(zero(), 2, 5).ok());
+  ASSERT_TRUE(enter(one(), 2, 5).ok());
+  zero().ask_all();
+  EXPECT_EQ(zero().answers(2).missing, (std::vector<int>{1, 2}));
+  EXPECT_TRUE(deliver().ok());
+  const Journal::Answers answers = zero().answers(2);
+  EXPECT_TRUE(answers.missing.empty());
+  ASSERT_EQ(answers.late.size(), 1u);
+  EXPECT_EQ(answers.late[0].first, 2);
+  EXPECT_EQ(describe(answers.late[0].second), "allgather #1 (5 int8)");
+  zero().ask_all();
+  EXPECT_EQ(zero().answers(2).missing.size(), 2u) << "earlier answers count no more";
+}
+
+TEST_F(Journals, LastWordsTellWhetherAllCallsMatched) {
+  ASSERT_TRUE(enter(zero(), 1, 5).ok());
+  EXPECT_TRUE(one().check_last_words(0, bytes_of(zero().last_words())).ok())
+      << "which may be to come";
+  ASSERT_TRUE(enter(one(), 1, 5).ok());
+  EXPECT_TRUE(one().check_last_words(0, bytes_of(zero().last_words())).ok());
+  ASSERT_TRUE(enter(one(), 2, 5).ok());
+  Status status = one().check_last_words(0, bytes_of(zero().last_words()));
+  EXPECT_EQ(status.code(), Code::kMismatch);
+  EXPECT_EQ(status.message(),
+            "ranks made different calls: rank 0 has destroyed its communicator after allgather #1 "
+            "(5 int8), rank 1 has made allgather #2 (5 int8)");
+  ASSERT_TRUE(enter(zero(), 2, 6, 8).ok());
+  status = one().check_last_words(0, bytes_of(zero().last_words()));
+  EXPECT_EQ(
+      status.message(),
+      "ranks made different calls: rank 1 allgather #2 (5 int8), rank 0 allgather #2 (6 int8)");
 }
 
 TEST_F(Journals, NonsenseIsAnError) {
   EXPECT_EQ(zero().heard(1, bytes_of(uint64_t{3})).code(), Code::kInternal);
   CallNote unreadable;
-  unreadable.sequence = 1;
-  unreadable.collective = 255;
-  unreadable.asks = 1;
+  unreadable.record.sequence = 1;
+  unreadable.record.collective = 255;
+  unreadable.kind = NoteKind::kWaits;
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
   EXPECT_EQ(zero().heard(1, bytes_of(unreadable)).code(), Code::kMismatch);
+}
+
+// Of two that agree on the greatest count.
+TEST(Mismatch, OfCountsTellsForWhomTheyDiffer) {
+  const auto record_with = [](std::vector<uint64_t> counts) {
+    Call call;
+    call.collective = Collective::kAllgatherv;
+    call.type = DataType::kInt8;
+    call.count = 8;
+    Layout layout;
+    layout.counts = std::move(counts);
+    call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
+    return record_of(call, 3, marks_of(call));
+  };
+  const CallRecord own = record_with({8, 4, 8});
+  EXPECT_FALSE(differ(own, record_with({8, 4, 8})));
+  EXPECT_TRUE(differ(own, record_with({8, 8, 4})));
+  EXPECT_EQ(mismatch(0, own, 1, record_with({8, 8, 4})).message(),
+            "ranks made different calls: ranks 0 and 1 are both in allgatherv #3 (up to 8 int8 per "
+            "rank), but the count for rank 1 differs");
+  std::vector<uint64_t> many(64, 8);
+  const CallRecord of_many = record_with(many);
+  many[37] = 7;
+  const Status status = mismatch(0, of_many, 1, record_with(many));
+  EXPECT_NE(status.message().find("the count for one of the ranks 32 to 39 differs"),
+            std::string::npos)
+      << status.message();
 }
 
 }  // namespace

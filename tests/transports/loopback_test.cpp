@@ -171,11 +171,13 @@ void expect_nothing_lost_nor_swapped(uint32_t seed, uint32_t nics) {
       return (item.from != 0 || item.sent.done) && (item.to != 0 || item.received.done);
     });
   }));
-  ends[0].leave();
+  const std::byte last_words[] = {std::byte{17}, std::byte{4}};
+  ends[0].leave(last_words);
   Transfer late;
   ends[1].recv(0, 9, kExactTag, nullptr, 0, late);
   EXPECT_TRUE(ends.wait([&] { return late.done && std::ranges::all_of(items, &Item::done); }));
   EXPECT_EQ(late.status.code(), Code::kPeerFailed) << late.status.message();
+  EXPECT_TRUE(std::ranges::equal(ends[1].last_words_of(0), last_words));
   for (size_t i = 0; i < items.size(); ++i) {
     EXPECT_TRUE(items[i].sent.done && items[i].sent.status.ok()) << i;
     EXPECT_TRUE(items[i].received.done && items[i].received.status.ok()) << i;

@@ -332,8 +332,9 @@ void FrameEndpoint::fail(int rank, Status failure) {
 }
 
 // Nothing more comes from that rank, and it takes nothing more. What is under way both sides know.
-void FrameEndpoint::has_just_left(int rank) {
+void FrameEndpoint::has_just_left(int rank, std::span<const std::byte> last_words) {
   peer(rank).left = true;
+  peer(rank).last_words.assign(last_words.begin(), last_words.end());
   for (Operation& operation : operations_) {
     const bool waits = operation.state == State::kPosted || operation.state == State::kWaiting ||
                        operation.state == State::kRequested;
@@ -343,7 +344,8 @@ void FrameEndpoint::has_just_left(int rank) {
   }
 }
 
-void FrameEndpoint::leave() {
+void FrameEndpoint::leave(std::span<const std::byte> last_words) {
+  last_words_.assign(last_words.begin(), last_words.end());
   for (int r = 0; r < ranks(); ++r) {
     if (r == rank_) continue;
     peer(r).owes_leave = true;

@@ -53,7 +53,10 @@ class FrameEndpoint final : public Endpoint {
   bool poll() override { return poll_until(nullptr); }
   bool poll_for(const Transfer& wanted) override { return poll_until(&wanted); }
   void cancel(Transfer& transfer) override;
-  void leave() override;
+  void leave(std::span<const std::byte> last_words) override;
+  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
+    return peers_[static_cast<size_t>(peer)].last_words;
+  }
   [[nodiscard]] bool has_left(int peer) const override {
     return peers_[static_cast<size_t>(peer)].left;
   }
@@ -86,6 +89,7 @@ class FrameEndpoint final : public Endpoint {
     uint32_t hellos_sent = 0;
     bool owes_leave = false;
     bool left = false;  // it has said that it leaves
+    std::vector<std::byte> last_words;
     bool said_goodbye = false;
     bool gone = false;  // it has said goodbye
     Status failure;     // nothing goes to or from it any more
@@ -100,7 +104,7 @@ class FrameEndpoint final : public Endpoint {
   void leave_queue(Operation& operation);
   void withdraw(Operation& operation);
   void fail(int rank, Status failure);
-  void has_just_left(int rank);
+  void has_just_left(int rank, std::span<const std::byte> last_words);
   void close(const Status& reason);
   void say_goodbye();
   [[nodiscard]] bool met_all();
@@ -168,6 +172,7 @@ class FrameEndpoint final : public Endpoint {
   std::unique_ptr<std::byte[]> sink_;  // for pieces that nobody wants any more
   Status closed_;                      // why there is no port any more
   bool leaving_ = false;               // nobody takes messages any more
+  std::vector<std::byte> last_words_;
 };
 
 }  // namespace tutti::frames

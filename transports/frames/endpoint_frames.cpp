@@ -68,7 +68,10 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, const std::byte* pay
       from.hellos_owed += rank < rank_;
       make_busy(rank);
       return true;
-    case FrameKind::kLeave: has_just_left(rank); return true;
+    case FrameKind::kLeave:
+      if (head.bytes != bytes || bytes > kMaxNoteBytes) return false;
+      has_just_left(rank, {payload, bytes});
+      return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
   }
   return false;
@@ -241,7 +244,8 @@ bool FrameEndpoint::push_leave(int rank) {
   if (!to.owes_leave || !to.waiting.empty() || !to.streams.empty()) return false;
   FrameHead head{};
   head.kind = FrameKind::kLeave;
-  to.owes_leave = !push_frame(rank, head, nullptr, nullptr);
+  head.bytes = last_words_.size();
+  to.owes_leave = !push_frame(rank, head, last_words_.data(), nullptr);
   return !to.owes_leave;
 }
 

@@ -20,7 +20,7 @@ enum class FrameKind : uint32_t {
              // posted so far (more grants follow); tag: of the pieces, see grant_tag()
   kCredit,   // nothing but `matched`
   kHello,    // over each rail to a higher rank, which answers with the same: see greet()
-  kLeave,    // no more messages begin or end here
+  kLeave,    // no more messages begin or end here: bytes; these, the rank's last words, follow
   kGoodbye,  // the last: this endpoint is about to close
 };
 

@@ -1,0 +1,141 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How calls end that do not succeed, and how ranks part. Who shares no memory with a peer has to be
+// told what that peer did: by the journal, for which nobody waits long.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/fields.hpp"
+#include "exec/executor.hpp"
+
+namespace tutti {
+namespace {
+
+// For the answers of all ranks, and for two ranks to find out which call was the first to differ.
+constexpr int64_t kAnswersMs = 1000;
+constexpr int64_t kComparingMs = 2000;
+// A rank asks all others so much later than the one before it, that the first may answer for all.
+constexpr int64_t kApartMs = 1;
+constexpr int64_t kMostApartMs = 200;
+// For the last words of peers that leave at the same time.
+constexpr int64_t kLastWordsMs = 50;
+// Ranks named in a text.
+constexpr size_t kMostNamed = 8;
+
+// Whether this rank takes anything from another in such a call.
+bool takes(const Plan& plan) {
+  return std::ranges::any_of(plan.parts, [](const Plan::Part& part) {
+    if (part.composed == nullptr) return part.first_wait != 0 || !part.receives.empty();
+    return std::ranges::any_of(part.composed->phases, [](const ComposedPlan::Phase& phase) {
+      return phase.plan != nullptr && takes(*phase.plan);
+    });
+  });
+}
+
+}  // namespace
+
+Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
+                         WaitEnd end) {
+  if (advance == Advance::kFailed) {
+    if (lanes.stranger() >= 0 && journal_ != nullptr) find_out_what_differs(lanes, sequence);
+    health_.fail(lanes.status());
+  } else if (end == WaitEnd::kDeadline) {
+    const std::string whom = who_is_late(lanes, sequence);
+    health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
+                                timeout_ms(), describe(record_of(call, sequence)), whom));
+  }
+  lanes.abandon();
+  return why_stopped(call, sequence);
+}
+
+Status Executor::why_stopped(const Call& call, uint64_t sequence) {
+  failed_.store(true);
+  return health_.cause().with_context(describe(record_of(call, sequence)));
+}
+
+// ---- what peers tell ---------------------------------------------------------------------------
+
+Waiter Executor::waiter_for(int64_t timeout_ms) const {
+  Waiter waiter = this->waiter(settings_.caller_patience);
+  waiter.timeout_ms = timeout_ms;
+  return waiter;
+}
+
+// Either of the two ranks stops the communicator with the calls' names, if it comes to that.
+void Executor::find_out_what_differs(const LaneGroup& lanes, uint64_t sequence) {
+  journal_->compare_with(lanes.stranger(), sequence);
+  wait_until(waiter_for(kComparingMs), [this] { return health_.stopped(); });
+}
+
+std::string Executor::name_of(int rank) const {
+  const PeerProcess& process = transport_.process(rank);
+  const int pid = process.pid != 0 ? process.pid : process.own_pid;
+  return fmt::format("rank {} (pid {} on {})", rank, pid, process.host);
+}
+
+// For the text of a timeout. A lane knows its neighbour only, which may itself wait for the one
+// that is late.
+std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
+  const std::string here = lanes.blocked_on();
+  if (journal_ == nullptr) return here;
+  const int64_t turn_ms = std::min(settings_.rank * kApartMs, kMostApartMs);
+  const auto never = [] { return false; };
+  if (turn_ms > 0 && wait_until(waiter_for(turn_ms), never) == WaitEnd::kStopped) return here;
+  journal_->ask_all();
+  wait_until(waiter_for(kAnswersMs), [&] { return journal_->answers(sequence).missing.empty(); });
+  const Journal::Answers answers = journal_->answers(sequence);
+  if (settings_.ranks > 2 && answers.missing.size() == static_cast<size_t>(settings_.ranks - 1)) {
+    return here + "; no rank answers: what keeps them in touch is stuck";
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [rank, last] : answers.late) {
+    sentences.push_back(fmt::format("{} has not entered the call; its last was {}", name_of(rank),
+                                    last.sequence == 0 ? "none" : describe(last)));
+  }
+  for (const int rank : answers.missing) {
+    if (!lanes.last_words_of(rank).empty()) continue;  // it has left, with its part done
+    sentences.push_back(name_of(rank) + " does not answer whether it has entered the call");
+  }
+  if (sentences.empty()) return here;
+  const size_t more = sentences.size() - std::min(sentences.size(), kMostNamed);
+  sentences.resize(sentences.size() - more);
+  if (more > 0) sentences.push_back(fmt::format("and {} more", more));
+  return fmt::format("{}", fmt::join(sentences, "; "));
+}
+
+// ---- the end -----------------------------------------------------------------------------------
+
+Status Executor::leave() {
+  const CallNote words = journal_ == nullptr ? CallNote{} : journal_->last_words();
+  Status outcome;
+  for (const auto& queue : lanes_) {
+    const bool first = journal_ != nullptr && queue == lanes_.front();
+    Status status = queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
+    if (outcome.ok()) outcome = std::move(status);
+  }
+  return outcome.ok() && journal_ != nullptr ? check_last_words() : outcome;
+}
+
+// Of two ranks, who leaves last has the other's. Had somebody taken something of this rank in its
+// last call, or it of somebody, they would have seen whether their calls match.
+Status Executor::check_last_words() {
+  LaneGroup& lanes = lanes_.front()->lanes();
+  std::vector<bool> heard(static_cast<size_t>(settings_.ranks));
+  heard[static_cast<size_t>(settings_.rank)] = true;
+  Status outcome;
+  const auto hear = [&] {
+    for (int peer = 0; peer < settings_.ranks; ++peer) {
+      if (heard[static_cast<size_t>(peer)]) continue;
+      const std::span<const std::byte> words = lanes.last_words_of(peer);
+      heard[static_cast<size_t>(peer)] = !words.empty();
+      if (outcome.ok() && !words.empty()) outcome = journal_->check_last_words(peer, words);
+    }
+    return !outcome.ok() || std::ranges::find(heard, false) == heard.end();
+  };
+  const bool gave_only = last_plan_ != nullptr && !takes(*last_plan_);
+  if (!hear() && gave_only) wait_until(waiter_for(kLastWordsMs), hear);
+  return outcome;
+}
+
+}  // namespace tutti

@@ -1,0 +1,261 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What calls of ranks on several hosts say when something is wrong: deaths, late ranks, calls that
+// differ.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/hosts.hpp"
+
+namespace tutti_test {
+namespace {
+
+// One character per rank: the name of its host.
+class HostsErrors : public HostsOfTwo, public testing::WithParamInterface<const char*> {};
+
+using CallOf = std::function<tutti_status(int rank, tutti_comm_t comm)>;
+
+// Buffers that are long enough for every call here.
+thread_local std::vector<float> in(64);
+thread_local std::vector<float> out(64);
+
+TEST_P(HostsErrors, ADeadRankIsNamedToAll) {
+  const std::string hosts = GetParam();
+  Ranks ranks = ranks_on(hosts);
+  const int victim = ranks.count - 1;
+  ranks.killed = {victim};
+  ranks.breaks = true;
+  const Meeting meeting(ranks.count);
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    float value = 1;
+    ASSERT_OK(tutti_allreduce(&value, &value, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
+    meeting.wait();
+    if (rank == victim) kill_myself();
+    tutti_status status = TUTTI_OK;
+    while (status == TUTTI_OK) {
+      status = tutti_allreduce(&value, &value, 1, TUTTI_FLOAT32, TUTTI_SUM, comm);
+    }
+    EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
+    EXPECT_ERROR_SAYS("rank " + std::to_string(victim));
+  });
+}
+
+TEST_P(HostsErrors, DifferentCallsAreNamed) {
+  Ranks ranks = ranks_on(GetParam());
+  ranks.breaks = true;
+  const int odd = ranks.count - 1;
+  const Meeting meeting(ranks.count);
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    std::vector<float> data(8, 1.0F);
+    ASSERT_OK(tutti_barrier(comm));
+    meeting.wait();
+    const size_t count = rank == odd ? 7 : 8;
+    const tutti_status status =
+        tutti_allreduce(data.data(), data.data(), count, TUTTI_FLOAT32, TUTTI_SUM, comm);
+    // Who had all it needed before the others found out may have succeeded; the next call fails.
+    const tutti_status next = status == TUTTI_OK ? tutti_barrier(comm) : status;
+    EXPECT_EQ(next, TUTTI_ERR_MISMATCH) << tutti_last_error();
+  });
+}
+
+// Calls in which no message of either meets one of the other: both wait for what never comes.
+TEST_F(HostsOfTwo, DifferentCallsThatExchangeNothingAreNamed) {
+  Ranks ranks = ranks_on("ab");
+  ranks.breaks = true;
+  for (const bool queued : {false, true}) {
+    const Meeting meeting(ranks.count);
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      float value = 1;
+      ASSERT_OK(tutti_barrier(comm));
+      meeting.wait();
+      tutti_request_t request = nullptr;
+      if (queued) {
+        ASSERT_OK(tutti_ibroadcast(&value, 1, TUTTI_FLOAT32, 1 - rank, comm, &request));
+        EXPECT_STATUS(TUTTI_ERR_MISMATCH, tutti_request_wait(request));
+      } else {
+        EXPECT_STATUS(TUTTI_ERR_MISMATCH,
+                      tutti_broadcast(&value, 1, TUTTI_FLOAT32, 1 - rank, comm));
+      }
+      for (const char* root : {"root 0", "root 1"}) EXPECT_ERROR_SAYS(root);
+      if (queued) {
+        EXPECT_OK(tutti_request_free(request));
+      }
+    });
+  }
+}
+
+// Broadcasts of different roots, and the like: each rank is done at once, and believes that all is
+// well.
+TEST_P(HostsErrors, CallsInWhichEachOnlyGivesAreFoundByTheNextThatWaits) {
+  Ranks ranks = ranks_on(GetParam());
+  ranks.breaks = true;
+  const int odd = ranks.count - 1;
+  const struct {
+    CallOf usual;
+    CallOf other;  // of the odd rank
+    const char* names[2];
+  } cases[] = {
+      {[](int, auto comm) { return tutti_broadcast(in.data(), 1, TUTTI_FLOAT32, 0, comm); },
+       [](int rank, auto comm) { return tutti_broadcast(in.data(), 1, TUTTI_FLOAT32, rank, comm); },
+       {"broadcast #2 (1 float32, root 0)", "broadcast #2 (1 float32, root "}},
+      {[](int, auto comm) {
+         return tutti_scatter(in.data(), out.data(), 1, TUTTI_FLOAT32, 0, comm);
+       },
+       [](int, auto comm) {
+         return tutti_gather(in.data(), out.data(), 1, TUTTI_FLOAT32, 0, comm);
+       },
+       {"scatter #2", "gather #2"}},
+      {[](int, auto comm) { return tutti_broadcast(in.data(), 1, TUTTI_INT32, 0, comm); },
+       [](int, auto comm) {
+         return tutti_reduce(in.data(), out.data(), 1, TUTTI_FLOAT32, TUTTI_SUM, 0, comm);
+       },
+       {"broadcast #2 (1 int32", "reduce #2 (1 float32"}},
+  };
+  for (const auto& each : cases) {
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      tutti_status status = tutti_barrier(comm);
+      if (status == TUTTI_OK) status = (rank == odd ? each.other : each.usual)(rank, comm);
+      if (status == TUTTI_OK) status = tutti_barrier(comm);
+      ASSERT_EQ(status, TUTTI_ERR_MISMATCH) << tutti_last_error();
+      for (const char* name : each.names) EXPECT_ERROR_SAYS(name);
+    });
+  }
+}
+
+// Whoever waits for whom: the first that gives up may wait for one that is not late at all.
+TEST_P(HostsErrors, ARankThatIsLateIsNamedWithItsLastCallAndNobodyElse) {
+  Ranks ranks = ranks_on(GetParam());
+  ranks.breaks = true;
+  ranks.config.timeout_ms = 600;
+  int late = 0;
+  const CallOf calls[] = {
+      [](int, auto comm) { return tutti_barrier(comm); },
+      [](int, auto comm) {
+        return tutti_allreduce(in.data(), out.data(), 7, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      },
+      [](int, auto comm) { return tutti_allgather(in.data(), out.data(), 7, TUTTI_FLOAT32, comm); },
+      [](int, auto comm) {
+        return tutti_reduce_scatter(in.data(), out.data(), 7, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      },
+      [](int, auto comm) { return tutti_alltoall(in.data(), out.data(), 7, TUTTI_FLOAT32, comm); },
+      [&](int, auto comm) { return tutti_broadcast(in.data(), 7, TUTTI_FLOAT32, late, comm); },
+      [&](int, auto comm) {
+        return tutti_scatter(in.data(), out.data(), 7, TUTTI_FLOAT32, late, comm);
+      },
+      [](int, auto comm) {
+        return tutti_reduce(in.data(), out.data(), 7, TUTTI_FLOAT32, TUTTI_SUM, 0, comm);
+      },
+      [](int, auto comm) { return tutti_gather(in.data(), out.data(), 7, TUTTI_FLOAT32, 0, comm); },
+  };
+  for (const CallOf& call : calls) {
+    late = late == 1 ? ranks.count - 1 : 1;
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      tutti_status status = tutti_barrier(comm);
+      // The late one, and who only gives, find out by a later call.
+      if (status == TUTTI_OK && rank != late) status = call(rank, comm);
+      while (status == TUTTI_OK && tutti_comm_state(comm) == TUTTI_OK) usleep(10'000);
+      if (status == TUTTI_OK) status = tutti_barrier(comm);
+      EXPECT_EQ(status, TUTTI_ERR_TIMEOUT) << tutti_last_error();
+      EXPECT_ERROR_SAYS("rank " + std::to_string(late) + " (pid ");
+      EXPECT_ERROR_SAYS("has not entered the call; its last was barrier #1");
+      const std::string text = tutti_last_error();
+      EXPECT_EQ(text.find(" (pid "), text.rfind(" (pid ")) << "another is named: " << text;
+    });
+  }
+}
+
+// Nothing is known of a rank that does not even answer, but that.
+TEST_F(HostsOfTwo, ARankThatIsStoppedDoesNotAnswer) {
+  Ranks ranks = ranks_on("abc");
+  ranks.breaks = true;
+  ranks.config.timeout_ms = 300;
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    if (rank == 1) {
+      if (const pid_t child = fork(); child == 0) {  // which wakes it again
+        usleep(3'000'000);
+        kill(getppid(), SIGCONT);
+        _exit(0);
+      }
+      raise(SIGSTOP);
+      wait(nullptr);
+    }
+    EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_barrier(comm));
+    EXPECT_ERROR_SAYS("rank 1 (pid ");
+    EXPECT_ERROR_SAYS("does not answer");
+  });
+}
+
+TEST_F(HostsOfTwo, CountsOfOneMaximumThatDifferAreNamed) {
+  Ranks ranks = ranks_on("ab");
+  ranks.breaks = true;
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    const size_t counts[] = {8, rank == 0 ? size_t{8} : size_t{4}};
+    tutti_status status =
+        tutti_allgatherv(in.data(), out.data(), counts, nullptr, TUTTI_FLOAT32, comm);
+    if (status == TUTTI_OK) status = tutti_barrier(comm);
+    ASSERT_EQ(status, TUTTI_ERR_MISMATCH) << tutti_last_error();
+    EXPECT_ERROR_SAYS("allgatherv #1 (up to 8 float32 per rank), but the count for rank 1 differs");
+  });
+}
+
+// All that this rank still waits for is that what it sent is taken.
+TEST_F(HostsOfTwo, ARankThatTakesNothingIsNamed) {
+  Ranks ranks = ranks_on("ab");
+  ranks.breaks = true;
+  ranks.config.timeout_ms = 500;
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    std::vector<std::byte> data(4 << 20);
+    if (rank == 0) {
+      EXPECT_STATUS(TUTTI_ERR_TIMEOUT,
+                    tutti_broadcast(data.data(), data.size(), TUTTI_INT8, 0, comm));
+      EXPECT_ERROR_SAYS("rank 1 (pid ");
+      EXPECT_ERROR_SAYS("has not entered the call; its last was none");
+      return;
+    }
+    while (tutti_comm_state(comm) == TUTTI_OK) usleep(10'000);
+  });
+}
+
+TEST_P(HostsErrors, WhoHasDestroyedItsCommunicatorIsNamed) {
+  Ranks ranks = ranks_on(GetParam());
+  ranks.breaks = true;
+  const int leaver = ranks.count - 1;
+  using Call = std::function<tutti_status(std::vector<float> & data, tutti_comm_t comm)>;
+  const Call calls[] = {
+      [](auto& data, auto comm) {
+        return tutti_allreduce(data.data(), data.data(), 1, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      },
+      [](auto& data, auto comm) {
+        return tutti_alltoall(data.data(), &data[data.size() / 2], 1, TUTTI_FLOAT32, comm);
+      },
+      [&](auto& data, auto comm) {
+        return tutti_recv(data.data(), 1, TUTTI_FLOAT32, leaver, 1, comm, nullptr);
+      },
+      [&](auto& /*data*/, auto comm) {  // too long to go without being asked for
+        const std::vector<std::byte> longer(1 << 20);
+        return tutti_send(longer.data(), longer.size(), TUTTI_INT8, leaver, 1, comm);
+      },
+  };
+  for (const Call& call : calls) {
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      std::vector<float> data(2 * static_cast<size_t>(ranks.count), 1.0F);
+      // Others may have found out, and told all, before this rank is through.
+      const tutti_status before = tutti_barrier(comm);
+      if (rank == leaver) return;
+      EXPECT_STATUS(TUTTI_ERR_PEER_FAILED, before == TUTTI_OK ? call(data, comm) : before);
+      EXPECT_ERROR_SAYS("rank " + std::to_string(leaver));
+      EXPECT_ERROR_SAYS("has destroyed its communicator");
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, HostsErrors, testing::Values("ab", "abab", "aaab"),
+                         [](const auto& shape) { return std::string(shape.param); });
+
+}  // namespace
+}  // namespace tutti_test
