@@ -8,9 +8,25 @@
  *   tutti_last_error() gives a sentence that names what was given, what was expected and where:
  *   the operation, and where a peer is the cause its rank, process id and host. No C++ exception
  *   leaves the library. No call waits for ever: each ends with its result, or with
- *   TUTTI_ERR_TIMEOUT, TUTTI_ERR_PEER_FAILED, TUTTI_ERR_MISMATCH or TUTTI_ERR_ABORTED. After one
- *   of the last three, or a timeout inside a collective, the communicator is broken: further
- *   calls on it return the first cause at once; only tutti_comm_destroy remains useful.
+ *   TUTTI_ERR_TIMEOUT, TUTTI_ERR_PEER_FAILED, TUTTI_ERR_MISMATCH or TUTTI_ERR_ABORTED, or with
+ *   TUTTI_ERR_INTERRUPTED (tutti_set_interrupt_check). After one of the last four, or a timeout
+ *   inside a collective, the communicator is broken: further calls on it return the first cause at
+ *   once; only tutti_comm_destroy and tutti_comm_shrink remain useful.
+ *
+ * Names of ranks. Texts name a rank by its number in its communicator, with its process id and
+ *   host. Of a communicator made by tutti_comm_split or tutti_comm_shrink, or with
+ *   tutti_comm_config.global_ranks, they give the group's name and the rank's number in the whole
+ *   job, too: rank 2 of group "tp" (global rank 3, pid 77 on h).
+ *
+ * Fork. Communicators and requests belong to the process that made them. In a child made by fork(),
+ *   every call on what it inherited is TUTTI_ERR_INVALID_USAGE, naming both processes, except
+ *   tutti_comm_destroy and tutti_request_free, which free the child's copy and touch nothing that
+ *   the parent uses. Neither they nor the child's end are noticed by the parent or its peers. Nor
+ *   can the child make communicators, unless the parent had none when it forked, or it calls exec.
+ *
+ * Callbacks (reductions, tuners, completion functions) that throw a C++ exception: it ends the
+ *   call with TUTTI_ERR_INTERNAL, or TUTTI_ERR_OUT_OF_MEMORY for std::bad_alloc, and its text; of a
+ *   reduction or a tuner it also breaks the communicator.
  *
  * Null. A null handle or output pointer gives TUTTI_ERR_INVALID_ARGUMENT. A null buffer is
  *   accepted only where its count is 0.
@@ -75,7 +91,8 @@ typedef enum tutti_status {
   TUTTI_ERR_TIMEOUT = 8,
   TUTTI_ERR_ABORTED = 9,    /* tutti_comm_abort, here or on another rank */
   TUTTI_ERR_TRUNCATED = 10, /* a message was longer than the receive buffer */
-  TUTTI_ERR_INTERNAL = 11   /* a bug in Tutti: please report it with the text */
+  TUTTI_ERR_INTERNAL = 11, /* a bug in Tutti: please report it with the text; or a callback threw */
+  TUTTI_ERR_INTERRUPTED = 12 /* tutti_set_interrupt_check */
 } tutti_status;
 
 /* The text of the last error in this thread, "" if there was none; valid until the thread's next
@@ -197,9 +214,14 @@ typedef struct tutti_comm_config {
   int32_t strict;      /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
   const char* name;    /* shown in errors and logs; NULL: "comm N"; copied */
   const tutti_tuner* tuner; /* of this communicator, not of those split off; NULL: none; copied */
+  /* The next two are for tutti_comm_create; others know from their `comm`, and pass them over. */
+  const int* global_ranks;   /* the number of each of the `ranks` ranks in the whole job (>= 0), for
+                                texts; NULL: the communicator is the whole job's; copied */
+  struct tutti_comm* parent; /* a communicator of all these ranks, used only while this one is made:
+                                if it breaks meanwhile, that ends with its cause; NULL: none */
 } tutti_comm_config;
 #define TUTTI_COMM_CONFIG_INIT \
-  { sizeof(tutti_comm_config), -1, -1, -1, NULL, NULL }
+  { sizeof(tutti_comm_config), -1, -1, -1, NULL, NULL, NULL, NULL }
 
 /* Makes a communicator of `ranks` processes (1 <= ranks), of which this is `rank` (0 <= rank <
  * ranks). Collective over those that hold the id. A missing, duplicate or out-of-range rank, or
@@ -213,7 +235,8 @@ TUTTI_API tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, in
 TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* config,
                                                   tutti_comm_t* comm);
 /* Collective over `comm`. Ranks with the same color (>= 0) form a new communicator, ordered by key,
- * then by rank in `comm`. color TUTTI_NO_COLOR: take part, get *result = NULL. */
+ * then by rank in `comm`. color TUTTI_NO_COLOR: take part, get *result = NULL. If `comm` breaks
+ * meanwhile, by a death or tutti_comm_abort, the call ends with that error. */
 #define TUTTI_NO_COLOR (-1)
 TUTTI_API tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                                         const tutti_comm_config* config, tutti_comm_t* result);
@@ -241,6 +264,21 @@ TUTTI_API tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms)
 /* The state of the communicator without making a call: TUTTI_OK, or the error that broke it, with
  * its text in tutti_last_error(). Any thread. */
 TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
+
+/* ---- interrupts ---------------------------------------------------------------------------- */
+
+/* Whether this thread is to wait no longer: not 0 for yes. */
+typedef int (*tutti_interrupt_fn)(void* context);
+/* From now on this thread, while it waits inside any call of this library, calls check(context)
+ * about every 50 ms. Once that gives another value than 0 the wait
+ * ends, and the call with TUTTI_ERR_INTERRUPTED: so an interpreter gets to handle Ctrl-C. What was
+ * waited for is then broken for all ranks: peers get TUTTI_ERR_ABORTED with a text that names this
+ * rank; a communicator that was to be made is not made; one that is destroyed is freed, an
+ * operation whose request is waited for is over. If the call succeeds in that moment all the same,
+ * it returns TUTTI_OK, and the answer is forgotten.
+ * The check runs in the thread that waits, which holds no lock of the library; it may call
+ * tutti_comm_abort, and nothing else of the library. NULL: none, as in every new thread. */
+TUTTI_API tutti_status tutti_set_interrupt_check(tutti_interrupt_fn check, void* context);
 
 /* ---- memory -------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "api/groups.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
+#include "core/interrupt.hpp"
 
 namespace tutti {
 namespace {
@@ -21,6 +22,19 @@ int64_t deadline_of(const CommunicatorConfig& config) {
   return config.init_timeout_ms == kNever ? kNever : now_ms() + config.init_timeout_ms;
 }
 
+// Of the caller's struct, which has been checked.
+tutti_comm_t parent_in(const tutti_comm_config* config) {
+  const bool has_one = config != nullptr && config->size >= sizeof *config;
+  return has_one ? config->parent : nullptr;
+}
+
+Status join_and_create(const std::shared_ptr<Runtime>& runtime, const UniqueId& id, int rank,
+                       int ranks, const CommunicatorConfig& config, tutti_comm_t* comm) {
+  auto exchange = join(id, rank, ranks, deadline_of(config));
+  if (!exchange.ok()) return exchange.status();
+  return hand_out(Communicator::create(runtime, **exchange, config), comm);
+}
+
 Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_config* config,
               tutti_comm_t* comm) {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
@@ -34,9 +48,14 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
   if (!resolved.ok()) return resolved.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  auto exchange = join(*decoded, rank, ranks, deadline_of(*resolved));
-  if (!exchange.ok()) return exchange.status();
-  return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);
+  tutti_comm_t const parent = parent_in(config);
+  EndsWaits scope(
+      [parent] { return parent == nullptr ? Status() : parent->inside->health().cause(); });
+  Status made = join_and_create(*runtime, *decoded, rank, ranks, *resolved, comm);
+  if (made.ok()) return made;
+  if (parent != nullptr && interrupted())
+    parent->inside->health().interrupt("making " + resolved->name);
+  return scope.instead_of(std::move(made));
 }
 
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
@@ -141,7 +160,7 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
 tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
-    comm->inside->abort(reason == nullptr ? "" : reason);
+    comm->inside->health().abort(reason == nullptr ? "" : reason);
     return {};
   });
 }

@@ -119,12 +119,17 @@ void begin_all(Recording& recording, StartedFor whom) {
 
 void wait_for_all(Communicator& comm, const std::vector<Recorded>& calls) {
   auto pending = calls.begin();
-  wait_until(comm.messages().waiter_of_caller(), [&] {
+  const auto nothing_left = [&] {
     comm.executor().help();
     comm.messages().help();
     while (pending != calls.end() && (!pending->status.ok() || pending->inside->done())) ++pending;
     return pending == calls.end();
-  });
+  };
+  Waiter waiter = comm.messages().waiter_of_caller();
+  if (wait_until(waiter, nothing_left) != WaitEnd::kInterrupted) return;
+  comm.health().interrupt("a group of calls");
+  waiter.uninterrupted = true;
+  wait_until(waiter, nothing_left);
 }
 
 void finish(Recorded& call, const Recording& recording) {

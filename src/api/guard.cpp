@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/interrupt.hpp"
+
 namespace {
 
 thread_local std::string last_error;
@@ -12,12 +14,17 @@ thread_local std::string last_error;
 namespace tutti {
 
 tutti_status report(const Status& status) noexcept {
+  const bool was_interrupted = take_interrupt();
   try {
     last_error = status.message();
+    // A wait that gave up for that reason says what it waited for.
+    if (was_interrupted && status.code() != Code::kAborted) {
+      last_error = "interrupted while it waited: " + last_error;
+    }
   } catch (const std::bad_alloc&) {
     return report_out_of_memory();
   }
-  return static_cast<tutti_status>(status.code());
+  return was_interrupted ? TUTTI_ERR_INTERRUPTED : static_cast<tutti_status>(status.code());
 }
 
 tutti_status report_out_of_memory() noexcept {
@@ -30,6 +37,11 @@ tutti_status report_out_of_memory() noexcept {
 extern "C" {
 
 const char* tutti_last_error(void) { return last_error.c_str(); }
+
+tutti_status tutti_set_interrupt_check(tutti_interrupt_fn check, void* context) {
+  tutti::set_interrupt_check(check, context);
+  return TUTTI_OK;
+}
 
 const char* tutti_status_name(tutti_status status) {
   return tutti::code_name(static_cast<tutti::Code>(status)).data();

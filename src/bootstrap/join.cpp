@@ -2,7 +2,6 @@
 #include "bootstrap/join.hpp"
 
 #include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "bootstrap/line.hpp"
 #include "bootstrap/session.hpp"
+#include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -234,7 +234,7 @@ int connect_here(const UniqueId& id, Fd& socket) {
 Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
   const int64_t start = now_ms();
   Fd socket;
-  for (long pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 50L)) {
+  for (int64_t pause_ms = 1;; pause_ms = std::min<int64_t>(2 * pause_ms, 50)) {
     int error = way == Way::kAny ? connect_here(id, socket) : ECONNREFUSED;
     if (error == 0) return socket;
     if (error != ECONNREFUSED && error != EAGAIN && error != EINTR && error != EACCES) {
@@ -245,7 +245,7 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
       if (error == 0) return socket;
     }
     const int64_t now = now_ms();
-    if (now >= deadline_ms) {
+    if (now >= deadline_ms || must_end_wait()) {
       return Status::format(
           Code::kTimeout,
           "nobody answers at the meeting place of the id ({}) within {:.1f} s: its "
@@ -254,8 +254,7 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
           id.describe(), static_cast<double>(now - start) / 1000,
           std::generic_category().message(error));
     }
-    const timespec pause{0, std::min<int64_t>(pause_ms, deadline_ms - now) * 1'000'000};
-    nanosleep(&pause, nullptr);
+    pause_for(pause_ms, deadline_ms);
   }
 }
 
@@ -277,9 +276,8 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, 
     // may have had to make room, or another one may still listen.
     const bool earlier_life = arrived.code() == Code::kInvalidUsage && id.maker_pid == 0;
     const bool again = earlier_life || (member->unheard() && (id.maker_pid == 0 || by_network));
-    if (!again || now_ms() >= deadline_ms) return arrived;
-    const timespec pause{0, 10'000'000};
-    nanosleep(&pause, nullptr);
+    if (!again || now_ms() >= deadline_ms || must_end_wait()) return arrived;
+    pause_for(10);
   }
 }
 

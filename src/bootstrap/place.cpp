@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/place.hpp"
 
-#include <time.h>
-
 #include <cerrno>
 #include <utility>
 
 #include "core/interfaces.hpp"
+#include "core/interrupt.hpp"
+#include "core/socket.hpp"
 #include "core/wait.hpp"
 #include "env/env.hpp"
 
@@ -62,9 +62,8 @@ Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
   int error = EADDRNOTAVAIL;
   const auto attempt = [&] {
     while ((error = listen_tcp(address, kBacklog, listener)) == EADDRINUSE &&
-           now_ms() < deadline_ms) {
-      const timespec pause{0, 5'000'000};
-      nanosleep(&pause, nullptr);
+           now_ms() < deadline_ms && !must_end_wait()) {
+      pause_for(5);
     }
   };
   if (!own_name(address)) attempt();

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/place.hpp"
+#include "core/interrupt.hpp"
 
 namespace tutti {
 namespace bootstrap {
@@ -121,8 +121,7 @@ void Service::accept_clients(const Fd& listener, bool network) {
       // Out of descriptors: poll() would report the same client at once, so give others the time to
       // close some.
       if (errno == EMFILE || errno == ENFILE) {
-        const timespec pause{0, 10'000'000};
-        nanosleep(&pause, nullptr);
+        pause_for(10);
       }
       return;
     }
@@ -184,9 +183,8 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
   Fd local;
   int error;
   while ((error = listen_abstract(name, SocketType::kStream, 4096, local)) == EADDRINUSE &&
-         now_ms() < deadline_ms) {
-    const timespec pause{0, 20'000'000};
-    nanosleep(&pause, nullptr);
+         now_ms() < deadline_ms && !must_end_wait()) {
+    pause_for(20);
   }
   if (error == EADDRINUSE) {
     return Status::format(Code::kSystem,

@@ -15,6 +15,7 @@
 #include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
+#include "core/interrupt.hpp"
 #include "core/log.hpp"
 
 namespace tutti {
@@ -302,19 +303,23 @@ bool Communicator::is_here(int peer) const {
   return hosts.host(peer) == hosts.host(rank_);
 }
 
-// Of a rank on this host.
-bool Communicator::is_gone(int peer) const {
-  if (executor_->has_left(peer)) return true;
+// Of a rank on this host, as the next.
+bool Communicator::is_gone(int peer) const { return executor_->has_left(peer) || has_died(peer); }
+
+bool Communicator::has_died(int peer) const {
   const PeerProcess& process = connection_.transport->process(peer);
   if (peer == rank_ || process.pid == getpid()) return false;
   return Monitor::has_ended({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
 }
 
-void Communicator::peer_died(int peer) {
-  if (executor_->has_left(peer)) return;
+Status Communicator::death_of(int peer) const {
   const PeerProcess& process = connection_.transport->process(peer);
-  health_->fail(Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has died", peer,
-                               process.pid, process.host));
+  return Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has died", peer, process.pid,
+                        process.host);
+}
+
+void Communicator::peer_died(int peer) {
+  if (!executor_->has_left(peer)) health_->fail(death_of(peer));
 }
 
 // In the monitor's thread.
@@ -324,11 +329,6 @@ void Communicator::hear() {
     if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
     line_regroup_->heard(news);
   }
-}
-
-void Communicator::abort(std::string_view reason) {
-  health_->fail(Status::format(Code::kAborted, "aborted by rank {} (pid {}){}{}", rank_, getpid(),
-                               reason.empty() ? "" : ": ", reason));
 }
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -359,6 +359,20 @@ Status Communicator::close() {
 }
 
 Communicator::~Communicator() { (void)close(); }
+
+// ---- making one of another ---------------------------------------------------------------------
+
+Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, Member of,
+                                                         const CommunicatorConfig& config,
+                                                         std::function<Status()> failed) const {
+  EndsWaits scope(std::move(failed));
+  const int64_t limit = config.init_timeout_ms;
+  auto exchange = join(id, of.rank, of.ranks, limit == kNever ? kNever : now_ms() + limit);
+  auto made = exchange.ok() ? create(runtime_, **exchange, config, network_to_inherit())
+                            : Result<std::unique_ptr<Communicator>>(exchange.status());
+  if (made.ok()) return made;
+  return scope.instead_of(made.status());
+}
 
 // ---- splitting ---------------------------------------------------------------------------------
 
@@ -414,51 +428,59 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
   Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
   if (!id.ok()) return id.status().with_context(context);
   const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
-  const int64_t limit = config.init_timeout_ms;
-  Result<std::unique_ptr<Exchange>> exchange =
-      join(*id, static_cast<int>(place), static_cast<int>(members.size()),
-           limit == kNever ? kNever : now_ms() + limit);
-  if (!exchange.ok()) return exchange.status().with_context(context);
-  return create(runtime_, **exchange, config, network_to_inherit());
+  auto made =
+      meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
+           config, [this] { return health_->cause(); });
+  // The others wait for this rank.
+  if (interrupted()) health_->interrupt(context);
+  if (!made.ok()) return made.status().with_context(context);
+  return made;
 }
 
 // ---- shrinking ---------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
   const std::lock_guard lock(shrinking_);
+  const std::string context = "shrinking " + config_.name;
   const int64_t limit = config.init_timeout_ms;
   const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
   // For a try: they are all there already, and if one dies on its way, the others are to find out.
   int64_t try_ms = control_ == nullptr ? 1000 : 5000;
   for (;; try_ms *= 2) {
+    if (interrupted()) health_->interrupt(context);
     if (!cannot_shrink_.ok()) return cannot_shrink_;
     const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
     if (!survivors.ok()) {
-      cannot_shrink_ = survivors.status().with_context("shrinking " + config_.name);
+      cannot_shrink_ = survivors.status().with_context(context);
       continue;
     }
     log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
               survivors->ranks.size(), ranks_);
     CommunicatorConfig tried = config;
     tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
-    auto made = meet(*survivors, tried);
+    const std::vector<int>& ranks = survivors->ranks;
+    const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
+    auto made = meet(survivors->id,
+                     {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
+                     tried, [&] { return loss_among(ranks); });
     // Who has died since is not among those of the next round.
     const Code code = made.status().code();
     const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
-    if (!again || now_ms() >= deadline_ms) return made;
+    if (made.ok()) return made;
+    if (!again || interrupted() || now_ms() >= deadline_ms) {
+      if (interrupted()) health_->interrupt(context);
+      return made.status().with_context(context);
+    }
     log::info("{}; trying again", made.status().message());
   }
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::meet(const Survivors& survivors,
-                                                         const CommunicatorConfig& config) const {
-  const std::vector<int>& ranks = survivors.ranks;
-  const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
-  Result<std::unique_ptr<Exchange>> exchange =
-      join(survivors.id, static_cast<int>(place), static_cast<int>(ranks.size()),
-           now_ms() + config.init_timeout_ms);
-  if (!exchange.ok()) return exchange.status().with_context("shrinking " + config_.name);
-  return create(runtime_, **exchange, config, network_to_inherit());
+// Of ranks on this host. Of others, the line tells of the first failure only.
+Status Communicator::loss_among(const std::vector<int>& ranks) const {
+  for (const int peer : ranks) {
+    if (is_here(peer) && has_died(peer)) return death_of(peer);
+  }
+  return {};
 }
 
 }  // namespace tutti

@@ -3,6 +3,7 @@
 // A communicator: ranks that are joined by a transport, and what runs calls on it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,8 @@ struct CommunicatorConfig {
   bool strict = false;
   std::string name;
   tutti_tuner tuner = {};  // without a function: none
+  // Of a communicator that is made of others' ranks: what each rank is called in the whole job.
+  std::vector<int> global_ranks = {};
 };
 // The caller's struct (may be null) over the environment's defaults.
 Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
@@ -57,7 +60,6 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> shrink(const CommunicatorConfig& config);
   // Ends what is outstanding and tells the peers; the destructor does it otherwise.
   Status close();
-  void abort(std::string_view reason);
 
  private:
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
@@ -71,8 +73,17 @@ class Communicator {
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
   [[nodiscard]] bool is_gone(int peer) const;
-  Result<std::unique_ptr<Communicator>> meet(const Survivors& survivors,
-                                             const CommunicatorConfig& config) const;
+  [[nodiscard]] bool has_died(int peer) const;
+  // Makes a communicator of ranks of this one, unless failed() gives an error meanwhile.
+  struct Member {
+    int rank;
+    int ranks;
+  };
+  Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, Member of,
+                                             const CommunicatorConfig& config,
+                                             std::function<Status()> failed) const;
+  [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;
+  [[nodiscard]] Status death_of(int peer) const;
   void peer_died(int peer);
   void hear();
 

@@ -125,10 +125,11 @@ void Messages::wait_here(std::span<BlockingMessage> pending) {
   const WaitEnd end = wait_until(waiter, [&] { return poll_here(pending); });
   waiting_here_.fetch_sub(1, std::memory_order_relaxed);
   if (end == WaitEnd::kReady) return;
+  if (end == WaitEnd::kInterrupted) health_.interrupt(describe(pending.front().arguments));
   const std::lock_guard lock(lock_);
   for (BlockingMessage& message : pending) {
     if (message.transfer.done) continue;
-    give_up(message.transfer, end == WaitEnd::kStopped ? health_.cause() : late());
+    give_up(message.transfer, end == WaitEnd::kDeadline ? late() : health_.cause());
   }
 }
 
@@ -334,7 +335,15 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
   if (message.done() || ends_soon(message, caller_patience_)) return message.status();
   Waiter waiter = this->waiter(caller_patience_);
   waiter.timeout_ms = timeout_ms;
-  if (attend(message, waiter) == WaitEnd::kReady) return message.status();
+  const WaitEnd end = attend(message, waiter);
+  if (end == WaitEnd::kReady) return message.status();
+  if (end == WaitEnd::kInterrupted) {
+    health_.interrupt(describe(message.arguments_));
+    waiter.timeout_ms = kNever;
+    waiter.uninterrupted = true;
+    (void)attend(message, waiter);
+    return message.status().ok() ? health_.cause() : message.status();
+  }
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(message.arguments_), timeout_ms);
 }
@@ -342,11 +351,19 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
 Status Messages::drain() {
   Waiter waiter = this->waiter(caller_patience_);
   waiter.timeout_ms = executor_.timeout_ms();
-  const WaitEnd end = wait_until(waiter, [&] {
+  const auto nothing_left = [&] {
     help();
     return outstanding_.load(std::memory_order_acquire) == 0;
-  });
+  };
+  const WaitEnd end = wait_until(waiter, nothing_left);
   if (end == WaitEnd::kReady) return {};
+  if (end == WaitEnd::kInterrupted) {
+    health_.interrupt("destroying it");
+    waiter.timeout_ms = kNever;
+    waiter.uninterrupted = true;
+    (void)wait_until(waiter, nothing_left);
+    return health_.cause();
+  }
   return Status::format(Code::kTimeout, "{} messages are still outstanding", outstanding_.load());
 }
 

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "bootstrap/meeting_place.hpp"
+#include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -111,7 +112,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
       decide(round);
       break;
     }
-    if (now_ms() >= deadline_ms) {
+    if (now_ms() >= deadline_ms || must_end_wait()) {
       own.round.store(kWithdrew, std::memory_order_release);
       if (is_decided(round)) break;
       return Status::format(
@@ -149,7 +150,10 @@ Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64
       if (changed_.wait_for(lock, 100 * kLookEvery, [this] { return over_; })) break;
       return line_.regroup(mine);  // says why it cannot
     }
-    if (now_ms() < deadline_ms) continue;
+    lock.unlock();
+    const bool goes_on = now_ms() < deadline_ms && !must_end_wait();
+    lock.lock();
+    if (goes_on || over_) continue;
     line_.withdraw();
     changed_.wait_for(lock, kAnswer, [this] { return over_ || !withdrawal_.ok(); });
     if (over_) break;

@@ -30,7 +30,8 @@ class BriefLock {
   [[gnu::noinline]] void wait() {
     static constexpr Patience kPatience{.spins = 100, .yields = 100, .wake_needs_fence = true};
     Bell bell{};
-    const Waiter waiter{.bell = &bell, .patience = &kPatience, .polls = true};
+    const Waiter waiter{
+        .bell = &bell, .patience = &kPatience, .polls = true, .uninterrupted = true};
     wait_until(waiter, [this] { return try_lock(); });
   }
 

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,10 +14,14 @@
 #include <cstring>
 #include <string>
 
+#include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
 namespace {
+
+// How often a thread looks whether it is to wait no longer.
+constexpr int64_t kLookEveryMs = 10;
 
 // Since Linux 6.5; older headers lack the name.
 constexpr int kSoPeerPidfd = 77;
@@ -74,10 +79,19 @@ int poll_timeout(int64_t deadline_ms) {
 bool wait_for(int fd, short events, int64_t deadline_ms) {
   for (;;) {
     pollfd entry{fd, events, 0};
-    const int ready = poll(&entry, 1, poll_timeout(deadline_ms));
+    const int64_t until_ms =
+        may_end_waits() ? std::min(deadline_ms, now_ms() + kLookEveryMs) : deadline_ms;
+    const int ready = poll(&entry, 1, poll_timeout(until_ms));
     if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
+    if (ready < 0 && errno != EINTR) return false;
+    if (must_end_wait() || (ready == 0 && now_ms() >= deadline_ms)) return false;
   }
+}
+
+void pause_for(int64_t ms, int64_t deadline_ms) {
+  if (deadline_ms != kNever) ms = std::clamp<int64_t>(deadline_ms - now_ms(), 0, ms);
+  const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
+  nanosleep(&pause, nullptr);
 }
 
 Result<PeerIdentity> peer_identity(int socket) {

@@ -27,10 +27,13 @@ int listen_abstract(std::string_view name, SocketType type, int backlog, Fd& soc
 // One attempt; returns 0 or the system's error number (ECONNREFUSED: nobody listens).
 int connect_abstract(std::string_view name, SocketType type, Fd& socket);
 
-// Whether `fd` had one of the poll(2) events, or an error or hang-up, before the deadline.
+// Whether `fd` had one of the poll(2) events, or an error or hang-up, before the deadline, and
+// before must_end_wait() (core/interrupt.hpp).
 bool wait_for(int fd, short events, int64_t deadline_ms);
 // Milliseconds until the deadline as poll(2) takes them: -1 for kNever, 0 if it has passed.
 int poll_timeout(int64_t deadline_ms);
+// Sleeps before another try, at most until the deadline.
+void pause_for(int64_t ms, int64_t deadline_ms = INT64_MAX);
 
 struct PeerIdentity {
   int pid = 0;  // 0: in a pid namespace that this process does not see

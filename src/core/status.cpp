@@ -27,6 +27,7 @@ std::string_view code_name(Code code) {
     case Code::kAborted: return "TUTTI_ERR_ABORTED";
     case Code::kTruncated: return "TUTTI_ERR_TRUNCATED";
     case Code::kInternal: return "TUTTI_ERR_INTERNAL";
+    case Code::kInterrupted: return "TUTTI_ERR_INTERRUPTED";
   }
   return kUnknown;
 }

@@ -27,6 +27,7 @@ enum class Code : int {
   kAborted = TUTTI_ERR_ABORTED,
   kTruncated = TUTTI_ERR_TRUNCATED,
   kInternal = TUTTI_ERR_INTERNAL,
+  kInterrupted = TUTTI_ERR_INTERRUPTED,
 };
 
 std::string_view code_name(Code code);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "core/interrupt.hpp"
 #include "core/spread.hpp"
 
 namespace tutti {
@@ -88,8 +89,13 @@ void relax() {
 }
 
 int64_t deadline_of(const Waiter& waiter) {
+  if (!waiter.uninterrupted) begin_to_ask();
   if (waiter.timeout_ms == kNever) return waiter.deadline_ms;
   return std::min(waiter.deadline_ms, now_ms() + waiter.timeout_ms);
+}
+
+void came_after_all(WaitEnd end) {
+  if (end == WaitEnd::kInterrupted) forget_end_of_wait();
 }
 
 bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end) {
@@ -99,6 +105,10 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitE
   }
   if (waiter.shared_stop != nullptr && waiter.shared_stop->load(std::memory_order_acquire) != 0) {
     end = WaitEnd::kStopped;
+    return true;
+  }
+  if (!waiter.uninterrupted && must_end_wait()) {
+    end = WaitEnd::kInterrupted;
     return true;
   }
   if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.patience->yields) &&

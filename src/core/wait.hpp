@@ -85,9 +85,11 @@ struct Waiter {
   int64_t timeout_ms = kNever;
   // Some of what is waited for rings no bell, as what comes over a network: sleeps are short.
   bool polls = false;
+  // The thread holds locks, or must see this wait to its end: see core/interrupt.hpp.
+  bool uninterrupted = false;
 };
 
-enum class WaitEnd { kReady, kStopped, kDeadline };
+enum class WaitEnd { kReady, kStopped, kDeadline, kInterrupted };
 
 // Says that something moved that this thread waits for, though it is not all there yet: the wait
 // begins its patience anew. What waits for a long message or call moves it itself, piece by piece.
@@ -98,7 +100,10 @@ namespace wait_detail {
 // Whatever moves meanwhile: between them is a look at what else may end the wait.
 inline constexpr uint32_t kMostSpinsAtOnce = 10'000;
 void relax();
+// At the beginning of the slow part.
 int64_t deadline_of(const Waiter& waiter);
+// It was ready all the same.
+void came_after_all(WaitEnd end);
 // One round of the slow part; `round` counts from 0. Returns whether the wait is over.
 bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end);
 // Sleeping is bracketed so that the condition can be looked at once more in between.
@@ -108,8 +113,9 @@ void after_sleep(const Waiter& waiter);
 void sleep_for(Bell& bell, int64_t us, uint32_t rings);
 }  // namespace wait_detail
 
-// Returns when ready() is true, when a stop flag is set, or at the deadline; ready() wins when
-// several hold. `ready` is called often and must be cheap; it may do work (polling a transport).
+// Returns when ready() is true, when a stop flag is set, when the thread is interrupted, or at the
+// deadline; ready() wins when several hold. `ready` is called often and must be cheap; it may do
+// work (polling a transport).
 template <typename Ready>
 WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
   if (ready()) return WaitEnd::kReady;
@@ -134,7 +140,10 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
       spins_at_once = 0;
       over = wait_detail::slow_round(waiter, deadline_ms, round, end);
     }
-    if (ready()) return WaitEnd::kReady;
+    if (ready()) {
+      if (over) wait_detail::came_after_all(end);
+      return WaitEnd::kReady;
+    }
     if (over) return end;
     if (moves != moves_of_this_thread) {
       moves = moves_of_this_thread;

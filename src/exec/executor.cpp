@@ -178,9 +178,21 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   // Whoever drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
-  if (attend(operation, waiter) == WaitEnd::kReady) return operation.status();
+  const WaitEnd end = attend(operation, waiter);
+  if (end == WaitEnd::kReady) return operation.status();
+  if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
+}
+
+// The user waits no longer for an operation whose buffers may not be touched from then on.
+Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
+  health_.interrupt(describe(record_of(operation.call_, operation.sequence_)));
+  waiter.timeout_ms = kNever;
+  waiter.uninterrupted = true;
+  (void)attend(operation, waiter);
+  if (!operation.status().ok()) return operation.status();
+  return why_stopped(operation.call_, operation.sequence_);
 }
 
 void Executor::help() {
@@ -195,7 +207,15 @@ Status Executor::drain() {
     help();
     return outstanding_.load(std::memory_order_acquire) == 0;
   };
-  if (wait_until(waiter, nothing_left) == WaitEnd::kReady) return {};
+  WaitEnd end = wait_until(waiter, nothing_left);
+  if (end == WaitEnd::kReady) return {};
+  if (end == WaitEnd::kInterrupted) {
+    health_.interrupt("destroying it");
+    waiter.timeout_ms = kNever;
+    waiter.uninterrupted = true;
+    (void)wait_until(waiter, nothing_left);
+    return health_.cause();
+  }
   return Status::format(Code::kTimeout, "{} operations are still outstanding", outstanding_.load());
 }
 
@@ -241,7 +261,7 @@ const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
   return last_plan_;
 }
 
-// ---- ends -------------------------------------------------------------------------------------
+// ---- ends --------------------------------------------------------------------------------------
 
 void Executor::part_ended(Operation& operation, const Status& status) {
   if (!status.ok()) {

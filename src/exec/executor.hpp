@@ -83,6 +83,7 @@ class Executor : public Attended {
   // How a call that did not succeed ends: breaks the communicator and words the error.
   Status give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                  WaitEnd end);
+  Status see_to_end_of(Operation& operation, Waiter waiter);
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);
   // Null if no algorithm applies.

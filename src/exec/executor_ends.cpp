@@ -45,6 +45,7 @@ Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, 
     health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
                                 timeout_ms(), describe(record_of(call, sequence)), whom));
   }
+  if (end == WaitEnd::kInterrupted) health_.interrupt(describe(record_of(call, sequence)));
   lanes.abandon();
   return why_stopped(call, sequence);
 }

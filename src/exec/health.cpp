@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/health.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -37,6 +39,13 @@ Status Health::cause() const {
   return cause_;
 }
 
+void Health::abort(std::string_view reason) {
+  fail(Status::format(Code::kAborted, "aborted by rank {} (pid {}){}{}", rank_, getpid(),
+                      reason.empty() ? "" : ": ", reason));
+}
+
+void Health::interrupt(std::string_view where) { abort(fmt::format("interrupted in {}", where)); }
+
 void Health::fail(const Status& cause) {
   // What a rank of this host shared before is what counts, here and elsewhere.
   if (stop_for(cause) && tell_) tell_(this->cause());
@@ -66,7 +75,7 @@ void Health::share(const Status& cause) {
     // Another rank is writing, or has written, an earlier cause. It may also have died on the way:
     // wait a moment for its text, then do without.
     const Patience patience{.spins = 1000, .yields = 1000};
-    wait_until(Waiter{.patience = &patience, .timeout_ms = 5},
+    wait_until(Waiter{.patience = &patience, .timeout_ms = 5, .uninterrupted = true},
                [this] { return shared_->stop.load(std::memory_order_acquire) != 0; });
     if (shared_->stop.load(std::memory_order_acquire) != 0) return;
   }

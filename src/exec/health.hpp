@@ -30,6 +30,10 @@ class Health {
   void fail(const Status& cause);
   // The same for a cause that ranks on other hosts know of already.
   void learn(const Status& cause);
+  // The same on behalf of this rank's user, who wants it to end, or no longer waits for what it was
+  // about.
+  void abort(std::string_view reason);
+  void interrupt(std::string_view where);
   // How ranks on other hosts are told; called once at most. Set before any other thread comes.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 

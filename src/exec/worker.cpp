@@ -46,7 +46,8 @@ void Worker::forget(Driven& driven) {
   }
   signal();
   const uint64_t posted = posted_.load();
-  wait_until(Waiter{.patience = &kNoPatience}, [&] { return taken_.load() >= posted; });
+  wait_until(Waiter{.patience = &kNoPatience, .uninterrupted = true},
+             [&] { return taken_.load() >= posted; });
 }
 
 // The count and the bell: the thread looks at the count after it has said on which bell it waits.

@@ -174,7 +174,7 @@ TEST(Communicator, MismatchedCountsOfOneMaximumAreTold) {
 TEST(Communicator, AbortEndsACallThatWaitsAndNamesTheReason) {
   run_thread_ranks(2, [](Communicator& communicator) {
     if (communicator.rank() == 1) {
-      communicator.abort("enough");
+      communicator.health().abort("enough");
       return;
     }
     const auto send = contribution(communicator, 4);

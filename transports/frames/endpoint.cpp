@@ -22,6 +22,7 @@ bool until(int64_t deadline_ms, const Step& step) {
   Waiter waiter;
   waiter.patience = &patience;
   waiter.deadline_ms = deadline_ms;
+  waiter.uninterrupted = true;
   return wait_until(waiter, step) == WaitEnd::kReady;
 }
 

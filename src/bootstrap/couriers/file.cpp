@@ -6,7 +6,6 @@
 // left behind by another job is not taken for ours; the names of jobs that have no key must differ.
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,8 @@
 
 #include "bootstrap/couriers/courier.hpp"
 #include "core/fd.hpp"
+#include "core/interrupt.hpp"
+#include "core/socket.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::couriers {
@@ -83,18 +84,16 @@ class File final : public Courier {
 
   static Result<std::string> wait_and_read(const std::string& path, const std::string& head,
                                            int64_t deadline_ms) {
-    for (long pause_ms = 1;; pause_ms = std::min(2 * pause_ms, 100L)) {
+    for (int64_t pause_ms = 1;; pause_ms = std::min<int64_t>(2 * pause_ms, 100)) {
       auto text = read(path, head);
       if (!text.ok() || !text->empty()) return text;
-      const int64_t now = now_ms();
-      if (now >= deadline_ms) {
+      if (now_ms() >= deadline_ms || must_end_wait()) {
         return Status::format(Code::kTimeout,
                               "rank 0 has written nothing of this job to {}: it has not started, "
                               "or its host does not see the same file",
                               path);
       }
-      const timespec pause{0, std::min<int64_t>(pause_ms, deadline_ms - now) * 1'000'000};
-      nanosleep(&pause, nullptr);
+      pause_for(pause_ms, deadline_ms);
     }
   }
 

@@ -17,10 +17,13 @@
 #include <mutex>
 #include <optional>
 
+#include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::couriers {
 namespace {
+
+constexpr std::chrono::milliseconds kLookEvery{10};
 
 // What is called of the library.
 struct Library {
@@ -154,11 +157,13 @@ class Pmix final : public Courier {
     (void)travelling.release();  // the callback's now
     std::unique_lock lock(answer->mutex);
     const auto ended = [&] { return answer->status.has_value(); };
-    if (deadline_ms == kNever) {
-      answer->arrived.wait(lock, ended);
-    } else if (!answer->arrived.wait_for(
-                   lock, std::chrono::milliseconds(std::max<int64_t>(deadline_ms - now_ms(), 0)),
-                   ended)) {
+    bool late = false;
+    while (!answer->arrived.wait_for(lock, kLookEvery, ended) && !late) {
+      lock.unlock();
+      late = now_ms() >= deadline_ms || must_end_wait();
+      lock.lock();
+    }
+    if (!ended()) {
       return Status::format(Code::kTimeout,
                             "{} did not end: a process of the job has not come this far, or has "
                             "ended",

@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What ends the waits of a thread before their time: the user's interrupt check
+// (tutti_set_interrupt_check), and while a communicator is made from others, their failure. A wait
+// asks in its slow part, without locks; once the answer is yes, it stays so until the call of the
+// C API has taken it as its end.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+// Of this thread. Null: none.
+void set_interrupt_check(tutti_interrupt_fn check, void* context);
+
+// A wait begins: the user is not asked at once.
+void begin_to_ask();
+// Whether there is anything to ask.
+[[nodiscard]] bool may_end_waits();
+// Asks, the user every 50 ms at most. True: to wait no longer.
+[[nodiscard]] bool must_end_wait();
+// What was waited for has come in the meantime.
+void forget_end_of_wait();
+// Whether the user's check has ended a wait; the second forgets it.
+[[nodiscard]] bool interrupted();
+bool take_interrupt();
+
+// While it lives, waits of this thread end as soon as why() gives an error.
+class EndsWaits {
+ public:
+  explicit EndsWaits(std::function<Status()> why);
+  ~EndsWaits();
+  EndsWaits(const EndsWaits&) = delete;
+  EndsWaits& operator=(const EndsWaits&) = delete;
+
+  // What ended them, or would have, in the place of an error to which that led.
+  Status instead_of(Status error) {
+    if (reason_.ok()) reason_ = why_();
+    return reason_.ok() ? std::move(error) : reason_;
+  }
+
+ private:
+  friend bool must_end_wait();
+  bool ends();
+
+  const std::function<Status()> why_;
+  EndsWaits* const outer_;
+  Status reason_;
+};
+
+}  // namespace tutti
