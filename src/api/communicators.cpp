@@ -70,6 +70,15 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);
 }
 
+// In a forked child, where what is inside is shared with the parent, and is kept as it is.
+Status free_copy(tutti_comm_t comm) {
+  static auto& kept = *new std::vector<Communicator*>;  // so that it is no leak
+  kept.push_back(comm->inside.get());
+  (void)comm->inside.release();
+  delete comm;
+  return {};
+}
+
 }  // namespace
 }  // namespace tutti
 
@@ -144,7 +153,8 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
 
 tutti_status tutti_comm_destroy(tutti_comm_t comm) {
   if (comm == nullptr) return TUTTI_OK;
-  return guard([&]() -> Status {
+  return guard_anywhere([&]() -> Status {
+    if (is_forked()) return free_copy(comm);
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_destroy"));
     if (const int recorded = comm->grouped.load(std::memory_order_relaxed); recorded != 0) {
       return Status::format(Code::kInvalidUsage,

@@ -72,6 +72,7 @@ struct Group {
   // The thread ends inside a group: nothing recorded takes place.
   ~Group() {
     group = nullptr;
+    if (is_forked()) return;
     if (depth > 0) group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
     if (recording == nullptr) return;
     recording->forget_comm_of_messages();

@@ -22,14 +22,14 @@ tutti_status report(const Status& status) noexcept {
       last_error = "interrupted while it waited: " + last_error;
     }
   } catch (const std::bad_alloc&) {
-    return report_out_of_memory();
+    last_error.clear();
+    return TUTTI_ERR_OUT_OF_MEMORY;
   }
   return was_interrupted ? TUTTI_ERR_INTERRUPTED : static_cast<tutti_status>(status.code());
 }
 
-tutti_status report_out_of_memory() noexcept {
-  last_error.clear();
-  return TUTTI_ERR_OUT_OF_MEMORY;
+tutti_status report_forked() noexcept {
+  return guard_anywhere([] { return refuse_forked(); });
 }
 
 }  // namespace tutti

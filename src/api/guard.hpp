@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <memory>
-#include <new>
+#include <utility>
 #include <variant>
 
 #include "comm/allocations.hpp"
 #include "comm/communicator.hpp"
+#include "core/caught.hpp"
+#include "core/fork.hpp"
 #include "core/status.hpp"
 #include "exec/completion.hpp"
 
@@ -32,19 +34,24 @@ namespace tutti {
 
 // Keeps the text for tutti_last_error() and returns the code.
 tutti_status report(const Status& status) noexcept;
-// The same, when there is no memory for a text.
-tutti_status report_out_of_memory() noexcept;
+tutti_status report_forked() noexcept;
 
+// For what a forked child may do, too.
 template <typename Body>
-tutti_status guard(Body&& body) noexcept {
+tutti_status guard_anywhere(Body&& body) noexcept {
   try {
     const Status status = body();
     return status.ok() ? TUTTI_OK : report(status);
-  } catch (const std::bad_alloc&) {
-    return report_out_of_memory();
-  } catch (const std::exception& error) {
-    return report({Code::kInternal, error.what()});
+  } catch (...) {
+    return report(caught_exception());
   }
+}
+
+template <typename Body>
+tutti_status guard(Body&& body) noexcept {
+  if (is_forked()) [[unlikely]]
+    return report_forked();
+  return guard_anywhere(std::forward<Body>(body));
 }
 
 inline Status expect_not_null(const void* pointer, std::string_view function,

@@ -98,7 +98,11 @@ tutti_status tutti_request_on_complete(tutti_request_t request, tutti_completion
 
 tutti_status tutti_request_free(tutti_request_t request) {
   if (request == nullptr) return TUTTI_OK;
-  return guard([&]() -> Status {
+  return guard_anywhere([&]() -> Status {
+    if (is_forked()) {
+      delete request;
+      return {};
+    }
     if (request->grouped) {
       return {Code::kInvalidUsage,
               "tutti_request_free: this request belongs to a group that has not ended "

@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "comm/runtime.hpp"
 
-#include <unistd.h>
-
 #include "core/affinity.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
@@ -13,7 +11,6 @@ namespace {
 struct Registered {
   std::mutex mutex;
   std::weak_ptr<Runtime> runtime;
-  pid_t owner = 0;
 };
 
 Result<std::shared_ptr<Runtime>> make() {
@@ -27,18 +24,14 @@ Result<std::shared_ptr<Runtime>> make() {
 
 Result<std::shared_ptr<Runtime>> Runtime::get() {
   static Registered& registered = *new Registered;  // outlives threads that still run at exit
+  if (is_forked()) return refuse_forked();
   const std::lock_guard lock(registered.mutex);
   if (std::shared_ptr<Runtime> runtime = registered.runtime.lock(); runtime != nullptr) {
-    if (registered.owner == getpid()) return runtime;
-    return Status::format(Code::kInvalidUsage,
-                          "this process was forked from process {}, which has communicators: their "
-                          "threads are not here. Make communicators after fork, or exec.",
-                          registered.owner);
+    return runtime;
   }
   Result<std::shared_ptr<Runtime>> made = make();
   if (!made.ok()) return made;
   registered.runtime = *made;
-  registered.owner = getpid();
   return made;
 }
 

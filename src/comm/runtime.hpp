@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "comm/monitor.hpp"
+#include "core/fork.hpp"
 #include "env/env.hpp"
 #include "exec/worker.hpp"
 #include "select/tuning_file.hpp"
@@ -37,6 +38,7 @@ class Runtime {
   Result<WorkerPool*> workers(int local_rank, int local_ranks);
 
  private:
+  const OwnedByProcess owned_;
   const Environment environment_;
   Monitor monitor_;
   std::once_flag introduced_;

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Which courier a job has, and what it carries.
+#include <unistd.h>
+
 #include <charconv>
 #include <map>
 #include <mutex>
@@ -13,6 +15,12 @@ namespace {
 using Kind = Route::Kind;
 
 struct Kept {
+  // A forked child does not say goodbye for its parent.
+  ~Kept() {
+    if (getpid() == owner) return;
+    for (auto& [kind, courier] : couriers) (void)courier.release();
+  }
+  const pid_t owner = getpid();
   std::mutex mutex;  // communicators of the whole job are made one after the other
   std::map<Kind, std::unique_ptr<Courier>> couriers;
 };

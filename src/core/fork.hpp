@@ -1,0 +1,28 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whether this process is a copy, made by fork(), of one that had communicators then: it has their
+// memory, but none of their threads, and may touch nothing that it shares with them.
+#pragma once
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+namespace fork_detail {
+inline constinit bool forked = false;
+}
+
+inline bool is_forked() { return fork_detail::forked; }
+// What calls on that say: names both processes.
+Status refuse_forked();
+
+// Lives as long as there is something that a child must not touch.
+class OwnedByProcess {
+ public:
+  OwnedByProcess();
+  ~OwnedByProcess();
+  OwnedByProcess(const OwnedByProcess&) = delete;
+  OwnedByProcess& operator=(const OwnedByProcess&) = delete;
+};
+
+}  // namespace tutti
