@@ -201,6 +201,8 @@ void Messages::start(Message& message) {
   message.transfer_ = {};
   {
     const std::lock_guard lock(lock_);
+    // What has been posted must be in the list.
+    if (active_.size() == active_.capacity()) active_.reserve(2 * active_.size() + 8);
     post(message.arguments_, message.transfer_);
     if (!message.transfer_.done) {
       message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
@@ -252,9 +254,13 @@ bool Messages::poll_for_active() {
 
 // Moves data; takes out of active_, and gives in a list, what is done or has to be given up.
 Message* Messages::poll_locked() {
-  if (poll_for_active()) {
-    note_move();
-    if (waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
+  try {
+    if (poll_for_active()) {
+      note_move();
+      if (waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
+    }
+  } catch (...) {
+    health_.fail_by_exception("its messages");
   }
   if (active_.size() <= kFewActive) [[likely]]
     return take_ended();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/brief_lock.hpp"
+#include "core/caught.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
@@ -61,14 +62,14 @@ class Completion {
     const auto function = function_;
     void* const context = context_;
     lock.unlock();
-    if (function != nullptr) call(function, context);
+    call_at_end(function, context);
     done_.store(true, std::memory_order_release);
   }
   // The same by the thread that starts it, while nobody else can know: without a lock.
   void complete_at_once(Status status) {
     status_ = std::move(status);
     finished_ = true;
-    if (function_ != nullptr) call(function_, context_);
+    call_at_end(function_, context_);
     done_.store(true, std::memory_order_release);
   }
   // Makes it active again, likewise; whether a function is to be called when it completes.
@@ -82,6 +83,15 @@ class Completion {
   virtual void hasten() = 0;
 
  private:
+  // Nobody waits here whom an exception would reach: it becomes the outcome.
+  void call_at_end(tutti_completion_fn function, void* context) {
+    if (function == nullptr) return;
+    try {
+      call(function, context);
+    } catch (...) {
+      if (status_.ok()) status_ = caught_exception();
+    }
+  }
   void call(tutti_completion_fn function, void* context) const {
     const std::string text(status_.message());
     function(static_cast<tutti_status>(status_.code()), text.c_str(), context);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/caught.hpp"
+
 namespace tutti {
 namespace {
 
@@ -47,13 +49,17 @@ Executor::~Executor() { workers_.forget(*this); }
 
 Status Executor::run(const Call& call) {
   if (health_.stopped()) return why_stopped(call, sequence_ + 1);
-  const std::shared_ptr<const Plan>& plan = plan_for(call);
-  if (plan == nullptr) [[unlikely]]
-    return no_algorithm(call);
-  if (outstanding_.load(std::memory_order_acquire) == 0 && plan->parts.size() == 1) {
-    return run_here(call, *plan);
+  try {
+    const std::shared_ptr<const Plan>& plan = plan_for(call);
+    if (plan == nullptr) [[unlikely]]
+      return no_algorithm(call);
+    if (outstanding_.load(std::memory_order_acquire) == 0 && plan->parts.size() == 1) {
+      return run_here(call, *plan);
+    }
+    return run_queued(call);
+  } catch (...) {
+    return broke_down(call, sequence_ + 1);
   }
-  return run_queued(call);
 }
 
 Status Executor::run_here(const Call& call, const Plan& plan) {
@@ -62,18 +68,22 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   uint32_t chain = 0;
   if (journal_ != nullptr && !enter(plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
-  lane.start(plan, 0, call, sequence_, chain);
-  Advance advance = lane.advance();
-  if (advance == Advance::kDone) return {};
-  WaitEnd end = WaitEnd::kReady;
-  if (advance == Advance::kBlocked) {
-    end = wait_here(lane, [&] {
-      advance = lane.advance();
-      return advance != Advance::kBlocked;
-    });
+  try {
+    lane.start(plan, 0, call, sequence_, chain);
+    Advance advance = lane.advance();
+    if (advance == Advance::kDone) return {};
+    WaitEnd end = WaitEnd::kReady;
+    if (advance == Advance::kBlocked) {
+      end = wait_here(lane, [&] {
+        advance = lane.advance();
+        return advance != Advance::kBlocked;
+      });
+    }
+    if (advance == Advance::kDone) return {};
+    return give_up(lane, call, sequence_, advance, end);
+  } catch (...) {
+    return broke_down(lane, call, sequence_);
   }
-  if (advance == Advance::kDone) return {};
-  return give_up(lane, call, sequence_, advance, end);
 }
 
 // False if it turns out that another rank's call of that number does not match.
@@ -118,10 +128,8 @@ Status Executor::run_queued(const Call& call) {
   return wait(operation, kNever);
 }
 
-Status Executor::submit(Operation& operation, StartedFor whom) {
-  if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
-  starts();
-  const bool listened_to = operation.reset();
+// What can fail of a start; nothing is queued yet.
+Status Executor::prepare(Operation& operation) {
   operation.plan_ = plan_for(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
   ++sequence_;
@@ -131,6 +139,18 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.sequence_ = sequence_;
   operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
   operation.tell_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kTellAfterMs);
+  return {};
+}
+
+Status Executor::submit(Operation& operation, StartedFor whom) {
+  if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
+  starts();
+  const bool listened_to = operation.reset();
+  try {
+    TUTTI_RETURN_IF_ERROR(prepare(operation));
+  } catch (...) {
+    return broke_down(operation.call_, sequence_ + 1);
+  }
   const bool brief = is_brief(operation);
   const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
   if (begun && ends_at_once(operation)) return {};
@@ -138,7 +158,12 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // From the last push on, the operation may end and be gone.
-  for (size_t lane = 0; lane < parts; ++lane) lanes_[lane]->push(operation, begun);
+  for (size_t lane = 0; lane < parts; ++lane) {
+    if (lanes_[lane]->push(operation, begun)) continue;
+    health_.fail(out_of_memory());
+    if (begun) lanes_[lane]->lanes().abandon();
+    part_ended(operation, out_of_memory());
+  }
   for (size_t lane = 1; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
   if (whom == StartedFor::kCaller) return {};
   if (brief && !begun) lanes_.front()->drive(0);
@@ -156,12 +181,16 @@ bool Executor::is_brief(const Operation& operation) const {
 // Begins an operation while no other is outstanding; whether that was all.
 bool Executor::ends_at_once(Operation& operation) {
   LaneGroup& lane = lanes_.front()->lanes();
-  lane.start(*operation.plan_, 0, operation.call_, operation.sequence_, operation.chain_);
-  const Advance advance = lane.advance();
-  if (advance == Advance::kBlocked) return false;
   Status status;
-  if (advance == Advance::kFailed) {
-    status = give_up(lane, operation.call_, operation.sequence_, advance, WaitEnd::kReady);
+  try {
+    lane.start(*operation.plan_, 0, operation.call_, operation.sequence_, operation.chain_);
+    const Advance advance = lane.advance();
+    if (advance == Advance::kBlocked) return false;
+    if (advance == Advance::kFailed) {
+      status = give_up(lane, operation.call_, operation.sequence_, advance, WaitEnd::kReady);
+    }
+  } catch (...) {
+    status = broke_down(lane, operation.call_, operation.sequence_);
   }
   operation.complete_at_once(std::move(status));
   return true;

@@ -83,6 +83,10 @@ class Executor : public Attended {
   // How a call that did not succeed ends: breaks the communicator and words the error.
   Status give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                  WaitEnd end);
+  // In a catch block: of a call that an exception ends, perhaps before it reached the lanes.
+  Status broke_down(const Call& call, uint64_t sequence) noexcept;
+  Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
+  Status prepare(Operation& operation);
   Status see_to_end_of(Operation& operation, Waiter waiter);
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);

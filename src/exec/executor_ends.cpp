@@ -50,6 +50,22 @@ Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, 
   return why_stopped(call, sequence);
 }
 
+Status Executor::broke_down(const Call& call, uint64_t sequence) noexcept {
+  try {
+    health_.fail_by_exception(describe(record_of(call, sequence)));
+    return why_stopped(call, sequence);
+  } catch (...) {
+    health_.fail_by_exception("a call");
+    return out_of_memory();
+  }
+}
+
+Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept {
+  Status status = broke_down(call, sequence);
+  lanes.abandon();
+  return status;
+}
+
 Status Executor::why_stopped(const Call& call, uint64_t sequence) {
   failed_.store(true);
   return health_.cause().with_context(describe(record_of(call, sequence)));

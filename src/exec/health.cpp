@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/caught.hpp"
+
 namespace tutti {
 namespace {
 
@@ -45,6 +47,18 @@ void Health::abort(std::string_view reason) {
 }
 
 void Health::interrupt(std::string_view where) { abort(fmt::format("interrupted in {}", where)); }
+
+void Health::fail_by_exception(std::string_view where) noexcept {
+  Status cause = caught_exception();
+  try {
+    cause = cause.with_context(fmt::format("rank {} in {}", rank_, where));
+  } catch (...) {  // without the context
+  }
+  try {
+    fail(cause);
+  } catch (...) {  // here it has; whom no memory was left to tell finds out when this rank leaves
+  }
+}
 
 void Health::fail(const Status& cause) {
   // What a rank of this host shared before is what counts, here and elsewhere.

@@ -34,6 +34,8 @@ class Health {
   // about.
   void abort(std::string_view reason);
   void interrupt(std::string_view where);
+  // The same for the exception that is being handled, in the call that is named.
+  void fail_by_exception(std::string_view where) noexcept;
   // How ranks on other hosts are told; called once at most. Set before any other thread comes.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 

@@ -10,11 +10,16 @@ Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeou
 void Operation::help() { executor_.visit(); }
 void Operation::hasten() { executor_.hasten(); }
 
-void LaneQueue::push(Operation& operation, bool started) {
-  const std::lock_guard lock(lock_);
-  if (started) started_ = true;
-  queue_.push_back(&operation);
+bool LaneQueue::push(Operation& operation, bool started) noexcept {
+  try {
+    const std::lock_guard lock(lock_);
+    queue_.push_back(&operation);
+    if (started) started_ = true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   length_.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 Operation* LaneQueue::front() {
@@ -22,32 +27,41 @@ Operation* LaneQueue::front() {
   return queue_.empty() ? nullptr : queue_.front();
 }
 
-bool LaneQueue::drive(size_t index) {
+bool LaneQueue::drive(size_t index) noexcept {
   if (empty() || driven_.exchange(true, std::memory_order_acquire)) return false;
   const bool ended = step(index);
   driven_.store(false, std::memory_order_release);
   return ended;
 }
 
+// Runs the front of the queue; if that has ended, `status` says how.
+bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
+  if (!started_) {
+    lanes_->start(*operation.plan_, index, operation.call_, operation.sequence_,
+                  operation.chain_);
+    started_ = true;
+  }
+  const Advance advance = lanes_->advance();
+  if (advance == Advance::kDone) return true;
+  const bool stopped = executor_.health_.stopped();
+  const bool late = operation.deadline_ms_ != kNever && rough_ms() >= operation.deadline_ms_;
+  if (advance == Advance::kBlocked && !stopped && !late) {
+    if (operation.tell_ms_ != kNever && index == 0) executor_.tell_awaited(operation, *lanes_);
+    return false;
+  }
+  status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,
+                             stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
+  return true;
+}
+
 bool LaneQueue::step(size_t index) {
   Operation* const operation = front();
   if (operation == nullptr) return false;
-  if (!started_) {
-    lanes_->start(*operation->plan_, index, operation->call_, operation->sequence_,
-                  operation->chain_);
-    started_ = true;
-  }
   Status status;
-  const Advance advance = lanes_->advance();
-  if (advance != Advance::kDone) {
-    const bool stopped = executor_.health_.stopped();
-    const bool late = operation->deadline_ms_ != kNever && rough_ms() >= operation->deadline_ms_;
-    if (advance == Advance::kBlocked && !stopped && !late) {
-      if (operation->tell_ms_ != kNever && index == 0) executor_.tell_awaited(*operation, *lanes_);
-      return false;
-    }
-    status = executor_.give_up(*lanes_, operation->call_, operation->sequence_, advance,
-                               stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
+  try {
+    if (!has_ended(*operation, index, status)) return false;
+  } catch (...) {
+    status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }
   started_ = false;
   {

@@ -49,11 +49,11 @@ class LaneQueue {
   LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes)
       : executor_(executor), lanes_(std::move(lanes)) {}
 
-  // `started`: the lanes run it already, so the queue is empty.
-  void push(Operation& operation, bool started);
+  // `started`: the lanes run it already, so the queue is empty. False: there is no memory for it.
+  bool push(Operation& operation, bool started) noexcept;
   // Runs the front of the queue as far as it goes, unless somebody else does; returns whether an
   // operation's part ended here.
-  bool drive(size_t index);
+  bool drive(size_t index) noexcept;
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
   // Whether somebody drives it at this moment.
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
@@ -62,6 +62,7 @@ class LaneQueue {
 
  private:
   bool step(size_t index);
+  bool has_ended(Operation& operation, size_t index, Status& status);
   Operation* front();
 
   Executor& executor_;
