@@ -2,17 +2,18 @@
 #include "bootstrap/service.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
-#include <thread>
+#include <memory>
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/place.hpp"
+#include "core/caught.hpp"
 #include "core/interrupt.hpp"
+#include "core/log.hpp"
+#include "core/thread.hpp"
 
 namespace tutti {
 namespace bootstrap {
@@ -58,8 +59,13 @@ Origin origin_of(int socket, bool network) {
           .own = identity->pid == getpid()};
 }
 
+// Without memory it ends, and its clients learn from their sockets that it has.
 void Service::run() {
-  while (!meeting_.finished()) wait_and_serve();
+  try {
+    while (!meeting_.finished()) wait_and_serve();
+  } catch (...) {
+    log::error("the service at which ranks meet has ended: {}", caught_exception().message());
+  }
 }
 
 size_t Service::strangers(bool network) {
@@ -158,21 +164,15 @@ void Service::write(Client& client) {
 
 // The thread ends with the meeting.
 Status run_detached(const UniqueId& id, Fd local, Fd network) {
-  // Signals are for the program's own threads.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  Status status;
-  try {
-    std::thread([id, local = std::move(local), network = std::move(network)]() mutable {
-      Service(id, std::move(local), std::move(network)).run();
-    }).detach();
-  } catch (const std::system_error& failure) {
-    status = Status::system(failure.code().value(), "starting the thread at which ranks meet");
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return status;
+  auto service = std::make_shared<Service>(id, std::move(local), std::move(network));
+  auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
+                             [service = std::move(service)]() mutable {
+                               service->run();
+                               service.reset();
+                             });
+  if (!thread.ok()) return thread.status();
+  thread->detach();
+  return {};
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ class Messages : public Attended {
   bool push();
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lock_.held(); }
+  void lacks_worker(const Status& why) override { health_.lack(why); }
   bool poll_for_active();
   Message* poll_locked();
   Message* take_ended();

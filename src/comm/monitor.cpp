@@ -2,7 +2,6 @@
 #include "comm/monitor.hpp"
 
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,6 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
+
+#include "core/thread.hpp"
 
 namespace tutti {
 namespace {
@@ -40,13 +42,16 @@ Monitor::~Monitor() {
 
 Status Monitor::start() {
   if (thread_.joinable()) return {};
-  epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  wake_ = eventfd(0, EFD_CLOEXEC);
+  if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
+  if (wake_ < 0) wake_ = eventfd(0, EFD_CLOEXEC);
   epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
-  if (epoll_ < 0 || wake_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+  const bool opened = epoll_ >= 0 && wake_ >= 0;
+  if (!opened || (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0 && errno != EEXIST)) {
     return Status::system(errno, "watching peer processes: epoll");
   }
-  thread_ = std::thread([this] { run(); });
+  auto thread = start_thread("tutti-monitor", "the thread that watches peers", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
   return {};
 }
 
@@ -102,16 +107,22 @@ int Monitor::look_after_ms() {
 }
 
 void Monitor::run() {
-  pthread_setname_np(pthread_self(), "tutti-monitor");
+  bool lacks_memory = false;
   while (!stopping_.load()) {
     epoll_event event{};
-    const int ready = epoll_wait(epoll_, &event, 1, look_after_ms());
+    const int wait_ms = lacks_memory ? kLookEveryMs : look_after_ms();
+    const int ready = epoll_wait(epoll_, &event, 1, wait_ms);
     if (ready == 1 && event.data.fd == wake_) {
       uint64_t count = 0;
       if (read(wake_, &count, sizeof count) < 0) continue;
     }
-    report_deaths();
-    listen();
+    try {
+      report_deaths();
+      listen();
+      lacks_memory = false;
+    } catch (const std::bad_alloc&) {  // a death that could not be told stays to be told
+      lacks_memory = true;
+    }
   }
 }
 

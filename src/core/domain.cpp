@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <fstream>
 #include <vector>
 
 #include "core/affinity.hpp"
+#include "core/folder.hpp"
 
 namespace tutti {
 namespace {
@@ -31,11 +31,9 @@ Cores cache_of(const std::string& cpu) { return read_cores(cpu + "/cache/index3/
 
 // Those of its NUMA node, which is a link in its folder.
 Cores node_of(const std::string& cpu) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(cpu, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : entries_of(cpu)) {
     if (!name.starts_with("node")) continue;
-    Cores cores = read_cores(entry.path().string() + "/cpulist");
+    Cores cores = read_cores(fmt::format("{}/{}/cpulist", cpu, name));
     if (!cores.empty()) return cores;
   }
   return {};

@@ -13,7 +13,7 @@ void Attended::visit() {
 
 void Attended::hasten() {
   for (int worker = 0; worker < workers_.size(); ++worker) {
-    if (has_work(worker)) workers_.wake(worker, *this);
+    if (has_work(worker)) wake(worker);
   }
 }
 
@@ -27,7 +27,7 @@ void Attended::started(bool listened_to) {
 
 // The application goes on with its own work.
 void Attended::goes_away() {
-  if (has_work(0) && habit().leaves()) workers_.wake(0, *this);
+  if (has_work(0) && habit().leaves()) wake(0);
 }
 
 bool Attended::ends_soon(const Completion& what, const Patience& of_caller) {

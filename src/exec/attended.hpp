@@ -48,6 +48,12 @@ class Attended : public Driven {
   // Whether some thread is about it at this moment, so that help() does nothing.
   [[nodiscard]] virtual bool held() const = 0;
 
+  // A worker that would have to see to what there is cannot be started.
+  virtual void lacks_worker(const Status& why) = 0;
+  void wake(int worker) {
+    if (const Status woken = workers_.wake(worker, *this); !woken.ok()) lacks_worker(woken);
+  }
+
   WorkerPool& workers_;
 
  private:

@@ -164,7 +164,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
     if (begun) lanes_[lane]->lanes().abandon();
     part_ended(operation, out_of_memory());
   }
-  for (size_t lane = 1; lane < parts; ++lane) workers_.wake(static_cast<int>(lane), *this);
+  for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
   if (whom == StartedFor::kCaller) return {};
   if (brief && !begun) lanes_.front()->drive(0);
   started(listened_to);
@@ -315,6 +315,8 @@ bool Executor::drive(int worker) {
   while (lanes_[lane]->drive(lane)) ended = true;
   return ended;
 }
+
+void Executor::lacks_worker(const Status& why) { health_.lack(why); }
 
 bool Executor::has_work(int worker) const { return !lanes_[static_cast<size_t>(worker)]->empty(); }
 

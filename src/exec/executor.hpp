@@ -101,6 +101,7 @@ class Executor : public Attended {
   bool ends_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }
+  void lacks_worker(const Status& why) override;
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 

@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/worker.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <string>
 
+#include "core/caught.hpp"
 #include "core/log.hpp"
+#include "core/thread.hpp"
 #include "core/topology.hpp"
 
 namespace tutti {
@@ -21,10 +21,15 @@ void add_once(std::vector<Driven*>& list, Driven* driven) {
 
 }  // namespace
 
-Worker::Worker(int index, int core, std::atomic<int>& busy)
-    : index_(index), core_(core), busy_(busy), thread_([this] { run(); }) {}
+Status Worker::start() {
+  auto thread = start_thread("tutti-" + std::to_string(index_), "a worker", [this] { run(); });
+  if (!thread.ok()) return thread.status();
+  thread_ = *std::move(thread);
+  return {};
+}
 
 Worker::~Worker() {
+  if (!thread_.joinable()) return;
   stopping_.store(true);
   signal();
   thread_.join();
@@ -60,22 +65,31 @@ void Worker::signal() {
 }
 
 void Worker::run() {
-  pthread_setname_np(pthread_self(), ("tutti-" + std::to_string(index_)).c_str());
   if (core_ >= 0) {
     if (const Status status = bind_this_thread(core_); !status.ok()) {
       log::warn("worker {} runs unbound: {}", index_, status.message());
     }
   }
   for (;;) {
-    take_inbox();
-    // After that, for what signals the stop is taken with the inbox, and would end no wait.
-    if (stopping_.load()) return;
-    if (const Driven* first = first_in_need(); first != nullptr) {
-      work(*first);
-    } else {
-      sleep();
+    try {
+      if (!turn()) return;
+    } catch (const std::bad_alloc&) {  // what there is to do stays, and there may be memory later
+      nap(bell_, kLookEveryUs, [] { return false; });
     }
   }
+}
+
+// False: it was the last one.
+bool Worker::turn() {
+  take_inbox();
+  // After that, for what signals the stop is taken with the inbox, and would end no wait.
+  if (stopping_.load()) return false;
+  if (const Driven* first = first_in_need(); first != nullptr) {
+    work(*first);
+  } else {
+    sleep();
+  }
+  return true;
 }
 
 void Worker::take_inbox() {
@@ -142,11 +156,26 @@ bool WorkerPool::started() const {
                      [](const auto& worker) { return worker != nullptr; });
 }
 
-void WorkerPool::wake(int worker, Driven& driven) {
-  const auto i = static_cast<size_t>(worker);
-  const std::lock_guard lock(mutex_);
-  if (workers_[i] == nullptr) workers_[i] = std::make_unique<Worker>(worker, cores_[i], busy_);
-  workers_[i]->wake(driven);
+Status WorkerPool::wake(int worker, Driven& driven) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    const Result<Worker*> found = worker_of(static_cast<size_t>(worker));
+    if (!found.ok()) return found.status();
+    (*found)->wake(driven);
+    return {};
+  } catch (...) {
+    return caught_exception();
+  }
+}
+
+// With the lock.
+Result<Worker*> WorkerPool::worker_of(size_t worker) {
+  if (workers_[worker] == nullptr) {
+    auto made = std::make_unique<Worker>(static_cast<int>(worker), cores_[worker], busy_);
+    TUTTI_RETURN_IF_ERROR(made->start());
+    workers_[worker] = std::move(made);
+  }
+  return workers_[worker].get();
 }
 
 void WorkerPool::forget(Driven& driven) {

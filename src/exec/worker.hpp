@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/status.hpp"
 #include "core/wait.hpp"
 #include "exec/habit.hpp"
 
@@ -37,7 +38,9 @@ class Driven {
 class Worker {
  public:
   // core -1: not bound. `busy` counts the workers that have something to do.
-  Worker(int index, int core, std::atomic<int>& busy);
+  Worker(int index, int core, std::atomic<int>& busy) : index_(index), core_(core), busy_(busy) {}
+  // Before anything else.
+  Status start();
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -49,6 +52,7 @@ class Worker {
 
  private:
   void run();
+  bool turn();
   void take_inbox();
   [[nodiscard]] Driven* first_in_need() const;
   void work(const Driven& first);
@@ -81,11 +85,13 @@ class WorkerPool {
   [[nodiscard]] bool started() const;
   // Whether any worker has something to do, and may want the core of a thread that waits.
   [[nodiscard]] bool busy() const { return busy_.load(std::memory_order_relaxed) > 0; }
-  // There is something to do for a worker in `driven`, now.
-  void wake(int worker, Driven& driven);
+  // There is something to do for a worker in `driven`, now. An error if it cannot be started.
+  Status wake(int worker, Driven& driven) noexcept;
   void forget(Driven& driven);
 
  private:
+  Result<Worker*> worker_of(size_t worker);
+
   const std::vector<int> cores_;
   mutable std::mutex mutex_;
   std::atomic<int> busy_{0};

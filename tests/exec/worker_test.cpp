@@ -43,7 +43,7 @@ TEST(WorkerPool, DoesWhatItIsWokenFor) {
   Pieces work;
   work.released = 3;
   work.todo = 3;
-  pool.wake(1, work);
+  ASSERT_TRUE(pool.wake(1, work).ok());
   wait_for(work.done, 3);
   EXPECT_EQ(work.last_worker.load(), 1);
   pool.forget(work);
@@ -54,10 +54,10 @@ TEST(WorkerPool, GoesOnWithOneWhileAnotherHasToWait) {
   Pieces stuck;
   Pieces free;
   stuck.todo = 1;
-  pool.wake(0, stuck);
+  ASSERT_TRUE(pool.wake(0, stuck).ok());
   free.released = 5;
   free.todo = 5;
-  pool.wake(0, free);
+  ASSERT_TRUE(pool.wake(0, free).ok());
   wait_for(free.done, 5);
   EXPECT_EQ(stuck.done.load(), 0);
   stuck.released = 1;
@@ -69,7 +69,7 @@ TEST(WorkerPool, GoesOnWithOneWhileAnotherHasToWait) {
 TEST(WorkerPool, FindsByItselfWhatItWasOnceWokenFor) {
   WorkerPool pool({-1});
   Pieces work;
-  pool.wake(0, work);
+  ASSERT_TRUE(pool.wake(0, work).ok());
   for (int round = 1; round <= 3; ++round) {
     work.released = round;
     work.todo = 1;
@@ -84,12 +84,12 @@ TEST(WorkerPool, LeavesAloneWhatSomebodyElseDoes) {
   Pieces other;
   attended.attended = true;
   attended.released = attended.todo = 1;
-  pool.wake(0, attended);
+  ASSERT_TRUE(pool.wake(0, attended).ok());
   // After three looks at both, whatever it was to do in the first has long been done.
   for (int round = 1; round <= 3; ++round) {
     other.released = round;
     other.todo = 1;
-    pool.wake(0, other);
+    ASSERT_TRUE(pool.wake(0, other).ok());
     wait_for(other.done, round);
   }
   EXPECT_EQ(attended.done.load(), 0);
@@ -105,7 +105,7 @@ TEST(WorkerPool, ForgottenWorkIsNotTouchedAgain) {
     auto work = std::make_unique<Pieces>();
     work->released = 1;
     work->todo = 1;
-    pool.wake(0, *work);
+    ASSERT_TRUE(pool.wake(0, *work).ok());
     wait_for(work->todo, 0);
     pool.forget(*work);
     // Freed here: AddressSanitizer would see a later touch.
@@ -118,8 +118,8 @@ TEST(WorkerPool, EndsWhileWorkersSleep) {
   work.todo = 1;
   {
     WorkerPool pool({-1, -1, -1});
-    pool.wake(0, work);
-    pool.wake(1, work);
+    ASSERT_TRUE(pool.wake(0, work).ok());
+    ASSERT_TRUE(pool.wake(1, work).ok());
     wait_for(work.todo, 0);
   }
   EXPECT_EQ(work.done.load(), 1);

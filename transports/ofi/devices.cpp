@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/folder.hpp"
+
 namespace tutti::ofi {
 namespace {
 
@@ -18,7 +20,7 @@ constexpr auto kClasses = std::to_array<std::string_view>(
 bool is_there(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return std::filesystem::exists(path, error);
-  return !std::filesystem::is_empty(path, error);
+  return !entries_of(path.string()).empty();
 }
 
 }  // namespace

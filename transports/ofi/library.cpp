@@ -5,10 +5,9 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 
+#include "core/folder.hpp"
 #include "transports/frames/frame.hpp"
 
 namespace tutti::ofi {
@@ -30,11 +29,7 @@ bool find(void* handle, const char* name, Function& function) {
 // opened, and from nowhere else; over verbs, the same layer could not receive so much at once. It
 // also keeps more room than is of use: a quarter does as well, and 275 MB of a rank become 120.
 void set_up_layer_over_tcp() {
-  std::error_code none;
-  if (std::filesystem::directory_iterator("/sys/class/infiniband", none) !=
-      std::filesystem::directory_iterator()) {
-    return;
-  }
+  if (!entries_of("/sys/class/infiniband").empty()) return;
   const std::string limit = std::to_string(frames::kPieceBytes + sizeof(frames::FrameHead));
   setenv("FI_OFI_RXM_EAGER_LIMIT", limit.c_str(), 0);
   setenv("FI_OFI_RXM_MSG_RX_SIZE", "32", 0);

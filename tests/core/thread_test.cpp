@@ -1,0 +1,53 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "core/thread.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/processes.hpp"
+
+namespace tutti {
+namespace {
+
+TEST(Thread, BeginsWithAllSignalsBlockedAndLeavesThoseOfItsStarterAlone) {
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, nullptr, &before);
+  sigset_t inside;
+  sigemptyset(&inside);
+  auto thread =
+      start_thread("tutti-test", "a test", [&] { pthread_sigmask(SIG_BLOCK, nullptr, &inside); });
+  ASSERT_TRUE(thread.ok()) << thread.status().message();
+  thread->join();
+  sigset_t after;
+  pthread_sigmask(SIG_BLOCK, nullptr, &after);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) {
+    EXPECT_EQ(sigismember(&inside, signal), 1) << signal;
+    EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal)) << signal;
+  }
+}
+
+TEST(Thread, ThatCannotBeStartedIsNamedWithTheLikelyReason) {
+  if (tutti_test::kSanitized) GTEST_SKIP() << "sanitizers need address space";
+  tutti_test::run_processes({.count = 1, .killed = {}}, [](int) {
+    const rlimit none = {1, 1};  // no more address space, so no stack; malloc has some left
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+    // The C library may have kept stacks of threads that have ended.
+    Result<std::thread> thread = Status();
+    for (int tries = 0; tries < 100; ++tries) {
+      thread = start_thread("tutti-test", "a thread for this test", [] { pause(); });
+      if (!thread.ok()) break;
+      thread->detach();
+    }
+    ASSERT_FALSE(thread.ok());
+    EXPECT_EQ(thread.status().code(), Code::kSystem);
+    const std::string text(thread.status().message());
+    EXPECT_NE(text.find("starting a thread for this test (tutti-test)"), std::string::npos) << text;
+    EXPECT_NE(text.find("ulimit -u"), std::string::npos) << text;
+    EXPECT_NE(text.find("pids.max"), std::string::npos) << text;
+  });
+}
+
+}  // namespace
+}  // namespace tutti
