@@ -202,8 +202,10 @@ struct RegroupBoard {
 struct PeerProcess {
   int pid = 0;      // in this process's pid namespace; 0 if it cannot be seen from here
   int pidfd = -1;   // readable when the process has ended; owned by the transport; -1 if none
-  int own_pid = 0;  // what it calls itself: for texts
+  int own_pid = 0;  // what it calls itself: for texts, as what follows (transports/names.hpp)
   std::string host;
+  std::string group = {};  // of a communicator of some of the job's ranks, its name
+  int global_rank = -1;    // and the rank's number in the job
 };
 
 class Transport {
@@ -264,6 +266,8 @@ struct TransportConfig {
   // What the ranks that meet here are called in texts and as sources of messages, if they are some
   // of a communicator's; empty: as they are.
   std::vector<int> numbers = {};
+  // By rank of the communicator: its number in the job; empty: the communicator is all of that.
+  std::vector<int> global_ranks = {};
   // Of networks: the provider to use, and interfaces, best first, separated by commas; empty: the
   // best there are.
   std::string provider = {};

@@ -1,6 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The life of communicators.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include "api/groups.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
@@ -22,17 +26,31 @@ int64_t deadline_of(const CommunicatorConfig& config) {
   return config.init_timeout_ms == kNever ? kNever : now_ms() + config.init_timeout_ms;
 }
 
-// Of the caller's struct, which has been checked.
-tutti_comm_t parent_in(const tutti_comm_config* config) {
-  const bool has_one = config != nullptr && config->size >= sizeof *config;
-  return has_one ? config->parent : nullptr;
+// Of the caller's struct, whose size has been checked.
+template <typename Field>
+Field field_of(const tutti_comm_config* config, Field tutti_comm_config::*field) {
+  tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
+  if (config != nullptr) std::memcpy(&given, config, config->size);
+  return given.*field;
+}
+
+Status take_global_ranks(const tutti_comm_config* config, int ranks, CommunicatorConfig& out) {
+  const int* const numbers = field_of(config, &tutti_comm_config::global_ranks);
+  if (numbers == nullptr) return {};
+  out.global_ranks.assign(numbers, numbers + ranks);
+  const auto wrong = std::ranges::find_if(out.global_ranks, [](int number) { return number < 0; });
+  if (wrong == out.global_ranks.end()) return {};
+  return Status::format(Code::kInvalidArgument,
+                        "tutti_comm_config.global_ranks has {} for rank {}: expected 0 or more",
+                        *wrong, wrong - out.global_ranks.begin());
 }
 
 Status join_and_create(const std::shared_ptr<Runtime>& runtime, const UniqueId& id, int rank,
                        int ranks, const CommunicatorConfig& config, tutti_comm_t* comm) {
   auto exchange = join(id, rank, ranks, deadline_of(config));
-  if (!exchange.ok()) return exchange.status();
-  return hand_out(Communicator::create(runtime, **exchange, config), comm);
+  if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
+  if (config.global_ranks.empty()) return exchange.status();
+  return exchange.status().with_context(Communicator::making(config, rank, ranks));
 }
 
 Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_config* config,
@@ -48,7 +66,8 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
   if (!resolved.ok()) return resolved.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  tutti_comm_t const parent = parent_in(config);
+  TUTTI_RETURN_IF_ERROR(take_global_ranks(config, ranks, *resolved));
+  tutti_comm_t const parent = field_of(config, &tutti_comm_config::parent);
   EndsWaits scope(
       [parent] { return parent == nullptr ? Status() : parent->inside->health().cause(); });
   Status made = join_and_create(*runtime, *decoded, rank, ranks, *resolved, comm);

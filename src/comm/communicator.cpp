@@ -17,6 +17,7 @@
 #include "comm/shared_tuning.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -110,11 +111,17 @@ Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runti
   std::unique_ptr<Communicator> made(new Communicator(std::move(runtime), exchange, config));
   made->network_ = std::move(known);
   if (Status status = made->connect(exchange); !status.ok()) {
-    return status.with_context(
-        fmt::format("making {} (rank {} of {})", config.name, made->rank_, made->ranks_));
+    return status.with_context(making(config, made->rank_, made->ranks_));
   }
   return made;
 }
+
+std::string Communicator::making(const CommunicatorConfig& config, int rank, int ranks) {
+  return fmt::format("making {} (rank {} of {})", name_of_group(config.name, config.global_ranks),
+                     rank, ranks);
+}
+
+std::string Communicator::name() const { return name_of_group(config_.name, config_.global_ranks); }
 
 Status Communicator::connect(Exchange& exchange) {
   const Environment& environment = runtime_->environment();
@@ -140,6 +147,7 @@ Status Communicator::connect(Exchange& exchange) {
       .pulls = pulls_for(environment),
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
+      .global_ranks = config_.global_ranks,
       .provider = environment.ofi_provider,
       .interfaces = environment.net_interfaces,
       .limits_providers = !environment.fi_provider.empty(),
@@ -313,19 +321,25 @@ bool Communicator::has_died(int peer) const {
 }
 
 Status Communicator::death_of(int peer) const {
-  const PeerProcess& process = connection_.transport->process(peer);
-  return Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has died", peer, process.pid,
-                        process.host);
+  return {Code::kPeerFailed, name_of(peer, connection_.transport->process(peer)) + " has died"};
 }
 
 void Communicator::peer_died(int peer) {
   if (!executor_->has_left(peer)) health_->fail(death_of(peer));
 }
 
+// The service that keeps ranks in touch knows their numbers here alone.
+Status Communicator::in_group(const Status& cause) const {
+  if (config_.global_ranks.empty() || cause.message().find("group \"") != std::string_view::npos) {
+    return cause;
+  }
+  return cause.with_context(name());
+}
+
 // In the monitor's thread.
 void Communicator::hear() {
   for (const ControlNews& news : control_->read()) {
-    if (news.kind == ControlNews::Kind::kFailed) health_->learn(news.cause);
+    if (news.kind == ControlNews::Kind::kFailed) health_->learn(in_group(news.cause));
     if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
     line_regroup_->heard(news);
   }
@@ -362,6 +376,13 @@ Communicator::~Communicator() { (void)close(); }
 
 // ---- making one of another ---------------------------------------------------------------------
 
+// Of ranks of this one.
+std::vector<int> Communicator::global_ranks_of(std::vector<int> ranks) const {
+  if (config_.global_ranks.empty()) return ranks;
+  for (int& rank : ranks) rank = config_.global_ranks[static_cast<size_t>(rank)];
+  return ranks;
+}
+
 Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, Member of,
                                                          const CommunicatorConfig& config,
                                                          std::function<Status()> failed) const {
@@ -369,7 +390,8 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, Mem
   const int64_t limit = config.init_timeout_ms;
   auto exchange = join(id, of.rank, of.ranks, limit == kNever ? kNever : now_ms() + limit);
   auto made = exchange.ok() ? create(runtime_, **exchange, config, network_to_inherit())
-                            : Result<std::unique_ptr<Communicator>>(exchange.status());
+                            : Result<std::unique_ptr<Communicator>>(exchange.status().with_context(
+                                  making(config, of.rank, of.ranks)));
   if (made.ok()) return made;
   return scope.instead_of(made.status());
 }
@@ -413,7 +435,7 @@ Result<std::vector<Entry>> gather_all(Executor& executor, int ranks, const Entry
 
 Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
                                                           const CommunicatorConfig& config) {
-  const std::string context = "split of " + config_.name;
+  const std::string context = "split of " + name();
   const auto places = gather_all(*executor_, ranks_, SplitPlace{.color = color, .key = key});
   if (!places.ok()) return places.status().with_context(context);
   const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
@@ -428,9 +450,11 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
   Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
   if (!id.ok()) return id.status().with_context(context);
   const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
+  CommunicatorConfig known = config;
+  known.global_ranks = global_ranks_of(members);
   auto made =
-      meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
-           config, [this] { return health_->cause(); });
+      meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())}, known,
+           [this] { return health_->cause(); });
   // The others wait for this rank.
   if (interrupted()) health_->interrupt(context);
   if (!made.ok()) return made.status().with_context(context);
@@ -441,7 +465,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
 
 Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
   const std::lock_guard lock(shrinking_);
-  const std::string context = "shrinking " + config_.name;
+  const std::string context = "shrinking " + name();
   const int64_t limit = config.init_timeout_ms;
   const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
   // For a try: they are all there already, and if one dies on its way, the others are to find out.
@@ -457,6 +481,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
     log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
               survivors->ranks.size(), ranks_);
     CommunicatorConfig tried = config;
+    tried.global_ranks = global_ranks_of(survivors->ranks);
     tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
     const std::vector<int>& ranks = survivors->ranks;
     const auto place = std::ranges::find(ranks, rank_) - ranks.begin();

@@ -43,6 +43,8 @@ class Communicator {
       std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config,
       std::optional<NetworkFigures> known = std::nullopt);
   ~Communicator();
+  // What errors of that say first.
+  static std::string making(const CommunicatorConfig& config, int rank, int ranks);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -51,6 +53,8 @@ class Communicator {
   [[nodiscard]] Health& health() { return *health_; }
   [[nodiscard]] Transport& transport() { return *connection_.transport; }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
+  // For texts.
+  [[nodiscard]] std::string name() const;
   // By which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
 
@@ -82,6 +86,8 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, Member of,
                                              const CommunicatorConfig& config,
                                              std::function<Status()> failed) const;
+  [[nodiscard]] std::vector<int> global_ranks_of(std::vector<int> ranks) const;
+  [[nodiscard]] Status in_group(const Status& cause) const;
   [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;
   [[nodiscard]] Status death_of(int peer) const;
   void peer_died(int peer);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -34,19 +35,33 @@ std::string type_name_of(Tag tag) {
                            : fmt::format("type {}", type);
 }
 
-Status refusal_of(const MessageArguments& arguments, const Transfer& transfer) {
-  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments));
-  return Status::format(Code::kMismatch, "{}: rank {} sent {}", describe(arguments),
-                        transfer.source, type_name_of(transfer.tag));
+// "recv (16 float32 from rank 3, tag 7)".
+std::string describe(const MessageArguments& arguments, const Transport& transport) {
+  const std::string peer = arguments.peer == TUTTI_ANY_SOURCE
+                               ? "any rank"
+                               : short_name_of(arguments.peer, transport.process(arguments.peer));
+  const std::string tag =
+      arguments.tag == TUTTI_ANY_TAG ? "any tag" : fmt::format("tag {}", arguments.tag);
+  return fmt::format("{} ({} {} {} {}, {})", arguments.sends ? "send" : "recv", arguments.count,
+                     type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
+}
+
+Status refusal_of(const MessageArguments& arguments, const Transfer& transfer,
+                  const Transport& transport) {
+  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments, transport));
+  return Status::format(Code::kMismatch, "{}: {} sent {}", describe(arguments, transport),
+                        short_name_of(transfer.source, transport.process(transfer.source)),
+                        type_name_of(transfer.tag));
 }
 
 // Of a transfer that is done; what came of a receive is noted if somebody asks.
 [[gnu::always_inline]] inline Status outcome(const MessageArguments& arguments,
-                                             const Transfer& transfer, tutti_recv_info* received) {
+                                             const Transfer& transfer, tutti_recv_info* received,
+                                             const Transport& transport) {
   const bool of_its_type =
       arguments.sends || transfer.tag >> kTypeShift == static_cast<Tag>(arguments.type);
   if (!transfer.status.ok() || !of_its_type) [[unlikely]]
-    return refusal_of(arguments, transfer);
+    return refusal_of(arguments, transfer, transport);
   if (!arguments.sends && received != nullptr) {
     *received = {.source = transfer.source,
                  .tag = static_cast<int>(transfer.tag & kUserTag),
@@ -56,15 +71,6 @@ Status refusal_of(const MessageArguments& arguments, const Transfer& transfer) {
 }
 
 }  // namespace
-
-std::string describe(const MessageArguments& arguments) {
-  const std::string peer =
-      arguments.peer == TUTTI_ANY_SOURCE ? "any rank" : fmt::format("rank {}", arguments.peer);
-  const std::string tag =
-      arguments.tag == TUTTI_ANY_TAG ? "any tag" : fmt::format("tag {}", arguments.tag);
-  return fmt::format("{} ({} {} {} {}, {})", arguments.sends ? "send" : "recv", arguments.count,
-                     type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
-}
 
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
 Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
@@ -88,7 +94,8 @@ Messages::~Messages() { workers_.forget(*this); }
 void Messages::run(std::span<BlockingMessage> messages) {
   if (health_.stopped()) {
     for (BlockingMessage& message : messages) {
-      message.transfer.status = health_.cause().with_context(describe(message.arguments));
+      message.transfer.status =
+          health_.cause().with_context(describe(message.arguments, transport_));
     }
   } else if (outstanding_.load(std::memory_order_acquire) == 0) {
     run_here(messages);
@@ -111,7 +118,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
   if (others) wake_this_rank();
   if (!pending.empty()) wait_here(pending);
   for (BlockingMessage& message : messages) {
-    Status status = outcome(message.arguments, message.transfer, message.info);
+    Status status = outcome(message.arguments, message.transfer, message.info, transport_);
     if (!status.ok()) [[unlikely]]
       message.transfer.status = std::move(status);
   }
@@ -125,7 +132,8 @@ void Messages::wait_here(std::span<BlockingMessage> pending) {
   const WaitEnd end = wait_until(waiter, [&] { return poll_here(pending); });
   waiting_here_.fetch_sub(1, std::memory_order_relaxed);
   if (end == WaitEnd::kReady) return;
-  if (end == WaitEnd::kInterrupted) health_.interrupt(describe(pending.front().arguments));
+  if (end == WaitEnd::kInterrupted)
+    health_.interrupt(describe(pending.front().arguments, transport_));
   const std::lock_guard lock(lock_);
   for (BlockingMessage& message : pending) {
     if (message.transfer.done) continue;
@@ -186,7 +194,8 @@ void Messages::run_queued(std::span<BlockingMessage> messages) {
 }
 
 Status Messages::submit(Message& message, StartedFor whom) {
-  if (health_.stopped()) return health_.cause().with_context(describe(message.arguments_));
+  if (health_.stopped())
+    return health_.cause().with_context(describe(message.arguments_, transport_));
   starts();
   const bool listened_to = message.reset();
   start(message);
@@ -211,7 +220,8 @@ void Messages::start(Message& message) {
       return;
     }
   }
-  message.complete_at_once(outcome(message.arguments_, message.transfer_, &message.received_));
+  message.complete_at_once(
+      outcome(message.arguments_, message.transfer_, &message.received_, transport_));
 }
 
 void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
@@ -310,8 +320,8 @@ Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer&
   while (endpoint_->poll()) {
   }
   if (transfer.done) return {};
-  return Status::format(Code::kPeerFailed, "rank {} (pid {} on {}) has destroyed its communicator",
-                        peer, transport_.process(peer).pid, transport_.process(peer).host);
+  return {Code::kPeerFailed,
+          name_of(peer, transport_.process(peer)) + " has destroyed its communicator"};
 }
 
 void Messages::leave() {
@@ -330,7 +340,7 @@ void Messages::give_up(Transfer& transfer, Status reason) {
 }
 
 void Messages::end(Message& message) {
-  message.complete(outcome(message.arguments_, message.transfer_, &message.received_));
+  message.complete(outcome(message.arguments_, message.transfer_, &message.received_, transport_));
   wake_this_rank();
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
@@ -344,14 +354,14 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
   const WaitEnd end = attend(message, waiter);
   if (end == WaitEnd::kReady) return message.status();
   if (end == WaitEnd::kInterrupted) {
-    health_.interrupt(describe(message.arguments_));
+    health_.interrupt(describe(message.arguments_, transport_));
     waiter.timeout_ms = kNever;
     waiter.uninterrupted = true;
     (void)attend(message, waiter);
     return message.status().ok() ? health_.cause() : message.status();
   }
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
-                        describe(message.arguments_), timeout_ms);
+                        describe(message.arguments_, transport_), timeout_ms);
 }
 
 Status Messages::drain() {

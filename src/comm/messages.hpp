@@ -132,7 +132,4 @@ class Messages : public Attended {
   std::atomic<size_t> outstanding_{0};        // started and not ended
 };
 
-// "recv (16 float32 from rank 3, tag 7)".
-std::string describe(const MessageArguments& arguments);
-
 }  // namespace tutti

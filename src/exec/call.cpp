@@ -106,20 +106,22 @@ bool differ(const CallRecord& a, const CallRecord& b) {
   return describe(a) != describe(b) || differ_in_counts(a, b);
 }
 
-Status left_before(int rank, const CallRecord& own, int peer, const CallRecord* last) {
-  return Status::format(Code::kMismatch,
-                        "ranks made different calls: rank {} has destroyed its communicator after "
-                        "{}, rank {} has made {}",
-                        peer, last == nullptr ? "no call" : describe(*last), rank, describe(own));
+Status left_before(const std::string& rank, const CallRecord& own, const std::string& peer,
+                   const CallRecord* last) {
+  return Status::format(
+      Code::kMismatch,
+      "ranks made different calls: {} has destroyed its communicator after {}, {} has "
+      "made {}",
+      peer, last == nullptr ? "no call" : describe(*last), rank, describe(own));
 }
 
-Status mismatch(int rank, const CallRecord& own, int peer, const CallRecord& theirs) {
+Status mismatch(const std::string& rank, const CallRecord& own, const std::string& peer,
+                const CallRecord& theirs) {
   const std::string mine = describe(own);
   const std::string other = describe(theirs);
   constexpr std::string_view kDifferent = "ranks made different calls";
   if (mine != other) {
-    return Status::format(Code::kMismatch, "{}: rank {} {}, rank {} {}", kDifferent, rank, mine,
-                          peer, other);
+    return Status::format(Code::kMismatch, "{}: {} {}, {} {}", kDifferent, rank, mine, peer, other);
   }
   std::string what = "a call before it differed";
   if (differ_in_counts(own, theirs) && own.marked == theirs.marked) {
@@ -127,8 +129,8 @@ Status mismatch(int rank, const CallRecord& own, int peer, const CallRecord& the
   } else if (own.marked != 0) {
     what = "a count or a call before it differed";
   }
-  return Status::format(Code::kMismatch, "{}: ranks {} and {} are both in {}, but {}", kDifferent,
-                        rank, peer, mine, what);
+  return Status::format(Code::kMismatch, "{}: {} and {} are both in {}, but {}", kDifferent, rank,
+                        peer, mine, what);
 }
 
 }  // namespace tutti

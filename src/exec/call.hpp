@@ -66,9 +66,11 @@ inline CallRecord record_of(const Call& call, uint64_t sequence, CountMarks mark
 std::string describe(const CallRecord& record);
 // Whether the calls differ as far as records tell.
 bool differ(const CallRecord& a, const CallRecord& b);
-// The error of two ranks whose calls do not match.
-Status mismatch(int rank, const CallRecord& own, int peer, const CallRecord& theirs);
+// The error of two ranks, by their names, whose calls do not match.
+Status mismatch(const std::string& rank, const CallRecord& own, const std::string& peer,
+                const CallRecord& theirs);
 // Of a peer that made no calls after `last`, if any, while this rank has made `own`.
-Status left_before(int rank, const CallRecord& own, int peer, const CallRecord* last);
+Status left_before(const std::string& rank, const CallRecord& own, const std::string& peer,
+                   const CallRecord* last);
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/caught.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -37,7 +38,10 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
       health_(health),
       journal_(settings.hosts == nullptr
                    ? nullptr
-                   : std::make_unique<Journal>(settings.rank, settings.ranks, settings.tell)) {
+                   : std::make_unique<Journal>(
+                         settings.rank, settings.ranks, settings.tell, [&transport](int rank) {
+                           return short_name_of(rank, transport.process(rank));
+                         })) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group)));
   }

@@ -8,6 +8,7 @@
 
 #include "core/fields.hpp"
 #include "exec/executor.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -42,7 +43,8 @@ Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, 
     health_.fail(lanes.status());
   } else if (end == WaitEnd::kDeadline) {
     const std::string whom = who_is_late(lanes, sequence);
-    health_.fail(Status::format(Code::kTimeout, "rank {} waited {} ms in {}: {}", settings_.rank,
+    health_.fail(Status::format(Code::kTimeout, "{} waited {} ms in {}: {}",
+                                short_name_of(settings_.rank, transport_.process(settings_.rank)),
                                 timeout_ms(), describe(record_of(call, sequence)), whom));
   }
   if (end == WaitEnd::kInterrupted) health_.interrupt(describe(record_of(call, sequence)));
@@ -86,9 +88,7 @@ void Executor::find_out_what_differs(const LaneGroup& lanes, uint64_t sequence) 
 }
 
 std::string Executor::name_of(int rank) const {
-  const PeerProcess& process = transport_.process(rank);
-  const int pid = process.pid != 0 ? process.pid : process.own_pid;
-  return fmt::format("rank {} (pid {} on {})", rank, pid, process.host);
+  return tutti::name_of(rank, transport_.process(rank));
 }
 
 // For the text of a timeout. A lane knows its neighbour only, which may itself wait for the one

@@ -1,12 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "exec/health.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "core/caught.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -42,16 +41,22 @@ Status Health::cause() const {
 }
 
 void Health::abort(std::string_view reason) {
-  fail(Status::format(Code::kAborted, "aborted by rank {} (pid {}){}{}", rank_, getpid(),
-                      reason.empty() ? "" : ": ", reason));
+  fail(Status::format(Code::kAborted, "aborted by {}{}{}",
+                      name_of(rank_, transport_.process(rank_)), reason.empty() ? "" : ": ",
+                      reason));
 }
 
 void Health::interrupt(std::string_view where) { abort(fmt::format("interrupted in {}", where)); }
 
+void Health::lack(const Status& what) {
+  fail(what.with_context(short_name_of(rank_, transport_.process(rank_))));
+}
+
 void Health::fail_by_exception(std::string_view where) noexcept {
   Status cause = caught_exception();
   try {
-    cause = cause.with_context(fmt::format("rank {} in {}", rank_, where));
+    const std::string rank = short_name_of(rank_, transport_.process(rank_));
+    cause = cause.with_context(fmt::format("{} in {}", rank, where));
   } catch (...) {  // without the context
   }
   try {

@@ -35,7 +35,7 @@ class Health {
   void abort(std::string_view reason);
   void interrupt(std::string_view where);
   // The same where this rank cannot go on for lack of something.
-  void lack(const Status& what) { fail(what.with_context(fmt::format("rank {}", rank_))); }
+  void lack(const Status& what);
   // The same for the exception that is being handled, in the call that is named.
   void fail_by_exception(std::string_view where) noexcept;
   // How ranks on other hosts are told; called once at most. Set before any other thread comes.

@@ -101,7 +101,7 @@ Journal::Outcome Journal::compare(int peer, const CallNote& theirs) const {
     return halves && at < theirs.differs ? halve(peer, theirs, at, theirs.differs) : Outcome{};
   }
   if (mine.before == theirs.before) {
-    return {.status = mismatch(rank_, mine.record, peer, theirs.record)};
+    return {.status = mismatch(name_(rank_), mine.record, name_(peer), theirs.record)};
   }
   return halve(peer, theirs, halves ? theirs.alike : 0, at - 1);
 }
@@ -165,9 +165,10 @@ Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) con
   Outcome outcome = compare(peer, *theirs);
   const uint64_t at = theirs->record.sequence;
   if (!outcome.status.ok()) return outcome.status;
-  if (outcome.reply) return mismatch(rank_, kept(at).record, peer, theirs->record);
+  if (outcome.reply) return mismatch(name_(rank_), kept(at).record, name_(peer), theirs->record);
   if (at >= last_) return {};
-  return left_before(rank_, kept(last_).record, peer, at == 0 ? nullptr : &theirs->record);
+  return left_before(name_(rank_), kept(last_).record, name_(peer),
+                     at == 0 ? nullptr : &theirs->record);
 }
 
 }  // namespace tutti

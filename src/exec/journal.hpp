@@ -55,7 +55,10 @@ class Journal {
  public:
   // Tells one rank of the communicator; does not block.
   using Tell = std::function<void(int rank, const CallNote& note)>;
-  Journal(int rank, int ranks, Tell tell) : rank_(rank), ranks_(ranks), tell_(std::move(tell)) {}
+  // What texts call a rank.
+  using Name = std::function<std::string(int rank)>;
+  Journal(int rank, int ranks, Tell tell, Name name)
+      : rank_(rank), ranks_(ranks), tell_(std::move(tell)), name_(std::move(name)) {}
 
   // This rank makes a call; gives the chain of all up to it. An error if a rank that waits in the
   // call of that number made another.
@@ -104,6 +107,7 @@ class Journal {
   const int rank_;
   const int ranks_;
   const Tell tell_;
+  const Name name_;
   mutable std::mutex mutex_;
   std::array<CallNote, kKept> calls_{};  // guarded by mutex_; by sequence
   uint64_t last_ = 0;                    // guarded by mutex_; sequence of the last call

@@ -356,7 +356,7 @@ bool Lane::last_calls_match(int peer) {
   }
   const uint32_t last = last_call_of(peer);
   if (!has_left(peer) || reached(last, call_)) return true;
-  return fail(tutti::left_before(number_of(rank_), record_, number_of(peer),
+  return fail(tutti::left_before(short_name_of(rank_), record_, short_name_of(peer),
                                  last == 0 ? nullptr : &record_at(peer, last)));
 }
 

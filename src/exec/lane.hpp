@@ -215,7 +215,9 @@ class Lane {
   [[nodiscard]] int number_of(int rank) const {
     return names_.empty() ? rank : names_[static_cast<size_t>(rank)];
   }
-  [[nodiscard]] std::string name_of(int peer) const;
+  // For texts, as of transports/names.hpp.
+  [[nodiscard]] std::string name_of(int rank) const;
+  [[nodiscard]] std::string short_name_of(int rank) const;
   [[nodiscard]] const Step* blocked_step() const;
   // How many calls a rank can be ahead of a peer.
   [[nodiscard]] uint32_t most_ahead() const { return line_mask_; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "exec/lane.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 
@@ -13,15 +14,17 @@ bool Lane::fail(Status status) {
 }
 
 bool Lane::fail_of_size(int peer, uint64_t expected, std::string_view sent) {
-  return fail(Status::format(Code::kMismatch,
-                             "rank {} in {} expects {} bytes of rank {}, which sends {}",
-                             number_of(rank_), describe(record_), expected, number_of(peer), sent));
+  return fail(Status::format(Code::kMismatch, "{} in {} expects {} bytes of {}, which sends {}",
+                             short_name_of(rank_), describe(record_), expected, short_name_of(peer),
+                             sent));
 }
 
-std::string Lane::name_of(int peer) const {
-  const PeerProcess& process = transport_.process(peer);
-  const int pid = process.pid != 0 ? process.pid : process.own_pid;
-  return fmt::format("rank {} (pid {} on {})", number_of(peer), pid, process.host);
+std::string Lane::name_of(int rank) const {
+  return tutti::name_of(number_of(rank), transport_.process(rank));
+}
+
+std::string Lane::short_name_of(int rank) const {
+  return tutti::short_name_of(number_of(rank), transport_.process(rank));
 }
 
 std::string Lane::blocked_on() const {
@@ -91,8 +94,8 @@ uint32_t Lane::last_call_of(int peer) const {
 
 bool Lane::mismatched(int peer, uint32_t call) {
   const uint32_t first = first_difference(peer, call);
-  return fail(
-      mismatch(number_of(rank_), own_record(first), number_of(peer), record_at(peer, first)));
+  return fail(mismatch(short_name_of(rank_), own_record(first), short_name_of(peer),
+                       record_at(peer, first)));
 }
 
 // Which call differed: `call`, or one before it at which nobody looked. The record of such a one

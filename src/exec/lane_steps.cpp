@@ -170,9 +170,9 @@ bool Lane::receive(const Step& step) {
     stranger_ = number_of(step.peer);
     return fail(Status::format(
         Code::kMismatch,
-        "rank {} in {} got a message of rank {} that belongs to a different call, or a call before "
-        "it differed",
-        number_of(rank_), describe(record_), stranger_));
+        "{} in {} got a message of {} that belongs to a different call, or a call before it "
+        "differed",
+        short_name_of(rank_), describe(record_), short_name_of(step.peer)));
   }
   receives_.pop_front();
   return true;

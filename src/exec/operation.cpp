@@ -37,8 +37,7 @@ bool LaneQueue::drive(size_t index) noexcept {
 // Runs the front of the queue; if that has ended, `status` says how.
 bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   if (!started_) {
-    lanes_->start(*operation.plan_, index, operation.call_, operation.sequence_,
-                  operation.chain_);
+    lanes_->start(*operation.plan_, index, operation.call_, operation.sequence_, operation.chain_);
     started_ = true;
   }
   const Advance advance = lanes_->advance();

@@ -21,11 +21,12 @@ constexpr uint32_t kSame = 7;
 struct Telling {
   explicit Telling(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      journals_.push_back(
-          std::make_unique<Journal>(rank, ranks, [this, rank](int to, const CallNote& note) {
-            ASSERT_NE(to, rank);
-            on_the_way_.push_back({rank, to, note});
-          }));
+      const auto tell = [this, rank](int to, const CallNote& note) {
+        ASSERT_NE(to, rank);
+        on_the_way_.push_back({rank, to, note});
+      };
+      journals_.push_back(std::make_unique<Journal>(
+          rank, ranks, tell, [](int peer) { return "rank " + std::to_string(peer); }));
     }
   }
   static Status enter(Journal& journal, uint64_t sequence, uint64_t count,
@@ -221,13 +222,14 @@ TEST(Mismatch, OfCountsTellsForWhomTheyDiffer) {
   const CallRecord own = record_with({8, 4, 8});
   EXPECT_FALSE(differ(own, record_with({8, 4, 8})));
   EXPECT_TRUE(differ(own, record_with({8, 8, 4})));
-  EXPECT_EQ(mismatch(0, own, 1, record_with({8, 8, 4})).message(),
-            "ranks made different calls: ranks 0 and 1 are both in allgatherv #3 (up to 8 int8 per "
-            "rank), but the count for rank 1 differs");
+  EXPECT_EQ(
+      mismatch("rank 0", own, "rank 1", record_with({8, 8, 4})).message(),
+      "ranks made different calls: rank 0 and rank 1 are both in allgatherv #3 (up to 8 int8 per "
+      "rank), but the count for rank 1 differs");
   std::vector<uint64_t> many(64, 8);
   const CallRecord of_many = record_with(many);
   many[37] = 7;
-  const Status status = mismatch(0, of_many, 1, record_with(many));
+  const Status status = mismatch("rank 0", of_many, "rank 1", record_with(many));
   EXPECT_NE(status.message().find("the count for one of the ranks 32 to 39 differs"),
             std::string::npos)
       << status.message();

@@ -16,6 +16,7 @@
 #include "core/socket.hpp"
 #include "transports/frames/endpoint.hpp"
 #include "transports/frames/share.hpp"
+#include "transports/names.hpp"
 
 namespace tutti::frames {
 namespace {
@@ -196,7 +197,10 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
     process.pid = static_cast<int>(r) == rank ? getpid() : 0;
     process.own_pid = card.pid;
     process.host = text_of(card.host);
-    names->push_back(fmt::format("rank {} (pid {} on {})", r, card.pid, process.host));
+  }
+  name_ranks(config, processes);
+  for (size_t r = 0; r < processes.size(); ++r) {
+    names->push_back(name_of(static_cast<int>(r), processes[r]));
   }
   auto ports = network.open_ports(exchange, config, alone);
   if (!ports.ok()) return ports.status();

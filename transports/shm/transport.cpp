@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The shared-memory transport: ranks on one host, one region, no files.
+#include "transports/names.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/attach.hpp"
 #include "transports/shm/endpoint.hpp"
@@ -181,6 +182,7 @@ Status available() { return {}; }
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
   const Layout layout(exchange.ranks(), config.lanes, config.channels, config.sizes);
   auto attached = attach(exchange, layout, config.deadline_ms);
+  if (attached.ok()) name_ranks(config, attached->processes);
   Result<bool> can_pull = false;
   if (attached.ok() && config.pulls) can_pull = all_can_pull(exchange, attached->processes);
   if (const Status& failed = attached.ok() ? can_pull.status() : attached.status(); !failed.ok()) {
