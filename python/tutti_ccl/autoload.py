@@ -16,8 +16,9 @@ def _create(options, _backend_options):
 def register():
     import torch.distributed as dist
 
-    from . import meeting
+    from . import frameworks, meeting
 
     if dist.is_available() and "CCL" not in dist.Backend._plugins:
         dist.Backend.register_backend("ccl", _create, extended_api=True, devices=["cpu"])
         meeting.register()
+        frameworks.register()
