@@ -80,10 +80,13 @@ OwnedOp premultiplied_sum(const ReduceOp& op, at::ScalarType type, tutti_type el
   const auto* factor = dynamic_cast<const c10d::PreMulSumSupplement*>(op.supplement_.get());
   if (factor == nullptr)
     refuse(op.op_, type, "a factor, see torch.distributed._make_nccl_premul_sum");
-  const at::Tensor scalar =
+  const at::Tensor given =
       factor->tensor_factor.defined()
-          ? factor->tensor_factor.to(at::kCPU, type)
-          : at::full({1}, factor->double_factor, at::TensorOptions().dtype(at::kDouble)).to(type);
+          ? factor->tensor_factor.to(at::kCPU, at::kDouble)
+          : at::full({1}, factor->double_factor, at::TensorOptions().dtype(at::kDouble));
+  const at::Tensor scalar = given.to(type);
+  if (at::isIntegralType(type, false) && !scalar.to(at::kDouble).equal(given))
+    refuse(op.op_, type, "a whole factor, for a fraction would become 0, or a type of floats");
   check(tutti_op_create_premul_sum(scalar.contiguous().const_data_ptr(), element, made),
         "ccl: ReduceOp.PREMUL_SUM");
   return OwnedOp(*made);

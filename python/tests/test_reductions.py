@@ -72,6 +72,18 @@ def test_premultiplied_sum(ranks, dtype, as_tensor):
     ranks.run(all_reduce_premultiplied, dtype, as_tensor)
 
 
+def premultiplied_integers():
+    tensor = torch.full((5,), dist.get_rank() + 1, dtype=torch.int32)
+    with pytest.raises(RuntimeError, match="PREMUL_SUM of Int .* a whole factor"):
+        dist.all_reduce(tensor, dist._make_nccl_premul_sum(0.5))
+    dist.all_reduce(tensor, dist._make_nccl_premul_sum(3.0))
+    check(tensor, torch.full((5,), 3 * sum(range(1, dist.get_world_size() + 1))))
+
+
+def test_integers_are_not_multiplied_by_a_fraction_that_would_become_0(ranks):
+    ranks.run(premultiplied_integers)
+
+
 def coalesced_all_reduce(dtype):
     rank = dist.get_rank()
     cases = [inputs_of_all(shape, dtype, salt) for salt, shape in enumerate(SHAPES)]
