@@ -2,6 +2,7 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace tutti_torch {
@@ -79,13 +80,17 @@ Counts counts_of_rows(const char* title, const at::Tensor& tensor, at::IntArrayR
   }
   TORCH_CHECK(splits.size() == static_cast<size_t>(ranks), title, ": got ", splits.size(),
               " split sizes for ", ranks, " ranks");
-  const int64_t sum = std::accumulate(splits.begin(), splits.end(), int64_t{0});
-  TORCH_CHECK(sum == rows, title, ": split sizes sum to ", sum, ", the tensor has ", rows, " rows");
-  Counts counts;
+  int64_t sum = 0;
+  bool fits = true;
   for (const int64_t split : splits) {
     TORCH_CHECK(split >= 0, title, ": a split size is ", split, ", expected 0 or more");
-    counts.push_back(static_cast<size_t>(split) * per_row);
+    fits = fits && !__builtin_add_overflow(sum, split, &sum);
   }
+  TORCH_CHECK(fits, title, ": split sizes sum to more than ", std::numeric_limits<int64_t>::max(),
+              ", the tensor has ", rows, " rows");
+  TORCH_CHECK(sum == rows, title, ": split sizes sum to ", sum, ", the tensor has ", rows, " rows");
+  Counts counts;
+  for (const int64_t split : splits) counts.push_back(static_cast<size_t>(split) * per_row);
   return counts;
 }
 

@@ -223,6 +223,9 @@ def wrong_lists():
     with pytest.raises(RuntimeError, match="split size is -1, expected 0 or more"):
         splits = [-1, *[0] * (size - 2), 5]
         dist.all_to_all_single(torch.zeros(4), torch.zeros(4), splits, splits)
+    with pytest.raises(RuntimeError, match="split sizes sum to more than 9223372036854775807"):
+        splits = [2**63 - 1, 2**63 - 1, *[0] * (size - 2)]
+        dist.all_to_all_single(torch.zeros(4), torch.zeros(4), splits, splits)
     with pytest.raises(RuntimeError, match=f"got 1 split sizes for {size} ranks"):
         dist.all_to_all_single(torch.zeros(4), torch.zeros(4), [4], [4])
     with pytest.raises(RuntimeError, match="are the same memory"):
