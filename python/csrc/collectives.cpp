@@ -49,6 +49,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce(Tensors& tensors,
                                                         const c10d::AllreduceOptions& options) {
   constexpr Kind kKind{OpType::ALLREDUCE, "ccl:all_reduce"};
   const Tensor& tensor = only(tensors, kKind.title);
+  if (tensor.is_sparse()) return allreduce_sparse(tensors, options);
   Launch launch = collective(kKind, options, tensors);
   const Reduction reduction = launch.reduction(options.reduceOp, tensor.scalar_type());
   void* memory = launch.in_out(tensor);
@@ -159,16 +160,6 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::barrier(const c10d::BarrierOptions
   Launch launch = collective({OpType::BARRIER, "ccl:barrier"}, options, {});
   launch.barrier();
   return launch.finish(at::ArrayRef<Tensor>{});
-}
-
-// An error of the library's barrier names the ranks that did not come, which is all that
-// "monitored" asks for; that of all ranks comes at once, whatever wait_all_ranks says.
-void ProcessGroupTutti::monitoredBarrier(const c10d::BarrierOptions& options,
-                                         bool /*wait_all_ranks*/) {
-  Launch launch(member_, {OpType::BARRIER, "ccl:monitored_barrier"}, true, options.timeout,
-                ++sequence_, {});
-  launch.barrier();
-  if (const WorkPtr work = launch.finish(at::ArrayRef<Tensor>{})) work->wait();
 }
 
 }  // namespace tutti_torch

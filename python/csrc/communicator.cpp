@@ -63,6 +63,7 @@ Communicator::Turn Communicator::lock(Milliseconds timeout) {
           "ccl: setting the timeout");
     current_timeout_ms_ = ms;
   }
+  turn.limit_ = Milliseconds(ms);
   return turn;
 }
 

@@ -41,12 +41,15 @@ class Communicator {
    public:
     Turn() = default;
     tutti_comm_t handle() const { return handle_; }
+    // The longest wait of a call.
+    Milliseconds limit() const { return limit_; }
     explicit operator bool() const { return handle_ != nullptr; }
 
    private:
     friend class Communicator;
     std::unique_lock<std::timed_mutex> lock_;
     tutti_comm_t handle_ = nullptr;
+    Milliseconds limit_{0};
   };
   // `timeout` is the longest wait of the calls made in this turn; negative: the group's own.
   Turn lock(Milliseconds timeout);

@@ -6,22 +6,31 @@
 #include <c10/util/Exception.h>
 #include <tutti/tutti.h>
 
+#include <chrono>
 #include <string>
 
 namespace tutti_torch {
 
-// Throws what `status` means, with the library's text of the last error in this thread.
+// The words that programs written for other backends look for.
+inline std::string timed_out(std::chrono::milliseconds limit) {
+  return "Timed out waiting " + std::to_string(limit.count()) + "ms";
+}
+
+// Throws what `status` means, with the library's text of the last error in this thread; `limit` is
+// how long the call was to wait, if that is known.
 // What is not there is a NotImplementedError, everything else a torch.distributed.DistBackendError;
 // both are RuntimeErrors in Python.
-[[noreturn]] inline void throw_status(tutti_status status, const std::string& where) {
-  const std::string text =
-      where + ": " + tutti_last_error() + " (" + tutti_status_name(status) + ")";
+[[noreturn]] inline void throw_status(tutti_status status, const std::string& where,
+                                      std::chrono::milliseconds limit = {}) {
+  const bool late = status == TUTTI_ERR_TIMEOUT && limit.count() > 0;
+  const std::string text = where + ": " + (late ? timed_out(limit) + ": " : "") +
+                           tutti_last_error() + " (" + tutti_status_name(status) + ")";
   if (status == TUTTI_ERR_UNSUPPORTED) C10_THROW_ERROR(NotImplementedError, text);
   C10_THROW_ERROR(DistBackendError, text);
 }
 
-inline void check(tutti_status status, const char* where) {
-  if (status != TUTTI_OK) throw_status(status, where);
+inline void check(tutti_status status, const char* where, std::chrono::milliseconds limit = {}) {
+  if (status != TUTTI_OK) throw_status(status, where, limit);
 }
 
 }  // namespace tutti_torch

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <thread>
+#include <utility>
 
 namespace tutti_torch {
 namespace {
@@ -23,9 +24,9 @@ FuturePool& FuturePool::instance() { return *now(); }
 // The old one may be locked by a thread that is not here.
 void FuturePool::forget() { now() = new FuturePool; }
 
-void FuturePool::post(c10::intrusive_ptr<RequestWork> work) {
+void FuturePool::post(Task task) {
   std::lock_guard guard(mutex_);
-  queue_.push_back(std::move(work));
+  queue_.push_back(std::move(task));
   if (idle_ >= queue_.size()) {
     posted_.notify_one();
     return;
@@ -43,11 +44,11 @@ void FuturePool::run() {
     posted_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
     --idle_;
     if (queue_.empty()) break;
-    c10::intrusive_ptr<RequestWork> work = std::move(queue_.front());
+    Task task = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    work->complete_in_pool();
-    work.reset();  // may drop tensors: not under the lock
+    task();
+    task = nullptr;  // may drop tensors: not under the lock
     lock.lock();
   }
   --threads_;

@@ -1,29 +1,30 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The threads that complete futures. A future's callbacks are the user's: they may run Python, and
-// start further operations and wait for their futures. So they never run in a thread of the
-// library, and there is always a free thread for the next completion: one is added when all are
-// busy.
+// The threads that complete futures and run what waits for them. A future's callbacks are the
+// user's: they may run Python, and start further operations and wait for their futures. So they
+// never run in a thread of the library, and there is always a free thread for the next task: one
+// is added when all are busy.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
-
-#include "work.hpp"
 
 namespace tutti_torch {
 
 class FuturePool {
  public:
+  using Task = std::function<void()>;  // throws nothing
+
   // Never destroyed: threads of the library may post while the process exits.
   static FuturePool& instance();
   // In the child, after a fork, which has none of the threads.
   static void forget();
 
-  void post(c10::intrusive_ptr<RequestWork> work);
-  // Completes what was posted and ends the threads; for the exit of the interpreter, after which a
+  void post(Task task);
+  // Runs what was posted and ends the threads; for the exit of the interpreter, after which a
   // thread that needs Python would bring the process down. Waits for callbacks no longer than
   // `patience`. What is posted later starts threads again.
   void stop(std::chrono::milliseconds patience);
@@ -35,7 +36,7 @@ class FuturePool {
   std::mutex mutex_;
   std::condition_variable posted_;
   std::condition_variable ended_;
-  std::deque<c10::intrusive_ptr<RequestWork>> queue_;
+  std::deque<Task> queue_;
   size_t idle_ = 0;
   size_t threads_ = 0;
   bool stopping_ = false;

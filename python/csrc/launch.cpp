@@ -3,32 +3,43 @@
 
 #include <ATen/record_function.h>
 
+#include <algorithm>
+
+#include "coalescing.hpp"
 #include "error.hpp"
 
 namespace tutti_torch {
 
-Launch::Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
+Launch::Launch(const Stream& stream, Kind kind, bool blocking, std::chrono::milliseconds timeout,
                uint64_t sequence, at::ArrayRef<at::Tensor> tensors)
-    : member_(member), kind_(kind), timeout_(timeout) {
+    : stream_(stream),
+      kind_(kind),
+      blocking_(blocking),
+      coalesced_(kind.type != c10d::OpType::BARRIER && stream.coalescing->here()),
+      timeout_(timeout) {
   // A profiler wants an event that begins and ends, which a work has.
-  if (blocking && !at::hasCallbacks()) return;
-  member.communicator->sweep();
-  work_ = c10::make_intrusive<RequestWork>(member.communicator, member.rank, kind.type, kind.title,
-                                           sequence, tensors.vec());
+  if (blocking && !coalesced_ && !at::hasCallbacks()) return;
+  stream.communicator->sweep();
+  work_ = c10::make_intrusive<RequestWork>(
+      stream.communicator, c10d::isP2POp(kind.type) ? nullptr : stream.callbacks, stream.rank,
+      kind.type, kind.title, sequence, tensors.vec());
 }
 
 // Taken as late as possible: staging runs PyTorch's operators, which may call into Python.
 tutti_comm_t Launch::handle() {
   if (!turn_) {
-    turn_ = member_.communicator->lock(timeout_);
+    turn_ = stream_.communicator->lock(timeout_);
     // From here on requests may use the tensors, even if a later call of this operation fails.
-    if (work_) member_.communicator->adopt(work_);
+    if (work_) {
+      work_->set_limit(turn_.limit());
+      stream_.communicator->adopt(work_);
+    }
   }
   return turn_.handle();
 }
 
 void Launch::check(tutti_status status) const {
-  if (status != TUTTI_OK) throw_status(status, kind_.title);
+  if (status != TUTTI_OK) throw_status(status, kind_.title, turn_.limit());
 }
 
 bool Launch::dense(const at::Tensor& tensor) const {
@@ -39,6 +50,14 @@ bool Launch::dense(const at::Tensor& tensor) const {
   }
   // A conjugated or negated view has the memory of its base, not its own values.
   return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+}
+
+// In PyTorch any byte but 0 is true, and views of other types give such bytes; a reduction needs 1.
+bool Launch::readable(const at::Tensor& tensor) const {
+  if (!dense(tensor)) return false;
+  if (!reduces_bools_) return true;
+  const auto* byte = static_cast<const uint8_t*>(tensor.const_data_ptr());
+  return std::all_of(byte, byte + tensor.nbytes(), [](uint8_t value) { return value <= 1; });
 }
 
 // The caller holds its tensors during a blocking call.
@@ -57,11 +76,12 @@ at::Tensor Launch::hold(at::Tensor tensor) {
 
 at::Tensor Launch::staged(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
-  return hold(tensor.detach().resolve_conj().resolve_neg().contiguous());
+  const at::Tensor values = tensor.detach().resolve_conj().resolve_neg();
+  return hold(reduces_bools_ ? values.view(at::kByte).ne(0) : values.contiguous());
 }
 
 const void* Launch::input(const at::Tensor& tensor) {
-  if (!dense(tensor)) return staged(tensor).const_data_ptr();
+  if (!readable(tensor)) return staged(tensor).const_data_ptr();
   hold_callers(tensor);
   return tensor.const_data_ptr();
 }
@@ -77,8 +97,8 @@ void* Launch::output(const at::Tensor& tensor) {
 }
 
 void* Launch::in_out(const at::Tensor& tensor) {
-  if (!dense(tensor)) {
-    const at::Tensor temporary = staged(tensor);
+  if (!readable(tensor)) {
+    const at::Tensor temporary = staged(tensor).contiguous();
     copy_at_end(tensor, temporary);
     return temporary.data_ptr();
   }
@@ -103,10 +123,14 @@ bool Launch::joined(const std::vector<at::Tensor>& blocks, std::byte*& where) {
 
 const void* Launch::input(const std::vector<at::Tensor>& blocks) {
   std::byte* where = nullptr;
-  if (joined(blocks, where)) return where;
+  const bool as_they_are = std::all_of(blocks.begin(), blocks.end(),
+                                       [this](const at::Tensor& block) { return readable(block); });
+  if (as_they_are && joined(blocks, where)) return where;
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> flat;
-  for (const at::Tensor& block : blocks) flat.push_back(block.detach().reshape(-1));
+  for (const at::Tensor& block : blocks) {
+    flat.push_back((readable(block) ? block.detach() : staged(block)).reshape(-1));
+  }
   return hold(at::cat(flat)).const_data_ptr();
 }
 
@@ -134,6 +158,7 @@ void Launch::copy_at_end(at::Tensor to, at::Tensor from) {
 
 Reduction Launch::reduction(const c10d::ReduceOp& op, at::ScalarType type) {
   Reduction reduction = reduction_for(op, type);
+  reduces_bools_ = type == at::kBool;
   if (reduction.owned) {
     if (work_) {
       work_->own(std::move(reduction.owned));
@@ -251,7 +276,9 @@ c10::intrusive_ptr<c10d::Work> Launch::conclude(RequestWork::Outputs outputs, bo
     work_->on_success([copies = std::move(copies_)] { copy_back(copies); });
   }
   work_->commit(std::move(outputs), nested);
-  return work_;
+  if (!coalesced_) return work_;
+  stream_.coalescing->add(work_);
+  return blocking_ || c10d::isP2POp(kind_.type) ? nullptr : work_;
 }
 
 void Launch::copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies) {

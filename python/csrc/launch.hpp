@@ -18,6 +18,7 @@
 
 #include "communicator.hpp"
 #include "convert.hpp"
+#include "streams.hpp"
 #include "work.hpp"
 
 namespace tutti_torch {
@@ -27,18 +28,11 @@ struct Kind {
   const char* title;  // in profiles and errors
 };
 
-// What a process group lends to its operations.
-struct Member {
-  std::shared_ptr<Communicator> communicator;
-  int rank;
-  int size;
-};
-
 class Launch {
  public:
   // `tensors` are shown in profiles. Blocking is only for operations made of collective calls: a
   // blocking receive could keep the matching send from being posted.
-  Launch(const Member& member, Kind kind, bool blocking, std::chrono::milliseconds timeout,
+  Launch(const Stream& stream, Kind kind, bool blocking, std::chrono::milliseconds timeout,
          uint64_t sequence, at::ArrayRef<at::Tensor> tensors);
 
   // The dense memory of a tensor that is read, written, or both.
@@ -67,7 +61,8 @@ class Launch {
   void send(const void* buffer, size_t count, tutti_type type, int peer, int tag);
   void recv(void* buffer, size_t count, tutti_type type, int peer, int tag);
 
-  // The handle; null if the operation is complete. `outputs` become the value of its future.
+  // The handle; null if the operation is complete, or will be when coalescing ends. `outputs`
+  // become the value of its future.
   c10::intrusive_ptr<c10d::Work> finish(at::ArrayRef<at::Tensor> outputs);
   c10::intrusive_ptr<c10d::Work> finish(const std::vector<std::vector<at::Tensor>>& outputs);
 
@@ -76,6 +71,8 @@ class Launch {
   tutti_request_t* request() { return work_->add_request(); }
   void check(tutti_status status) const;
   bool dense(const at::Tensor& tensor) const;
+  // True if the library can read the tensor's memory as it is.
+  bool readable(const at::Tensor& tensor) const;
   at::Tensor staged(const at::Tensor& tensor);
   // A dense tensor of one dimension that lives as long as the operation.
   at::Tensor scratch(int64_t elements, at::ScalarType type);
@@ -88,9 +85,12 @@ class Launch {
   c10::intrusive_ptr<c10d::Work> conclude(RequestWork::Outputs outputs, bool nested);
   static void copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies);
 
-  const Member& member_;
+  const Stream& stream_;
   const Kind kind_;
+  const bool blocking_;   // the caller wants no handle
+  const bool coalesced_;  // it is the coalescing manager that waits
   const std::chrono::milliseconds timeout_;
+  bool reduces_bools_ = false;
   Communicator::Turn turn_;
   c10::intrusive_ptr<RequestWork> work_;  // null: blocking
   // Of a blocking operation; a work has its own.

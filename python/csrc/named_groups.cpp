@@ -8,13 +8,13 @@
 namespace tutti_torch {
 namespace {
 
-using MemberPtr = std::shared_ptr<const Member>;
+using StreamPtr = std::shared_ptr<const Stream>;
 
 // Never destroyed: threads may still come here while the process exits.
 struct NamedGroups {
   std::mutex mutex;  // for the next two
-  std::map<std::string, MemberPtr, std::less<>> members;
-  MemberPtr default_member;
+  std::map<std::string, StreamPtr, std::less<>> members;
+  StreamPtr default_member;
   std::atomic<uint64_t> changes = 1;  // what a thread remembers is right while this is the same
 };
 NamedGroups& named_groups() {
@@ -26,7 +26,7 @@ NamedGroups& named_groups() {
 struct Remembered {
   uint64_t changes = 0;
   std::string name;
-  MemberPtr member;
+  StreamPtr member;
 };
 
 [[noreturn]] void refuse_name(std::string_view name, const NamedGroups& known) {
@@ -43,7 +43,7 @@ struct Remembered {
                   "tutti: there is no process group '" + std::string(name) + "'; " + there);
 }
 
-MemberPtr find_group(std::string_view name, NamedGroups& known) {
+StreamPtr find_group(std::string_view name, NamedGroups& known) {
   if (name.empty() && known.default_member) return known.default_member;
   const auto found = known.members.find(name);
   if (found == known.members.end()) refuse_name(name, known);
@@ -52,7 +52,7 @@ MemberPtr find_group(std::string_view name, NamedGroups& known) {
 
 }  // namespace
 
-void name_group(const std::string& name, MemberPtr member, bool is_default) {
+void name_group(const std::string& name, StreamPtr member, bool is_default) {
   NamedGroups& known = named_groups();
   std::lock_guard guard(known.mutex);
   if (is_default) known.default_member = member;
@@ -60,7 +60,7 @@ void name_group(const std::string& name, MemberPtr member, bool is_default) {
   known.changes.fetch_add(1, std::memory_order_release);
 }
 
-void forget_group(const Member& member) {
+void forget_group(const Stream& member) {
   NamedGroups& known = named_groups();
   std::lock_guard guard(known.mutex);
   std::erase_if(known.members, [&](const auto& entry) { return entry.second.get() == &member; });
@@ -68,7 +68,7 @@ void forget_group(const Member& member) {
   known.changes.fetch_add(1, std::memory_order_release);
 }
 
-const Member& group_named(std::string_view name) {
+const Stream& group_named(std::string_view name) {
   thread_local Remembered last;
   NamedGroups& known = named_groups();
   const uint64_t changes = known.changes.load(std::memory_order_acquire);

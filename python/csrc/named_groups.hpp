@@ -14,11 +14,11 @@ namespace tutti_torch {
 
 // A group is known from here on until forget_group(). Under a name that is known already it takes
 // the other's place. `is_default`: it is the default process group, which has no need of a name.
-void name_group(const std::string& name, std::shared_ptr<const Member> member, bool is_default);
-void forget_group(const Member& member);
+void name_group(const std::string& name, std::shared_ptr<const Stream> member, bool is_default);
+void forget_group(const Stream& member);
 
 // The group of that name, "" for the default one; throws with the names that there are. Looking
 // for the same name again costs a comparison; the result holds until the thread's next look.
-const Member& group_named(std::string_view name);
+const Stream& group_named(std::string_view name);
 
 }  // namespace tutti_torch

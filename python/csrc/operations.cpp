@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "checks.hpp"
+#include "coalescing.hpp"
 
 namespace tutti_torch::operations {
 namespace {
@@ -37,7 +38,9 @@ ReduceOp op_named(const char* title, std::string_view name) {
                                   "', expected sum, avg, product, min, max, band, bor or bxor");
 }
 
-Launch begin(const Member& group, OpType type, const char* title, const Tensor& input) {
+Launch begin(const Stream& group, OpType type, const char* title, const Tensor& input) {
+  TORCH_CHECK(!group.coalescing->here(), title,
+              ": blocks, so it cannot be called in a coalescing manager");
   return {group, {type, title}, true, c10d::kUnsetTimeout, 0, input};
 }
 
@@ -48,7 +51,7 @@ void end(Launch& launch, const Tensor& output) {
 
 }  // namespace
 
-void all_reduce(const Member& group, const Tensor& output, const Tensor& input,
+void all_reduce(const Stream& group, const Tensor& output, const Tensor& input,
                 std::string_view op) {
   constexpr const char* kTitle = "tutti:all_reduce";
   Launch launch = begin(group, OpType::ALLREDUCE, kTitle, input);
@@ -60,7 +63,7 @@ void all_reduce(const Member& group, const Tensor& output, const Tensor& input,
   end(launch, output);
 }
 
-void all_gather(const Member& group, const Tensor& output, const Tensor& input) {
+void all_gather(const Stream& group, const Tensor& output, const Tensor& input) {
   constexpr const char* kTitle = "tutti:all_gather";
   check_blocks(kTitle, output, input, group.size);
   Launch launch = begin(group, OpType::_ALLGATHER_BASE, kTitle, input);
@@ -70,7 +73,7 @@ void all_gather(const Member& group, const Tensor& output, const Tensor& input) 
   end(launch, output);
 }
 
-void reduce_scatter(const Member& group, const Tensor& output, const Tensor& input,
+void reduce_scatter(const Stream& group, const Tensor& output, const Tensor& input,
                     std::string_view op) {
   constexpr const char* kTitle = "tutti:reduce_scatter";
   check_blocks(kTitle, input, output, group.size);
@@ -81,7 +84,7 @@ void reduce_scatter(const Member& group, const Tensor& output, const Tensor& inp
   end(launch, output);
 }
 
-void all_to_all(const Member& group, const Tensor& output, const Tensor& input,
+void all_to_all(const Stream& group, const Tensor& output, const Tensor& input,
                 Splits output_splits, Splits input_splits) {
   constexpr const char* kTitle = "tutti:all_to_all";
   check_types(kTitle, output, input);

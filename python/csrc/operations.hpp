@@ -18,14 +18,14 @@ using Splits = std::optional<at::IntArrayRef>;  // rows by rank; none: equally m
 
 // `op` is a name in lower or upper case: sum, avg, product, min, max, band, bor, bxor.
 // Reduces `input` into `output`, which may be the same tensor.
-void all_reduce(const Member& group, const at::Tensor& output, const at::Tensor& input,
+void all_reduce(const Stream& group, const at::Tensor& output, const at::Tensor& input,
                 std::string_view op);
 // The ranks' inputs one after the other.
-void all_gather(const Member& group, const at::Tensor& output, const at::Tensor& input);
+void all_gather(const Stream& group, const at::Tensor& output, const at::Tensor& input);
 // This rank's block of the reduced input.
-void reduce_scatter(const Member& group, const at::Tensor& output, const at::Tensor& input,
+void reduce_scatter(const Stream& group, const at::Tensor& output, const at::Tensor& input,
                     std::string_view op);
-void all_to_all(const Member& group, const at::Tensor& output, const at::Tensor& input,
+void all_to_all(const Stream& group, const at::Tensor& output, const at::Tensor& input,
                 Splits output_splits, Splits input_splits);
 
 }  // namespace tutti_torch::operations

@@ -39,11 +39,11 @@ c10::SymInt rows_of(const Tensor& tensor) {
 
 Tensor output_of_all_reduce(const Tensor& input) { return dense_with(input, input.sym_sizes()); }
 
-Tensor output_of_all_gather(const Tensor& input, const Member& group) {
+Tensor output_of_all_gather(const Tensor& input, const Stream& group) {
   return dense_with(input, with_rows(input, rows_of(input) * group.size));
 }
 
-Tensor output_of_reduce_scatter(const Tensor& input, const Member& group) {
+Tensor output_of_reduce_scatter(const Tensor& input, const Stream& group) {
   const c10::SymInt rows = rows_of(input);
   TORCH_SYM_CHECK((rows % group.size).sym_eq(0), "tutti:reduce_scatter: the input has ", rows,
                   " rows, expected a multiple of ", group.size, ", the number of ranks");
@@ -66,7 +66,7 @@ void all_reduce_(const Tensor& input, string_view op, string_view group) {
 }
 
 Tensor all_reduce(const Tensor& input, string_view op, string_view group) {
-  const Member& member = group_named(group);
+  const Stream& member = group_named(group);
   Tensor output = output_of_all_reduce(input);
   operations::all_reduce(member, output, input, op);
   return output;
@@ -77,7 +77,7 @@ void all_gather_into(const Tensor& output, const Tensor& input, string_view grou
 }
 
 Tensor all_gather(const Tensor& input, string_view group) {
-  const Member& member = group_named(group);
+  const Stream& member = group_named(group);
   Tensor output = output_of_all_gather(input, member);
   operations::all_gather(member, output, input);
   return output;
@@ -89,7 +89,7 @@ void reduce_scatter_into(const Tensor& output, const Tensor& input, string_view 
 }
 
 Tensor reduce_scatter(const Tensor& input, string_view op, string_view group) {
-  const Member& member = group_named(group);
+  const Stream& member = group_named(group);
   Tensor output = output_of_reduce_scatter(input, member);
   operations::reduce_scatter(member, output, input, op);
   return output;
@@ -110,7 +110,7 @@ void all_to_all_into(const Tensor& output, const Tensor& input, SymSplits output
 
 Tensor all_to_all(const Tensor& input, SymSplits output_splits, SymSplits input_splits,
                   string_view group) {
-  const Member& member = group_named(group);
+  const Stream& member = group_named(group);
   Tensor output = output_of_all_to_all(input, output_splits);
   operations::all_to_all(member, output, input, plain(output_splits), plain(input_splits));
   return output;

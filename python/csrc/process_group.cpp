@@ -13,42 +13,42 @@ namespace {
 
 // The library itself takes a negative one for "any tag".
 void check_tag(const char* title, int tag) {
-  TORCH_CHECK(tag >= 0, title, ": expected a tag of 0 or more, got ", tag);
+  TORCH_CHECK(tag >= 0 && tag < kReservedTags, title, ": expected a tag from 0 to ",
+              kReservedTags - 1, ", got ", tag);
 }
 
 }  // namespace
 
-ProcessGroupTutti::ProcessGroupTutti(c10d::Store& store, int rank, int size,
+ProcessGroupTutti::ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                                      std::chrono::milliseconds timeout, const std::string& name,
                                      bool is_default)
-    : Backend(rank, size),
-      member_{Communicator::create(store, rank, size, timeout, name), rank, size},
-      named_(std::make_shared<const Member>(member_)) {
+    : Backend(rank, size), streams_(std::move(store), rank, size, timeout, name, &coalescing_) {
   init();
-  name_group(name, named_, is_default);
+  name_group(name, streams_.shared_program(), is_default);
 }
 
 // Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
 ProcessGroupTutti::~ProcessGroupTutti() {
-  forget_group(*named_);
-  member_.communicator->close(std::chrono::seconds(2));
+  forget_group(streams_.program());
+  streams_.close(std::chrono::seconds(2));
 }
 
 c10::intrusive_ptr<c10d::Backend::Options> ProcessGroupTutti::getBackendOptions() {
-  return c10::make_intrusive<Options>(getBackendName(), member_.communicator->default_timeout());
+  return c10::make_intrusive<Options>(getBackendName(),
+                                      streams_.program().communicator->default_timeout());
 }
 
 void ProcessGroupTutti::setTimeout(std::chrono::milliseconds timeout) {
-  member_.communicator->set_default_timeout(timeout);
+  streams_.set_default_timeout(timeout);
 }
 
 void ProcessGroupTutti::abort() {
-  member_.communicator->abort("the process group was aborted by rank " + std::to_string(rank_));
+  streams_.abort("the process group was aborted by rank " + std::to_string(rank_));
 }
 
 void ProcessGroupTutti::shutdown() {
-  forget_group(*named_);
-  member_.communicator->close(member_.communicator->default_timeout());
+  forget_group(streams_.program());
+  streams_.close(streams_.program().communicator->default_timeout());
 }
 
 // `store` is of this group alone, so its ranks find one another without those of the parent.
@@ -58,37 +58,46 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
   const auto place = std::find(ranks.begin(), ranks.end(), rank_);
   if (place == ranks.end()) return nullptr;
   return c10::make_intrusive<ProcessGroupTutti>(
-      *store, static_cast<int>(place - ranks.begin()), static_cast<int>(ranks.size()),
+      store, static_cast<int>(place - ranks.begin()), static_cast<int>(ranks.size()),
       options->timeout, options->group_name.empty() ? "split" : options->group_name);
 }
 
-ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Tensors& tensors, int peer, int tag) {
-  constexpr Kind kKind{c10d::OpType::SEND, "ccl:send"};
-  const Tensor& tensor = only(tensors, kKind.title);
-  check_tag(kKind.title, tag);
-  Launch launch(member_, kKind, false, c10d::kUnsetTimeout, sequence_, tensors);
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Kind kind, Tensors& tensors, int peer, int tag,
+                                                   std::chrono::milliseconds timeout) {
+  const Tensor& tensor = only(tensors, kind.title);
+  Stream& stream = streams_.program();
+  Launch launch(stream, kind, false, timeout, stream.sequence, tensors);
   const Element element = moved_element(tensor.scalar_type());
   launch.send(launch.input(tensor), element.count(tensor), element.type, peer, tag);
   return launch.finish(tensors);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::receive(Kind kind, Tensors& tensors, int peer,
-                                                      int tag) {
+                                                      int tag, std::chrono::milliseconds timeout) {
   const Tensor& tensor = only(tensors, kind.title);
-  check_tag(kind.title, tag);
-  Launch launch(member_, kind, false, c10d::kUnsetTimeout, sequence_, tensors);
+  Stream& stream = streams_.program();
+  Launch launch(stream, kind, false, timeout, stream.sequence, tensors);
   const Element element = moved_element(tensor.scalar_type());
   launch.recv(launch.output(tensor), element.count(tensor), element.type, peer, tag);
   return launch.finish(tensors);
 }
 
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Tensors& tensors, int peer, int tag) {
+  constexpr Kind kKind{c10d::OpType::SEND, "ccl:send"};
+  check_tag(kKind.title, tag);
+  return send(kKind, tensors, peer, tag, c10d::kUnsetTimeout);
+}
+
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::recv(Tensors& tensors, int peer, int tag) {
-  return receive({c10d::OpType::RECV, "ccl:recv"}, tensors, peer, tag);
+  constexpr Kind kKind{c10d::OpType::RECV, "ccl:recv"};
+  check_tag(kKind.title, tag);
+  return receive(kKind, tensors, peer, tag, c10d::kUnsetTimeout);
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::recvAnysource(Tensors& tensors, int tag) {
-  return receive({c10d::OpType::RECVANYSOURCE, "ccl:recvAnySource"}, tensors, TUTTI_ANY_SOURCE,
-                 tag);
+  constexpr Kind kKind{c10d::OpType::RECVANYSOURCE, "ccl:recvAnySource"};
+  check_tag(kKind.title, tag);
+  return receive(kKind, tensors, TUTTI_ANY_SOURCE, tag, c10d::kUnsetTimeout);
 }
 
 }  // namespace tutti_torch

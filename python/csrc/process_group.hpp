@@ -6,12 +6,15 @@
 // here is to check the arguments and to see to memory, types and handles.
 #pragma once
 
-#include <atomic>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include "coalescing.hpp"
 #include "launch.hpp"
 
 namespace tutti_torch {
+
+// Tags from here on are for messages of the backend itself.
+constexpr int kReservedTags = 0x7f000000;
 
 class ProcessGroupTutti final : public c10d::Backend {
  public:
@@ -22,15 +25,19 @@ class ProcessGroupTutti final : public c10d::Backend {
 
   // Collective over the ranks of the group. `name` is shown in errors, and what operators that take
   // a group by name call it; `is_default`: so does "".
-  ProcessGroupTutti(c10d::Store& store, int rank, int size, std::chrono::milliseconds timeout,
-                    const std::string& name, bool is_default = false);
+  ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
+                    std::chrono::milliseconds timeout, const std::string& name,
+                    bool is_default = false);
   ~ProcessGroupTutti() override;
 
   const std::string getBackendName() const override { return "ccl"; }
   c10::intrusive_ptr<Options> getBackendOptions() override;
   void setTimeout(std::chrono::milliseconds timeout) override;
   void setSequenceNumberForGroup() override {}  // all ranks start at 0
-  uint64_t getSequenceNumberForGroup() override { return sequence_; }
+  uint64_t getSequenceNumberForGroup() override { return streams_.program().sequence; }
+  bool supportsCoalescing() const override { return true; }
+  void startCoalescing() override { coalescing_.start(); }
+  WorkPtr endCoalescing() override { return coalescing_.end(streams_.current()); }
   void abort() override;
   void shutdown() override;
   // A group of some of the ranks, which are those that call; null elsewhere.
@@ -40,6 +47,8 @@ class ProcessGroupTutti final : public c10d::Backend {
                                     const c10::intrusive_ptr<Options>& options) override;
 
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  // Of tensors in coordinate form, as allreduce() is given them, too.
+  WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   WorkPtr allreduce_coalesced(Tensors& tensors,
                               const c10d::AllreduceCoalescedOptions& options) override;
   WorkPtr broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
@@ -79,13 +88,22 @@ class ProcessGroupTutti final : public c10d::Backend {
   // One collective, blocking if the caller does not want a handle.
   template <typename CollectiveOptions>
   Launch collective(Kind kind, const CollectiveOptions& options, at::ArrayRef<Tensor> tensors) {
-    return {member_, kind, !options.asyncOp, options.timeout, ++sequence_, tensors};
+    Stream& stream = streams_.current();
+    return {stream, kind, !options.asyncOp, options.timeout, ++stream.sequence, tensors};
   }
-  WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag);
+  // Messages match by their tags, whoever sends them, so all are the program's.
+  WorkPtr send(Kind kind, Tensors& tensors, int peer, int tag, std::chrono::milliseconds timeout);
+  WorkPtr receive(Kind kind, Tensors& tensors, int peer, int tag,
+                  std::chrono::milliseconds timeout);
 
-  const Member member_;
-  const std::shared_ptr<const Member> named_;  // the same
-  std::atomic<uint64_t> sequence_ = 0;         // collectives begun
+  Tensor gather_parts(const Tensor& own, const int64_t* facts, int64_t dimension);
+  void sum_sparse(const Tensor& tensor, const Tensor& own, const Tensor& facts);
+  void monitor(std::chrono::milliseconds timeout, bool wait_all_ranks, int tag);
+  void be_monitored(std::chrono::milliseconds timeout, int tag);
+
+  Coalescing coalescing_;
+  Streams streams_;
+  int monitored_barriers_ = 0;
 };
 
 }  // namespace tutti_torch

@@ -9,6 +9,7 @@
 
 #include "direct.hpp"
 #include "future_pool.hpp"
+#include "futures.hpp"
 #include "job.hpp"
 #include "process_group.hpp"
 
@@ -19,7 +20,7 @@ using Milliseconds = std::chrono::milliseconds;
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
                                                  const std::string& name, bool is_default) {
-  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(*store, rank, size, timeout, name,
+  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(store, rank, size, timeout, name,
                                                              is_default);
 }
 
@@ -40,6 +41,7 @@ void forked_child() {
 PYBIND11_MODULE(_C, module) {
   module.doc() = "The ccl backend of torch.distributed; use it through tutti_ccl.torch.";
   pthread_atfork(nullptr, nullptr, &forked_child);
+  tutti_torch::bind_futures(module);
   // Both wait for other processes or threads, which may need the interpreter.
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "callbacks.hpp"
 #include "communicator.hpp"
 #include "error.hpp"
 #include "future_pool.hpp"
@@ -31,11 +32,11 @@ class Visit {
   const bool inside_;
 };
 
-RequestWork::RequestWork(std::shared_ptr<Communicator> communicator, int rank, c10d::OpType type,
+RequestWork::RequestWork(std::shared_ptr<Communicator> communicator,
+                         std::shared_ptr<CallbackQueue> callbacks, int rank, c10d::OpType type,
                          const char* title, uint64_t sequence,
                          const std::vector<at::Tensor>& inputs)
-    // An event costs an allocation even where no profiler runs.
-    : Work(rank, type, at::hasCallbacks() ? title : nullptr, inputs),
+    : CollectiveWork(std::move(callbacks), rank, type, title, inputs),
       communicator_(std::move(communicator)),
       sequence_(sequence),
       title_(title) {}
@@ -113,9 +114,8 @@ bool RequestWork::wait(Milliseconds timeout) {
   const bool forever = timeout == kNoTimeout || timeout.count() < 0;
   const auto limit = forever ? std::nullopt : std::optional(timeout);
   if (!wait_quietly(limit)) {
-    C10_THROW_ERROR(DistBackendError, std::string(title_) + ": not complete after waiting " +
-                                          std::to_string(timeout.count()) +
-                                          " ms; the operation goes on");
+    C10_THROW_ERROR(DistBackendError,
+                    std::string(title_) + ": " + timed_out(timeout) + "; the operation goes on");
   }
   return Work::wait();
 }
@@ -154,7 +154,7 @@ std::exception_ptr RequestWork::outcome() {
   try {
     for (tutti_request_t request : requests_) {
       if (request == nullptr) continue;
-      check(tutti_request_wait(request), title_);
+      check(tutti_request_wait(request), title_, limit_);
     }
     for (const Message& message : messages_) check_message(message);
     for (const auto& step : steps_) step();
@@ -231,7 +231,8 @@ void RequestWork::watch() {
 void RequestWork::on_complete(tutti_status /*status*/, const char* /*error*/, void* context) {
   auto* work = static_cast<RequestWork*>(context);
   if (work->unreported_.fetch_sub(1) > 1) return;
-  FuturePool::instance().post(c10::intrusive_ptr<RequestWork>::reclaim(work));
+  FuturePool::instance().post(
+      [held = c10::intrusive_ptr<RequestWork>::reclaim(work)] { held->complete_in_pool(); });
 }
 
 void RequestWork::complete_in_pool() {

@@ -15,6 +15,7 @@
 
 #include <ATen/ThreadLocalState.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
 #include <tutti/tutti.h>
 
 #include <atomic>
@@ -29,21 +30,40 @@
 
 namespace tutti_torch {
 
+class CallbackQueue;
 class Communicator;
 
-class RequestWork final : public c10d::Work {
+// A handle of this backend.
+class CollectiveWork : public c10d::Work {
+ public:
+  // `callbacks` orders what is attached to its future; null: nothing does.
+  CollectiveWork(std::shared_ptr<CallbackQueue> callbacks, int rank, c10d::OpType type,
+                 const char* title, const std::vector<at::Tensor>& inputs)
+      // An event costs an allocation even where no profiler runs.
+      : Work(rank, type, at::hasCallbacks() ? title : nullptr, inputs),
+        callbacks_(std::move(callbacks)) {}
+  const std::shared_ptr<CallbackQueue>& callbacks() const { return callbacks_; }
+
+ private:
+  const std::shared_ptr<CallbackQueue> callbacks_;
+};
+
+class RequestWork final : public CollectiveWork {
  public:
   using Milliseconds = std::chrono::milliseconds;
   // Tensors as PyTorch gives them: a list, or a list of lists.
   using Outputs = std::vector<std::vector<at::Tensor>>;
 
-  RequestWork(std::shared_ptr<Communicator> communicator, int rank, c10d::OpType type,
-              const char* title, uint64_t sequence, const std::vector<at::Tensor>& inputs);
+  RequestWork(std::shared_ptr<Communicator> communicator, std::shared_ptr<CallbackQueue> callbacks,
+              int rank, c10d::OpType type, const char* title, uint64_t sequence,
+              const std::vector<at::Tensor>& inputs);
   ~RequestWork() override;
 
   // ---- while it is being built, by one thread ----
   // Where the library puts the next request.
   tutti_request_t* add_request();
+  // The longest wait of its calls, for errors.
+  void set_limit(Milliseconds limit) { limit_ = limit; }
   void keep(at::Tensor tensor) { kept_.push_back(std::move(tensor)); }
   void own(OwnedOp op) { ops_.push_back(std::move(op)); }
   // Runs once, after success, in the thread that settles the work.
@@ -91,6 +111,7 @@ class RequestWork final : public c10d::Work {
   const char* const title_;
 
   // Fixed once committed.
+  Milliseconds limit_{0};
   std::vector<tutti_request_t> requests_;
   std::vector<at::Tensor> kept_;
   std::vector<OwnedOp> ops_;

@@ -142,6 +142,47 @@ def test_callbacks_may_start_operations_and_wait_for_them(ranks, depth):
     ranks.run(callbacks_that_communicate, depth, 10)
 
 
+def callbacks_in_order():
+    """Whatever completes first, and however late callbacks are attached."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+    order, chained = [], []
+
+    def follow(i):
+        def callback(done):
+            order.append(i)
+            tensor = torch.full((3,), float(i))
+            dist.all_reduce(tensor)  # blocking, of equal size whichever callback makes it
+            return tensor[0].item()
+        return callback
+
+    for i in range(30):
+        future = dist.all_reduce(torch.ones(1 + 4000 * (i % 3)), async_op=True).get_future()
+        if i % 4 == rank:
+            future.wait()  # now it is complete when the callback comes, on this rank only
+        chained.append(future.then(follow(i)).then(lambda done: done.value() / size))
+    assert [future.wait() for future in chained] == [float(i) for i in range(30)]
+    assert order == list(range(30))
+
+
+def test_callbacks_run_in_the_order_in_which_they_were_attached(ranks):
+    ranks.run(callbacks_in_order)
+
+
+def callback_errors():
+    future = dist.all_reduce(torch.ones(1), async_op=True).get_future()
+    seen = []
+    bad = future.then(lambda done: 1 / 0)
+    bad.add_done_callback(lambda done: seen.append("called"))
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        bad.wait()
+    dist.all_reduce(torch.ones(1), async_op=True).get_future().then(lambda done: None).wait()
+    assert seen == ["called"]
+
+
+def test_an_error_in_a_callback_is_that_of_its_future(two_ranks):
+    two_ranks.run(callback_errors)
+
+
 def threads_on_groups_of_their_own():
     groups = [dist.new_group() for _ in range(4)]
     failures = []
@@ -184,4 +225,4 @@ def wait_too_short():
 
 def test_a_wait_that_times_out_does_not_end_the_operation(two_ranks):
     text, _ = two_ranks.run(wait_too_short)
-    assert "20 ms" in text
+    assert "Timed out waiting 20ms" in text

@@ -93,6 +93,46 @@ def test_a_call_that_one_rank_never_makes_times_out(fresh):
     assert seconds < 10
 
 
+def late_barrier():
+    if dist.get_rank() == 0:
+        return error_of(dist.barrier)
+    time.sleep(3)
+    return "", 0
+
+
+def test_a_barrier_that_times_out_says_so_in_the_usual_words(fresh):
+    text, _ = fresh(2, timeout=SECOND).run(late_barrier)[0]
+    assert " Timed out waiting 1000ms" in text and "TUTTI_ERR_TIMEOUT" in text, text
+
+
+def monitored_without(missing, wait_all_ranks):
+    rank = dist.get_rank()
+    text = ""
+    if rank not in missing:
+        text, _ = error_of(lambda: dist.group.WORLD.monitored_barrier(
+            timeout=SECOND, wait_all_ranks=wait_all_ranks))
+    time.sleep(4)
+    # Unlike a collective, it leaves the group as it was.
+    tensor = torch.ones(1)
+    dist.all_reduce(tensor)
+    assert tensor.item() == dist.get_world_size()
+    return text
+
+
+@pytest.mark.parametrize("wait_all_ranks", [False, True])
+def test_a_monitored_barrier_names_the_ranks_that_are_missing(fresh, wait_all_ranks):
+    texts = fresh(4).run(monitored_without, [1, 3], wait_all_ranks)
+    named = "Ranks 1, 3" if wait_all_ranks else "Rank 1"
+    assert f"{named} failed to pass monitoredBarrier in 1000 ms" in texts[0]
+    assert "Rank 2 successfully reached monitoredBarrier, but received errors" in texts[2]
+
+
+def test_a_monitored_barrier_without_rank_0_names_who_waited(fresh):
+    texts = fresh(3).run(monitored_without, [0], False)
+    for rank in (1, 2):
+        assert f"Rank {rank} timed out in monitoredBarrier after 1000 ms" in texts[rank]
+
+
 def abort_while_waiting():
     if dist.get_rank() == 0:
         tensor = torch.zeros(1)
@@ -164,7 +204,7 @@ def test_a_program_ends_without_destroying_its_group(ending, tmp_path):
 
 def meet_over_stale_keys(path):
     """Makes a group over a store that holds what an earlier life of the job left there."""
-    from tutti import _C
+    from tutti_ccl import _C
 
     rank = dist.get_rank()
     store = dist.FileStore(path, 2)

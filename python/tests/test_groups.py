@@ -129,6 +129,28 @@ def test_monitored_barrier(two_ranks):
     two_ranks.run(monitored)
 
 
+def timeouts_that_are_set():
+    import warnings
+
+    from torch.distributed import distributed_c10d as c10d
+
+    group = dist.new_group()
+    backend = group._get_backend(torch.device("cpu"))
+    seconds = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for change in (lambda t: c10d._set_pg_timeout(t, group), group.set_timeout,
+                       backend.set_timeout):
+            change(datetime.timedelta(seconds=len(seconds) + 1))
+            seconds.append(backend.options._timeout.total_seconds())
+    dist.destroy_process_group(group)
+    return seconds
+
+
+def test_the_timeout_of_a_group_may_be_changed_in_every_way(two_ranks):
+    assert two_ranks.run(timeouts_that_are_set) == [[1.0, 2.0, 3.0]] * 2
+
+
 def wrapped():
     tensor = torch.ones(3)
     dist.all_reduce(tensor)

@@ -163,6 +163,37 @@ def test_reduce(ranks, dtype):
     ranks.run(reduce_to_each_root, dtype)
 
 
+def bools_of_other_bytes():
+    """Any byte but 0 is true: rank r gives 0, 1, 2 << r, and 3 - r."""
+    rank, size = dist.get_rank(), dist.get_world_size()
+
+    def given(peer):
+        return torch.tensor([0, 1, 2 << peer, 3 - peer], dtype=torch.uint8)
+
+    truths = torch.stack([given(peer) != 0 for peer in range(size)])
+    expected = {ReduceOp.SUM: truths.any(0), ReduceOp.MAX: truths.any(0),
+                ReduceOp.BOR: truths.any(0), ReduceOp.PRODUCT: truths.all(0),
+                ReduceOp.MIN: truths.all(0), ReduceOp.BAND: truths.all(0),
+                ReduceOp.BXOR: truths.sum(0) % 2 == 1}
+    for op, values in expected.items():
+        for view in (given(rank).view(torch.bool),
+                     given(rank).repeat_interleave(2).view(torch.bool)[::2]):
+            dist.all_reduce(view, op)
+            same(view.contiguous().view(torch.uint8), values.to(torch.uint8))
+        output = torch.zeros(4, dtype=torch.bool)
+        dist.reduce_scatter(output, [given(rank).view(torch.bool) for _ in range(size)], op)
+        same(output.view(torch.uint8), values.to(torch.uint8))
+        dist.reduce_scatter_tensor(output, given(rank).repeat(size).view(torch.bool), op)
+        same(output.view(torch.uint8), values.to(torch.uint8))
+        source = given(rank).view(torch.bool)
+        dist.reduce(source, 0, op)
+        same(source.view(torch.uint8), values.to(torch.uint8) if rank == 0 else given(rank))
+
+
+def test_bools_are_true_whatever_their_byte(ranks):
+    ranks.run(bools_of_other_bytes)
+
+
 def refused(dtype, op):
     tensor = torch.ones(3, dtype=dtype)
     with pytest.raises(RuntimeError) as error:

@@ -93,9 +93,7 @@ def with_hook(name):
         model = ddp()
         model.register_comm_hook(None, globals().get(name) or getattr(default_hooks, name))
         return model
-    # One bucket: these hooks start operations from callbacks, whose order among buckets PyTorch
-    # leaves to chance.
-    model = DistributedDataParallel(network())
+    model = ddp()
     if "powerSGD" in name:
         state = powerSGD_hook.PowerSGDState(process_group=None, matrix_approximation_rank=2,
                                             start_powerSGD_iter=2, min_compression_rate=0.5)
@@ -126,6 +124,35 @@ def test_communication_hooks(ranks, name):
         assert losses[-1] < losses[0]
         for mine, first in zip(parameters, results[0][1]):
             torch.testing.assert_close(mine, first, rtol=0, atol=0)  # the same model everywhere
+
+
+def train_by_powersgd(steps, layers, batched):
+    """Several buckets, with biases; their hooks' callbacks start further operations."""
+    rank = dist.get_rank()
+    torch.manual_seed(1)
+    model = nn.Sequential(*[part for _ in range(layers) for part in (nn.Linear(64, 64), nn.Tanh())])
+    model = DistributedDataParallel(model, bucket_cap_mb=0.02)
+    state = powerSGD_hook.PowerSGDState(process_group=None, matrix_approximation_rank=2,
+                                        start_powerSGD_iter=2, min_compression_rate=0.5)
+    hook = powerSGD_hook.batched_powerSGD_hook if batched else powerSGD_hook.powerSGD_hook
+    model.register_comm_hook(state, hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    gradients = []
+    for step in range(steps):
+        optimizer.zero_grad()
+        torch.manual_seed(100 * step + rank)
+        model(torch.randn(8, 64)).square().sum().backward()
+        gradients.append(torch.cat([p.grad.reshape(-1) for p in model.parameters()]))
+        optimizer.step()
+    return gradients
+
+
+@pytest.mark.parametrize("batched", [False, True], ids=["plain", "batched"])
+def test_powersgd_of_several_buckets_gives_all_ranks_the_same_gradients(ranks, batched):
+    results = ranks.run(train_by_powersgd, 40, 6, batched)
+    for gradients in results:
+        for mine, first in zip(gradients, results[0]):
+            torch.testing.assert_close(mine, first, rtol=0, atol=0)
 
 
 def train_zero(steps):

@@ -14,7 +14,7 @@ import os
 import torch
 import torch.distributed as dist
 
-from . import autoload, launcher
+from . import autoload, launcher, torch_gaps
 from ._build_info import torch_version as built_against
 
 
@@ -81,5 +81,6 @@ def create(options):
 
 autoload.register()
 launcher.fill()
+torch_gaps.install()
 # Threads that complete futures need the interpreter, so they end before it does.
 atexit.register(_C.stop, EXIT_PATIENCE)

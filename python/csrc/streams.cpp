@@ -1,0 +1,80 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "streams.hpp"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <utility>
+#include <vector>
+
+namespace tutti_torch {
+
+Streams::Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
+                 std::string name, Coalescing* coalescing)
+    : store_(std::move(store)),
+      rank_(rank),
+      size_(size),
+      name_(std::move(name)),
+      coalescing_(coalescing),
+      program_(make("", timeout)) {}
+
+std::unique_ptr<Stream> Streams::make(const std::string& origin, Milliseconds timeout) {
+  const std::string below = origin.empty() ? name_ : origin + "/" + name_;
+  auto callbacks = std::make_shared<CallbackQueue>(below);
+  std::shared_ptr<Communicator> communicator;
+  if (origin.empty()) {
+    communicator = Communicator::create(*store_, rank_, size_, timeout, name_);
+  } else {
+    c10d::PrefixStore store("tutti/callbacks/" + origin, store_);
+    communicator = Communicator::create(store, rank_, size_, timeout,
+                                        name_ + " (called by callbacks of " + origin + ")");
+  }
+  auto second_steps = std::make_shared<CallbackQueue>(below + "/steps");
+  return std::unique_ptr<Stream>(new Stream{std::move(communicator), rank_, size_,
+                                            std::move(callbacks), std::move(second_steps),
+                                            coalescing_});
+}
+
+Stream& Streams::named(const std::string& origin) {
+  std::shared_ptr<Slot> slot;
+  {
+    std::lock_guard guard(mutex_);
+    TORCH_CHECK(!closed_, "ccl: the process group was shut down");
+    auto& place = others_[origin];
+    if (!place) place = std::make_shared<Slot>();
+    slot = place;
+  }
+  std::lock_guard guard(slot->mutex);
+  if (!slot->stream) slot->stream = make(origin, program_->communicator->default_timeout());
+  return *slot->stream;
+}
+
+void Streams::for_each(const std::function<void(Communicator&)>& visit) {
+  std::vector<std::shared_ptr<Slot>> slots;
+  {
+    std::lock_guard guard(mutex_);
+    for (const auto& [origin, slot] : others_) slots.push_back(slot);
+  }
+  visit(*program_->communicator);
+  for (const auto& slot : slots) {
+    // One that is being made has no calls yet, and ends by its own timeout.
+    const std::unique_lock lock(slot->mutex, std::try_to_lock);
+    if (lock && slot->stream) visit(*slot->stream->communicator);
+  }
+}
+
+void Streams::set_default_timeout(Milliseconds timeout) {
+  for_each([&](Communicator& communicator) { communicator.set_default_timeout(timeout); });
+}
+
+void Streams::abort(const std::string& reason) {
+  for_each([&](Communicator& communicator) { communicator.abort(reason); });
+}
+
+void Streams::close(Milliseconds patience) {
+  {
+    std::lock_guard guard(mutex_);
+    closed_ = true;
+  }
+  for_each([&](Communicator& communicator) { communicator.close(patience); });
+}
+
+}  // namespace tutti_torch
