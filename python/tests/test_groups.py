@@ -136,19 +136,23 @@ def timeouts_that_are_set():
 
     group = dist.new_group()
     backend = group._get_backend(torch.device("cpu"))
-    seconds = []
+    texts = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for change in (lambda t: c10d._set_pg_timeout(t, group), group.set_timeout,
                        backend.set_timeout):
-            change(datetime.timedelta(seconds=len(seconds) + 1))
-            seconds.append(backend.options._timeout.total_seconds())
+            change(datetime.timedelta(milliseconds=100 + len(texts)))
+            with pytest.raises(RuntimeError) as error:
+                group.recv([torch.zeros(1)], 1 - group.rank(), 0).wait()  # nobody sends it
+            texts.append(str(error.value))
     dist.destroy_process_group(group)
-    return seconds
+    return texts
 
 
 def test_the_timeout_of_a_group_may_be_changed_in_every_way(two_ranks):
-    assert two_ranks.run(timeouts_that_are_set) == [[1.0, 2.0, 3.0]] * 2
+    for texts in two_ranks.run(timeouts_that_are_set):
+        for ms, text in enumerate(texts, start=100):
+            assert f"Timed out waiting {ms}ms" in text, text
 
 
 def wrapped():
