@@ -35,7 +35,11 @@ constexpr int64_t kTidyMs = 2000;
 constexpr int64_t kSignalGraceMs = 15000;
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
 
-void say(const std::string& text) { fmt::print(stderr, "tutti run: {}\n", text); }
+// Whether anybody reads it or not: the job is to be looked after.
+void say(const std::string& text) {
+  const std::string line = fmt::format("tutti run: {}\n", text);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
 
 sigset_t watched_signals() {
   sigset_t set;

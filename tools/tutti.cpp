@@ -5,7 +5,12 @@
 #include <tutti/tutti.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #define TUTTI_COMMAND(name) void add_##name(CLI::App& app);
@@ -33,9 +38,7 @@ std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv)
   return words;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   CLI::App app{"Tutti: collective communication between the processes of a job"};
   app.name("tutti");
   app.set_version_flag("--version", std::string("tutti ") + tutti_version_string());
@@ -46,4 +49,24 @@ int main(int argc, char** argv) {
   std::vector<char*> words = without_separator(app, argc, argv);
   CLI11_PARSE(app, static_cast<int>(words.size()), words.data());
   return 0;
+}
+
+// Where nobody reads the output any more, nobody needs to be told.
+int failed(int error, const char* text) {
+  if (error == EPIPE) return 128 + SIGPIPE;
+  std::fprintf(stderr, "tutti: %s\n", text);
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const int status = run_command(argc, argv);
+    if (std::fflush(stdout) == 0) return status;
+    const int error = errno;
+    return failed(error, std::strerror(error));
+  } catch (const std::system_error& failure) {  // of fmt::print, which cannot write
+    return failed(failure.code().value(), failure.what());
+  }
 }

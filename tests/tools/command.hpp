@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -36,5 +37,24 @@ inline CommandResult run_tutti(const std::string& line, const std::string& varia
   if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
   return result;
 }
+
+// The number of a descriptor for redirections, of a pipe that nobody reads.
+class ClosedPipe {
+ public:
+  ClosedPipe() {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(pipe(ends), 0);
+    close(ends[0]);
+    write_end_ = ends[1];
+  }
+  ~ClosedPipe() { close(write_end_); }
+  ClosedPipe(const ClosedPipe&) = delete;
+  [[nodiscard]] std::string number() const { return std::to_string(write_end_); }
+
+ private:
+  int write_end_ = -1;
+};
+// Before a command that is to see that as an error, not as a signal.
+inline constexpr const char* kIgnoresSigpipe = "; trap '' PIPE;";
 
 }  // namespace tutti_test

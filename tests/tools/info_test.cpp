@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <tutti/version.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -15,6 +17,8 @@
 namespace {
 
 using Json = nlohmann::json;
+using tutti_test::ClosedPipe;
+using tutti_test::kIgnoresSigpipe;
 using tutti_test::run_tutti;
 
 std::string read_file(const std::string& path) {
@@ -107,6 +111,20 @@ TEST(Info, EndsWithAnErrorWhenAnAlgorithmDoesNotExist) {
   const auto info = run_tutti("info --env", "CCL_ALLREDUCE=qqq");
   EXPECT_EQ(info.exit_status, 1);
   EXPECT_NE(info.output.find("error: CCL_ALLREDUCE"), std::string::npos) << info.output;
+}
+
+TEST(Info, SaysInOneLineThatItsOutputCannotBeWritten) {
+  const auto info = run_tutti("info 2>&1 >/dev/full");
+  EXPECT_EQ(info.exit_status, 1);
+  EXPECT_NE(info.output.find("No space left on device"), std::string::npos) << info.output;
+  EXPECT_EQ(std::ranges::count(info.output, '\n'), 1) << info.output;
+}
+
+TEST(Info, EndsQuietlyWhenNobodyReadsItsOutput) {
+  const ClosedPipe pipe;
+  const auto info = run_tutti("info 2>&1 >&" + pipe.number(), kIgnoresSigpipe);
+  EXPECT_EQ(info.exit_status, 128 + SIGPIPE);
+  EXPECT_EQ(info.output, "");
 }
 
 TEST(Info, MentionsNamesThatAreUnknownOrHaveNoEffect) {

@@ -16,7 +16,9 @@
 namespace tutti {
 namespace {
 
+using tutti_test::ClosedPipe;
 using tutti_test::CommandResult;
+using tutti_test::kIgnoresSigpipe;
 using tutti_test::run_tutti;
 
 std::vector<std::string> sorted_lines(const std::string& text) {
@@ -46,6 +48,12 @@ TEST(Run, TakesTheProgramBehindTwoDashesAsWell) {
             (Lines{"[0] one", "[1] one"}));
   EXPECT_EQ(run_tutti("run -n 1 -- echo -- two").output, "-- two\n");
   EXPECT_EQ(run_tutti("run -n 1 echo -- three").output, "-- three\n");
+}
+
+TEST(Run, LooksAfterItsJobThoughNobodyReadsWhatItSays) {
+  const ClosedPipe pipe;
+  const auto run = run_tutti("run -n 2 sh -c 'exit 3' 2>&" + pipe.number(), kIgnoresSigpipe);
+  EXPECT_EQ(run.exit_status, 3);
 }
 
 TEST(Run, GivesAllRanksOneJobAndOnePortAndEachRunItsOwn) {
