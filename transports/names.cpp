@@ -41,7 +41,7 @@ std::string short_name_of(int rank, const PeerProcess& process) {
 }
 
 std::string name_of_group(const std::string& name, const std::vector<int>& global_ranks) {
-  if (global_ranks.empty()) return name;
+  if (global_ranks.empty()) return fmt::format("communicator \"{}\"", name);
   return fmt::format("group \"{}\" (global rank{} {})", name, global_ranks.size() == 1 ? "" : "s",
                      runs_of(global_ranks));
 }

@@ -15,7 +15,7 @@ namespace tutti {
 std::string name_of(int rank, const PeerProcess& process);
 // rank 2, or: rank 2 of group "tp" (global rank 3)
 std::string short_name_of(int rank, const PeerProcess& process);
-// comm 1, or: group "tp" (global ranks 1 to 3 and 5)
+// communicator "comm 1", or: group "tp" (global ranks 1 to 3 and 5)
 std::string name_of_group(const std::string& name, const std::vector<int>& global_ranks);
 // Of what a transport knows of its ranks.
 void name_ranks(const TransportConfig& config, std::vector<PeerProcess>& processes);

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "bootstrap/line.hpp"
+#include "bootstrap/place.hpp"
 #include "bootstrap/session.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
@@ -220,14 +221,29 @@ class Alone final : public Exchange {
   }
 };
 
+constexpr int kOtherUser = -1;  // no error number of the system's
+
 // A connection to a service of this host and user.
 int connect_here(const UniqueId& id, Fd& socket) {
   const int error = connect_abstract(socket_name(id.name), SocketType::kStream, socket);
   if (error != 0) return error;
   const auto identity = peer_identity(socket.get());
   if (identity.ok() && identity->uid == geteuid()) return 0;
-  socket.reset();  // whoever guessed the name of another's meeting
-  return EACCES;
+  socket.reset();
+  return kOtherUser;
+}
+
+Status other_user(const UniqueId& id) {
+  return Status::format(Code::kInvalidUsage,
+                        "the meeting place of the id ({}) is served by a process of another user "
+                        "than this one's ({}): all ranks of a host must run as one user",
+                        id.describe(), geteuid());
+}
+
+// What a job's key says besides, so that ranks of several users derive several ids from it.
+std::string perhaps_other_users(const UniqueId& id) {
+  if (id.maker_pid != 0) return "";
+  return fmt::format(", or runs as another user than this rank's ({})", geteuid());
 }
 
 // Retries while nobody listens, ever more seldom.
@@ -237,8 +253,9 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
   for (int64_t pause_ms = 1;; pause_ms = std::min<int64_t>(2 * pause_ms, 50)) {
     int error = way == Way::kAny ? connect_here(id, socket) : ECONNREFUSED;
     if (error == 0) return socket;
-    if (error != ECONNREFUSED && error != EAGAIN && error != EINTR && error != EACCES) {
-      return Status::system(error, "connecting to the meeting place @" + socket_name(id.name));
+    const bool later = error == ECONNREFUSED || error == EAGAIN || error == EINTR;
+    if (!later && !(id.address.known() && (error == kOtherUser || refuses_unix_sockets(error)))) {
+      return error == kOtherUser ? other_user(id) : no_meeting_here("connecting", id, error);
     }
     if (id.address.known()) {
       error = connect_tcp(id.address, std::min(deadline_ms, now_ms() + kConnectMs), socket);
@@ -250,8 +267,8 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
           Code::kTimeout,
           "nobody answers at the meeting place of the id ({}) within {:.1f} s: its "
           "process has ended, the communicator was already made and left, the id "
-          "is of another job, or rank 0 has not started; the last attempt: {}",
-          id.describe(), static_cast<double>(now - start) / 1000,
+          "is of another job, or rank 0 has not started{}; the last attempt: {}",
+          id.describe(), static_cast<double>(now - start) / 1000, perhaps_other_users(id),
           std::generic_category().message(error));
     }
     pause_for(pause_ms, deadline_ms);

@@ -17,8 +17,8 @@ namespace {
 
 using launchers::KnownLauncher;
 using launchers::read_number;
+using launchers::read_port;
 
-constexpr int kLastPort = 65535;
 constexpr const char* kDefaultMasterPort = "29500";  // of PyTorch
 constexpr const char* kPortVariable = "CCL_KVS_IP_PORT";
 
@@ -42,13 +42,6 @@ std::optional<KnownLauncher> find_launcher(const Getter& getter) {
     if (is_wanted) break;
   }
   return found;
-}
-
-Result<int> read_port(const char* name, const std::string& text) {
-  auto port = read_number(name, text, 1);
-  if (!port.ok() || *port <= kLastPort) return port;
-  return Status::format(Code::kInvalidArgument, "{} is \"{}\": expected a port, 1 to {}", name,
-                        text, kLastPort);
 }
 
 // Where rank 0 serves: CCL_KVS_IP_PORT ("10.1.2.3_4000" as in oneCCL, "10.1.2.3:4000", or a port
@@ -76,7 +69,7 @@ Status read_address(const Getter& getter, Route& route) {
   } else if (route.port == 0) {
     auto port = read_port("MASTER_PORT", getter("MASTER_PORT").value_or(kDefaultMasterPort));
     if (!port.ok()) return port.status();
-    route.port = *port < kLastPort ? *port + 1 : *port - 1;
+    route.port = *port < UINT16_MAX ? *port + 1 : *port - 1;
   }
   route.kind = Route::Kind::kAddress;
   const std::string ipv6 = getter("CCL_KVS_PREFER_IPV6").value_or("");
@@ -151,9 +144,28 @@ Result<JobPlace> detect_job(const Getter& getter) {
   const auto launcher = find_launcher(getter);
   if (!launcher) return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher), {}};
   auto place = launcher->place(getter);
-  if (!place.ok() || place->route.kind == Route::Kind::kOneHost) return place;
-  TUTTI_RETURN_IF_ERROR(choose_route(getter, place->route).with_context(place->launcher));
+  if (!place.ok()) return place;
+  const bool one_host = place->route.kind == Route::Kind::kOneHost;
+  if (one_host && (place->ranks == 1 || may_use_unix_sockets())) return place;
+  const Status chosen =
+      one_host ? read_address(getter, place->route) : choose_route(getter, place->route);
+  if (!chosen.ok()) return chosen.with_context(place->launcher);
   return place;
+}
+
+std::string larger_job(const Getter& getter) {
+  constexpr const char* kSizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                    "SLURM_STEP_NUM_TASKS"};
+  std::string sizes;
+  bool larger = false;
+  for (const char* name : kSizes) {
+    const auto text = getter(name);
+    if (!text) continue;
+    const auto size = read_number(name, *text, 1);
+    larger = larger || (size.ok() && *size > 1);
+    sizes += fmt::format("{}{} is \"{}\"", sizes.empty() ? "" : ", ", name, *text);
+  }
+  return larger ? sizes : "";
 }
 
 UniqueId id_for_job(const JobPlace& place) { return derive_unique_id(next_key(place)); }

@@ -60,6 +60,10 @@ struct JobPlace {
 // was expected.
 Result<JobPlace> detect_job(const Getter& getter);
 
+// For a communicator of one rank: by which variables this process is one of several, like
+// "WORLD_SIZE is "1", OMPI_COMM_WORLD_SIZE is "2""; empty if it is not.
+std::string larger_job(const Getter& getter);
+
 // The id of the next communicator that this process makes of its whole job on one host: the first
 // call of each rank gives the same id, the second another.
 UniqueId id_for_job(const JobPlace& place);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "bootstrap/wire.hpp"
 #include "core/interfaces.hpp"
 #include "core/interrupt.hpp"
 #include "core/socket.hpp"
@@ -40,7 +41,11 @@ bool own_name(const NetAddress& address) {
 Status find_place(UniqueId& id) {
   auto chosen = chosen_interface();
   if (!chosen.ok()) return chosen.status();
-  if (!chosen->address.known()) return {};
+  if (!chosen->address.known()) {
+    // Nobody outside: a Unix socket does, where there may be one.
+    if (may_use_unix_sockets()) return {};
+    chosen->address = parse_address("127.0.0.1", 0);
+  }
   auto listener = std::make_shared<Fd>();
   const int error = listen_tcp(chosen->address, kBacklog, *listener);
   if (error == 0) {
@@ -52,6 +57,17 @@ Status find_place(UniqueId& id) {
   if (!chosen->asked_for) return {};
   return Status::system(
       error, fmt::format("listening at {}, as CCL_KVS_IFACE wants", chosen->address.host_text()));
+}
+
+Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
+  const Status status =
+      Status::system(error, fmt::format("{} at the meeting place @{}", what, socket_name(id.name)));
+  if (!refuses_unix_sockets(error)) return status;
+  return Status::format(status.code(),
+                        "{}: this process may not use Unix sockets; for ranks to meet over TCP, "
+                        "set MASTER_ADDR and MASTER_PORT (on one host to 127.0.0.1 and a free "
+                        "port), or CCL_KVS_IP_PORT",
+                        status.message());
 }
 
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {

@@ -16,4 +16,7 @@ Status find_place(UniqueId& id);
 // Waits until the deadline for a service before at the same port.
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms);
 
+// Why a Unix socket was not to be had, where the id has no address to meet at instead.
+Status no_meeting_here(std::string_view what, const UniqueId& id, int error);
+
 }  // namespace tutti::bootstrap

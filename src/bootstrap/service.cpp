@@ -34,7 +34,7 @@ class Service {
 
  private:
   void wait_and_serve();
-  void accept_clients(const Fd& listener, bool network);
+  void accept_clients(Fd& listener, bool network);
   [[nodiscard]] bool has_room(bool network);
   void read(Client& client);
   void write(Client& client);
@@ -119,15 +119,20 @@ void Service::wait_and_serve() {
   meeting_.forget_gone();
 }
 
-void Service::accept_clients(const Fd& listener, bool network) {
+void Service::accept_clients(Fd& listener, bool network) {
   // Not all at once: those that are accepted already want to be heard, too.
   for (int count = 0; count < 64 && has_room(network); ++count) {
-    Fd socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Fd socket = accept_client(listener.get());
     if (!socket.open()) {
       // Out of descriptors: poll() would report the same client at once, so give others the time to
       // close some.
       if (errno == EMFILE || errno == ENFILE) {
         pause_for(10);
+      }
+      if (errno == ENOSYS || errno == EPERM || errno == EACCES) {
+        log::error("a meeting of ranks may not accept connections: {}",
+                   std::generic_category().message(errno));
+        listener.reset();  // poll() would report the same client for ever
       }
       return;
     }
@@ -193,7 +198,9 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
                           "another key",
                           name, id.describe());
   }
-  if (error != 0) return Status::system(error, "listening at the meeting place @" + name);
+  // Without Unix sockets, the ranks meet over TCP.
+  const bool over_tcp = refuses_unix_sockets(error) && id.address.known();
+  if (error != 0 && !over_tcp) return bootstrap::no_meeting_here("listening", id, error);
   auto network = bootstrap::take_place(id, deadline_ms);
   if (!network.ok()) return network.status();
   return bootstrap::run_detached(id, std::move(local), *std::move(network));

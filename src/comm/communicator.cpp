@@ -125,7 +125,7 @@ std::string Communicator::name() const { return name_of_group(config_.name, conf
 
 Status Communicator::connect(Exchange& exchange) {
   const Environment& environment = runtime_->environment();
-  runtime_->introduce(rank_);
+  runtime_->introduce(rank_, ranks_);
   Result<Agreement> agreed = agree(exchange, environment, config_.strict);
   if (!agreed.ok()) return agreed.status();
   const auto local_ranks = static_cast<int>(agreed->hosts.neighbors(rank_).size());
@@ -354,7 +354,7 @@ Status Communicator::close() {
   if (outcome.ok()) outcome = messages_->drain();
   if (!outcome.ok()) {
     // What is left must not touch buffers any more: break the communicator, which ends it all.
-    health_->fail(outcome.with_context("destroying " + config_.name));
+    health_->fail(outcome.with_context("destroying " + name()));
     (void)executor_->drain();
     (void)messages_->drain();
   }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "comm/runtime.hpp"
 
+#include "bootstrap/launcher.hpp"
 #include "core/affinity.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
@@ -35,10 +36,14 @@ Result<std::shared_ptr<Runtime>> Runtime::get() {
   return made;
 }
 
-void Runtime::introduce(int rank) {
-  std::call_once(introduced_, [rank] {
+void Runtime::introduce(int rank, int ranks) {
+  std::call_once(introduced_, [rank, ranks] {
     log::set_rank(rank);
     if (rank != 0) return;
+    const std::string job = ranks == 1 ? larger_job(process_environment()) : "";
+    if (!job.empty()) {
+      log::warn("this process is alone in its communicator, but its job has several ({})", job);
+    }
     for (const EnvironmentNotice& notice :
          check_names(process_environment_names(), process_environment())) {
       log::message(notice.severity, "{}", notice.text);

@@ -29,9 +29,9 @@ class Runtime {
   // communicator.
   [[nodiscard]] const Result<FoundTuning>& tuning();
 
-  // Tells the log which rank this process is, that of its first communicator; rank 0 then says what
-  // is strange about the variables, once for the job.
-  void introduce(int rank);
+  // Tells the log which rank of how many this process is, in its first communicator; rank 0 then
+  // says what is strange about the variables, once for the job.
+  void introduce(int rank, int ranks);
 
   // The pool, whose workers are given their cores at the first call: this process is `local_rank`
   // of `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.

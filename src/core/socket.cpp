@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "core/socket.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -69,6 +70,27 @@ int connect_abstract(std::string_view name, SocketType type, Fd& fd) {
   const int error = errno;
   fd.reset();
   return error;
+}
+
+bool refuses_unix_sockets(int error) {
+  return error == EPERM || error == EACCES || error == ENOSYS || error == EAFNOSUPPORT ||
+         error == EPROTONOSUPPORT || error == ESOCKTNOSUPPORT;
+}
+
+bool may_use_unix_sockets() {
+  Fd socket;
+  return !refuses_unix_sockets(open_socket(SocketType::kPackets, socket));
+}
+
+Fd accept_client(int listener) {
+  Fd socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.open() || (errno != ENOSYS && errno != EPERM)) return socket;
+  // Filters of system calls may know the older one alone.
+  socket.reset(accept(listener, nullptr, nullptr));
+  if (!socket.open()) return socket;
+  fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
+  fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+  return socket;
 }
 
 int poll_timeout(int64_t deadline_ms) {

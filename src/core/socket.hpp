@@ -27,6 +27,13 @@ int listen_abstract(std::string_view name, SocketType type, int backlog, Fd& soc
 // One attempt; returns 0 or the system's error number (ECONNREFUSED: nobody listens).
 int connect_abstract(std::string_view name, SocketType type, Fd& socket);
 
+// Whether `error` says that this process may not have Unix sockets at all (a sandbox).
+bool refuses_unix_sockets(int error);
+// Tries whether it may.
+bool may_use_unix_sockets();
+// One that has come to a listener; not open, with errno: see accept4(2).
+Fd accept_client(int listener);
+
 // Whether `fd` had one of the poll(2) events, or an error or hang-up, before the deadline, and
 // before must_end_wait() (core/interrupt.hpp).
 bool wait_for(int fd, short events, int64_t deadline_ms);

@@ -120,9 +120,41 @@ TEST(Launcher, HalfAPlaceIsAnError) {
             std::string::npos);
   EXPECT_NE(complaint({{"PMI_RANK", "0"}}).find("PMI_SIZE is not set"), std::string::npos);
   EXPECT_NE(complaint({{"TUTTI_JOB", "x"}}).find("neither RANK nor WORLD_SIZE"), std::string::npos);
-  EXPECT_NE(complaint({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "0"}})
-                .find("LOCAL_WORLD_SIZE is not set"),
+  EXPECT_NE(complaint({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_WORLD_SIZE", "2"}})
+                .find("LOCAL_RANK is not set"),
             std::string::npos);
+}
+
+TEST(Launcher, AMasterThatCannotBeReachedIsAnErrorOnOneHostToo) {
+  const Variables by_hand = {
+      {"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29500"}};
+  const Variables by_ccl = {
+      {"CCL_PROCESS_LAUNCHER", "none"}, {"CCL_LOCAL_RANK", "0"}, {"CCL_LOCAL_SIZE", "2"}};
+  for (const Variables& job : {by_hand, torchrun(), by_ccl}) {
+    EXPECT_EQ(complaint(job), "");
+    for (const char* port : {"0", "99999", "abc", ""}) {
+      const std::string text = complaint(with(job, "MASTER_PORT", port));
+      EXPECT_NE(text.find("MASTER_PORT is \"" + std::string(port) + "\": expected"),
+                std::string::npos)
+          << text;
+    }
+    EXPECT_NE(complaint(with(job, "MASTER_ADDR", "")).find("MASTER_ADDR is \"\": expected"),
+              std::string::npos);
+  }
+  EXPECT_EQ(complaint({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "0"}}), "");
+}
+
+TEST(Launcher, AWorldOfOneInAJobOfSeveralNamesBoth) {
+  const auto sizes = [](const Variables& variables) {
+    return larger_job([&](const std::string& name) -> std::optional<std::string> {
+      const auto found = variables.find(name);
+      return found == variables.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_EQ(sizes({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
+            "WORLD_SIZE is \"1\", OMPI_COMM_WORLD_SIZE is \"2\"");
+  EXPECT_EQ(sizes({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "");
+  EXPECT_EQ(sizes({}), "");
 }
 
 TEST(Launcher, WhatIsNoRankOrSizeIsAnError) {
@@ -167,6 +199,15 @@ TEST(Launcher, RanksOfOneHostNeedNoWayToMeet) {
   EXPECT_EQ(route_of(with(torchrun(), "TUTTI_MEETING_FILE", "/tmp/x")).kind, Route::Kind::kOneHost);
   EXPECT_EQ(route_of({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"}}).kind,
             Route::Kind::kOneHost);
+}
+
+TEST(Launcher, ALocalRankAloneSaysNothingOfHosts) {
+  const Variables by_script = {{"RANK", "3"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "1"}};
+  expect_place(by_script, {3, 4, 3, 4, "", "the environment"});
+  EXPECT_EQ(route_of(by_script).kind, Route::Kind::kOneHost);
+  EXPECT_EQ(route_of(with(by_script, "MASTER_ADDR", "node7")).kind, Route::Kind::kAddress);
+  EXPECT_NE(complaint(with(by_script, "LOCAL_RANK", "x")).find("LOCAL_RANK is \"x\""),
+            std::string::npos);
 }
 
 TEST(Launcher, RankZeroServesAtThePortAfterTheMasters) {

@@ -71,7 +71,7 @@ void Door::close() {
 
 void Door::let_in() {
   while (true) {
-    Fd visitor(accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Fd visitor = accept_client(socket_.get());
     if (!visitor.open() && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!visitor.open()) return;
     tune_tcp(visitor.get());

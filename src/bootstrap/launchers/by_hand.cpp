@@ -27,12 +27,13 @@ bool as_slurm_says(const Getter& getter) {
 
 Result<JobPlace> place_of(const Getter& getter) {
   auto place = place_by(getter, kNames, "by hand " + master(getter));
-  if (!place.ok()) return place;
+  if (!place.ok() || place->ranks == 1) return place;
+  TUTTI_RETURN_IF_ERROR(check_master(getter).with_context(kNames.launcher));
   // Who gives an address of the network may mean several hosts, even if he does not say how many
   // processes are on each.
   const std::string host = getter("MASTER_ADDR").value_or("localhost");
   const bool local_known = getter("LOCAL_WORLD_SIZE") || getter("CCL_LOCAL_SIZE");
-  if (!local_known && place->ranks > 1 && !host.empty() && !is_loopback(host)) {
+  if (!local_known && !is_loopback(host)) {
     place->route.kind = Route::Kind::kNone;
   }
   return place;

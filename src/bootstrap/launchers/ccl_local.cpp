@@ -19,8 +19,10 @@ bool present(const Getter& getter) {
 }  // namespace
 
 KnownLauncher ccl_local() {
-  return {present,
-          [](const Getter& getter) { return place_by(getter, kNames, "ccl " + master(getter)); }};
+  return {present, [](const Getter& getter) -> Result<JobPlace> {
+            TUTTI_RETURN_IF_ERROR(check_master(getter).with_context(kNames.launcher));
+            return place_by(getter, kNames, "ccl " + master(getter));
+          }};
 }
 
 }  // namespace tutti::launchers

@@ -35,9 +35,13 @@ struct Names {
 bool any_set(const Getter& getter, const Names& names);
 
 Result<int> read_number(const char* name, const std::string& text, int lowest);
+Result<int> read_port(const char* name, const std::string& text);
+// MASTER_ADDR and MASTER_PORT, where they are set: the ranks would wait for one another in vain.
+Status check_master(const Getter& getter);
 
-// The place by these variables. The local two may be missing altogether; then all processes are on
-// one host, and the result says kOneHost. Where there are several, it says kNone.
+// The place by these variables. The number of processes on this host, or both of the local two, may
+// be missing; then all processes are on one host, and the result says kOneHost. Where there are
+// several, it says kNone.
 Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key);
 
 // MASTER_ADDR and MASTER_PORT as a part of a key.

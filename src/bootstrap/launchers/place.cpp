@@ -18,6 +18,8 @@ struct Place {
   int ranks;
 };
 
+constexpr int kLastPort = 65535;
+
 // nullopt if neither is set.
 Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_name,
                                         const char* ranks_name) {
@@ -43,6 +45,17 @@ Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_n
   return std::optional<Place>({*rank, *ranks});
 }
 
+// A local rank alone, as scripts of clusters often set it, says nothing of how many processes are
+// on this host: as if neither were set.
+Result<std::optional<Place>> read_local(const Getter& getter, const Names& names) {
+  const auto alone = getter(names.local_rank);
+  if (names.launcher == kCclLocal.launcher || !alone || getter(names.local_ranks)) {
+    return read_place(getter, names.local_rank, names.local_ranks);
+  }
+  const auto number = read_number(names.local_rank, *alone, 0);
+  return number.ok() ? Result<std::optional<Place>>(std::nullopt) : number.status();
+}
+
 }  // namespace
 
 bool any_set(const Getter& getter, const Names& names) {
@@ -58,6 +71,23 @@ Result<int> read_number(const char* name, const std::string& text, int lowest) {
                         "{} is \"{}\": expected a whole number, at least {}", name, text, lowest);
 }
 
+Result<int> read_port(const char* name, const std::string& text) {
+  auto port = read_number(name, text, 1);
+  if (port.ok() && *port <= kLastPort) return port;
+  return Status::format(Code::kInvalidArgument, "{} is \"{}\": expected a port, 1 to {}", name,
+                        text, kLastPort);
+}
+
+Status check_master(const Getter& getter) {
+  if (const auto host = getter("MASTER_ADDR"); host && host->empty()) {
+    return {Code::kInvalidArgument,
+            "MASTER_ADDR is \"\": expected the name or the address of the host of rank 0, or no "
+            "such variable"};
+  }
+  const auto port = getter("MASTER_PORT");
+  return port ? read_port("MASTER_PORT", *port).status() : Status();
+}
+
 Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key) {
   auto global = read_place(getter, names.rank, names.ranks);
   if (!global.ok()) return global.status().with_context(names.launcher);
@@ -67,7 +97,7 @@ Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string 
   }
   const bool by_ccl = lower_case(getter("CCL_PROCESS_LAUNCHER").value_or("")) == "none";
   const Names& local_names = by_ccl ? kCclLocal : names;
-  auto local = read_place(getter, local_names.local_rank, local_names.local_ranks);
+  auto local = read_local(getter, local_names);
   if (!local.ok()) return local.status().with_context(local_names.launcher);
   const Place all = **global;
   const Place here = local->value_or(all);

@@ -8,9 +8,10 @@ namespace tutti::launchers {
 
 KnownLauncher torchrun() {
   return {[](const Getter& getter) { return getter("TORCHELASTIC_RUN_ID").has_value(); },
-          [](const Getter& getter) {
+          [](const Getter& getter) -> Result<JobPlace> {
             constexpr Names kNames = {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK",
                                       "LOCAL_WORLD_SIZE"};
+            TUTTI_RETURN_IF_ERROR(check_master(getter).with_context("torchrun"));
             // A restarted job is another one: ranks of its earlier life may still be about.
             return place_by(getter, kNames,
                             "torchrun " + value_or_none(getter, "TORCHELASTIC_RUN_ID") + " " +
