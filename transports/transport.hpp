@@ -134,19 +134,24 @@ class Window {
     RecordLine* records;  // kCallLines
     Progress* progress;
     Departure* departure;
+    // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];
     std::byte* traded;  // a slot that another rank writes when its turn has come
     std::byte* staging;
   };
+  // Always the same ones.
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
   [[nodiscard]] virtual WindowSizes sizes() const = 0;
-  // Gets the memory of this rank's staging, which the transport leaves out until it is needed: call
-  // before first writing there, so that a lack of memory is an error and not a SIGBUS. Local; any
-  // number of times.
+  // Map the staging or the slots of all ranks, which the transport leaves out until it is needed.
+  // Local; any number of times.
+  virtual Status map_staging() { return {}; }
+  virtual Status map_slots() { return {}; }
+  // Gets the memory of this rank's staging, which is mapped: call before first writing there, so
+  // that a lack of memory is an error and not a SIGBUS.
   virtual Status reserve_staging() { return {}; }
   // The same for the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
-  // The same for the traded slots of all ranks.
+  // The same for the traded slots of all ranks, which it maps first.
   virtual Status reserve_traded(uint64_t /*bytes*/) { return {}; }
   // Whether an address of the process of `rank` (this one included) is in memory that it got from
   // Transport::allocate_shared(). All ranks come to the same answer; and if it is yes for some

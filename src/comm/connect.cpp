@@ -17,10 +17,6 @@ namespace {
 // For ranks of one host to meet: they are all there already.
 constexpr int64_t kNeighborsMs = 10'000;
 
-const TransportKind& host_kind() {
-  return **std::ranges::find(transport_kinds(), Reach::kHost, &TransportKind::reach);
-}
-
 // ---- neighbors ---------------------------------------------------------------------------------
 
 struct Neighborhood {
@@ -127,6 +123,10 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
 }
 
 }  // namespace
+
+const TransportKind& host_kind() {
+  return **std::ranges::find(transport_kinds(), Reach::kHost, &TransportKind::reach);
+}
 
 Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
                            const TransportConfig& config) {

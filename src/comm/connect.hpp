@@ -19,6 +19,9 @@ struct Connection {
   JoinedTransport* joined = nullptr;
 };
 
+// The transport of ranks that share a host.
+const TransportKind& host_kind();
+
 // Collective. `hosts` is what the ranks' marks say; ranks of one mark that turn out not to share
 // memory after all are treated as on hosts of their own.
 Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,

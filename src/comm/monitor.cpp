@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <new>
+#include <string>
 
 #include "core/thread.hpp"
 
@@ -23,10 +25,20 @@ bool is_readable(int fd) {
   return poll(&poll_for, 1, 0) == 1;
 }
 
+// Its parent may be long in taking note of its end.
+bool is_over(int pid) {
+  if (kill(pid, 0) != 0) return errno == ESRCH;
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const size_t state = line.rfind(") ");
+  return state != std::string::npos && (line[state + 2] == 'Z' || line[state + 2] == 'X');
+}
+
 }  // namespace
 
 bool Monitor::has_ended(const Peer& peer) {
-  if (peer.pidfd < 0) return peer.pid > 0 && kill(peer.pid, 0) != 0 && errno == ESRCH;
+  if (peer.pidfd < 0) return peer.pid > 0 && is_over(peer.pid);
   return is_readable(peer.pidfd);
 }
 
@@ -66,9 +78,11 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
-    // A level-triggered event would repeat for ever once a peer has ended; one is enough.
+    // A level-triggered event would repeat for ever once a peer has ended; one is enough. If
+    // another watch has the same descriptor, whoever ended meanwhile is found after wake().
     epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = peer.pidfd}};
-    if (peer.pidfd >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.pidfd, &event) != 0) {
+    if (peer.pidfd >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.pidfd, &event) != 0 &&
+        errno != EEXIST) {
       return Status::system(errno, "watching peer processes: epoll_ctl");
     }
   }
@@ -88,12 +102,21 @@ void Monitor::remove(Token token) {
   const std::lock_guard lock(mutex_);
   const auto found = watches_.find(token);
   if (found == watches_.end()) return;
-  for (const Peer& peer : found->second.peers) {
-    if (peer.pidfd >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, peer.pidfd, nullptr);
-  }
-  const int line = found->second.line.fd;
-  if (line >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, line, nullptr);
+  const Watch removed = std::move(found->second);
   watches_.erase(found);
+  for (const Peer& peer : removed.peers) {
+    const bool alone = peer.pidfd >= 0 && !is_watched(peer.pidfd);
+    if (alone) epoll_ctl(epoll_, EPOLL_CTL_DEL, peer.pidfd, nullptr);
+  }
+  const int line = removed.line.fd;
+  if (line >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, line, nullptr);
+}
+
+bool Monitor::is_watched(int pidfd) const {
+  return std::ranges::any_of(watches_, [pidfd](const auto& entry) {
+    const std::vector<Peer>& peers = entry.second.peers;
+    return std::ranges::find(peers, pidfd, &Peer::pidfd) != peers.end();
+  });
 }
 
 int Monitor::look_after_ms() {

@@ -25,7 +25,8 @@ class Monitor {
 
   using Token = uint64_t;
   struct Peer {
-    int pidfd = -1;  // stays the caller's; -1: `pid` is looked up every 50 ms instead
+    int pidfd = -1;  // stays the caller's, may be in several watches; -1: `pid` is looked up every
+                     // 50 ms instead
     int pid = 0;
     int rank = 0;
   };
@@ -50,6 +51,7 @@ class Monitor {
   };
   Status start();
   void wake() const;
+  [[nodiscard]] bool is_watched(int pidfd) const;
   void run();
   [[nodiscard]] int look_after_ms();
   void report_deaths();

@@ -8,8 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 
+#include "comm/connect.hpp"
 #include "core/domain.hpp"
+#include "core/log.hpp"
 #include "core/topology.hpp"
 
 namespace tutti {
@@ -119,10 +122,27 @@ uint64_t host_mark(const Environment& environment) {
       fmt::format("{} {} {} {}", boot_id(), network.st_dev, network.st_ino, environment.host_id));
 }
 
+namespace {
+
+// Of a process that cannot share memory: a host by itself, so that it goes over the network.
+uint64_t own_mark(const Environment& environment, int rank) {
+  const Status shares = host_kind().available();
+  if (shares.ok()) return host_mark(environment);
+  static std::once_flag told;
+  std::call_once(told, [&shares] {
+    log::warn("no shared memory with other ranks of this host, messages go over the network: {}",
+              shares.message());
+  });
+  return hash_of(fmt::format("{} rank {}", host_mark(environment), rank));
+}
+
+}  // namespace
+
 Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict) {
   const std::vector<Named> settings = shared_settings(environment, strict);
   Whereabouts mine{};
-  mine.host = host_mark(environment);
+  mine.host =
+      exchange.ranks() > 1 ? own_mark(environment, exchange.rank()) : host_mark(environment);
   CPU_ZERO(&mine.cores);
   const std::vector<int> usable = usable_cores();
   const DomainChoice& domain = environment.domain;

@@ -43,7 +43,7 @@ Lane::Lane(int rank, int ranks, bool crowded, Staging staging, Transport& transp
   bases_.assign(kPrivateSpaces, nullptr);
   for (const Window::Rank& peer : shared_) {
     bases_.insert(bases_.end(), 2, nullptr);  // line and slot: see bind()
-    bases_.push_back(peer.staging);
+    bases_.push_back(peer.staging);           // see map_staging()
     bases_.insert(bases_.end(), 2, nullptr);  // of its buffers, which each call shows anew
   }
 }
@@ -65,7 +65,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   begun_ = window_ == nullptr;
   if (!begun_) close_gate();
   bind(call);
-  if (part_->stages && status_.ok()) status_ = window_->reserve_staging();
+  if (part_->uses_staging && status_.ok()) map_staging();
   looks_ = watches_ = false;
   if (part_->staged > 0 && staging_ == Staging::kAuto) plan_look();
 }
@@ -84,6 +84,18 @@ void Lane::bind(const Call& call) {
   if (part_->schedule.scratch_bytes > 0) place_scratch();
   if (part_->uses_lines) place_lines();
   if (part_->slot_extent > 0) place_slots();
+}
+
+void Lane::map_staging() {
+  if (!staging_mapped_) [[unlikely]] {
+    status_ = window_->map_staging();
+    if (!status_.ok()) return;
+    for (int peer = 0; peer < ranks_; ++peer) {
+      bases_[Ref::of(Space::kWindow, 0, peer).base] = shared(peer).staging;
+    }
+    staging_mapped_ = true;
+  }
+  if (part_->stages) status_ = window_->reserve_staging();
 }
 
 void Lane::place_scratch() {

@@ -127,6 +127,7 @@ class Lane {
     return shared_[static_cast<size_t>(rank)];
   }
   void bind(const Call& call);
+  void map_staging();
   void place_scratch();
   void place_lines();
   void place_slots();
@@ -255,6 +256,7 @@ class Lane {
   uint32_t last_slot_call_ = 0;           // which it was
   uint32_t walks_alike_from_ = 0;         // since when all calls up to it did so
   uint64_t traded_reserved_ = 0;          // of the traded slots
+  bool staging_mapped_ = false;           // that of all ranks
   bool traded_ = false;                   // whether each rank has written the peer's last
   SlotUse slot_uses_[kCallLines] = {};    // by call
   const Staging staging_;

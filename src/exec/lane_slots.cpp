@@ -42,6 +42,10 @@ void Lane::place_slots() {
   const uint64_t extent = part_->slot_extent;
   const SlotWalk walk = slot_walk();
   if (walk.room > slots_used_) [[unlikely]] {
+    if (Status mapped = window_->map_slots(); !mapped.ok()) {
+      status_ = std::move(mapped);
+      return;
+    }
     slots_used_ = walk.room;
     slots_new_from_ = call_;
   }
@@ -84,6 +88,7 @@ void Lane::place_traded_slots() {
   const uint64_t extent = part_->slot_extent;
   if (extent > traded_reserved_) {
     status_ = window_->reserve_traded(extent);
+    if (!status_.ok()) return;
     traded_reserved_ = extent;
   }
   traded_ = !traded_;

@@ -92,6 +92,8 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
     uses_windows |= works && reads(part.schedule, step, Space::kWindow);
     const bool writes = works || step.kind == StepKind::kPull || step.kind == StepKind::kShow;
     part.stages |= writes && step.dst.space() == Space::kWindow;
+    part.uses_staging |=
+        step.dst.space() == Space::kWindow || reads(part.schedule, step, Space::kWindow);
     if (works && step.bytes >= kLeastPastCaches && passes_staging(part.schedule, step)) {
       part.staged += step.bytes;
     }
@@ -235,6 +237,7 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
     if (!viewing.schedule.shows_buffers) continue;
     part.schedule.shows_buffers = part.tells = true;
     part.most_sources = std::max(part.most_sources, viewing.most_sources);
+    part.uses_staging |= viewing.uses_staging;
     part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
   }
 }

@@ -33,6 +33,7 @@ struct Plan {
     bool views = false;         // reads buffers of peers where they lie (Limits::views)
     size_t first_wait = 0;      // the first step that waits for a peer; 0 if none does
     bool stages = false;        // writes this rank's window
+    bool uses_staging = false;  // writes or reads the window of any
     uint64_t staged = 0;        // what it writes there and into slots, and reads of peers there, in
                                 // pieces for which it matters how far these are (core/distance.hpp)
     bool is_long = false;       // no second-level cache may hold what a rank receives

@@ -2,12 +2,8 @@
 //
 // Peers' buffers that can be read no more, or never could, though the ranks could read one another
 // when they met: their owners hand them over, in the middle of the operation.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,30 +14,12 @@
 #include <vector>
 
 #include "support/collectives.hpp"
+#include "support/forbidden.hpp"
 
 namespace tutti_test {
 namespace {
 
-// From now on no thread of this process can read other processes. Whether the system lets it.
-bool forbid_reading_processes() {
-  std::array<sock_filter, 4> program = {{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog filter{program.size(), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
-}
-
-// Found out in a process of its own.
-bool can_forbid_reading_processes() {
-  const pid_t child = fork();
-  if (child == 0) _exit(forbid_reading_processes() ? 0 : 1);
-  int status = 0;
-  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
+const std::vector<ForbiddenCall> kReadingProcesses = {{SYS_process_vm_readv, EPERM}};
 
 void choose_pulls(const char* allreduce) {
   setenv("TUTTI_SHM_PULL", "1", 1);  // though the ranks share cores
@@ -86,7 +64,7 @@ void PrintTo(const Forbidden& forbidden, std::ostream* out) {
 class HandOver : public testing::TestWithParam<Forbidden> {};
 
 TEST_P(HandOver, GivesTheSameResults) {
-  if (!can_forbid_reading_processes()) GTEST_SKIP() << "this system has no filters of system calls";
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
   Ranks ranks;
   ranks.count = GetParam().ranks;
   ranks.before = [](int) { choose_pulls(GetParam().allreduce); };
@@ -94,7 +72,7 @@ TEST_P(HandOver, GivesTheSameResults) {
     Collectives on(rank, comm);
     run_all(on, 30000, {});
     if (rank >= GetParam().first) {
-      ASSERT_TRUE(forbid_reading_processes());
+      ASSERT_TRUE(forbid(kReadingProcesses));
     }
     int turn = 0;
     for (const size_t count : {size_t{1}, size_t{3000}, size_t{20001}, size_t{300000}}) {

@@ -28,10 +28,11 @@ class Child {
   }
   void end() {
     if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
+    end_unnoticed();
     waitpid(pid_, nullptr, 0);
     pid_ = 0;
   }
+  void end_unnoticed() const { kill(pid_, SIGKILL); }
   Monitor::Peer peer(int rank, bool with_pidfd) const {
     return {.pidfd = with_pidfd ? pidfd_ : -1, .pid = pid_, .rank = rank};
   }
@@ -62,6 +63,17 @@ TEST_P(MonitorTest, SaysWhichPeerDied) {
   monitor.remove(*token);
 }
 
+TEST_P(MonitorTest, SaysSoThoughTheParentHasNotTakenNote) {
+  const Child child;
+  Monitor monitor;
+  std::atomic<int> died{-1};
+  const auto token = monitor.watch({child.peer(1, GetParam())}, [&](int r) { died.store(r); });
+  ASSERT_TRUE(token.ok()) << token.status().message();
+  child.end_unnoticed();
+  wait_for(died, 1);
+  monitor.remove(*token);
+}
+
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutPidfd, MonitorTest, testing::Bool());
 
 TEST(Monitor, SaysNothingAfterRemoval) {
@@ -78,6 +90,25 @@ TEST(Monitor, SaysNothingAfterRemoval) {
   other.end();
   wait_for(others, 5);
   EXPECT_EQ(died.load(), 0);
+}
+
+// As communicators do that have ranks in one and the same process.
+TEST(Monitor, TellsAllWhoWatchOneDescriptor) {
+  Child child;
+  Monitor monitor;
+  std::atomic<int> told{0};
+  const auto count = [&](int rank) { told.fetch_add(rank); };
+  const auto first = monitor.watch({child.peer(1, true)}, count);
+  const auto second = monitor.watch({child.peer(10, true)}, count);
+  const auto third = monitor.watch({child.peer(100, true)}, count);
+  ASSERT_TRUE(first.ok() && second.ok() && third.ok()) << second.status().message();
+  monitor.remove(*first);
+  child.end();
+  wait_for(told, 110);
+  const auto late = monitor.watch({child.peer(1000, true)}, count);
+  ASSERT_TRUE(late.ok()) << late.status().message();
+  wait_for(told, 1110);
+  for (const auto& token : {second, third, late}) monitor.remove(*token);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ uint64_t huge_bytes_of_a_plain_file() {
 class ArenasOfTwo : public testing::Test {
  protected:
   void SetUp() override {
-    auto region = Region::create(layout_.total_bytes(), layout_.total_with_arenas());
+    auto region = Region::create(layout_);
     ASSERT_TRUE(region.ok()) << region.status().message();
     region_.emplace(*std::move(region));
     for (int rank : {0, 1}) arenas_[rank].emplace(*region_, layout_, rank);

@@ -61,6 +61,9 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       ASSERT_TRUE(window.ok()) << error_of(window);
       if (*window == nullptr) GTEST_SKIP() << "this transport shares no memory";
       ASSERT_EQ((*window)->ranks().size(), 5u);
+      EXPECT_EQ((*window)->ranks()[0].staging, nullptr);
+      ASSERT_TRUE((*window)->map_slots().ok());
+      ASSERT_TRUE((*window)->map_staging().ok());
       ASSERT_TRUE((*window)->reserve_staging().ok());
       const auto mine = (*window)->ranks()[static_cast<size_t>(self.rank)];
       const int mark = 1 + self.rank + 10 * lane;

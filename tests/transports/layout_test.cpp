@@ -37,6 +37,7 @@ std::vector<Part> parts_of(const Layout& layout) {
     for (int channel = 0; channel < layout.channels(); ++channel) {
       parts.push_back({layout.door(channel, r), -1});
       for (int to = 0; to < layout.ranks(); ++to) {
+        if (to == r) continue;
         parts.push_back({layout.ring(channel, r, to), -1});
         parts.push_back({layout.carrier(channel, r, to), -1});
       }
@@ -95,6 +96,37 @@ TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
       }
     }
     EXPECT_EQ(always.bytes, static_cast<uint64_t>(layout_.lanes()) * kLinesBytes);
+    EXPECT_LE(always.end(), layout_.near_bytes());
+  }
+}
+
+void expect_within(const Span& part, const Span& whole) {
+  EXPECT_GE(part.offset, whole.offset);
+  EXPECT_LE(part.end(), whole.end());
+}
+
+TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
+  for (int lane = 0; lane < layout_.lanes(); ++lane) {
+    for (const Span& whole :
+         {layout_.slots(lane), layout_.traded_slots(lane), layout_.stagings(lane)}) {
+      EXPECT_EQ(whole.offset % kPageBytes, 0u);
+      EXPECT_GE(whole.offset, layout_.near_bytes());
+    }
+    for (int r = 0; r < layout_.ranks(); ++r) {
+      for (int which : {0, 1}) expect_within(layout_.slot(r, lane, which), layout_.slots(lane));
+      expect_within(layout_.traded_slot(r, lane), layout_.traded_slots(lane));
+      expect_within(layout_.staging(r, lane), layout_.stagings(lane));
+      EXPECT_EQ(layout_.tray(r, lane).offset % kPageBytes, 0u);
+    }
+  }
+  for (int a = 0; a < layout_.ranks(); ++a) {
+    for (int b = 0; b < a; ++b) {
+      EXPECT_EQ(layout_.pair(0, a, b).offset % kPageBytes, 0u);
+      for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+        expect_within(layout_.ring(0, from, to), layout_.pair(0, a, b));
+        expect_within(layout_.carrier(0, from, to), layout_.pair(0, a, b));
+      }
+    }
   }
 }
 

@@ -21,7 +21,7 @@ class Shm : public testing::Test {
   explicit Shm(int ranks = 2, bool crowded = false)
       : layout_(ranks, 1, 2, {32 << 10, 1 << 20}), crowded_(crowded) {}
   void SetUp() override {
-    auto region = Region::create(layout_.total_bytes(), layout_.total_with_arenas());
+    auto region = Region::create(layout_);
     ASSERT_TRUE(region.ok()) << region.status().message();
     region_.emplace(*std::move(region));
     notifier_.sleepers = region_->at<Sleepers>(layout_.sleepers());
@@ -51,7 +51,12 @@ class Shm : public testing::Test {
     while (ends_[0]->poll() || ends_[1]->poll()) {
     }
   }
-  RingMemory& ring(int from, int to) { return *region_->at<RingMemory>(layout_.ring(0, from, to)); }
+  RingMemory& ring(int from, int to, int channel = 0) {
+    auto rings = region_->map(layout_.pair(channel, from, to));
+    if (!rings.ok()) throw std::runtime_error(std::string(rings.status().message()));
+    rings_.push_back(*std::move(rings));
+    return *rings_.back().at<RingMemory>(layout_.ring(channel, from, to));
+  }
   // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
   void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
              uint64_t where = 0, uint32_t payload_in = PayloadIn::kRing) {
@@ -74,6 +79,7 @@ class Shm : public testing::Test {
   const Layout layout_;
   const bool crowded_;
   std::optional<Region> region_;
+  std::vector<Mapping> rings_;  // as a stray write sees them
   Notifier notifier_;
   std::vector<PeerProcess> processes_;
   std::vector<std::unique_ptr<Arenas>> arenas_;
@@ -193,7 +199,7 @@ TEST_F(Shm, LongMessagesGoBothWaysAndUnaskedWhereTheRingIsFaster) {
   reopen_readable(getpid());
   constexpr uint64_t kBytes = 100'000;
   constexpr int kMessages = 200;
-  RingMemory& memory = *region_->at<RingMemory>(layout_.ring(1, 0, 1));
+  RingMemory& memory = ring(0, 1, 1);
   std::vector<std::byte> got(kBytes);
   int unasked = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -480,7 +486,7 @@ TEST_F(Shm, NobodyCanShrinkTheMemory) {
 
 TEST_F(Shm, ARegionOfAnotherSizeIsRefused) {
   Fd copy(dup(region_->file()));
-  auto other = Region::map(std::move(copy), layout_.total_bytes() - 4096, layout_.total_bytes());
+  auto other = Region::map(std::move(copy), Layout(3, 1, 2, layout_.sizes()));
   EXPECT_EQ(other.status().code(), Code::kInternal);
 }
 

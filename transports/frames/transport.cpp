@@ -217,9 +217,7 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
                                            const Network& network) {
   auto transport = connect_all(exchange, config, network);
   if (transport.ok()) return transport;
-  return transport.status().with_context(
-      fmt::format("{}: connecting over {}", config.label.empty() ? "connect" : config.label,
-                  network.long_name));
+  return transport.status().with_context(fmt::format("connecting over {}", network.long_name));
 }
 
 }  // namespace tutti::frames

@@ -19,12 +19,6 @@ uint64_t bytes_of_all(const Layout& layout) {
 Arenas::Arenas(const Region& region, const Layout& layout, int rank)
     : region_(region), layout_(layout), rank_(rank) {}
 
-Arenas::~Arenas() {
-  if (own_ != nullptr) munmap(own_, kArenaBytes);
-  std::byte* const all = all_.load(std::memory_order_relaxed);
-  if (all != nullptr) munmap(all, bytes_of_all(layout_));
-}
-
 ArenaSign& Arenas::sign(int rank) const { return *region_.at<ArenaSign>(layout_.arena_sign(rank)); }
 
 // ---- the own arena -----------------------------------------------------------------------------
@@ -32,39 +26,29 @@ ArenaSign& Arenas::sign(int rank) const { return *region_.at<ArenaSign>(layout_.
 // The sign goes up once this rank can read all others: who looks at the signs of all ranks knows
 // that all of them can.
 bool Arenas::open() {
-  if (own_ == nullptr && !map_own()) return false;
-  if (all_.load(std::memory_order_relaxed) == nullptr && !map_all()) return false;
-  sign(rank_).base.store(reinterpret_cast<uint64_t>(own_), std::memory_order_release);
+  if (!own_.is_open() && !map_own()) return false;
+  if (!whole_.is_open() && !map_all()) return false;
+  sign(rank_).base.store(reinterpret_cast<uint64_t>(own_.base()), std::memory_order_release);
   return true;
 }
 
-// Of the file from the arena of `rank` on; aligned, for huge pages enter a page table only if they
-// are so in both.
-std::byte* Arenas::map_from(int rank, uint64_t bytes, int protection) const {
-  std::byte* const room = map_aligned(bytes, PROT_NONE);
-  if (room == nullptr) return nullptr;
-  const auto offset = static_cast<off_t>(layout_.arena(rank).offset);
-  if (mmap(room, bytes, protection, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, region_.file(),
-           offset) == MAP_FAILED) {
-    munmap(room, bytes);
-    return nullptr;
-  }
-  madvise(room, bytes, MADV_HUGEPAGE);  // a wish
-  return room;
-}
-
-// All of it: what is taken never moves.
+// All of it: what is taken never moves. Aligned, for huge pages enter a page table only if they are
+// so in both.
 bool Arenas::map_own() {
-  own_ = map_from(rank_, kArenaBytes, PROT_READ | PROT_WRITE);
-  return own_ != nullptr;
+  auto own = region_.map_huge(layout_.arena(rank_));
+  if (!own.ok()) return false;
+  own_ = *std::move(own);
+  madvise(own_.base(), own_.bytes(), MADV_HUGEPAGE);  // a wish
+  return true;
 }
 
 bool Arenas::map_all() {
-  const uint64_t bytes = bytes_of_all(layout_);
-  std::byte* const all = map_from(0, bytes, PROT_READ);
-  if (all == nullptr) return false;
-  madvise(all, bytes, MADV_DONTDUMP);
-  all_.store(all, std::memory_order_release);
+  auto whole = region_.map_huge({layout_.arena(0).offset, bytes_of_all(layout_)});
+  if (!whole.ok() || mprotect(whole->base(), whole->bytes(), PROT_READ) != 0) return false;
+  whole_ = *std::move(whole);
+  madvise(whole_.base(), whole_.bytes(), MADV_HUGEPAGE);
+  madvise(whole_.base(), whole_.bytes(), MADV_DONTDUMP);
+  all_.store(whole_.base(), std::memory_order_release);
   return true;
 }
 
@@ -84,19 +68,20 @@ void* Arenas::take(uint64_t bytes) {
   const uint64_t offset = first_gap(length, alignment);
   if (offset > kArenaBytes - length) return nullptr;
   const Span place{layout_.arena(rank_).offset + offset, length};
-  if (!region_.reserve(place).ok() || !populate(own_ + offset, length)) {
-    region_.release(place);
+  std::byte* const memory = own_.at<std::byte>(place);
+  if (!own_.reserve(place).ok() || !populate(memory, length)) {
+    own_.release(place);
     return nullptr;
   }
-  if (alignment == kHugePage) make_huge(own_ + offset, length);
+  if (alignment == kHugePage) make_huge(memory, length);
   taken_.emplace(offset, length);
-  return own_ + offset;
+  return memory;
 }
 
 void Arenas::give_back(void* memory) {
-  const auto offset = static_cast<uint64_t>(static_cast<std::byte*>(memory) - own_);
+  const auto offset = static_cast<uint64_t>(static_cast<std::byte*>(memory) - own_.base());
   const auto found = taken_.find(offset);
-  region_.release({layout_.arena(rank_).offset + offset, found->second});
+  own_.release({layout_.arena(rank_).offset + offset, found->second});
   taken_.erase(found);
 }
 

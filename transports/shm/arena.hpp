@@ -20,7 +20,6 @@ class Arenas {
   Arenas(const Region& region, const Layout& layout, int rank);
   Arenas(const Arenas&) = delete;
   Arenas& operator=(const Arenas&) = delete;
-  ~Arenas();
 
   // Memory of the own arena: zeroed, present, aligned to huge pages from one of them on and to
   // pages below; null if the arena cannot have so much.
@@ -35,7 +34,6 @@ class Arenas {
 
  private:
   [[nodiscard]] bool open();
-  [[nodiscard]] std::byte* map_from(int rank, uint64_t bytes, int protection) const;
   [[nodiscard]] bool map_own();
   [[nodiscard]] bool map_all();
   [[nodiscard]] uint64_t first_gap(uint64_t bytes, uint64_t alignment) const;
@@ -45,8 +43,9 @@ class Arenas {
   const Region& region_;
   const Layout& layout_;
   const int rank_;
-  std::byte* own_ = nullptr;               // to be written
-  std::atomic<std::byte*> all_ = nullptr;  // to be read, in rank order
+  Mapping own_;                            // to be written
+  Mapping whole_;                          // all, to be read, in rank order
+  std::atomic<std::byte*> all_ = nullptr;  // where that is, for other threads
   std::map<uint64_t, uint64_t> taken_;     // bytes by offset
 };
 

@@ -96,16 +96,18 @@ Result<Maker> make(const Layout& layout, Card& card) {
   if (!nonce.ok()) return nonce.status();
   card.name = *name;
   card.nonce = *nonce;
-  auto region = Region::create(layout.total_bytes(), layout.total_with_arenas());
+  auto region = Region::create(layout);
   if (!region.ok()) return region.status();
-  TUTTI_RETURN_IF_ERROR(region->reserve(layout.common()));
+  TUTTI_RETURN_IF_ERROR(region->near().reserve(layout.common()));
   auto* header = region->at<Header>({0, sizeof(Header)});
   std::memcpy(header->nonce, nonce->data(), sizeof header->nonce);
   header->total_bytes = layout.total_bytes();
   Fd listener;
-  const int error =
-      listen_abstract(socket_name(*name), SocketType::kPackets, layout.ranks(), listener);
-  if (error != 0) return Status::system(error, "listening on a Unix socket");
+  if (layout.ranks() > 1) {
+    const int error =
+        listen_abstract(socket_name(*name), SocketType::kPackets, layout.ranks(), listener);
+    if (error != 0) return Status::system(error, "listening on a Unix socket");
+  }
   return Maker{*std::move(region), std::move(listener)};
 }
 
@@ -123,7 +125,7 @@ Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int 
       return Status::format(Code::kTimeout, "{} of {} ranks did not connect to rank 0", missing,
                             ranks);
     }
-    Fd socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Fd socket = accept_client(listener.get());
     if (!socket.open()) {
       if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
       return Status::system(errno, "accepting a connection");
@@ -178,17 +180,16 @@ Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t d
   const int ranks = static_cast<int>(attached.processes.size());
   auto guests = accept_all(maker.listener, card, ranks, deadline_ms);
   if (!guests.ok()) return guests.status();
-  attached.pidfds.resize(static_cast<size_t>(ranks));
   for (size_t r = 0; r < guests->size(); ++r) {
     const Guest& guest = (*guests)[r];
-    PeerProcess& process = attached.processes[r];
-    process.pid = r == kMaker ? getpid() : guest.identity.pid;
-    attached.pidfds[r] =
-        r == kMaker ? pidfd_of(process.pid) : peer_pidfd(guest.socket.get(), process.pid);
-    process.pidfd = attached.pidfds[r].get();
+    const int pid = r == kMaker ? getpid() : guest.identity.pid;
+    Fd pidfd = r == kMaker ? pidfd_of(pid) : peer_pidfd(guest.socket.get(), pid);
+    attached.processes[r].pid = pid;
+    attached.keep(r, share_pidfd(std::move(pidfd), pid));
   }
   for (size_t r = 1; r < guests->size(); ++r) {
-    const Status handed = hand_over((*guests)[r], attached.region, attached.processes, deadline_ms);
+    const Status handed =
+        hand_over((*guests)[r], *attached.region, attached.processes, deadline_ms);
     if (!handed.ok()) {
       return handed.with_context(
           fmt::format("handing shared memory to rank {} (pid {})", r, attached.processes[r].pid));
@@ -215,10 +216,8 @@ Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socke
 }
 
 // Takes pids and descriptors; the region's comes first of all.
-Result<Fd> take_over(const Fd& socket, std::vector<PeerProcess>& processes, std::vector<Fd>& pidfds,
-                     int64_t deadline_ms) {
-  const int ranks = static_cast<int>(processes.size());
-  pidfds.resize(processes.size());
+Result<Fd> take_over(const Fd& socket, Attached& attached, int64_t deadline_ms) {
+  const int ranks = static_cast<int>(attached.processes.size());
   Fd file;
   for (int first = 0; first < ranks;) {
     Parcel parcel{};
@@ -234,10 +233,12 @@ Result<Fd> take_over(const Fd& socket, std::vector<PeerProcess>& processes, std:
     if (first == 0 && !fds.empty()) file = std::move(fds[next++]);
     for (int i = 0; i < parcel.count; ++i, ++first) {
       const auto r = static_cast<size_t>(first);
-      if (parcel.has_pidfd[i] != 0 && next < fds.size()) pidfds[r] = std::move(fds[next++]);
-      processes[r].pidfd = pidfds[r].get();
-      processes[r].pid =
-          pidfds[r].open() ? pid_of(pidfds[r].get(), parcel.pids[i]) : parcel.pids[i];
+      Fd pidfd;
+      if (parcel.has_pidfd[i] != 0 && next < fds.size()) pidfd = std::move(fds[next++]);
+      constexpr int kUnknown = -1;
+      const int pid = pidfd.open() ? pid_of(pidfd.get(), kUnknown) : kUnknown;
+      attached.processes[r].pid = pid != kUnknown ? pid : parcel.pids[i];
+      attached.keep(r, share_pidfd(std::move(pidfd), pid));
     }
   }
   if (!file.open()) {
@@ -248,15 +249,25 @@ Result<Fd> take_over(const Fd& socket, std::vector<PeerProcess>& processes, std:
   return file;
 }
 
-Result<Region> enter(Fd file, const Layout& layout, const Card& maker) {
-  auto region = Region::map(std::move(file), layout.total_bytes(), layout.total_with_arenas());
+// What all need to meet, but none later: its own process, and the region's file.
+void let_go(Attached& attached, int rank) {
+  attached.keep(static_cast<size_t>(rank), nullptr);
+  attached.region->drop_file();
+}
+
+Status enter(const Fd& socket, const Layout& layout, const Card& maker, int rank,
+             Attached& attached, int64_t deadline_ms) {
+  auto file = take_over(socket, attached, deadline_ms);
+  if (!file.ok()) return file.status();
+  auto region = Region::map(*std::move(file), layout);
   if (!region.ok()) return region.status();
   const auto* header = region->at<Header>({0, sizeof(Header)});
   if (header->total_bytes != layout.total_bytes() ||
       std::memcmp(header->nonce, maker.nonce.data(), sizeof header->nonce) != 0) {
     return Status(Code::kInternal, "the shared memory that rank 0 handed over is another one");
   }
-  return region;
+  attached.region.emplace(*std::move(region));
+  return attached.region->near().reserve(layout.always(rank));
 }
 
 std::vector<PeerProcess> hosts_of(const std::vector<Card>& cards) {
@@ -278,12 +289,13 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   if (!maker.ok()) return maker.status().with_context("rank 0");
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
   TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
-  Attached attached{std::move(maker->region), hosts_of(*cards), {}};
+  Attached attached{std::move(maker->region), hosts_of(*cards)};
   Status served = serve(*maker, card, attached, deadline_ms);
   // Closing wakes those who still wait to be served, if that failed.
   maker->listener.reset();
-  if (served.ok()) served = attached.region.reserve(layout.always(kMaker));
+  if (served.ok()) served = attached.region->near().reserve(layout.always(kMaker));
   TUTTI_RETURN_IF_ERROR(agree(exchange, served));
+  let_go(attached, kMaker);
   return attached;
 }
 
@@ -300,14 +312,10 @@ Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Ca
   const int rank = exchange.rank();
   TUTTI_RETURN_IF_ERROR(
       agree(exchange, visit(maker, std::string(text_of(card.host)), rank, socket, deadline_ms)));
-  std::vector<PeerProcess> processes = hosts_of(*cards);
-  std::vector<Fd> pidfds;
-  auto file = take_over(socket, processes, pidfds, deadline_ms);
-  Result<Region> region =
-      file.ok() ? enter(*std::move(file), layout, maker) : Result<Region>(file.status());
-  const Status mine = region.ok() ? region->reserve(layout.always(rank)) : region.status();
-  TUTTI_RETURN_IF_ERROR(agree(exchange, mine));
-  return Attached{*std::move(region), std::move(processes), std::move(pidfds)};
+  Attached attached{std::nullopt, hosts_of(*cards)};
+  TUTTI_RETURN_IF_ERROR(agree(exchange, enter(socket, layout, maker, rank, attached, deadline_ms)));
+  let_go(attached, rank);
+  return attached;
 }
 
 }  // namespace

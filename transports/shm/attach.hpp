@@ -5,9 +5,11 @@
 // by its being able to connect and to find the nonce in the region.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/exchange.hpp"
+#include "core/shared_pidfd.hpp"
 #include "transports/shm/layout.hpp"
 #include "transports/shm/region.hpp"
 #include "transports/transport.hpp"
@@ -15,9 +17,16 @@
 namespace tutti::shm {
 
 struct Attached {
-  Region region;
+  Attached(std::optional<Region> shared, std::vector<PeerProcess> others)
+      : region(std::move(shared)), processes(std::move(others)), pidfds(processes.size()) {}
+  void keep(size_t rank, SharedPidfd pidfd) {
+    processes[rank].pidfd = pidfd != nullptr ? pidfd->get() : -1;
+    pidfds[rank] = std::move(pidfd);
+  }
+
+  std::optional<Region> region;        // there once all is well
   std::vector<PeerProcess> processes;  // by rank
-  std::vector<Fd> pidfds;              // owns those of `processes`
+  std::vector<SharedPidfd> pidfds;     // those of `processes`
 };
 
 // Collective: succeeds on all ranks or gives all the same first error.

@@ -28,27 +28,13 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
       doors_seen_(static_cast<size_t>(layout_.ranks() + 63) / 64),
       doors_(region_.at<std::atomic<uint64_t>>(layout_.door(channel, rank))),
       matching_(layout_.ranks()) {
+  const uint64_t ranks = peers_.size();
   for (int r = 0; r < layout_.ranks(); ++r) {
-    const Span out = layout_.ring(channel, rank, r);
-    const Span in = layout_.ring(channel, r, rank);
-    peer(r).carriers = carriers_to(r);
-    peer(r).out =
-        RingWriter(region_.at<RingMemory>(out), ring_first_bytes(peers_.size()),
-                   out.bytes - kRingHeadBytes, peer(r).carriers, surroundings.staging, crowded_);
-    peer(r).in =
-        RingReader(region_.at<RingMemory>(in), in.bytes - kRingHeadBytes, peer(r).carriers);
+    peer(r).out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), peer(r).carriers,
+                             surroundings.staging, crowded_);
+    peer(r).in = RingReader(ring_data_bytes(ranks), peer(r).carriers);
     if (readable_.empty()) ways_of(r).give_up_reading();
   }
-}
-
-// Where ranks share cores, caches have the lines of all.
-Carriers ShmEndpoint::carriers_to(int rank) const {
-  if (crowded_ || rank == rank_) return {};
-  const Span mine = layout_.carrier(channel_, rank_, rank);
-  auto* const own = region_.at<std::byte>(mine);
-  auto* const other = region_.at<std::byte>(layout_.carrier(channel_, rank, rank_));
-  if (rank_ < rank) return {own, other, mine.bytes, 0};
-  return {other, own, mine.bytes, 1};
 }
 
 // ---- operations

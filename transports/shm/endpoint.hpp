@@ -63,6 +63,7 @@ class ShmEndpoint final : public Endpoint {
  private:
   using State = Operation::State;
   struct Peer {
+    Mapping rings;  // to and from it, with carriers: not open before the first word between us
     Carriers carriers;
     RingWriter out;
     RingReader in;
@@ -85,8 +86,6 @@ class ShmEndpoint final : public Endpoint {
       return payload <= kInlineBytes ? out_open : out.reaches(payload);
     }
   };
-
-  [[nodiscard]] Carriers carriers_to(int rank) const;
 
   // endpoint.cpp: transfers and their ends
   void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
@@ -127,8 +126,14 @@ class ShmEndpoint final : public Endpoint {
   bool push_piece(int rank);
   bool push_busy();
   void make_busy(int rank);
+  Status map_rings(int rank);
   Status open_ring(int rank, uint64_t payload);
-  Status reserve_for(int rank, Span part);
+  Status reserve_for(int rank, Span part) {
+    return peer(rank).rings.reserve(part).with_context(to_text(rank));
+  }
+  [[nodiscard]] std::string to_text(int rank) const {
+    return fmt::format("sending to rank {}", number_of(rank));
+  }
 
   // Whether a message may go without having been asked for.
   [[nodiscard]] bool need_not_ask(Peer& to, const void* source, uint64_t bytes) const {

@@ -42,8 +42,12 @@ bool ShmEndpoint::open_new_rings() {
     for (; fresh != 0; fresh &= fresh - 1) {
       const int rank = static_cast<int>(word) * 64 + std::countr_zero(fresh);
       if (rank >= layout_.ranks() || rank == rank_) continue;
-      incoming_.push_back(rank);
       found = true;
+      if (Status mapped = map_rings(rank); mapped.ok()) {
+        incoming_.push_back(rank);
+      } else {
+        fail(rank, std::move(mapped));
+      }
     }
   }
   return found;
@@ -119,7 +123,7 @@ void ShmEndpoint::map_in_data(int rank, const Frame& frame) {
   }
   from.in_mapped = std::max(std::bit_ceil(from.in.end_of(frame)), ring_first_bytes(peers_.size()));
   const uint64_t ring = layout_.ring(channel_, rank, rank_).offset;
-  region_.map_in({ring, kRingHeadBytes + from.in_mapped});
+  from.rings.map_in({ring, kRingHeadBytes + from.in_mapped});
 }
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {
@@ -239,10 +243,31 @@ bool ShmEndpoint::push(int rank) {
   return moved;
 }
 
+// Of both directions, in one go.
+Status ShmEndpoint::map_rings(int rank) {
+  Peer& with = peer(rank);
+  if (with.rings.is_open()) return {};
+  auto mapped = region_.map(layout_.pair(channel_, rank_, rank));
+  if (!mapped.ok()) {
+    return mapped.status().with_context(fmt::format("messages with rank {}", number_of(rank)));
+  }
+  with.rings = *std::move(mapped);
+  with.out.lie_in(with.rings.at<RingMemory>(layout_.ring(channel_, rank_, rank)));
+  with.in.lie_in(with.rings.at<RingMemory>(layout_.ring(channel_, rank, rank_)));
+  if (crowded_) return {};  // caches have the lines of all
+  const Span mine = layout_.carrier(channel_, rank_, rank);
+  auto* const own = with.rings.at<std::byte>(mine);
+  auto* const other = with.rings.at<std::byte>(layout_.carrier(channel_, rank, rank_));
+  with.carriers =
+      rank_ < rank ? Carriers(own, other, mine.bytes, 0) : Carriers(other, own, mine.bytes, 1);
+  return {};
+}
+
 // Gets memory for the ring up to what a frame with so many bytes of payload needs.
 Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
   Peer& to = peer(rank);
   if (to.open_for(payload)) return {};
+  TUTTI_RETURN_IF_ERROR(map_rings(rank));
   const uint64_t reach = payload <= kInlineBytes ? 0 : to.out.reach_for(payload);
   const Span part{layout_.ring(channel_, rank_, rank).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(reserve_for(rank, part));
@@ -255,16 +280,12 @@ Status ShmEndpoint::open_ring(int rank, uint64_t payload) {
     doors[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
   }
   to.out_open = true;
-  if (opens_carrier) region_.map_in(carrier);
+  if (opens_carrier) to.rings.map_in(carrier);
   if (reach > 0) {
-    region_.map_in(part);
+    to.rings.map_in(part);
     to.out.extend(reach);
   }
   return {};
-}
-
-Status ShmEndpoint::reserve_for(int rank, Span part) {
-  return region_.reserve(part).with_context(fmt::format("sending to rank {}", number_of(rank)));
 }
 
 bool ShmEndpoint::push_grant(int rank) {
@@ -340,9 +361,10 @@ void ShmEndpoint::tell_taken(const Operation& receive) {
 bool ShmEndpoint::push_waiting(int rank) {
   Peer& to = peer(rank);
   Operation& send = *to.waiting.first();
-  const bool eager = need_not_ask(to, send.buffer, send.bytes);
+  Status opened = map_rings(rank);
+  const bool eager = opened.ok() && need_not_ask(to, send.buffer, send.bytes);
   const uint64_t payload = eager ? send.bytes : 0;
-  const Status opened = open_ring(rank, payload);
+  if (opened.ok()) opened = open_ring(rank, payload);
   if (opened.ok() && !to.out.room(payload)) return false;
   to.waiting.remove(send);
   if (!opened.ok()) {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 
 #include "core/status.hpp"
 #include "transports/shm/layout.hpp"
@@ -31,7 +32,8 @@ class HandOver {
 
  private:
   Status wish(int owner, uint64_t address, uint64_t bytes);
-  [[nodiscard]] int fill_tray(int asker, uint64_t address, uint64_t bytes) const;
+  [[nodiscard]] int fill_tray(int asker, uint64_t address, uint64_t bytes);
+  Result<const Mapping*> tray_of(int rank);
   [[nodiscard]] WishLines& lines(int rank) const {
     return *region_.at<WishLines>(layout_.wishes(rank, lane_));
   }
@@ -40,10 +42,11 @@ class HandOver {
   const Layout& layout_;
   const int lane_;
   const int rank_;
-  uint32_t wishes_ = 0;     // of this rank so far
-  uint64_t received_ = 0;   // of what it wishes now
-  bool waiting_ = false;    // for a piece
-  uint32_t looked_at_ = 0;  // of the wishes of others
+  uint32_t wishes_ = 0;           // of this rank so far
+  uint64_t received_ = 0;         // of what it wishes now
+  bool waiting_ = false;          // for a piece
+  uint32_t looked_at_ = 0;        // of the wishes of others
+  std::map<int, Mapping> trays_;  // by rank, as far as they were needed
 };
 
 }  // namespace tutti::shm

@@ -33,18 +33,21 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   regroup_ = signs_ + ranks_ * kApart;
   doors_ = regroup_signs().end();
   door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
-  ranks_begin_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
+  lines_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
   traded_bytes_ = round_up(std::max(sizes.slot_bytes, sizes.traded_bytes), kPageBytes);
-  slots_bytes_ = 2 * slot_bytes_ + traded_bytes_;
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  rank_bytes_ = lanes_ * (kLinesBytes + slots_bytes_ + staging_bytes_ + kTrayBytes);
+  const uint64_t windows = ranks_ * lanes_;
+  slots_ = lines_ + windows * kLinesBytes;
+  traded_ = slots_ + windows * 2 * slot_bytes_;
+  staging_ = traded_ + windows * traded_bytes_;
+  trays_ = staging_ + windows * staging_bytes_;
 
-  rings_ = ranks_begin_ + ranks_ * rank_bytes_;
+  rings_ = trays_ + windows * kTrayBytes;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
   carrier_bytes_ = carrier_bytes(ranks_);
-  total_ = rings_ + channels_ * ranks_ * ranks_ * (ring_bytes_ + carrier_bytes_);
+  total_ = rings_ + channels_ * ranks_ * (ranks_ - 1) * (ring_bytes_ + carrier_bytes_);
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
@@ -63,15 +66,13 @@ Span Layout::door(int channel, int rank) const {
   return {doors_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * door_bytes_, door_bytes_};
 }
 
-uint64_t Layout::rank_part(int rank) const {
-  return ranks_begin_ + unsigned_of(rank) * rank_bytes_;
+Span Layout::always(int rank) const {
+  return {lines_ + unsigned_of(rank) * lanes_ * kLinesBytes, lanes_ * kLinesBytes};
 }
 
 uint64_t Layout::lane_part(int rank, int lane) const {
-  return rank_part(rank) + unsigned_of(lane) * kLinesBytes;
+  return always(rank).offset + unsigned_of(lane) * kLinesBytes;
 }
-
-Span Layout::always(int rank) const { return {rank_part(rank), lanes_ * kLinesBytes}; }
 
 Span Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
 
@@ -87,18 +88,32 @@ Span Layout::departure(int rank, int lane) const {
   return {lane_part(rank, lane) + kDepartureAt, sizeof(Departure)};
 }
 
+Span Layout::slots(int lane) const {
+  const uint64_t bytes = ranks_ * 2 * slot_bytes_;
+  return {slots_ + unsigned_of(lane) * bytes, bytes};
+}
+
 Span Layout::slot(int rank, int lane, int which) const {
-  const uint64_t of_lane = always(rank).end() + unsigned_of(lane) * slots_bytes_;
-  return {of_lane + unsigned_of(which) * slot_bytes_, sizes_.slot_bytes};
+  const uint64_t before = 2 * unsigned_of(rank) + unsigned_of(which);
+  return {slots(lane).offset + before * slot_bytes_, sizes_.slot_bytes};
+}
+
+Span Layout::traded_slots(int lane) const {
+  const uint64_t bytes = ranks_ * traded_bytes_;
+  return {traded_ + unsigned_of(lane) * bytes, bytes};
 }
 
 Span Layout::traded_slot(int rank, int lane) const {
-  return {slot(rank, lane, 0).offset + 2 * slot_bytes_, traded_bytes_};
+  return {traded_slots(lane).offset + unsigned_of(rank) * traded_bytes_, traded_bytes_};
+}
+
+Span Layout::stagings(int lane) const {
+  const uint64_t bytes = ranks_ * staging_bytes_;
+  return {staging_ + unsigned_of(lane) * bytes, bytes};
 }
 
 Span Layout::staging(int rank, int lane) const {
-  return {always(rank).end() + lanes_ * slots_bytes_ + unsigned_of(lane) * staging_bytes_,
-          sizes_.window_bytes};
+  return {stagings(lane).offset + unsigned_of(rank) * staging_bytes_, sizes_.window_bytes};
 }
 
 Span Layout::wishes(int rank, int lane) const {
@@ -106,14 +121,21 @@ Span Layout::wishes(int rank, int lane) const {
 }
 
 Span Layout::tray(int rank, int lane) const {
-  const uint64_t before = lanes_ * (slots_bytes_ + staging_bytes_);
-  return {always(rank).end() + before + unsigned_of(lane) * kTrayBytes, kTrayBytes};
+  return {trays_ + (unsigned_of(lane) * ranks_ + unsigned_of(rank)) * kTrayBytes, kTrayBytes};
+}
+
+Span Layout::pair(int channel, int a, int b) const {
+  const uint64_t bytes = 2 * (ring_bytes_ + carrier_bytes_);
+  const uint64_t low = unsigned_of(std::min(a, b));
+  const uint64_t high = unsigned_of(std::max(a, b));
+  const uint64_t pairs = ranks_ * (ranks_ - 1) / 2;
+  const uint64_t index = unsigned_of(channel) * pairs + high * (high - 1) / 2 + low;
+  return {rings_ + index * bytes, bytes};
 }
 
 Span Layout::ring(int channel, int from, int to) const {
-  const uint64_t index =
-      (unsigned_of(channel) * ranks_ + unsigned_of(from)) * ranks_ + unsigned_of(to);
-  return {rings_ + index * (ring_bytes_ + carrier_bytes_), ring_bytes_};
+  const uint64_t before = from < to ? 0 : ring_bytes_ + carrier_bytes_;
+  return {pair(channel, from, to).offset + before, ring_bytes_};
 }
 
 Span Layout::carrier(int channel, int from, int to) const {

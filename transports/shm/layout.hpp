@@ -2,13 +2,16 @@
 //
 // Where everything lies in the shared region of a communicator. In order:
 //   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
-//   ranks    per rank: per lane four pages of lines              allocated at the start by the rank
-//            then per lane two slots and one that is traded, then per lane its staging,
-//            then per lane its tray                             allocated by the rank when used
-//   rings    per channel and ordered pair: credits, cells, data allocated by the sender when used
-//            and a carrier: carriers.hpp
-//   arenas   per rank, not mapped with the rest: arena.hpp     allocated by the rank when used
-// The file is sparse: what is never used takes address space only.
+//   lines    per rank: per lane four pages                       allocated at the start by the rank
+// So far all is mapped at the start; what follows is when it is first used, each line by itself:
+//   slots    per lane: per rank two                             allocated by the rank when used
+//   traded   per lane: per rank a slot that is traded           allocated by all when used
+//   staging  per lane: per rank                                 allocated by the rank when used
+//   trays    per lane: per rank                                 allocated by the rank when used
+//   rings    per channel and pair of ranks: per direction       allocated by the sender when used
+//            credits, cells, data and a carrier: carriers.hpp
+//   arenas   per rank: arena.hpp                                allocated by the rank when used
+// The file is sparse.
 //
 // Lines that different ranks write lie at least 128 bytes apart, because processors fetch lines in
 // pairs; what a rank writes in quantity lies on pages of its own, which it touches first.
@@ -75,7 +78,9 @@ class Layout {
   [[nodiscard]] const WindowSizes& sizes() const { return sizes_; }
   [[nodiscard]] uint64_t total_bytes() const { return total_; }
 
-  [[nodiscard]] Span common() const { return {0, ranks_begin_}; }
+  // What is mapped at the start.
+  [[nodiscard]] uint64_t near_bytes() const { return slots_; }
+  [[nodiscard]] Span common() const { return {0, lines_}; }
   [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
   [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
   [[nodiscard]] Span bell(int rank) const;
@@ -86,7 +91,7 @@ class Layout {
   // The bits of those that have opened a ring to `rank` on `channel`.
   [[nodiscard]] Span door(int channel, int rank) const;
 
-  // What of a rank's part is always used: the lines of all lanes.
+  // The lines of all lanes of a rank.
   [[nodiscard]] Span always(int rank) const;
   [[nodiscard]] Span calls(int rank, int lane) const;
   [[nodiscard]] Span records(int rank, int lane) const;
@@ -95,19 +100,25 @@ class Layout {
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span traded_slot(int rank, int lane) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
+  // Of all ranks.
+  [[nodiscard]] Span slots(int lane) const;
+  [[nodiscard]] Span traded_slots(int lane) const;
+  [[nodiscard]] Span stagings(int lane) const;
   [[nodiscard]] Span wishes(int rank, int lane) const;
   [[nodiscard]] Span tray(int rank, int lane) const;
 
+  // Between two different ranks.
   [[nodiscard]] Span ring(int channel, int from, int to) const;
   // That which is the sender's at first.
   [[nodiscard]] Span carrier(int channel, int from, int to) const;
+  // Rings and carriers of both directions.
+  [[nodiscard]] Span pair(int channel, int a, int b) const;
 
   // Behind total_bytes(), if the file is as long as that.
   [[nodiscard]] Span arena(int rank) const;
   [[nodiscard]] uint64_t total_with_arenas() const { return arena(ranks()).offset; }
 
  private:
-  [[nodiscard]] uint64_t rank_part(int rank) const;
   [[nodiscard]] uint64_t lane_part(int rank, int lane) const;
 
   uint64_t ranks_;
@@ -121,12 +132,14 @@ class Layout {
   uint64_t regroup_ = 0;
   uint64_t doors_ = 0;
   uint64_t door_bytes_ = 0;
-  uint64_t ranks_begin_ = 0;
+  uint64_t lines_ = 0;
   uint64_t slot_bytes_ = 0;  // rounded to pages, as are the following
   uint64_t traded_bytes_ = 0;
-  uint64_t slots_bytes_ = 0;    // of one lane
-  uint64_t staging_bytes_ = 0;  // of one lane
-  uint64_t rank_bytes_ = 0;
+  uint64_t staging_bytes_ = 0;
+  uint64_t slots_ = 0;
+  uint64_t traded_ = 0;
+  uint64_t staging_ = 0;
+  uint64_t trays_ = 0;
   uint64_t rings_ = 0;
   uint64_t ring_bytes_ = 0;
   uint64_t carrier_bytes_ = 0;

@@ -1,7 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The shared memory of a communicator: an anonymous file (memfd) mapped whole. It has no name, is
-// not limited by the size of /dev/shm, and is gone when the last process that maps it is.
+// The shared memory of a communicator: an anonymous file (memfd). It has no name, is not limited by
+// the size of /dev/shm, and is gone when the last process that maps it is.
+//
+// Descriptors and addresses are limited, too (ulimit -n, -v), and communicators may be many. So
+// what every communicator needs is mapped at the start, the rest part by part when it is first
+// used; and the file need not stay open for that (drop_file).
 #pragma once
 
 #include <cstddef>
@@ -13,45 +17,76 @@
 
 namespace tutti::shm {
 
+// A part of a region, mapped to be read and written; the region outlives it.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(std::byte* base, Span part, int file) : base_(base), part_(part), file_(file) {}
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  [[nodiscard]] bool is_open() const { return base_ != nullptr; }
+  [[nodiscard]] std::byte* base() const { return base_; }
+  [[nodiscard]] uint64_t bytes() const { return part_.bytes; }
+
+  // Spans are those of the region, within this part of it.
+  template <typename T>
+  [[nodiscard]] T* at(Span span) const {
+    return reinterpret_cast<T*>(base_ + (span.offset - part_.offset));
+  }
+  // Gets memory, so that a lack of it is an error here and not a SIGBUS at the first touch. By the
+  // rank that is to use it most: its pages are then near that rank. Cheap enough to repeat, but it
+  // is a system call.
+  [[nodiscard]] Status reserve(Span span) const;
+  // Enters a reserved part into this process's page tables in one go, where the system can: later,
+  // page by page, that takes ten times as long and looks as if the copies were slow.
+  void map_in(Span span) const;
+  // Gives memory back; it reads as zeros from then on.
+  void release(Span span) const;
+  // Does all that with the mapping alone.
+  void forget_file() { file_ = -1; }
+
+ private:
+  std::byte* base_ = nullptr;
+  Span part_;
+  int file_ = -1;  // the region's if it is open
+};
+
+// One without a name, empty; memfd_create(2), or what comes nearest to it.
+Result<Fd> anonymous_file();
+
 class Region {
  public:
   // A new one, all zero, whose size nobody can change. Its file goes on to `whole` bytes if this
-  // process may make such long files; what is beyond `bytes` is not mapped.
-  static Result<Region> create(uint64_t bytes, uint64_t whole);
+  // process may make such long files. The first layout.near_bytes() are mapped.
+  static Result<Region> create(const Layout& layout);
   // The one behind a descriptor that another process made with create().
-  static Result<Region> map(Fd file, uint64_t bytes, uint64_t whole);
+  static Result<Region> map(Fd file, const Layout& layout);
 
-  Region(Region&& other) noexcept;
-  Region& operator=(Region&& other) = delete;
-  ~Region();
+  // A further part, whole pages.
+  [[nodiscard]] Result<Mapping> map(Span part) const;
+  // From the address of a huge page on, for a part that begins with one.
+  [[nodiscard]] Result<Mapping> map_huge(Span part) const;
+  // Once all ranks have it. Where the system cannot do without, it stays open.
+  void drop_file();
 
-  // Gets memory for a part, so that a lack of it is an error here and not a SIGBUS at the first
-  // touch. By the rank that is to use the part most: its pages are then near that rank. Cheap
-  // enough to repeat, but it is a system call.
-  [[nodiscard]] Status reserve(Span part) const;
-
-  // Enters a reserved part into this process's page tables in one go, where the system can: later,
-  // page by page, that takes ten times as long and looks as if the copies were slow.
-  void map_in(Span part) const;
-
-  // Gives memory back; the part reads as zeros from then on.
-  void release(Span part) const;
-
-  // Whether the file goes on beyond what is mapped.
+  // What is mapped from the start.
+  [[nodiscard]] const Mapping& near() const { return near_; }
+  template <typename T>
+  [[nodiscard]] T* at(Span span) const {
+    return near_.at<T>(span);
+  }
+  // Whether the file goes on to the end of all arenas.
   [[nodiscard]] bool is_whole() const { return whole_; }
   [[nodiscard]] int file() const { return file_.get(); }
-  template <typename T>
-  [[nodiscard]] T* at(Span part) const {
-    return reinterpret_cast<T*>(base_ + part.offset);
-  }
 
  private:
-  Region(Fd file, std::byte* base, uint64_t bytes, bool whole)
-      : file_(std::move(file)), base_(base), bytes_(bytes), whole_(whole) {}
+  Region(Fd file, Mapping near, bool whole)
+      : file_(std::move(file)), near_(std::move(near)), whole_(whole) {}
 
   Fd file_;
-  std::byte* base_;
-  uint64_t bytes_;
+  Mapping near_;
   bool whole_;
 };
 

@@ -21,16 +21,19 @@ class RingWriter {
   RingWriter() = default;
   // Of a ring whose data area has `bytes`, of which `first` are used at first. `carriers`, as the
   // reader of the ring from that peer has them, outlive it.
-  RingWriter(RingMemory* memory, uint64_t first, uint64_t bytes, Carriers& carriers,
-             Staging staging, bool crowded)
-      : memory_(memory),
-        area_(reinterpret_cast<std::byte*>(memory + 1)),
-        area_bytes_(bytes),
+  RingWriter(uint64_t first, uint64_t bytes, Carriers& carriers, Staging staging, bool crowded)
+      : area_bytes_(bytes),
         first_(first),
         most_at_once_(most_at_once(crowded ? bytes : first, crowded)),
         crowded_(crowded),
         carriers_(&carriers),
         staging_(staging) {}
+
+  // Before anything that looks there.
+  void lie_in(RingMemory* memory) {
+    memory_ = memory;
+    area_ = reinterpret_cast<std::byte*>(memory + 1);
+  }
 
   // Whether as much of the data area is used as a frame with so many bytes in there needs. At first
   // it has no memory at all.
@@ -200,11 +203,14 @@ struct Frame {
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(RingMemory* memory, uint64_t data_bytes, Carriers& carriers)
-      : memory_(memory),
-        area_(reinterpret_cast<const std::byte*>(memory + 1)),
-        area_bytes_(data_bytes),
-        carriers_(&carriers) {}
+  RingReader(uint64_t data_bytes, Carriers& carriers)
+      : area_bytes_(data_bytes), carriers_(&carriers) {}
+
+  // Before anything else.
+  void lie_in(RingMemory* memory) {
+    memory_ = memory;
+    area_ = reinterpret_cast<const std::byte*>(memory + 1);
+  }
 
   [[nodiscard]] bool ready() const {
     return cell().stamp.load(std::memory_order_acquire) ==

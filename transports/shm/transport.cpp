@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The shared-memory transport: ranks on one host, one region, no files.
+#include "core/socket.hpp"
 #include "transports/names.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/attach.hpp"
@@ -16,50 +17,55 @@ class ShmWindow final : public Window {
  public:
   ShmWindow(const Attached& attached, const Layout& layout, const Arenas& arenas,
             const Notifier& notifier, int lane, int rank)
-      : region_(attached.region),
+      : region_(*attached.region),
+        layout_(layout),
+        lane_(lane),
+        rank_(rank),
         processes_(attached.processes),
         arenas_(arenas),
         notifier_(notifier),
-        hand_over_(attached.region, layout, lane, rank),
-        sizes_(layout.sizes()),
-        own_slots_{layout.slot(rank, lane, 0), layout.slot(rank, lane, 1)},
-        own_staging_(layout.staging(rank, lane)) {
-    const Region& region = attached.region;
+        hand_over_(*attached.region, layout, lane, rank),
+        sizes_(layout.sizes()) {
     for (int r = 0; r < layout.ranks(); ++r) {
       Rank place{};
-      place.calls = region.at<CallLine>(layout.calls(r, lane));
-      place.records = region.at<RecordLine>(layout.records(r, lane));
-      for (int which : {0, 1}) {
-        place.slots[which] = region.at<std::byte>(layout.slot(r, lane, which));
-      }
-      traded_slots_.push_back(layout.traded_slot(r, lane));
-      place.traded = region.at<std::byte>(traded_slots_.back());
-      place.progress = region.at<Progress>(layout.progress(r, lane));
-      place.departure = region.at<Departure>(layout.departure(r, lane));
-      place.staging = region.at<std::byte>(layout.staging(r, lane));
+      place.calls = region_.at<CallLine>(layout.calls(r, lane));
+      place.records = region_.at<RecordLine>(layout.records(r, lane));
+      place.progress = region_.at<Progress>(layout.progress(r, lane));
+      place.departure = region_.at<Departure>(layout.departure(r, lane));
       ranks_.push_back(place);
     }
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
   [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
+  Status map_staging() override {
+    return map(staging_, layout_.stagings(lane_), [this](Rank& place, int rank) {
+      place.staging = staging_.at<std::byte>(layout_.staging(rank, lane_));
+    });
+  }
+  Status map_slots() override {
+    return map(slots_, layout_.slots(lane_), [this](Rank& place, int rank) {
+      for (const int which : {0, 1}) {
+        place.slots[which] = slots_.at<std::byte>(layout_.slot(rank, lane_, which));
+      }
+    });
+  }
   Status reserve_staging() override {
-    if (!reserved_) TUTTI_RETURN_IF_ERROR(region_.reserve(own_staging_));
+    if (!reserved_) TUTTI_RETURN_IF_ERROR(staging_.reserve(layout_.staging(rank_, lane_)));
     reserved_ = true;
     return {};
   }
   Status reserve_slots(uint64_t bytes) override {
-    for (const Span& slot : own_slots_) {
-      const Span used{slot.offset, std::min(bytes, slot.bytes)};
-      TUTTI_RETURN_IF_ERROR(region_.reserve(used));
-      region_.map_in(used);
+    for (const int which : {0, 1}) {
+      TUTTI_RETURN_IF_ERROR(get(slots_, layout_.slot(rank_, lane_, which), bytes));
     }
     return {};
   }
   Status reserve_traded(uint64_t bytes) override {
-    for (const Span& slot : traded_slots_) {
-      const Span used{slot.offset, std::min(bytes, slot.bytes)};
-      TUTTI_RETURN_IF_ERROR(region_.reserve(used));
-      region_.map_in(used);
+    TUTTI_RETURN_IF_ERROR(map(traded_, layout_.traded_slots(lane_), [this](Rank& place, int rank) {
+      place.traded = traded_.at<std::byte>(layout_.traded_slot(rank, lane_));
+    }));
+    for (int rank = 0; rank < layout_.ranks(); ++rank) {
+      TUTTI_RETURN_IF_ERROR(get(traded_, layout_.traded_slot(rank, lane_), bytes));
     }
     return {};
   }
@@ -84,15 +90,36 @@ class ShmWindow final : public Window {
   }
 
  private:
+  // Maps a part, once, and then lets `place(rank's, rank)` say where what is in there lies.
+  Status map(Mapping& mapping, Span part, const auto& place) {
+    if (mapping.is_open()) return {};
+    auto mapped = region_.map(part);
+    if (!mapped.ok()) return mapped.status();
+    mapping = *std::move(mapped);
+    for (int rank = 0; rank < layout_.ranks(); ++rank) {
+      place(ranks_[static_cast<size_t>(rank)], rank);
+    }
+    return {};
+  }
+  static Status get(const Mapping& mapping, Span slot, uint64_t bytes) {
+    const Span used{slot.offset, std::min(bytes, slot.bytes)};
+    TUTTI_RETURN_IF_ERROR(mapping.reserve(used));
+    mapping.map_in(used);
+    return {};
+  }
+
   const Region& region_;
+  const Layout& layout_;
+  const int lane_;
+  const int rank_;
   const std::vector<PeerProcess>& processes_;
   const Arenas& arenas_;
   const Notifier& notifier_;
   HandOver hand_over_;
   const WindowSizes sizes_;
-  const Span own_slots_[2];
-  std::vector<Span> traded_slots_;  // by rank
-  const Span own_staging_;
+  Mapping slots_;  // of all ranks, as are the following
+  Mapping traded_;
+  Mapping staging_;
   bool reserved_ = false;
   std::vector<Rank> ranks_;
 };
@@ -163,7 +190,7 @@ class ShmTransport final : public Transport {
   }
 
  private:
-  [[nodiscard]] const Region& region() const { return attached_.region; }
+  [[nodiscard]] const Region& region() const { return *attached_.region; }
 
   const int rank_;
   const bool can_pull_;
@@ -177,7 +204,10 @@ class ShmTransport final : public Transport {
   std::vector<bool> opened_;  // channels
 };
 
-Status available() { return {}; }
+Status available() {
+  if (!may_use_unix_sockets()) return {Code::kUnsupported, "this process may not use Unix sockets"};
+  return anonymous_file().status();
+}
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
   const Layout layout(exchange.ranks(), config.lanes, config.channels, config.sizes);
@@ -186,8 +216,7 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
   Result<bool> can_pull = false;
   if (attached.ok() && config.pulls) can_pull = all_can_pull(exchange, attached->processes);
   if (const Status& failed = attached.ok() ? can_pull.status() : attached.status(); !failed.ok()) {
-    return failed.with_context(
-        fmt::format("{}: sharing memory (shm)", config.label.empty() ? "connect" : config.label));
+    return failed.with_context("sharing memory (shm)");
   }
   return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(
       exchange.rank(), layout, *std::move(attached), *can_pull, config));

@@ -1,0 +1,136 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Ranks in sandboxes, whose filters refuse calls of the system that ranks usually meet by, and
+// under limits.
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support/collectives.hpp"
+#include "support/forbidden.hpp"
+
+namespace tutti_test {
+namespace {
+
+#ifndef SO_PEERPIDFD
+constexpr uint32_t SO_PEERPIDFD = 77;
+#endif
+
+const std::vector<ForbiddenCall> kNoUnixSockets = {{SYS_socket, EPERM, 0, AF_UNIX}};
+
+struct Sandbox {
+  const char* name;
+  std::vector<ForbiddenCall> forbidden;
+};
+
+void PrintTo(const Sandbox& sandbox, std::ostream* out) { *out << sandbox.name; }
+
+class Sandboxes : public testing::TestWithParam<Sandbox> {};
+
+void run_calls(int rank, tutti_comm_t comm) {
+  Collectives on(rank, comm);
+  for (const size_t count : {size_t{1}, size_t{3000}, size_t{300000}}) {
+    on.allreduce(TUTTI_FLOAT32, Op::kSum, count, {});
+    on.alltoall(TUTTI_INT32, count, {});
+  }
+}
+
+TEST_P(Sandboxes, KeepNobodyFromMeetingAndTalking) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    run_calls(rank, comm);
+    tutti_comm_t half = nullptr;
+    ASSERT_OK(tutti_comm_split(comm, rank == 0 ? 0 : 1, 0, nullptr, &half));
+    run_calls(rank == 0 ? 0 : rank - 1, half);
+    EXPECT_OK(tutti_comm_destroy(half));
+  });
+}
+
+TEST_P(Sandboxes, HideNoDeath) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.killed = {1};
+  ranks.breaks = true;
+  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    ASSERT_OK(tutti_barrier(comm));
+    if (rank == 1) kill_myself();
+    tutti_status status = TUTTI_OK;
+    while (status == TUTTI_OK) status = tutti_barrier(comm);
+    EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
+    EXPECT_ERROR_SAYS("rank 1");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Without, Sandboxes,
+    testing::Values(
+        Sandbox{"memfd", {{SYS_memfd_create, EPERM}}}, Sandbox{"unix_sockets", kNoUnixSockets},
+        Sandbox{"both", {{SYS_memfd_create, ENOSYS}, {SYS_socket, EACCES, 0, AF_UNIX}}},
+        Sandbox{"accept4", {{SYS_accept4, ENOSYS}}},
+        Sandbox{"pidfds",
+                {{SYS_pidfd_open, ENOSYS}, {SYS_getsockopt, ENOPROTOOPT, 2, SO_PEERPIDFD}}}),
+    testing::PrintToStringParamName());
+
+// A job on this host, of two ranks that are told apart by variables.
+void set_place(int rank) {
+  setenv("RANK", std::to_string(rank).c_str(), 1);
+  setenv("WORLD_SIZE", "2", 1);
+}
+
+TEST(Sandbox, WithoutUnixSocketsNamesTheVariablesThatHelp) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Processes processes;
+  processes.count = 2;
+  run_processes(processes, [](int rank) {
+    set_place(rank);
+    ASSERT_TRUE(forbid(kNoUnixSockets));
+    tutti_comm_t comm = nullptr;
+    EXPECT_STATUS(TUTTI_ERR_SYSTEM, tutti_comm_create_from_env(nullptr, &comm));
+    EXPECT_ERROR_SAYS("set MASTER_ADDR and MASTER_PORT");
+  });
+}
+
+TEST(Sandbox, WithoutUnixSocketsLetsAJobMeetAtItsMastersAddress) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  const std::string port = std::to_string(20000 + getpid() % 10000);
+  Processes processes;
+  processes.count = 2;
+  run_processes(processes, [&port](int rank) {
+    set_place(rank);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    setenv("MASTER_PORT", port.c_str(), 1);
+    ASSERT_TRUE(forbid(kNoUnixSockets));
+    tutti_comm_t comm = nullptr;
+    ASSERT_OK(tutti_comm_create_from_env(nullptr, &comm));
+    run_calls(rank, comm);
+    EXPECT_OK(tutti_comm_destroy(comm));
+  });
+}
+
+TEST(Limits, OnFilesBelowSharedMemoryAreAnErrorOnAllRanks) {
+  IdPipe ids;
+  Processes processes;
+  processes.count = 2;
+  run_processes(processes, [&ids](int rank) {
+    const rlimit limit{1 << 20, 1 << 20};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    const tutti_unique_id id = rank == 0 ? ids.make(1) : ids.receive();
+    tutti_comm_t comm = nullptr;
+    EXPECT_STATUS(TUTTI_ERR_SYSTEM, tutti_comm_create(&id, rank, 2, nullptr, &comm));
+    EXPECT_ERROR_SAYS("1048576 bytes at most");
+    EXPECT_ERROR_SAYS("ulimit -f");
+  });
+}
+
+}  // namespace
+}  // namespace tutti_test
