@@ -4,7 +4,8 @@
  *
  *   . DIR/env/setvars.sh --oneccl
  *   cc examples/oneccl/allreduce.c -lccl -o allreduce
- *   tutti run -n 2 ./allreduce "$(mktemp -d)/id"
+ *   folder=$(mktemp -d)
+ *   tutti run -n 2 sh -c "./allreduce $folder/id \$RANK \$WORLD_SIZE"
  */
 #include <oneapi/ccl.h>
 #include <stdio.h>
@@ -18,15 +19,6 @@
       exit(1);                                                      \
     }                                                               \
   } while (0)
-
-static int number(const char* variable) {
-  const char* text = getenv(variable);
-  if (text == NULL) {
-    fprintf(stderr, "%s is not set: start this with tutti run, torchrun or by hand\n", variable);
-    exit(1);
-  }
-  return atoi(text);
-}
 
 /* Written under another name first, so that nobody reads half of it. */
 static void give(const onecclUniqueId* id, const char* path) {
@@ -50,14 +42,16 @@ static void take(onecclUniqueId* id, const char* path) {
 }
 
 int main(int argc, char** argv) {
-  const int rank = number("RANK"), ranks = number("WORLD_SIZE");
+  int rank, ranks;
   onecclUniqueId id;
   onecclComm_t comm;
   float mine = (float)(rank + 1), sum = 0;
-  if (argc != 2) {
-    fprintf(stderr, "usage: %s FILE\n", argv[0]);
+  if (argc != 4) {
+    fprintf(stderr, "usage: %s FILE RANK RANKS\n", argv[0]);
     return 2;
   }
+  rank = atoi(argv[2]);
+  ranks = atoi(argv[3]);
   memset(&id, 0, sizeof(id));
   if (rank == 0) {
     CHECK(onecclGetUniqueId(&id));
