@@ -27,6 +27,11 @@ ROUNDS = 7
 ROUND_SECONDS = 0.05
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
 
 def calls_per_round(size):
     """About ROUND_SECONDS worth: 50 us and 2 ns per byte, which is what gloo takes."""
@@ -72,9 +77,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", metavar="BYTES",
                         default=[4, 1 << 10, 16 << 10, 64 << 10, 1 << 20, 16 << 20])
     arguments = parser.parse_args()
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     torch.multiprocessing.spawn(rank_main, (arguments, port), nprocs=arguments.processes)
 
 

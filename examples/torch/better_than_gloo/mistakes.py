@@ -9,6 +9,7 @@ broadcast on the others), missing (the last rank does not call), died (it has en
 rank that waits gets an error that names the rank and both calls. With --backend gloo:
 types: no error, the bits of the one are added to the numbers of the other;
 sizes: the process is ended by std::terminate; the others: a timeout or a closed connection.
+Where all ranks are alive they make another group after that, and go on.
 """
 
 import argparse
@@ -56,9 +57,15 @@ def main():
     print(f"rank {rank}, after {time.perf_counter() - began:.1f} s: {text or 'no error'}",
           flush=True)
     assert silent or f"rank {last}" in text, "the rank that is wrong is not named"
+    if arguments.kind != "died":
+        dist.destroy_process_group()
+        dist.init_process_group(arguments.backend, timeout=datetime.timedelta(seconds=10))
+        tensor = torch.ones(2)
+        dist.all_reduce(tensor)
+        assert tensor.eq(last + 1).all(), tensor
+        dist.destroy_process_group()
     if rank == 0:
         print("ok: named")
-    time.sleep(0.5)  # so that no rank's end comes before another's error
 
 
 if __name__ == "__main__":
