@@ -128,7 +128,43 @@ void Communicator::close(Milliseconds patience) {
     std::lock_guard guard(handle_mutex_);
     std::swap(handle, handle_);
   }
+  if (handle != nullptr && allocated_ > 0) {
+    leftover_ = handle;
+    release_memory();
+    return;
+  }
   tutti_comm_destroy(handle);  // its error, if any, was reported by the operation that met it
+}
+
+void* Communicator::allocate(size_t bytes) {
+  const Turn turn = lock(c10d::kUnsetTimeout);
+  release_memory();
+  void* memory = nullptr;
+  check(tutti_alloc(turn.handle(), bytes, &memory), "tutti: allocating memory");
+  ++allocated_;
+  return memory;
+}
+
+// Where tensors end anything may be going on, so this waits for nobody.
+void Communicator::give_back(void* memory) {
+  if (!owner_.here()) return;
+  {
+    std::lock_guard guard(given_back_mutex_);
+    given_back_.push_back(memory);
+  }
+  if (std::unique_lock turn(turn_, std::try_to_lock); turn) release_memory();
+}
+
+void Communicator::release_memory() {
+  std::vector<void*> all;
+  {
+    std::lock_guard guard(given_back_mutex_);
+    all.swap(given_back_);
+  }
+  for (void* memory : all) tutti_free(leftover_ != nullptr ? leftover_ : handle_, memory);
+  allocated_ -= all.size();
+  if (leftover_ != nullptr && allocated_ == 0)
+    tutti_comm_destroy(std::exchange(leftover_, nullptr));
 }
 
 void Communicator::close_all(Milliseconds patience) {

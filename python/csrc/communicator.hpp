@@ -21,6 +21,8 @@
 #include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <torch/csrc/distributed/c10d/Types.hpp>
+#include <vector>
 
 #include "owner.hpp"
 #include "work.hpp"
@@ -67,6 +69,11 @@ class Communicator {
   void forget(RequestWork& work);
   void sweep();
 
+  // Memory of tutti_alloc. It lives until it is given back, in whatever thread, even if the
+  // communicator is closed before.
+  void* allocate(size_t bytes);
+  void give_back(void* memory);
+
   // Ends every call in progress or to come, on all ranks, with an error. Any thread; at once.
   void abort(const std::string& reason);
   // Lets the outstanding works end within `patience`, aborts those that do not, and frees the
@@ -85,6 +92,7 @@ class Communicator {
   }
   using Works = std::list<c10::intrusive_ptr<RequestWork>>;
   Works snapshot();
+  void release_memory();  // the caller has the turn
 
   const Owner owner_;
 
@@ -94,6 +102,11 @@ class Communicator {
 
   std::mutex handle_mutex_;  // orders abort() and the end of the handle
   tutti_comm_t handle_;      // null once closed
+
+  size_t allocated_ = 0;             // pieces of memory that were not released yet; under turn_
+  tutti_comm_t leftover_ = nullptr;  // the handle, if it was closed while there were any; alike
+  std::mutex given_back_mutex_;      // never held while waiting for turn_
+  std::vector<void*> given_back_;    // while another thread had the turn
 
   std::mutex works_mutex_;
   std::condition_variable works_changed_;

@@ -11,6 +11,8 @@
 #include "future_pool.hpp"
 #include "futures.hpp"
 #include "job.hpp"
+#include "memory.hpp"
+#include "named_groups.hpp"
 #include "process_group.hpp"
 
 namespace {
@@ -59,5 +61,13 @@ PYBIND11_MODULE(_C, module) {
         return py::bytes(shared);
       });
   module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+  // Waits for the turn of a thread that may need the interpreter.
+  module.def(
+      "empty",
+      [](const std::vector<int64_t>& sizes, at::ScalarType type, const std::string& group) {
+        return tutti_torch::empty(tutti_torch::group_named(group), sizes, type);
+      },
+      py::call_guard<py::gil_scoped_release>(), py::arg("sizes"), py::arg("dtype"),
+      py::arg("group_name"));
   if (tutti_torch::add_direct_functions(module.ptr()) != 0) throw py::error_already_set();
 }

@@ -79,6 +79,17 @@ def create(options):
     )
 
 
+def empty(*size, dtype=None, group=None):
+    """A tensor of zeros in memory that the group's ranks on this host read where it lies.
+
+    Collectives of `group` (default: the default group) on such tensors copy less, where all ranks
+    use them. All ranks make the same ones in the same order. A tensor stays valid after its group.
+    """
+    sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+    name = "" if group is None else group if isinstance(group, str) else group.group_name
+    return _C.empty(list(sizes), dtype or torch.get_default_dtype(), name)
+
+
 autoload.register()
 launcher.fill()
 torch_gaps.install()
