@@ -83,6 +83,8 @@ def add_arguments(parser):
     add("--type", type=some_of(TYPES), default=["float32"], metavar="LIST",
         help=f"all, or some of: {','.join(TYPES)} (default: float32)")
     add("--all", action="store_true", help="--collective all --type all")
+    add("--torch", action="store_true", help="measure what calls cost PyTorch programs instead; the "
+        "other options are then those of --torch --help")
     add("--ranks", type=int, default=2, help="in all (default: 2)")
     add("--hosts", type=int, default=1, metavar="N", help="spread the ranks in blocks over so many "
         "hosts, which are made of network namespaces (as root)")
@@ -123,7 +125,15 @@ def add_arguments(parser):
     add("--seed", type=int, default=1, help="of the order of turns")
 
 
+def through_torch(words):
+    """Becomes pytorch/latency.py, which has options of its own."""
+    program = Path(__file__).with_name("pytorch") / "latency.py"
+    os.execv(sys.executable, [sys.executable, str(program), *words])
+
+
 def arguments():
+    if "--torch" in sys.argv:
+        through_torch([word for word in sys.argv[1:] if word != "--torch"])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_arguments(parser)
     options = parser.parse_args()

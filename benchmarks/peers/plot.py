@@ -7,7 +7,7 @@ from . import summary, text
 
 COLORS = {"Tutti": "#d62728", "Open MPI": "#1f77b4", "Open MPI 5": "#17becf", "MPICH": "#2ca02c",
           "MPICH 5": "#bcbd22", "Intel MPI": "#9467bd", "oneCCL": "#ff7f0e", "Gloo": "#8c564b",
-          "DeepSpeed": "#e377c2", "bare moves": "#000000", "floor": "#999999"}
+          "DeepSpeed": "#e377c2", "torch.ops.tutti": "#ff9896", "bare moves": "#000000", "floor": "#999999"}
 COLUMNS = 2
 
 
