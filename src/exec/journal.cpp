@@ -112,9 +112,9 @@ Journal::Outcome Journal::halve(int peer, const CallNote& theirs, uint64_t alike
   alike = std::max(alike, forgotten());
   if (alike >= differs) {
     return {.status = Status::format(Code::kMismatch,
-                                     "ranks made different calls: ranks {} and {} did before {}, "
+                                     "ranks made different calls: {} and {} did before {}, "
                                      "too long ago to tell which",
-                                     rank_, peer, describe(theirs.record))};
+                                     name_(rank_), name_(peer), describe(theirs.record))};
   }
   CallNote note = note_of(alike + (differs - alike + 1) / 2, NoteKind::kCompares);
   note.alike = alike;
