@@ -9,6 +9,8 @@
 #include <chrono>
 #include <string>
 
+#include "interrupt.hpp"
+
 namespace tutti_torch {
 
 // The words that programs written for other backends look for.
@@ -18,10 +20,12 @@ inline std::string timed_out(std::chrono::milliseconds limit) {
 
 // Throws what `status` means, with the library's text of the last error in this thread; `limit` is
 // how long the call was to wait, if that is known.
-// What is not there is a NotImplementedError, everything else a torch.distributed.DistBackendError;
-// both are RuntimeErrors in Python.
+// After Ctrl-C it is the KeyboardInterrupt that Python's handler raised. What is not there is a
+// NotImplementedError, everything else a torch.distributed.DistBackendError; both are RuntimeErrors
+// in Python.
 [[noreturn]] inline void throw_status(tutti_status status, const std::string& where,
                                       std::chrono::milliseconds limit = {}) {
+  if (status == TUTTI_ERR_INTERRUPTED) raise_interrupt();
   const bool late = status == TUTTI_ERR_TIMEOUT && limit.count() > 0;
   const std::string text = where + ": " + (late ? timed_out(limit) + ": " : "") +
                            tutti_last_error() + " (" + tutti_status_name(status) + ")";

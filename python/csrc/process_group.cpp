@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "checks.hpp"
+#include "interrupt.hpp"
 #include "named_groups.hpp"
 
 namespace tutti_torch {
@@ -49,6 +50,7 @@ void ProcessGroupTutti::abort() {
 void ProcessGroupTutti::shutdown() {
   forget_group(streams_.program());
   streams_.close(streams_.program().communicator->default_timeout());
+  raise_interrupt();
 }
 
 // `store` is of this group alone, so its ranks find one another without those of the parent.

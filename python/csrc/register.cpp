@@ -10,6 +10,7 @@
 #include "direct.hpp"
 #include "future_pool.hpp"
 #include "futures.hpp"
+#include "interrupt.hpp"
 #include "job.hpp"
 #include "memory.hpp"
 #include "named_groups.hpp"
@@ -22,6 +23,7 @@ using Milliseconds = std::chrono::milliseconds;
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
                                                  const std::string& name, bool is_default) {
+  tutti_torch::look_for_signals();
   return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(store, rank, size, timeout, name,
                                                              is_default);
 }

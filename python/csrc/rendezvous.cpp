@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "error.hpp"
+#include "interrupt.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -38,6 +39,7 @@ bool look_until(Clock::time_point deadline, Done&& done) {
   auto pause = std::chrono::microseconds(200);
   while (!done()) {
     if (Clock::now() >= deadline) return false;
+    if (interrupted()) raise_interrupt();
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::microseconds>(pause * 2, std::chrono::milliseconds(10));
   }
