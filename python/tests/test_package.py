@@ -1,6 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """What `pip install` leaves behind, seen from where users look for it."""
 
+import ast
 import importlib.metadata
 import importlib.util
 import os
@@ -90,7 +91,8 @@ def test_types_are_there_for_checkers():
         Path(importlib.util.find_spec(package).origin).with_name("py.typed").is_file()
         for package in PACKAGES
     )
-    named = {line.split("(")[0] for line in (PREFIX / "_C.pyi").read_text().split("def ")[1:]}
+    stubs = ast.parse((PREFIX / "_C.pyi").read_text(encoding="utf-8")).body
+    named = {each.name for each in stubs if isinstance(each, (ast.FunctionDef, ast.ClassDef))}
     from tutti_ccl import _C
 
     assert named == {name for name in dir(_C) if not name.startswith("_")}
