@@ -7,6 +7,7 @@
 #include "communicator.hpp"
 #include "error.hpp"
 #include "future_pool.hpp"
+#include "interrupt.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -113,7 +114,9 @@ bool RequestWork::wait(Milliseconds timeout) {
   communicator_->check_owner(title_);
   const bool forever = timeout == kNoTimeout || timeout.count() < 0;
   const auto limit = forever ? std::nullopt : std::optional(timeout);
-  if (!wait_quietly(limit)) {
+  const bool over = wait_quietly(limit);
+  raise_interrupt();
+  if (!over) {
     C10_THROW_ERROR(DistBackendError,
                     std::string(title_) + ": " + timed_out(timeout) + "; the operation goes on");
   }
