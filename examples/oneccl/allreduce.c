@@ -45,13 +45,14 @@ int main(int argc, char** argv) {
   int rank, ranks;
   onecclUniqueId id;
   onecclComm_t comm;
-  float mine = (float)(rank + 1), sum = 0;
+  float mine, sum = 0;
   if (argc != 4) {
     fprintf(stderr, "usage: %s FILE RANK RANKS\n", argv[0]);
     return 2;
   }
   rank = atoi(argv[2]);
   ranks = atoi(argv[3]);
+  mine = (float)(rank + 1);
   memset(&id, 0, sizeof(id));
   if (rank == 0) {
     CHECK(onecclGetUniqueId(&id));
