@@ -23,10 +23,21 @@ Registry*& registry_now() {
 }
 Registry& registry() { return *registry_now(); }
 
+// The process that this one was forked from, if it had communicators then; 0: none.
+pid_t inherited_from = 0;
+pid_t own_pid = getpid();
+
 }  // namespace
 
 std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank, int size,
                                                    Milliseconds timeout, const std::string& name) {
+  // The library refuses, too, but not all ranks at once: one would wait for another in the store.
+  if (inherited_from != 0) {
+    C10_THROW_ERROR(DistBackendError,
+                    c10::str("ccl: this process was forked from process ", inherited_from,
+                             ", which had process groups: their threads are not here. Make groups "
+                             "after fork, or start processes by spawn"));
+  }
   tutti_unique_id id;
   if (size > 1) {
     id = agree_on_id(store, rank, size, timeout);
@@ -179,6 +190,10 @@ void Communicator::close_all(Milliseconds patience) {
 }
 
 // The old one may be locked by a thread that is not here.
-void Communicator::forget_all() { registry_now() = new Registry; }
+void Communicator::forget_all() {
+  if (!registry().all.empty()) inherited_from = own_pid;
+  own_pid = getpid();
+  registry_now() = new Registry;
+}
 
 }  // namespace tutti_torch

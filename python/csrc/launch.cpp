@@ -76,8 +76,8 @@ at::Tensor Launch::hold(at::Tensor tensor) {
 
 at::Tensor Launch::staged(const at::Tensor& tensor) {
   const at::NoGradGuard no_grad;
-  const at::Tensor values = tensor.detach().resolve_conj().resolve_neg();
-  return hold(reduces_bools_ ? values.view(at::kByte).ne(0) : values.contiguous());
+  const at::Tensor values = tensor.detach().resolve_conj().resolve_neg().contiguous();
+  return hold(reduces_bools_ ? values.view(at::kByte).ne(0) : values);
 }
 
 const void* Launch::input(const at::Tensor& tensor) {

@@ -54,11 +54,12 @@ TEST(Chains, AreComparedWhenRanksPart) {
   std::atomic<bool> closed = false;
   run_on_hosts("ab", [&](Communicator& on) {
     int32_t value = 0;
-    ASSERT_TRUE(on.executor().run(own_broadcast(on, value)).ok());
+    const Status own = on.executor().run(own_broadcast(on, value));
+    EXPECT_TRUE(own.ok()) << own.message();
     while (on.rank() == 1 && !closed) usleep(1000);
     const Status status = on.close();
     closed = true;
-    EXPECT_TRUE(on.rank() == 0 ? status.ok() : names_both(status));
+    EXPECT_TRUE(on.rank() == 0 ? status.ok() : names_both(status)) << status.message();
   });
 }
 
