@@ -54,12 +54,12 @@ TEST(Chains, AreComparedWhenRanksPart) {
   std::atomic<bool> closed = false;
   run_on_hosts("ab", [&](Communicator& on) {
     int32_t value = 0;
-    const Status own = on.executor().run(own_broadcast(on, value));
-    EXPECT_TRUE(own.ok()) << own.message();
-    while (on.rank() == 1 && !closed) usleep(1000);
-    const Status status = on.close();
+    // The other rank's words may come before the call ends.
+    Status status = on.executor().run(own_broadcast(on, value));
+    while (status.ok() && on.rank() == 1 && !closed) usleep(1000);
+    if (status.ok()) status = on.close();
     closed = true;
-    EXPECT_TRUE(on.rank() == 0 ? status.ok() : names_both(status)) << status.message();
+    EXPECT_TRUE((on.rank() == 0 && status.ok()) || names_both(status)) << status.message();
   });
 }
 
@@ -68,8 +68,8 @@ TEST(Chains, AreComparedByOneAtLeastOfRanksThatPartAtOnce) {
   std::atomic<int> found = 0;
   run_on_hosts("ab", [&](Communicator& on) {
     int32_t value = 0;
-    ASSERT_TRUE(on.executor().run(own_broadcast(on, value)).ok());
-    const Status status = on.close();
+    Status status = on.executor().run(own_broadcast(on, value));
+    if (status.ok()) status = on.close();
     if (status.ok()) return;
     EXPECT_TRUE(names_both(status));
     ++found;
