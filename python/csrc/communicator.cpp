@@ -191,7 +191,10 @@ void Communicator::close_all(Milliseconds patience) {
 
 // The old one may be locked by a thread that is not here.
 void Communicator::forget_all() {
-  if (!registry().all.empty()) inherited_from = own_pid;
+  const auto& all = registry().all;
+  const bool any =
+      std::any_of(all.begin(), all.end(), [](const auto& it) { return !it.expired(); });
+  if (any) inherited_from = own_pid;
   own_pid = getpid();
   registry_now() = new Registry;
 }
