@@ -16,6 +16,12 @@ Streams::Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Mill
       coalescing_(coalescing),
       program_(make("", timeout)) {}
 
+// A store that ends in a forked child would end for the parents, too: a FileStore counts the child
+// as one of them, and the last one removes the file.
+Streams::~Streams() {
+  if (!owner_.here()) store_.release();
+}
+
 std::unique_ptr<Stream> Streams::make(const std::string& origin, Milliseconds timeout) {
   const std::string below = origin.empty() ? name_ : origin + "/" + name_;
   auto callbacks = std::make_shared<CallbackQueue>(below);

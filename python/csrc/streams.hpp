@@ -16,6 +16,7 @@
 
 #include "callbacks.hpp"
 #include "communicator.hpp"
+#include "owner.hpp"
 
 namespace tutti_torch {
 
@@ -38,6 +39,7 @@ class Streams {
   // Makes the program's stream, as Communicator::create() does.
   Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
           std::string name, Coalescing* coalescing);
+  ~Streams();
 
   Stream& program() { return *program_; }
   std::shared_ptr<const Stream> shared_program() const { return program_; }
@@ -61,7 +63,8 @@ class Streams {
   std::unique_ptr<Stream> make(const std::string& origin, Milliseconds timeout);
   void for_each(const std::function<void(Communicator&)>& visit);
 
-  const c10::intrusive_ptr<c10d::Store> store_;
+  const Owner owner_;
+  c10::intrusive_ptr<c10d::Store> store_;
   const int rank_;
   const int size_;
   const std::string name_;

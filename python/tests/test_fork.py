@@ -10,6 +10,8 @@ import torch
 import torch.distributed as dist
 from torch.utils.data import DataLoader, TensorDataset
 
+from ranks import TIMEOUT
+
 CHILD_S = 60
 
 
@@ -76,6 +78,8 @@ def leave_in_child(way):
     go_on()
     said = in_child(child)
     go_on()
+    # The store is still there.
+    dist.destroy_process_group(dist.new_group(timeout=TIMEOUT))
     return said
 
 

@@ -29,7 +29,7 @@ std::set<std::string> mapped_libraries() {
 
 // What is mapped after devices were looked at by hwloc as it is. hwloc maps its plug-ins and what
 // these are linked with, such as the libraries that find drivers, before it is told anything.
-std::set<std::string> mapped_by_hwloc_itself() {
+[[maybe_unused]] std::set<std::string> mapped_by_hwloc_itself() {
   hwloc_topology_t raw = nullptr;
   EXPECT_EQ(hwloc_topology_init(&raw), 0);
   const TopologyHandle topology(raw);
@@ -45,7 +45,9 @@ TEST(Topology, OfDevicesStartsNoDriver) {
     ASSERT_TRUE(device_nearness(std::array<std::string, 1>{"eth0"}, usable_cores()).ok());
     ASSERT_TRUE(load_topology(usable_cores()).ok());
     EXPECT_EQ(mapped_libraries(), before);
+#ifndef TUTTI_SANITIZED  // the drivers leak
     if (mapped_by_hwloc_itself() == before) GTEST_SKIP() << "no driver that hwloc would start";
+#endif
   });
 }
 

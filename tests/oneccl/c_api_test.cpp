@@ -149,10 +149,10 @@ TEST(OneCcl, BlocksGoWhereTheyBelong) {
     EXPECT_EQ(block, 10 + rank);
 
     // In place, as NCCL's users know it.
-    EXPECT_SUCCESS(
-        onecclReduceScatter(mine.data(), &mine[rank], 1, onecclInt32, onecclSum, comm, nullptr));
-    EXPECT_EQ(mine[static_cast<size_t>(rank)], 30 + 3 * rank);
-    EXPECT_SUCCESS(onecclAllGather(&mine[rank], mine.data(), 1, onecclInt32, comm, nullptr));
+    int* const own = &mine[static_cast<size_t>(rank)];
+    EXPECT_SUCCESS(onecclReduceScatter(mine.data(), own, 1, onecclInt32, onecclSum, comm, nullptr));
+    EXPECT_EQ(*own, 30 + 3 * rank);
+    EXPECT_SUCCESS(onecclAllGather(own, mine.data(), 1, onecclInt32, comm, nullptr));
     EXPECT_EQ(mine, (std::vector<int>{30, 33, 36}));
   });
 }
