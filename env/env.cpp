@@ -62,7 +62,7 @@ VariableReport read_variable(const std::string& name, const typename BoundsOf<T>
 
 std::vector<VariableReport> read_table(const Getter& getter, Environment& environment) {
   std::vector<VariableReport> reports;
-#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \
+#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) \
   reports.push_back(read_variable<type>(name, {lowest, highest}, help, getter, environment.field));
 #include "env/variables.inc"
 #undef TUTTI_VARIABLE
@@ -98,6 +98,16 @@ Result<Environment> read_environment(const Getter& getter) {
   }
   if (!errors.empty()) return Status(Code::kInvalidArgument, errors);
   return environment;
+}
+
+std::vector<JobSetting> job_settings(const Environment& environment) {
+  std::vector<JobSetting> settings;
+#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) \
+  if (SettingScope::scope == SettingScope::kJob)                                       \
+    settings.push_back({name, print_value(environment.field)});
+#include "env/variables.inc"
+#undef TUTTI_VARIABLE
+  return settings;
 }
 
 std::vector<VariableReport> report_variables(const Getter& getter) {

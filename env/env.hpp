@@ -32,8 +32,11 @@ enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };
 enum class KvsMode : uint8_t { kPmi, kMpi };
 enum class Mnic : uint8_t { kNone, kLocal, kGlobal };
 
+// Whether all ranks of a job must have one value, or each process may have its own.
+enum class SettingScope : uint8_t { kJob, kProcess };
+
 struct Environment {
-#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) \
+#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) \
   type field = default_value;
 #include "env/variables.inc"
 #undef TUTTI_VARIABLE
@@ -48,6 +51,14 @@ std::vector<std::string> process_environment_names();
 // value counts as not set. A variable may also be set under an alias (env/aliases.inc); its own
 // name wins.
 Result<Environment> read_environment(const Getter& getter);
+
+// The values of the variables whose scope is kJob, as they could be given; in the order of the
+// table, which is the same in every process.
+struct JobSetting {
+  std::string_view name;
+  std::string value;
+};
+std::vector<JobSetting> job_settings(const Environment& environment);
 
 // Something to tell the user about the variables that are set; for the log.
 struct EnvironmentNotice {

@@ -23,7 +23,7 @@ constexpr VariableAlias kAliases[] = {
 };
 
 constexpr std::string_view kVariables[] = {
-#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, help) name,
+#define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) name,
 #include "env/variables.inc"
 #undef TUTTI_VARIABLE
 };

@@ -25,43 +25,12 @@ uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-struct Named {
-  const char* variable;
-  uint64_t value;
-};
-
 // Everything from which ranks derive what their peers do.
-std::vector<Named> shared_settings(const Environment& environment, bool strict) {
-  return {
-      {"the version of Tutti", TUTTI_VERSION},
-      {"CCL_WORKER_COUNT", static_cast<uint64_t>(environment.worker_count)},
-      {"TUTTI_STRICT", strict ? 1u : 0u},
-      {"TUTTI_SHM_SLOT_BYTES", environment.slot_bytes},
-      {"TUTTI_SHM_WINDOW_BYTES", environment.window_bytes},
-      {"TUTTI_SHM_CHUNK_BYTES", environment.chunk_bytes},
-      {"TUTTI_SHM_PULL", environment.pull.value_or(false) ? 1u : 0u},
-      {"TUTTI_SHM_PULL (0: auto)", environment.pull.has_value() ? 1u : 0u},
-      {"TUTTI_ADAPT", environment.adapt ? 1u : 0u},
-      {"TUTTI_PULL_READERS", static_cast<uint64_t>(environment.pull_readers)},
-      {"TUTTI_NETWORK_MEASURE", environment.measure_network ? 1u : 0u},
-      {"TUTTI_STREAM_BYTES", environment.stream_bytes.value_or(0)},
-      {"TUTTI_STREAM_BYTES (0: auto)", environment.stream_bytes.has_value() ? 1u : 0u},
-      {"CCL_ATL_TRANSPORT (as a hash)", hash_of(environment.atl_transport)},
-      {"CCL_ALLREDUCE (as a hash)", hash_of(environment.allreduce)},
-      {"CCL_BROADCAST (as a hash)", hash_of(environment.broadcast)},
-      {"CCL_ALLGATHER (as a hash)", hash_of(environment.allgather)},
-      {"CCL_REDUCE_SCATTER (as a hash)", hash_of(environment.reduce_scatter)},
-      {"CCL_REDUCE (as a hash)", hash_of(environment.reduce)},
-      {"CCL_ALLTOALL (as a hash)", hash_of(environment.alltoall)},
-      {"CCL_GATHER (as a hash)", hash_of(environment.gather)},
-      {"CCL_SCATTER (as a hash)", hash_of(environment.scatter)},
-      {"CCL_ALLGATHERV (as a hash)", hash_of(environment.allgatherv)},
-      {"CCL_REDUCE_SCATTERV (as a hash)", hash_of(environment.reduce_scatterv)},
-      {"CCL_ALLTOALLV (as a hash)", hash_of(environment.alltoallv)},
-      {"CCL_GATHERV (as a hash)", hash_of(environment.gatherv)},
-      {"CCL_SCATTERV (as a hash)", hash_of(environment.scatterv)},
-      {"CCL_BARRIER (as a hash)", hash_of(environment.barrier)},
-  };
+std::vector<JobSetting> shared_settings(Environment environment, bool strict) {
+  environment.strict = strict;
+  std::vector<JobSetting> settings = job_settings(environment);
+  settings.insert(settings.begin(), {"the version of Tutti", std::to_string(TUTTI_VERSION)});
+  return settings;
 }
 
 std::vector<int> to_list(const cpu_set_t& cores) {
@@ -80,31 +49,51 @@ struct Whereabouts {
 };
 
 struct Entry {
-  std::vector<uint64_t> values;
   Whereabouts place;
+  std::vector<std::string> values;  // in the order of the settings
 };
 
-std::vector<std::byte> pack(const std::vector<Named>& settings, const Whereabouts& place) {
-  std::vector<std::byte> bytes(settings.size() * sizeof(uint64_t) + sizeof place);
-  std::byte* next = bytes.data();
-  for (const Named& setting : settings) {
-    std::memcpy(next, &setting.value, sizeof setting.value);
-    next += sizeof setting.value;
-  }
-  std::memcpy(next, &place, sizeof place);
+// The place, then each value and a 0.
+std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const Whereabouts& place) {
+  std::string texts;
+  for (const JobSetting& setting : settings) texts.append(setting.value).push_back('\0');
+  std::vector<std::byte> bytes(sizeof place + texts.size());
+  std::memcpy(bytes.data(), &place, sizeof place);
+  std::memcpy(bytes.data() + sizeof place, texts.data(), texts.size());
   return bytes;
 }
 
-Result<Entry> unpack(const std::vector<std::byte>& bytes, size_t settings, int rank) {
-  Entry entry{.values = std::vector<uint64_t>(settings), .place = {}};
-  if (bytes.size() != settings * sizeof(uint64_t) + sizeof entry.place) {
-    return Status::format(Code::kMismatch,
-                          "rank {} runs a version of Tutti that names its settings differently",
-                          rank);
+Result<Entry> unpack(const std::vector<std::byte>& bytes, int rank) {
+  Entry entry{};
+  if (bytes.size() < sizeof entry.place) {
+    return Status::format(Code::kMismatch, "rank {} says {} bytes of its settings, not {} or more",
+                          rank, bytes.size(), sizeof entry.place);
   }
-  std::memcpy(entry.values.data(), bytes.data(), settings * sizeof(uint64_t));
-  std::memcpy(&entry.place, bytes.data() + settings * sizeof(uint64_t), sizeof entry.place);
+  std::memcpy(&entry.place, bytes.data(), sizeof entry.place);
+  const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof entry.place);
+  const char* const end = text + bytes.size() - sizeof entry.place;
+  while (text < end) {
+    const char* const stop = std::find(text, end, '\0');
+    entry.values.emplace_back(text, stop);
+    text = stop + 1;
+  }
   return entry;
+}
+
+std::string shown(const std::string& value) { return value.empty() ? "not set" : value; }
+
+Status compare(const std::vector<JobSetting>& mine, int my_rank,
+               const std::vector<std::string>& theirs, int rank) {
+  for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i) {
+    if (theirs[i] == mine[i].value) continue;
+    return Status::format(Code::kMismatch, "{} differs between ranks: {} on rank {}, {} on rank {}",
+                          mine[i].name, shown(mine[i].value), my_rank, shown(theirs[i]), rank);
+  }
+  if (mine.size() == theirs.size()) return {};
+  return Status::format(Code::kMismatch,
+                        "rank {} has {} settings that all must share, rank {} has {}: their "
+                        "versions of Tutti differ",
+                        my_rank, mine.size(), rank, theirs.size());
 }
 
 std::string boot_id() {
@@ -139,7 +128,7 @@ uint64_t own_mark(const Environment& environment, int rank) {
 }  // namespace
 
 Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict) {
-  const std::vector<Named> settings = shared_settings(environment, strict);
+  const std::vector<JobSetting> settings = shared_settings(environment, strict);
   Whereabouts mine{};
   mine.host =
       exchange.ranks() > 1 ? own_mark(environment, exchange.rank()) : host_mark(environment);
@@ -158,14 +147,9 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   std::vector<uint64_t> marks;
   std::vector<int> domains;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
-    Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], settings.size(), rank);
+    Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], rank);
     if (!entry.ok()) return entry.status();
-    for (size_t i = 0; i < settings.size(); ++i) {
-      if (entry->values[i] == settings[i].value) continue;
-      return Status::format(
-          Code::kMismatch, "{} differs between ranks: {} on rank {}, {} on rank {}",
-          settings[i].variable, settings[i].value, exchange.rank(), entry->values[i], rank);
-    }
+    TUTTI_RETURN_IF_ERROR(compare(settings, exchange.rank(), entry->values, rank));
     marks.push_back(entry->place.host);
     domains.push_back(static_cast<int>(entry->place.domain));
     if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);

@@ -30,11 +30,6 @@ constexpr std::array<TypeInfo, kDataTypes> kTypeInfo = {{
 constexpr std::array<std::string_view, 10> kOpNames = {
     "sum", "prod", "min", "max", "avg", "band", "bor", "bxor", "premul_sum", "user"};
 
-constexpr std::array<std::string_view, kCollectives> kCollectiveNames = {
-    "allreduce",      "reduce",          "broadcast", "allgather", "allgatherv",
-    "reduce_scatter", "reduce_scatterv", "alltoall",  "alltoallv", "gather",
-    "gatherv",        "scatter",         "scatterv",  "barrier"};
-
 }  // namespace
 
 std::string_view type_name(DataType type) { return kTypeInfo[static_cast<size_t>(type)].name; }
@@ -52,26 +47,6 @@ bool needs_rank_order(ReduceOp op, DataType type) {
   const bool rounds = op == ReduceOp::kSum || op == ReduceOp::kProd || op == ReduceOp::kAvg ||
                       op == ReduceOp::kPremulSum;
   return rounds && !is_integer(type) && type_size(type) < sizeof(float);
-}
-
-std::string_view collective_name(Collective collective) {
-  return kCollectiveNames[static_cast<size_t>(collective)];
-}
-
-bool has_root(Collective collective) {
-  return collective == Collective::kReduce || collective == Collective::kBroadcast ||
-         collective == Collective::kGather || collective == Collective::kGatherv ||
-         collective == Collective::kScatter || collective == Collective::kScatterv;
-}
-
-bool root_gives(Collective collective) {
-  return collective == Collective::kBroadcast || collective == Collective::kScatter;
-}
-
-bool is_uneven(Collective collective) {
-  return collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv ||
-         collective == Collective::kAlltoallv || collective == Collective::kGatherv ||
-         collective == Collective::kScatterv;
 }
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace tutti {
@@ -68,29 +69,10 @@ bool needs_rank_order(ReduceOp op, DataType type);
 bool op_supports(ReduceOp op, DataType type);
 
 enum class Collective : uint8_t {
-  kAllreduce,
-  kReduce,
-  kBroadcast,
-  kAllgather,
-  kAllgatherv,
-  kReduceScatter,
-  kReduceScatterv,
-  kAlltoall,
-  kAlltoallv,
-  kGather,
-  kGatherv,
-  kScatter,
-  kScatterv,
-  kBarrier,
+#define TUTTI_COLLECTIVE(id, ...) id,
+#include "core/collectives.inc"
+#undef TUTTI_COLLECTIVE
 };
-constexpr int kCollectives = 14;
-
-std::string_view collective_name(Collective collective);
-bool has_root(Collective collective);
-// Whether others get what the root has, of one size: broadcast and scatter.
-bool root_gives(Collective collective);
-// Whether blocks differ in size: the names that end in v.
-bool is_uneven(Collective collective);
 
 // What a buffer of a collective holds: nothing (it is not looked at), one block, or one per rank.
 enum class Blocks : uint8_t { kNone, kOne, kPerRank };
@@ -98,26 +80,50 @@ struct BufferBlocks {
   Blocks send = Blocks::kNone;
   Blocks recv = Blocks::kNone;
 };
-// Of the root, or of any other rank; the same where there is no root.
+enum class Root : uint8_t { kNone, kSends, kReceives };
+enum class BlockSizes : uint8_t { kEven, kUneven };
+
+// One line of core/collectives.inc.
+struct CollectiveFacts {
+  std::string_view name;
+  BufferBlocks blocks;  // of the root, where there is one
+  Root root;
+  BlockSizes sizes;
+  bool reduces;
+};
+inline constexpr CollectiveFacts kCollectiveFacts[] = {
+#define TUTTI_COLLECTIVE(id, name, variable, send, recv, root, sizes, reduces, of_sizes) \
+  {#name, {Blocks::send, Blocks::recv}, Root::root, BlockSizes::sizes, reduces},
+#include "core/collectives.inc"
+#undef TUTTI_COLLECTIVE
+};
+constexpr int kCollectives = static_cast<int>(std::size(kCollectiveFacts));
+
+constexpr const CollectiveFacts& facts_of(Collective collective) {
+  return kCollectiveFacts[static_cast<size_t>(collective)];
+}
+constexpr std::string_view collective_name(Collective collective) {
+  return facts_of(collective).name;
+}
+constexpr bool has_root(Collective collective) { return facts_of(collective).root != Root::kNone; }
+// Whether blocks differ in size: the names that end in v.
+constexpr bool is_uneven(Collective collective) {
+  return facts_of(collective).sizes == BlockSizes::kUneven;
+}
+constexpr bool reduces(Collective collective) { return facts_of(collective).reduces; }
+// Whether others get what the root has, of one size: broadcast and scatter.
+constexpr bool root_gives(Collective collective) {
+  return facts_of(collective).root == Root::kSends && !is_uneven(collective);
+}
+
+// The buffers of the root, or of any other rank; the same where there is no root.
 constexpr BufferBlocks blocks_of(Collective collective, bool at_root) {
-  const auto only_root = [at_root](Blocks blocks) { return at_root ? blocks : Blocks::kNone; };
-  switch (collective) {
-    case Collective::kAllreduce: return {Blocks::kOne, Blocks::kOne};
-    case Collective::kReduce: return {Blocks::kOne, only_root(Blocks::kOne)};
-    case Collective::kBroadcast: return {Blocks::kNone, Blocks::kOne};
-    case Collective::kAllgather:
-    case Collective::kAllgatherv: return {Blocks::kOne, Blocks::kPerRank};
-    case Collective::kReduceScatter:
-    case Collective::kReduceScatterv: return {Blocks::kPerRank, Blocks::kOne};
-    case Collective::kAlltoall:
-    case Collective::kAlltoallv: return {Blocks::kPerRank, Blocks::kPerRank};
-    case Collective::kGather:
-    case Collective::kGatherv: return {Blocks::kOne, only_root(Blocks::kPerRank)};
-    case Collective::kScatter:
-    case Collective::kScatterv: return {only_root(Blocks::kPerRank), Blocks::kOne};
-    case Collective::kBarrier: break;
-  }
-  return {};
+  const CollectiveFacts& facts = facts_of(collective);
+  BufferBlocks blocks = facts.blocks;
+  if (at_root) return blocks;
+  if (facts.root == Root::kSends) blocks.send = Blocks::kNone;
+  if (facts.root == Root::kReceives) blocks.recv = Blocks::kNone;
+  return blocks;
 }
 // Whether both buffers can be one: then the smaller is this rank's block of the larger, or they are
 // equal.

@@ -43,11 +43,6 @@ std::string ranks_that_differ(const CallRecord& a, const CallRecord& b) {
 
 }  // namespace
 
-bool reduces(Collective collective) {
-  return collective == Collective::kAllreduce || collective == Collective::kReduce ||
-         collective == Collective::kReduceScatter || collective == Collective::kReduceScatterv;
-}
-
 uint32_t signature_of(const Call& call) {
   const uint64_t op = reduces(call.collective) ? static_cast<uint64_t>(call.op) : 0xff;
   const uint64_t kind = static_cast<uint64_t>(call.collective) |

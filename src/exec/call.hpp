@@ -36,8 +36,6 @@ struct Call {
   std::shared_ptr<const Layouts> layouts;
 };
 
-bool reduces(Collective collective);
-
 // 32 bits in which two calls that do not match differ (but for a chance of 2^-32).
 uint32_t signature_of(const Call& call);
 // The chain of signatures of a lane's calls: two that are equal have equal calls up to there (but

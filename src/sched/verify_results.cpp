@@ -45,8 +45,9 @@ class Results {
       case Collective::kAlltoallv: return check_block_of_each_rank(rank_);
       case Collective::kBarrier: return {};
     }
-    return Status::format(Code::kUnsupported, "the verifier does not know what {} promises",
-                          collective_name(problem_.collective));
+    return Status::format(Code::kUnsupported,
+                          "the verifier does not know what collective {} promises",
+                          static_cast<int>(problem_.collective));
   }
 
   // What lies in a block of the receive buffer, without gaps; `fault` gives the first.

@@ -9,26 +9,15 @@
 namespace tutti {
 namespace {
 
+// In the order of the collectives.
 struct RuleVariable {
-  Collective collective;
   std::string_view name;
   Text Environment::*text;
 };
 constexpr RuleVariable kRuleVariables[] = {
-    {Collective::kAllreduce, "CCL_ALLREDUCE", &Environment::allreduce},
-    {Collective::kBroadcast, "CCL_BROADCAST", &Environment::broadcast},
-    {Collective::kAllgather, "CCL_ALLGATHER", &Environment::allgather},
-    {Collective::kReduceScatter, "CCL_REDUCE_SCATTER", &Environment::reduce_scatter},
-    {Collective::kReduce, "CCL_REDUCE", &Environment::reduce},
-    {Collective::kAlltoall, "CCL_ALLTOALL", &Environment::alltoall},
-    {Collective::kGather, "CCL_GATHER", &Environment::gather},
-    {Collective::kScatter, "CCL_SCATTER", &Environment::scatter},
-    {Collective::kAllgatherv, "CCL_ALLGATHERV", &Environment::allgatherv},
-    {Collective::kReduceScatterv, "CCL_REDUCE_SCATTERV", &Environment::reduce_scatterv},
-    {Collective::kAlltoallv, "CCL_ALLTOALLV", &Environment::alltoallv},
-    {Collective::kGatherv, "CCL_GATHERV", &Environment::gatherv},
-    {Collective::kScatterv, "CCL_SCATTERV", &Environment::scatterv},
-    {Collective::kBarrier, "CCL_BARRIER", &Environment::barrier},
+#define TUTTI_COLLECTIVE(id, name, variable, ...) {"CCL_" #variable, &Environment::name},
+#include "core/collectives.inc"
+#undef TUTTI_COLLECTIVE
 };
 
 // Where nothing else is known. What a process takes for its last-level cache may be shared with
@@ -69,10 +58,7 @@ const Rule* rule_for(const CollectiveRules& rules, const Problem& problem) {
 }  // namespace
 
 std::string_view rule_variable(Collective collective) {
-  for (const RuleVariable& variable : kRuleVariables) {
-    if (variable.collective == collective) return variable.name;
-  }
-  return {};
+  return kRuleVariables[static_cast<size_t>(collective)].name;
 }
 
 Limits limits_of(const Environment& environment, int ranks, int cores) {
@@ -156,12 +142,13 @@ Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFig
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
                                   Advice advice) {
   Selector selector(machine, environment.strict, environment.adapt, std::move(advice));
-  for (const RuleVariable& variable : kRuleVariables) {
+  for (size_t i = 0; i < std::size(kRuleVariables); ++i) {
+    const RuleVariable& variable = kRuleVariables[i];
     Result<Rules> rules =
-        parse_rules(variable.collective, variable.name, environment.*variable.text);
+        parse_rules(static_cast<Collective>(i), variable.name, environment.*variable.text);
     if (!rules.ok()) return rules.status();
     for (const std::string& note : rules->notes) log::info("{}", note);
-    selector.rules_[static_cast<size_t>(variable.collective)] = std::move(rules->rules);
+    selector.rules_[i] = std::move(rules->rules);
   }
   return selector;
 }

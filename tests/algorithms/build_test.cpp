@@ -27,11 +27,6 @@ void for_every_schedule(
   });
 }
 
-bool reduces(Collective collective) {
-  return collective == Collective::kAllreduce || collective == Collective::kReduce ||
-         collective == Collective::kReduceScatter || collective == Collective::kReduceScatterv;
-}
-
 TEST(Algorithms, EachIsFoundByItsName) {
   for (const Algorithm* algorithm : algorithms()) {
     EXPECT_EQ(find_algorithm(algorithm->collective, algorithm->name), algorithm);

@@ -125,6 +125,23 @@ TEST(Environment, ReportsAllBadVariablesAtOnce) {
   EXPECT_NE(environment.status().message().find("TUTTI_STRICT=2"), std::string::npos);
 }
 
+std::string job_setting(const Environment& environment, std::string_view name) {
+  for (const JobSetting& setting : job_settings(environment)) {
+    if (setting.name == name) return setting.value;
+  }
+  return "(of each process)";
+}
+
+TEST(Environment, TellsWhatAllRanksOfAJobMustShare) {
+  const auto environment = read_environment(
+      fake_environment({{"CCL_ALLTOALLV", "flat"}, {"TUTTI_SHM_PULL", "0"}, {"TUTTI_JOB", "x"}}));
+  ASSERT_TRUE(environment.ok());
+  EXPECT_EQ(job_setting(*environment, "CCL_ALLTOALLV"), "flat");
+  EXPECT_EQ(job_setting(*environment, "TUTTI_SHM_PULL"), "0");
+  EXPECT_EQ(job_setting(*environment, "CCL_WORKER_COUNT"), "1");
+  EXPECT_EQ(job_setting(*environment, "TUTTI_JOB"), "(of each process)");
+}
+
 TEST(Environment, AnEmptyValueCountsAsNotSet) {
   EXPECT_EQ(error_of("CCL_WORKER_COUNT", ""), "");
   EXPECT_EQ(report_of("CCL_WORKER_COUNT", fake_environment({{"CCL_WORKER_COUNT", " "}})).origin,

@@ -3,6 +3,8 @@
 """Checks what no compiler checks about the shape of the tree: `layering.py ROOT`.
 
 - A folder of the library includes only itself and what stands before it in LAYERS.
+- Threads sleep and poll in the files of WAITS alone: a wait elsewhere would miss aborts, deaths and
+  interrupts, which wait_until() and wait_for() see to.
 - The library, the tools and the bindings read the environment in env/env.cpp alone.
 - Every source file opens with the project's copyright line: nothing of others is in the tree.
 - No file names the host of a package registry: users choose their own mirrors.
@@ -27,12 +29,29 @@ LAYERS = [
 ]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 OUTSIDE_SRC = {"env", "kernels", "transports", "algorithms"}
+# Where a thread of the library may wait for the system, and for what.
+WAITS = {
+    "src/core/wait.cpp": "wait_until(), by which all waits for peers go",
+    "src/core/socket.cpp": "wait_for(), by which all waits for sockets go",
+    "src/core/shared_pidfd.cpp": "looks whether a process lives, without waiting",
+    "src/comm/monitor.cpp": "the monitor's thread, which waits for deaths",
+    "src/comm/regroup.cpp": "survivors that agree on who is left",
+    "src/bootstrap/service.cpp": "the thread of the meeting service",
+    "src/bootstrap/couriers/pmix.cpp": "the answers of PMIx's own thread",
+    "transports/tcp/port.cpp": "looks at its sockets, without waiting",
+    "transports/mpi/port.cpp": "gives way to the MPI library's threads",
+    "compat/oneccl/communicator.cpp": "calls of other threads, where a communicator is aborted",
+}
 CODE = {".c", ".h", ".cpp", ".hpp", ".inc"}
 NEEDS_COPYRIGHT = {".c", ".h", ".cpp", ".hpp", ".py"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 READS_ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
+WAITING = re.compile(
+    r"\b(?:nanosleep|usleep|sched_yield|epoll_p?wait2?|ppoll|select)\s*\(|this_thread::(?:sleep|yield)"
+    r"|(?<![\w.>:])poll\s*\([^,;{}]+,|\bFUTEX_WAIT|\.wait_(?:for|until)\s*\("
+)
 COPYRIGHT = re.compile(r"Copyright 2026 The Tutti authors\. SPDX-License-Identifier: Apache-2\.0")
 REGISTRY_HOST = re.compile(
     r"\b(?:pypi\.org|pythonhosted\.org|download\.pytorch\.org|conda\.anaconda\.org|registry\.npmjs\.org"
@@ -70,6 +89,18 @@ def environment(path, text):
         yield f"{path}: reads the environment; only env/env.cpp may"
 
 
+def waiting(path, text):
+    if path.parts[0] not in ("src", "env", "kernels", "transports", "algorithms", "compat"):
+        return
+    waits = WAITING.search(COMMENT.sub("", text)) is not None
+    listed = path.as_posix() in WAITS
+    if waits and not listed:
+        yield (f"{path}: waits by itself; wait by wait_until() (core/wait.hpp) or wait_for() "
+               "(core/socket.hpp), or say why in WAITS (tests/layering/layering.py)")
+    if listed and not waits:
+        yield f"{path}: waits no longer; strike it from WAITS (tests/layering/layering.py)"
+
+
 def copyright_line(path, text):
     if path.suffix in NEEDS_COPYRIGHT and not COPYRIGHT.search("\n".join(text.split("\n")[:3])):
         yield f"{path}: lacks the copyright line in its first three lines"
@@ -91,6 +122,7 @@ def complaints(root, paths):
         if path.suffix in CODE:
             yield from layering(path, text)
             yield from environment(path, text)
+            yield from waiting(path, text)
         yield from copyright_line(path, text)
         yield from registry_hosts(path, text)
 

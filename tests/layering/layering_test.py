@@ -38,6 +38,18 @@ class Layering(unittest.TestCase):
         self.assertIn("reads the environment", self.complaints("src/comm/x.cpp", text)[0])
         self.assertEqual(self.complaints("env/env.cpp", text), [])
 
+    def test_waiting_elsewhere_is_found(self):
+        for call in ("nanosleep(&pause, nullptr);", "std::this_thread::sleep_for(pause);",
+                     "poll(&entry, 1, -1);", "changed_.wait_for(lock, pause);"):
+            text = LINE + f"void wait() {{ {call} }}\n"
+            self.assertIn("waits by itself", self.complaints("src/exec/x.cpp", text)[0], call)
+            self.assertEqual(self.complaints("src/comm/monitor.cpp", text), [], call)
+        text = LINE + "while (endpoint_->poll()) step();  // no sleep_for(pause)\n"
+        self.assertEqual(self.complaints("src/exec/x.cpp", text), [])
+
+    def test_a_wait_that_has_gone_is_found(self):
+        self.assertIn("no longer", self.complaints("src/comm/monitor.cpp", LINE)[0])
+
     def test_a_file_without_the_copyright_line_is_found(self):
         self.assertIn("copyright", self.complaints("tools/x.cpp", "int x;\n")[0])
 
