@@ -22,6 +22,7 @@ ARGUMENTS = {
     "tensor_parallel.py": ["--layers 1 --width 64 --tokens 8"],
     "fsdp2.py": ["--steps 6 --layers 1"],
     "elastic_restart.py": ["--epochs 1"],
+    "late_barrier.py": ["ranks=3"],
     "mistakes.py": ["types", "sizes", "calls", "missing", "died"],
 }
 PROGRAMS = sorted([*TORCH.glob("*.py"), *BETTER.glob("*.py")])
