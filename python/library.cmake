@@ -8,9 +8,11 @@ if(TUTTI_BUILD)
   set_target_properties(tutti::tutti PROPERTIES IMPORTED_LOCATION ${TUTTI_BUILD}/libtutti.so
     INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/../include)
   # Without debug information, which is nine tenths of it.
-  install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --install \"${TUTTI_BUILD}\" --strip
-    --component Unspecified --prefix \"\${CMAKE_INSTALL_PREFIX}\" COMMAND_ERROR_IS_FATAL ANY)"
-    COMPONENT python)
+  foreach(component Unspecified links)
+    install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --install \"${TUTTI_BUILD}\" --strip
+      --component ${component} --prefix \"\${CMAKE_INSTALL_PREFIX}\" COMMAND_ERROR_IS_FATAL ANY)"
+      COMPONENT python)
+  endforeach()
 else()
   set(library_folder lib)
   set(CMAKE_INSTALL_LIBDIR ${library_folder})

@@ -5,7 +5,9 @@
 Run by an interpreter that has PyTorch. The wheel is installed to an empty environment, which then
 runs in a root directory of its own that has the files of the interpreter and of PyTorch, the system
 libraries that those two need, and no others: no compiler, no shell, none of the libraries that Tutti
-is built with. Needs the right to change the root directory (root, or namespaces of users).
+is built with. Where that is not allowed (it needs root, or namespaces of users), it runs beside all
+that is on this machine, and says so. Scripts for shells, and a program of oneCCL that is compiled, are
+tried on this machine.
 """
 
 import importlib.metadata
@@ -101,27 +103,78 @@ def make_root(root, environment):
     return " && ".join([*mounts, f"mkdir -p '{root}/tmp'", f"exec chroot '{root}' \"$@\""])
 
 
+# The line of oneCCL's users, before and after which nothing is set that would help.
+SOURCE = 'source "$("$0" -c "import $1 as torch_ccl; print(torch_ccl.cwd)")/env/setvars.sh"'
+
+
+def in_shell(line, *arguments):
+    """What a line of bash prints in a clean environment on this machine, which has compilers."""
+    command = ["bash", "-euc", line, *arguments]
+    run = subprocess.run(command, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        sys.exit(f"wheel_test: {line}: status {run.returncode}\n{run.stdout}{run.stderr}")
+    return run.stdout
+
+
+def try_scripts(environment, site):
+    for package in ("tutti_ccl", "oneccl_bindings_for_pytorch", "torch_ccl"):
+        said = in_shell(f"{SOURCE}; tutti --version; echo $CCL_ROOT", f"{environment}/bin/python", package)
+        assert said.startswith("tutti ") and said.endswith(f"\n{site}/tutti_ccl\n"), said
+
+
+def build_for_oneccl(environment):
+    """A program of oneCCL's C++ API, built as DeepSpeed builds its helper, by CCL_ROOT alone."""
+    source, program = Path(__file__).parent / "oneccl/program.cpp", f"{environment}/program"
+    in_shell(
+        f'{SOURCE} --oneccl; unset CPATH LIBRARY_PATH LD_LIBRARY_PATH; '
+        'c++ -std=c++14 "$2" -I"$CCL_ROOT/include" -L"$CCL_ROOT/lib" -lccl -Wl,-rpath,"$CCL_ROOT/lib" -o "$3"',
+        f"{environment}/bin/python", "oneccl_bindings_for_pytorch", str(source), program)
+    return program
+
+
+def install(wheel, environment):
+    site = make_environment(environment)
+    (Path(environment) / "rank.py").write_text(RANK)
+    subprocess.run([sys.executable, "-m", "pip", "--python", f"{environment}/bin/python", "install", "-q",
+                    "--disable-pip-version-check", "--no-index", wheel], check=True)
+    print(f"installed to {site}")
+    return site
+
+
+def jobs_of(environment):
+    """What is run where there is nothing else: a name, the command, and how often it prints what."""
+    python, rank, tutti = (f"{environment}/{name}" for name in ("bin/python", "rank.py", "bin/tutti"))
+    return [
+        ("torchrun", [python, f"{environment}/bin/torchrun", "--nproc-per-node", "2", rank], 2, "rank is right"),
+        ("tutti run", [python, tutti, "run", "-n", "2", python, rank, "file"], 2, "rank is right"),
+        ("tutti", [python, tutti, "--version"], 1, "tutti "),
+        ("python -m tutti_ccl", [python, "-m", "tutti_ccl", "--version"], 1, "tutti "),
+        ("oneCCL's API", [build_for_oneccl(environment)], 0, "failed"),
+    ]
+
+
+def way_into(root, environment):
+    """What goes before a command that shall see nothing but the environment."""
+    enter = ["unshare", "-m", *(["-r"] if os.geteuid() else []), "sh", "-c"]
+    allowed = subprocess.run([*enter, "mount --bind / /"], capture_output=True, check=False).returncode == 0
+    if allowed:
+        return [*enter, make_root(root, environment), "sh"]
+    print("this process may not change its root directory: what is on this machine can be seen")
+    return []
+
+
 def main():
-    wheel = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
         environment, root = f"{scratch}/environment", f"{scratch}/root"
-        site = make_environment(environment)
-        (Path(environment) / "rank.py").write_text(RANK)
-        subprocess.run([sys.executable, "-m", "pip", "--python", f"{environment}/bin/python", "install", "-q",
-                        "--disable-pip-version-check", "--no-index", str(wheel)], check=True)
-        print(f"installed to {site}")
-        script = make_root(root, environment)
-        enter = ["unshare", "-m", *(["-r"] if os.geteuid() else []), "sh", "-c", script, "sh"]
+        site = install(str(Path(sys.argv[1]).resolve()), environment)
+        try_scripts(environment, site)
+        subprocess.run([Path(__file__).with_name("oneccl_test.sh"), site / "tutti_ccl"], check=True)
+        jobs, enter = jobs_of(environment), way_into(root, environment)
         clean = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-        python, rank = f"{environment}/bin/python", f"{environment}/rank.py"
-        jobs = {
-            "torchrun": [python, f"{environment}/bin/torchrun", "--nproc-per-node", "2", rank],
-            "tutti run": [python, f"{environment}/bin/tutti", "run", "-n", "2", python, rank, "file"],
-        }
-        for name, job in jobs.items():
+        for name, job, count, text in jobs:
             run = subprocess.run([*enter, *job], env=clean, timeout=120, capture_output=True, text=True, check=False)
             print(f"{name}: status {run.returncode}\n{run.stdout}{run.stderr}")
-            if run.returncode != 0 or run.stdout.count("rank is right") != 2:
+            if run.returncode != 0 or run.stdout.count(text) != count:
                 sys.exit(f"wheel_test: {name} failed")
 
 
