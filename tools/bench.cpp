@@ -4,22 +4,20 @@
 // the public C API alone.
 #include <fmt/format.h>
 #include <tutti/tutti.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
-#include "bootstrap/launcher.hpp"
 #include "tools/bench/plot.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/runner.hpp"
+#include "tools/bench/session.hpp"
+#include "tools/need.hpp"
 
 namespace {
 
@@ -41,10 +39,9 @@ struct Options {
   std::string plot;
 };
 
-[[noreturn]] void fail(const std::string& text) {
-  fmt::print(stderr, "tutti bench: {}\n", text);
-  throw CLI::RuntimeError(1);
-}
+constexpr tutti::Need need{"tutti bench"};
+
+[[noreturn]] void fail(const std::string& text) { need.fail(text); }
 
 // ---- what to measure -------------------------------------------------------------------------
 
@@ -59,25 +56,6 @@ std::vector<const Collective*> chosen_collectives(const Options& options) {
       std::string known = "all";
       for (const Collective& each : collectives()) known += fmt::format(", {}", each.name);
       fail(fmt::format("COLLECTIVE is '{}', expected one of: {}", name, known));
-    }
-  }
-  return chosen;
-}
-
-// The numbers below `count` whose names are in `wanted`, or all of them for "all".
-template <typename Name>
-std::vector<int> chosen_names(const std::vector<std::string>& wanted, int count, Name name_of,
-                              std::string_view option) {
-  std::vector<int> chosen;
-  for (const std::string& name : wanted) {
-    std::string known = "all";
-    const size_t before = chosen.size();
-    for (int i = 0; i < count; ++i) {
-      if (name == "all" || name == name_of(i)) chosen.push_back(i);
-      known += fmt::format(", {}", name_of(i));
-    }
-    if (chosen.size() == before) {
-      fail(fmt::format("{} has '{}', expected one of: {}", option, name, known));
     }
   }
   return chosen;
@@ -110,13 +88,12 @@ std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type
 
 // In the order in which they are measured; those that share a table follow one another.
 std::vector<Case> chosen_cases(const Options& options) {
-  const auto types = chosen_names(
+  const auto types = need(numbers_of(
       options.types, tutti::kDataTypes,
-      [](int i) { return std::string_view(tutti_type_name(static_cast<tutti_type>(i))); },
-      "--types");
-  const auto ops = chosen_names(
+      [](int i) { return tutti_type_name(static_cast<tutti_type>(i)); }, "--types"));
+  const auto ops = need(numbers_of(
       options.ops, tutti::kBuiltinReduceOps,
-      [](int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }, "--ops");
+      [](int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }, "--ops"));
   const std::vector<uint64_t> sizes = chosen_sizes(options);
   std::vector<Case> cases;
   for (const Collective* collective : chosen_collectives(options)) {
@@ -143,31 +120,6 @@ bool same_table(const Case& a, const Case& b) {
 }
 
 // ---- measuring -------------------------------------------------------------------------------
-
-// One line on the terminal that is written again and again.
-void show_progress(const std::string& text) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
-}
-
-struct Session {
-  tutti_comm_t comm = nullptr;
-  int rank = 0;
-  int ranks = 0;
-
-  Session() = default;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  ~Session() { tutti_comm_destroy(comm); }
-
-  void open() {
-    if (tutti_comm_create_from_env(nullptr, &comm) != TUTTI_OK ||
-        tutti_comm_rank(comm, &rank) != TUTTI_OK || tutti_comm_size(comm, &ranks) != TUTTI_OK) {
-      fail(tutti_last_error());
-    }
-  }
-};
 
 struct Results {
   std::vector<Measurement> measurements;
@@ -234,38 +186,15 @@ std::string plot(const Heading& heading, const std::vector<Measurement>& measure
   return plot_svg(fmt::format("{} ranks, {}", heading.ranks, heading.form), std::move(series));
 }
 
-// ---- starting --------------------------------------------------------------------------------
-
-bool has_launcher() {
-  const auto place = tutti::detect_job(tutti::process_environment());
-  if (!place.ok()) fail(std::string(place.status().message()));
-  return place->launcher != tutti::kNoLauncher;
-}
-
-// Becomes `tutti run -n RANKS tutti bench ...` with the same arguments.
-[[noreturn]] void start_ranks(int ranks) {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string given((std::istreambuf_iterator<char>(file)), {});
-  std::error_code error;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-  std::vector<std::string> words = {self, "run", "-n", std::to_string(ranks), self};
-  for (size_t at = given.find('\0') + 1; at < given.size(); at += words.back().size() + 1) {
-    words.emplace_back(given.c_str() + at);
-  }
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  execv(self.c_str(), argv.data());
-  fail(fmt::format("cannot start {}: {}", self, std::strerror(errno)));
-}
+// ---- running ----------------------------------------------------------------------------------
 
 void run_bench(Options& options) {
   const std::vector<Case> cases = chosen_cases(options);
   if (cases.empty()) fail("no type given supports any operation given");
-  if (!has_launcher()) start_ranks(options.ranks > 0 ? options.ranks : 2);
+  if (!need(has_launcher())) need(start_ranks(options.ranks > 0 ? options.ranks : 2));
 
   Session session;
-  session.open();
+  need(session.open());
   if (options.ranks > 0 && options.ranks != session.ranks) {
     fail(fmt::format("--ranks is {}, but the launcher started {}", options.ranks, session.ranks));
   }
@@ -380,7 +309,8 @@ void add_bench(CLI::App& app) {
       "time;\n"
       "busbw is that times 2(n-1)/n for allreduce, (n-1)/n for collectives on blocks, and 1 for "
       "the\n"
-      "rest, as nccl-tests define it. Ends with status 1 after an error or a wrong result.");
+      "rest, as nccl-tests define it. Ends with status 1 after an error or a wrong result.\n"
+      "With --nccl-tests it is tutti perf; see also tutti benchmark.");
   bench->callback([o] {
     o->plan.form = kForms.at(o->form);
     run_bench(*o);

@@ -3,6 +3,7 @@
 // The tutti command: a subcommand is a file that defines add_<name>(CLI::App&), and a line in
 // commands.inc.
 #include <tutti/tutti.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -12,6 +13,8 @@
 #include <string_view>
 #include <system_error>
 #include <vector>
+
+#include "tools/names.hpp"
 
 #define TUTTI_COMMAND(name) void add_##name(CLI::App& app);
 #include "tools/commands.inc"
@@ -38,6 +41,19 @@ std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv)
   return words;
 }
 
+// Under another name, this process becomes the same command under its usual one, which is then all
+// that others see, those that start ranks from its command line too.
+void take_usual_name(int argc, char** argv) {
+  const std::vector<std::string> given(argv, argv + argc);
+  std::vector<std::string> words = tutti::usual_words(given);
+  if (words == given) return;
+  std::vector<char*> usual;
+  for (std::string& word : words) usual.push_back(word.data());
+  usual.push_back(nullptr);
+  execv("/proc/self/exe", usual.data());
+  throw std::system_error(errno, std::generic_category(), "cannot start tutti");
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app{"Tutti: collective communication between the processes of a job"};
   app.name("tutti");
@@ -62,6 +78,7 @@ int failed(int error, const char* text) {
 
 int main(int argc, char** argv) {
   try {
+    take_usual_name(argc, argv);
     const int status = run_command(argc, argv);
     if (std::fflush(stdout) == 0) return status;
     const int error = errno;

@@ -148,6 +148,18 @@ TEST(VariableNames, NoneThatOneCclDocumentsIsUnknown) {
   }
 }
 
+// Of those that it does not document but reads, where the reason names what to set instead.
+TEST(VariableNames, ThoseOfOneCclsMeetingsNameOurs) {
+  for (const char* name : {"CCL_KVS_CONNECTION_TIMEOUT", "CCL_KVS_GET_TIMEOUT"}) {
+    EXPECT_EQ(notice(name, LogLevel::kInfo),
+              std::string(name) + "=1 has no effect: see TUTTI_INIT_TIMEOUT_MS");
+  }
+  EXPECT_NE(notice("CCL_KVS_IP_EXCHANGE", LogLevel::kInfo).find("CCL_KVS_IP_PORT"),
+            std::string::npos);
+  EXPECT_NE(notice("CCL_KVS_MPI_ALLGATHER", LogLevel::kInfo).find("CCL_KVS_MODE"),
+            std::string::npos);
+}
+
 TEST(VariableNames, TheProcessesOwnAreListed) {
   ASSERT_EQ(setenv("TUTTI_TEST_OF_NAMES", "a=b", 1), 0);
   const auto names = process_environment_names();

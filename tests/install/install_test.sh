@@ -38,6 +38,13 @@ cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
   -Wl,-rpath,"$(dirname "$library")"
 "$prefix/by_pkg_config"
 
+for example in "$here"/../../examples/cpp/*.cpp; do
+  c++ -std=c++20 -Wall -Wextra -Werror "$example" -o "$prefix/example" "${flags[@]}" \
+    -Wl,-rpath,"$(dirname "$library")"
+  "$prefix/root/bin/tutti" run -n 2 "$prefix/example" >"$prefix/said" || fail "$example fails"
+  grep -q 'rank 1' "$prefix/said" || fail "$example says: $(cat "$prefix/said")"
+done
+
 "$prefix/root/bin/tutti" --version | grep -q '^tutti [0-9]' || fail 'the tutti command does not run'
 
 "$here/env_test.sh" "$prefix/root"

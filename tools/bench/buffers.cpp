@@ -90,16 +90,21 @@ void Buffers::prepare(size_t set) {
 
 // One block after the other, rank r's being its own data from element `first` on.
 std::optional<Mismatch> Buffers::check_all_ranks(const Call& call, size_t first) const {
+  std::optional<Mismatch> found;
   for (int rank = 0; rank < setting_.ranks; ++rank) {
     const size_t offset = static_cast<size_t>(rank) * case_.count;
     const auto* block =
         static_cast<const std::byte*>(call.recv) + offset * tutti_type_size(case_.type);
-    if (auto mismatch = input(rank).find_mismatch(block, first, case_.count)) {
+    auto mismatch = input(rank).find_mismatch(block, first, case_.count);
+    if (!mismatch) continue;
+    if (found) {
+      found->wrong += mismatch->wrong;
+    } else {
       mismatch->index += offset;
-      return mismatch;
+      found = mismatch;
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 std::optional<Mismatch> Buffers::check(size_t set) const {

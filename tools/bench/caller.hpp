@@ -45,18 +45,49 @@ class Caller {
       const tutti_status status = tutti_request_start(request);
       return status != TUTTI_OK ? status : tutti_request_wait(request);
     }
-    tutti_status status = collective_.nonblocking(calls_[set], &request);
-    if (status != TUTTI_OK) return status;
-    status = tutti_request_wait(request);
+    const tutti_status status = collective_.nonblocking(calls_[set], &request);
+    return status != TUTTI_OK ? status : finish(request);
+  }
+
+  // A call on every set, all started before the first is waited for; not in the blocking form.
+  tutti_status start_all() {
+    if (form_ == Form::kPersistent) {
+      for (tutti_request_t request : requests_) {
+        const tutti_status status = tutti_request_start(request);
+        if (status != TUTTI_OK) return status;
+      }
+      return TUTTI_OK;
+    }
+    for (const Call& call : calls_) {
+      tutti_request_t request = nullptr;
+      const tutti_status status = collective_.nonblocking(call, &request);
+      if (status != TUTTI_OK) return status;
+      requests_.push_back(request);
+    }
+    return TUTTI_OK;
+  }
+  tutti_status wait_all() {
+    tutti_status first = TUTTI_OK;
+    for (tutti_request_t request : requests_) {
+      const bool persistent = form_ == Form::kPersistent;
+      const tutti_status status = persistent ? tutti_request_wait(request) : finish(request);
+      if (first == TUTTI_OK) first = status;
+    }
+    if (form_ != Form::kPersistent) requests_.clear();
+    return first;
+  }
+
+ private:
+  static tutti_status finish(tutti_request_t request) {
+    const tutti_status status = tutti_request_wait(request);
     const tutti_status freed = tutti_request_free(request);
     return status != TUTTI_OK ? status : freed;
   }
 
- private:
   const Collective& collective_;
   const std::vector<Call>& calls_;
   Form form_;
-  std::vector<tutti_request_t> requests_;
+  std::vector<tutti_request_t> requests_;  // persistent, or under way
 };
 
 }  // namespace tutti::bench

@@ -199,6 +199,7 @@ bool Pattern::acceptable(const std::byte* got, size_t index) const {
 std::optional<Mismatch> Pattern::find_mismatch(const void* buffer, size_t first,
                                                size_t count) const {
   const auto* got = static_cast<const std::byte*>(buffer);
+  std::optional<Mismatch> found;
   size_t done = 0;
   while (done < count) {
     const size_t j = (first + done) % kPeriod;
@@ -207,13 +208,16 @@ std::optional<Mismatch> Pattern::find_mismatch(const void* buffer, size_t first,
     if (std::memcmp(got + done * width_, &period_[j * width_], run * width_) != 0) {
       for (size_t i = done; i < done + run; ++i) {
         if (acceptable(got + i * width_, first + i)) continue;
-        return Mismatch{i, describe(type_, got + i * width_),
-                        describe(type_, &period_[(first + i) % kPeriod * width_])};
+        if (!found) {
+          found = Mismatch{0, i, describe(type_, got + i * width_),
+                           describe(type_, &period_[(first + i) % kPeriod * width_])};
+        }
+        ++found->wrong;
       }
     }
     done += run;
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace tutti::bench

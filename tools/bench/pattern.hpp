@@ -18,6 +18,7 @@
 namespace tutti::bench {
 
 struct Mismatch {
+  size_t wrong;  // elements that are not what they must be; the others say which is the first
   size_t index;  // in the buffer that was looked at
   std::string got;
   std::string expected;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <new>
+#include <numeric>
 
 namespace tutti::bench {
 
@@ -72,28 +73,31 @@ Runner::Runner(tutti_comm_t comm, int rank, int ranks, const Plan& plan)
       clock_us_(clock_cost_us()),
       random_(static_cast<uint64_t>(rank) + 1) {}
 
-Result<std::vector<Statistics>> Runner::exchange(const Statistics& mine) {
-  std::vector<Statistics> all(static_cast<size_t>(ranks_));
-  constexpr size_t kFields = sizeof(Statistics) / sizeof(double);
+template <typename Value>
+Result<std::vector<Value>> Runner::exchange(const Value& mine) {
+  std::vector<Value> all(static_cast<size_t>(ranks_));
   TUTTI_RETURN_IF_ERROR(
-      status_of(tutti_allgather(&mine, all.data(), kFields, TUTTI_FLOAT64, comm_)));
+      status_of(tutti_allgather(&mine, all.data(), sizeof(Value), TUTTI_UINT8, comm_)));
   return all;
 }
 
-Result<double> Runner::from_rank_0(double value) {
-  std::vector<double> all(static_cast<size_t>(ranks_));
-  TUTTI_RETURN_IF_ERROR(status_of(tutti_allgather(&value, all.data(), 1, TUTTI_FLOAT64, comm_)));
-  return all.front();
+Status Runner::agree(const Status& mine) {
+  auto failed = exchange(static_cast<uint8_t>(mine.ok() ? 0 : 1));
+  if (!failed.ok()) return failed.status();
+  if (!mine.ok()) return mine;
+  const auto found = std::find(failed->begin(), failed->end(), 1);
+  if (found == failed->end()) return {};
+  return Status::format(Code::kAborted, "stopped because rank {} failed", found - failed->begin());
 }
 
-Status Runner::agree(const Status& mine) {
-  const uint8_t failed = mine.ok() ? 0 : 1;
-  std::vector<uint8_t> all(static_cast<size_t>(ranks_));
-  TUTTI_RETURN_IF_ERROR(status_of(tutti_allgather(&failed, all.data(), 1, TUTTI_UINT8, comm_)));
-  if (!mine.ok()) return mine;
-  const auto found = std::find(all.begin(), all.end(), 1);
-  if (found == all.end()) return {};
-  return Status::format(Code::kAborted, "stopped because rank {} failed", found - all.begin());
+Status Runner::compare(Buffers& buffers, size_t set) {
+  const auto wrong = buffers.check(set);
+  if (!wrong) return {};
+  wrong_ += wrong->wrong;
+  if (plan_.counts_wrong) return {};
+  return Status::format(Code::kInternal,
+                        "wrong result: rank {}, buffer {}, index {}, got {}, expected {}", rank_,
+                        set, wrong->index, wrong->got, wrong->expected);
 }
 
 Status Runner::check(Buffers& buffers, Caller& caller) {
@@ -101,44 +105,65 @@ Status Runner::check(Buffers& buffers, Caller& caller) {
   for (size_t set = 0; set < plan_.buffers; ++set) {
     if (plan_.check) buffers.prepare(set);
     TUTTI_RETURN_IF_ERROR(status_of(caller(set)));
-    if (!plan_.check || !mine.ok()) continue;
-    if (const auto wrong = buffers.check(set)) {
-      mine = Status::format(Code::kInternal,
-                            "wrong result: rank {}, buffer {}, index {}, got {}, expected {}",
-                            rank_, set, wrong->index, wrong->got, wrong->expected);
-    }
+    if (plan_.check && mine.ok()) mine = compare(buffers, set);
   }
   return agree(mine);
 }
 
-Result<std::vector<double>> Runner::sample(Caller& caller, size_t calls) {
+Status Runner::make_calls(size_t number, Caller& caller) {
+  if (!plan_.together) return status_of(caller(number % plan_.buffers));
+  TUTTI_RETURN_IF_ERROR(status_of(caller.start_all()));
+  const double started = now_us();
+  TUTTI_RETURN_IF_ERROR(status_of(caller.wait_all()));
+  wait_us_ += now_us() - started;
+  return {};
+}
+
+Result<std::vector<double>> Runner::sample(Buffers& buffers, Caller& caller, size_t calls) {
   std::vector<double> samples(calls);
+  wait_us_ = 0;
   double begin = now_us();
   for (size_t i = 0; i < calls; ++i) {
+    if (plan_.check_each) {
+      for (size_t set = 0; set < plan_.buffers; ++set) buffers.prepare(set);
+      TUTTI_RETURN_IF_ERROR(status_of(tutti_barrier(comm_)));
+      begin = now_us();
+    }
     if (plan_.skew_us > 0) {
       random_ = random_ * 6364136223846793005U + 1442695040888963407U;
       const double wait = plan_.skew_us * static_cast<double>(random_ >> 32) / 4294967296.0;
       for (const double until = begin + wait; begin < until;) begin = now_us();
     }
-    TUTTI_RETURN_IF_ERROR(status_of(caller(i % plan_.buffers)));
+    TUTTI_RETURN_IF_ERROR(make_calls(i, caller));
     const double end = now_us();
     samples[i] = std::max(0.0, end - begin - clock_us_);
     begin = end;
+    if (!plan_.check_each) continue;
+    Status mine;
+    for (size_t set = 0; set < plan_.buffers && mine.ok(); ++set) {
+      if (plan_.together || set == i % plan_.buffers) mine = compare(buffers, set);
+    }
+    TUTTI_RETURN_IF_ERROR(agree(mine));
   }
   return samples;
 }
 
 // Calls until everything is warm; how many calls then fit in the time of a case.
-Result<size_t> Runner::warm_up(Caller& caller) {
+Result<size_t> Runner::warm_up(Buffers& buffers, Caller& caller) {
+  if (plan_.exactly) {
+    auto samples = sample(buffers, caller, plan_.warm_up);
+    if (!samples.ok()) return samples.status();
+    return plan_.iterations;
+  }
   size_t calls = 3;
   double us_per_call = 0;
   for (int trial = 0; trial < 2; ++trial) {
     const double begin = now_us();
-    auto samples = sample(caller, calls);
+    auto samples = sample(buffers, caller, calls);
     if (!samples.ok()) return samples.status();
-    auto agreed = from_rank_0((now_us() - begin) / static_cast<double>(calls));
+    auto agreed = exchange((now_us() - begin) / static_cast<double>(calls));
     if (!agreed.ok()) return agreed.status();
-    us_per_call = *agreed;
+    us_per_call = agreed->front();  // all take rank 0's
     calls = plan_.warm_up > 0 ? plan_.warm_up : fit(plan_.seconds / 10, us_per_call, 1, 2000);
   }
   if (plan_.iterations > 0) return plan_.iterations;
@@ -146,20 +171,30 @@ Result<size_t> Runner::warm_up(Caller& caller) {
 }
 
 Result<Measurement> Runner::measure(const Case& measured, Buffers& buffers, Caller& caller) {
+  wrong_ = 0;
   TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("before timing"));
-  auto iterations = warm_up(caller);
+  auto iterations = warm_up(buffers, caller);
   if (!iterations.ok()) return iterations.status();
-  auto samples = sample(caller, *iterations);
+  auto samples = sample(buffers, caller, *iterations);
   if (!samples.ok()) return samples.status();
-  auto ranks = exchange(summarize(*samples));
+  Statistics mine = summarize(*samples);
+  mine.wait = wait_us_ / static_cast<double>(*iterations);
+  auto ranks = exchange(mine);
   if (!ranks.ok()) return ranks.status();
   TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("after timing"));
+  auto wrong = exchange(wrong_);
+  if (!wrong.ok()) return wrong.status();
 
   const Statistics all = over_ranks(*ranks);
   // bytes per microsecond / 1000 = GB/s
   const double bandwidth = static_cast<double>(total_bytes(measured, ranks_)) / all.avg / 1e3;
-  return Measurement{measured, *iterations, *ranks,
-                     all,      bandwidth,   bandwidth * measured.collective->bus_factor(ranks_)};
+  return Measurement{measured,
+                     *iterations,
+                     *ranks,
+                     all,
+                     bandwidth,
+                     bandwidth * measured.collective->bus_factor(ranks_),
+                     std::accumulate(wrong->begin(), wrong->end(), uint64_t{0})};
 }
 
 Result<std::variant<Measurement, Skipped>> Runner::run(const Case& measured) {

@@ -25,10 +25,14 @@ struct Plan {
   size_t buffers = 1;
   bool shared = false;  // buffers of tutti_alloc
   bool huge_pages = false;
-  size_t iterations = 0;  // 0: as many as fit in `seconds`
-  size_t warm_up = 0;     // calls before; 0: a tenth of `seconds`
-  double seconds = 0.2;   // per case
-  double skew_us = 0;     // each rank is late for each call by a random time up to this
+  size_t iterations = 0;      // 0: as many as fit in `seconds`
+  size_t warm_up = 0;         // calls before; 0: a tenth of `seconds`
+  double seconds = 0.2;       // per case
+  double skew_us = 0;         // each rank is late for each call by a random time up to this
+  bool exactly = false;       // as many calls as `iterations` and `warm_up` say, even none before
+  bool together = false;      // a sample is a call on each set, all under way at once
+  bool check_each = false;    // compare after every call, not only before and after timing
+  bool counts_wrong = false;  // a wrong result is counted and is no error
 };
 
 struct Measurement {
@@ -38,6 +42,7 @@ struct Measurement {
   Statistics all;                 // over_ranks(ranks)
   double algorithm_bandwidth;     // GB/s (10^9)
   double bus_bandwidth;
+  uint64_t wrong;  // elements of all ranks in all checks
 };
 
 // The collective is not there in this form or this release; the communicator can still be used.
@@ -53,13 +58,17 @@ class Runner {
   Result<std::variant<Measurement, Skipped>> run(const Case& measured);
 
  private:
-  Result<std::vector<Statistics>> exchange(const Statistics& mine);
-  Result<double> from_rank_0(double value);
+  template <typename Value>
+  Result<std::vector<Value>> exchange(const Value& mine);
   // An error on all ranks if any of them has one.
   Status agree(const Status& mine);
+  // Makes one call per set, and has all ranks agree on whether the results are right.
   Status check(Buffers& buffers, Caller& caller);
-  Result<size_t> warm_up(Caller& caller);
-  Result<std::vector<double>> sample(Caller& caller, size_t calls);
+  // A sample's call or calls; then what `check_each` asks for.
+  Status make_calls(size_t number, Caller& caller);
+  Status compare(Buffers& buffers, size_t set);
+  Result<size_t> warm_up(Buffers& buffers, Caller& caller);
+  Result<std::vector<double>> sample(Buffers& buffers, Caller& caller, size_t calls);
   Result<Measurement> measure(const Case& measured, Buffers& buffers, Caller& caller);
 
   tutti_comm_t comm_;
@@ -68,6 +77,8 @@ class Runner {
   Plan plan_;
   double clock_us_;  // what one look at the clock costs, subtracted from each sample
   uint64_t random_;
+  uint64_t wrong_ = 0;  // elements, on this rank
+  double wait_us_ = 0;  // of a sample's calls after their start
 };
 
 }  // namespace tutti::bench

@@ -17,7 +17,8 @@ Statistics summarize(std::vector<double>& samples) {
           .avg = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(n),
           .median = (samples[(n - 1) / 2] + samples[n / 2]) / 2,
           .p99 = samples[last - 1],
-          .max = samples.back()};
+          .max = samples.back(),
+          .wait = 0};
 }
 
 Statistics over_ranks(std::span<const Statistics> ranks) {
@@ -28,6 +29,7 @@ Statistics over_ranks(std::span<const Statistics> ranks) {
     all.median = std::max(all.median, rank.median);
     all.p99 = std::max(all.p99, rank.p99);
     all.max = std::max(all.max, rank.max);
+    all.wait = std::max(all.wait, rank.wait);
   }
   return all;
 }

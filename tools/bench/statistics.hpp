@@ -14,6 +14,7 @@ struct Statistics {
   double median = 0;
   double p99 = 0;  // 99 of 100 calls took at most this long
   double max = 0;
+  double wait = 0;  // the part of avg after all calls were started, where that is measured
 };
 
 // `samples` must not be empty; it gets sorted.

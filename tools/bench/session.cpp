@@ -1,0 +1,72 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/session.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "bootstrap/launcher.hpp"
+
+namespace tutti::bench {
+
+Status Session::open() {
+  tutti_status status = tutti_comm_create_from_env(nullptr, &comm);
+  if (status == TUTTI_OK) status = tutti_comm_rank(comm, &rank);
+  if (status == TUTTI_OK) status = tutti_comm_size(comm, &ranks);
+  if (status == TUTTI_OK) return {};
+  return {static_cast<Code>(status), tutti_last_error()};
+}
+
+Result<bool> has_launcher() {
+  const auto place = detect_job(process_environment());
+  if (!place.ok()) return place.status();
+  return place->launcher != kNoLauncher;
+}
+
+Status start_ranks(int ranks) {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string given((std::istreambuf_iterator<char>(file)), {});
+  std::error_code error;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  std::vector<std::string> words = {self, "run", "-n", std::to_string(ranks), self};
+  for (size_t at = given.find('\0') + 1; at < given.size(); at += words.back().size() + 1) {
+    words.emplace_back(given.c_str() + at);
+  }
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(self.c_str(), argv.data());
+  return Status::format(Code::kSystem, "cannot start {}: {}", self, std::strerror(errno));
+}
+
+Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int count,
+                                    const std::function<std::string_view(int)>& name_of,
+                                    std::string_view option) {
+  std::vector<int> chosen;
+  for (const std::string& name : wanted) {
+    std::string known = "all";
+    const size_t before = chosen.size();
+    for (int i = 0; i < count; ++i) {
+      if (name == "all" || name == name_of(i)) chosen.push_back(i);
+      known += fmt::format(", {}", name_of(i));
+    }
+    if (chosen.size() == before) {
+      return Status::format(Code::kInvalidArgument, "{} has '{}', expected one of: {}", option,
+                            name, known);
+    }
+  }
+  return chosen;
+}
+
+void show_progress(const std::string& text) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
+}  // namespace tutti::bench

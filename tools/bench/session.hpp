@@ -1,0 +1,45 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a benchmark comes to its ranks: from a launcher, or started by itself.
+#pragma once
+
+#include <tutti/tutti.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/status.hpp"
+
+namespace tutti::bench {
+
+// The communicator of the job.
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() { tutti_comm_destroy(comm); }
+
+  Status open();
+
+  tutti_comm_t comm = nullptr;
+  int rank = 0;
+  int ranks = 0;
+};
+
+Result<bool> has_launcher();
+// Becomes `tutti run -n RANKS tutti ...` with the arguments of this process; returns only if it
+// cannot.
+Status start_ranks(int ranks);
+
+// The numbers below `count` whose names are in `wanted`, or all of them for "all".
+Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int count,
+                                    const std::function<std::string_view(int)>& name_of,
+                                    std::string_view option);
+
+// One line on the terminal that is written again and again.
+void show_progress(const std::string& text);
+
+}  // namespace tutti::bench

@@ -1,0 +1,35 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a subcommand ends when something that it needs is not there.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+struct Need {
+  const char* command;  // "tutti bench", before every text
+
+  // Ends the command with status 1.
+  [[noreturn]] void fail(std::string_view text) const {
+    fmt::print(stderr, "{}: {}\n", command, text);
+    throw CLI::RuntimeError(1);
+  }
+
+  template <typename Value>
+  Value operator()(Result<Value> result) const {
+    if (!result.ok()) fail(result.status().message());
+    return *std::move(result);
+  }
+  void operator()(const Status& status) const {
+    if (!status.ok()) fail(status.message());
+  }
+};
+
+}  // namespace tutti
