@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Gets memory for the user from the transport, from pages of its own or from the heap.
 #include "comm/allocations.hpp"
 
 #include <sys/mman.h>

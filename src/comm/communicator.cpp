@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a communicator is made, watched, split, shrunk and destroyed.
 #include "comm/communicator.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which ranks share a host, which network joins the hosts, and one transport over both.
 #include "comm/connect.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Opens the lanes of a communicator, and makes the selectors that choose for them.
 #include "comm/lanes.hpp"
 
 #include <numeric>

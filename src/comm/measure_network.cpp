@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The measurement of the network, as both of its sides, and the figures that come of it.
 #include "comm/measure_network.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Sends and receives of the user: made at once in the caller's thread, or started and polled.
 #include "comm/messages.hpp"
 
 #include <fmt/format.h>

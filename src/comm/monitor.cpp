@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The thread that sleeps until a peer's process ends or a control line has news.
 #include "comm/monitor.hpp"
 
 #include <poll.h>

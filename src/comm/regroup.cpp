@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The rounds in which survivors agree, in shared memory and over the control line.
 #include "comm/regroup.hpp"
 
 #include <fmt/format.h>

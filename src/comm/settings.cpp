@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Packs a rank's settings and place, and compares them with those of all others.
 #include "comm/settings.hpp"
 
 #include <fmt/format.h>

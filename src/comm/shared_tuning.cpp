@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Sends rank 0's figures and measured choices to all ranks.
 #include "comm/shared_tuning.hpp"
 
 #include <algorithm>

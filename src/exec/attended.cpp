@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a thread of the application does for work that it started: it starts, looks in and waits.
 #include "exec/attended.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Calls in words for error texts, and the signatures by which ranks compare their calls.
 #include "exec/call.hpp"
 
 #include <fmt/format.h>

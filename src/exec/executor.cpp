@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a call runs from its beginning to its end: at once in the caller's thread, or from a queue.
 #include "exec/executor.hpp"
 
 #include <fmt/format.h>

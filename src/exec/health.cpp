@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Keeps the first cause of a failure, writes it where the ranks of the host see it, wakes all.
 #include "exec/health.hpp"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The notes by which ranks without shared memory compare their calls.
 #include "exec/journal.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The life of a call on a lane: it starts, passes the gate, enters, waits for peers and ends.
 #include "exec/lane.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs the phases of a composition on the lanes of its two scopes, side by side.
 #include "exec/lane_group.hpp"
 
 #include <cstring>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Finds steps whose results may be written in one pass.
 #include "exec/merge.hpp"
 
 #include <algorithm>

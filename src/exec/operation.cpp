@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The queue of one lane's operations, and how an operation starts and ends there.
 #include "exec/operation.hpp"
 
 #include "exec/executor.hpp"

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Makes the plan of a kind of call: schedules for all lanes, their facts, rivals and phases.
 #include "exec/plan.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Works out from a schedule how early each receive may be posted.
 #include "exec/receives.hpp"
 
 #include "exec/overlap.hpp"

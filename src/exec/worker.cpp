@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The loop of a worker thread, and how it is woken, put to sleep and ended.
 #include "exec/worker.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A schedule: what one rank does for one collective, as plain data. Built by a pure function, it
-// knows no addresses and no transport; the executor runs it, the verifier proves it, the simulator
-// times it, `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens of
-// microseconds of work, its handful of steps costs a few nanoseconds each.
+// knows no addresses and no transport; the executor runs it, the verifier proves it, and
+// `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens of microseconds of
+// work, its handful of steps costs a few nanoseconds each.
 //
 // Time between ranks. Each rank counts what it makes known in one number per call, the tick.
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The order of what may choose an algorithm, and the rival that is timed against the choice.
 #include "select/selector.hpp"
 
 #include <algorithm>
