@@ -23,8 +23,7 @@ constexpr std::string_view kRules[] = {
     "Names are written in capitals; the words among the values may be written in either case.",
     "An empty value counts as not set.",
     "A value that is not among those expected is an error, which names all variables at fault.",
-    "A name that begins with CCL_ or TUTTI_ and is not listed here gives a warning with the "
-    "nearest name that is.",
+    "Where a name that begins with CCL_ or TUTTI_ is not listed, a warning names the nearest.",
     "`tutti info --env` prints each variable's value, and whether it is the default.",
 };
 
@@ -68,7 +67,7 @@ std::string variables_markdown() {
   }
   page +=
       "\n## Accepted without effect\n\n"
-      "Variables of oneCCL that mean nothing here. Setting one is mentioned at log level info. "
+      "Variables of oneCCL that mean nothing here; log level info mentions those that are set.\n"
       "`*` stands for any text.\n\n"
       "| variable | why |\n|---|---|\n";
   for (const tutti::AcceptedVariable& variable : tutti::accepted_variables()) {
