@@ -2,7 +2,7 @@
  *
  * What the contestants of benchmarks/versus.py have in common: one rank of one library, which
  * sleeps in read() on a socket until it is asked to measure, so that only one contestant uses the
- * cores at a time. ../README.md documents the lines that are exchanged.
+ * cores at a time. README.md beside it documents the lines that are exchanged.
  */
 #ifndef TUTTI_BENCHMARKS_PEERS_SERVER_H
 #define TUTTI_BENCHMARKS_PEERS_SERVER_H
