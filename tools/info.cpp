@@ -90,7 +90,7 @@ void print_algorithms(const Json& algorithms) {
 }
 
 void print_tuning(const Json& tuning) {
-  fmt::print("\nCost model (docs/tuning.md explains it; seconds, and seconds per byte)\n");
+  fmt::print("\nCost model (docs/tuning-file.md; seconds, and seconds per byte)\n");
   if (tuning.contains("error")) {
     fmt::print("  error: {}\n", text_of(tuning["error"]));
   } else if (tuning["file"].is_null()) {

@@ -167,7 +167,7 @@ class Reader {
       }
       const auto figure = std::ranges::find(kFigures, name, &MachineFigure::name);
       if (figure == std::end(kFigures)) {
-        return wrong("machine", "no figures but those of docs/tuning.md", &json);
+        return wrong("machine", "no figures but those of docs/tuning-file.md", &json);
       }
       TUTTI_RETURN_IF_ERROR(seconds(json, "machine", name, tuning_.machine.*figure->value));
     }

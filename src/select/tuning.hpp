@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What `tutti tune` has found out about a machine: figures for the cost model, and for calls that
-// were measured the algorithm that won. As text it is JSON; docs/tuning.md describes it.
+// were measured the algorithm that won. As text it is JSON; docs/tuning-file.md describes it.
 #pragma once
 
 #include <optional>

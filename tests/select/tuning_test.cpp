@@ -144,7 +144,7 @@ TEST(Tuning, ErrorsNameTheFieldAndWhatWasExpected) {
             "a whole number from 1"},
            {"1.25e-07", "0", "machine.line_s is 0", "more than 0"},
            {"1.25e-07", "\"fast\"", "machine.line_s is \"fast\"", "seconds"},
-           {"\"line_s\"", "\"lime_s\"", "machine is", "docs/tuning.md"},
+           {"\"line_s\"", "\"lime_s\"", "machine is", "docs/tuning-file.md"},
            {"\"cache_bytes\": ", "\"cache_bytes\": 0.", "machine.cache_bytes", "a whole number"},
            {"\"allreduce\"", "\"alreduce\"", "choices is", "names of collectives"},
            {"\"allreduce\": [", "\"broadcast\": 3, \"allreduce\": [", "choices.broadcast is 3",
