@@ -1,5 +1,5 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""Finds out what the build needs and lacks, before anything is built, and names all of it at once."""
+"""Finds out what the build needs and lacks, before anything is built, and says in one line what to type."""
 
 import importlib.metadata
 import os
@@ -15,16 +15,36 @@ import tutti_torch
 OLDEST_CMAKE = (3, 25)
 OLDEST_CORE = (0, 11)
 
-# Headers, and the packages of Debian and Ubuntu that have them.
-HEADERS = {
-    "hwloc.h": "libhwloc-dev",
-    "hwy/highway.h": "libhwy-dev",
-    "sodium.h": "libsodium-dev",
-    "fmt/format.h": "libfmt-dev",
-    "CLI/CLI.hpp": "libcli11-dev",
-    "nlohmann/json.hpp": "nlohmann-json3-dev",
-}
-PKG_CONFIG_NAMES = ("hwloc", "libhwy", "libsodium", "fmt", "CLI11", "nlohmann_json")
+# A header of each library, its name for pkg-config where CMake asks that, and the package of Debian
+# and Ubuntu that has both.
+LIBRARIES = (
+    ("hwloc.h", "hwloc", "libhwloc-dev"),
+    ("hwy/highway.h", "libhwy", "libhwy-dev"),
+    ("sodium.h", "libsodium", "libsodium-dev"),
+    ("fmt/format.h", None, "libfmt-dev"),
+    ("CLI/CLI.hpp", None, "libcli11-dev"),
+    ("nlohmann/json.hpp", None, "nlohmann-json3-dev"),
+)
+USUAL_FOLDERS = ("/usr/include", "/usr/local/include")
+
+
+class Lacking:
+    """What is missing, and the packages that have it."""
+
+    def __init__(self):
+        self.things, self.debian, self.python = [], [], []
+
+    def sentence(self):
+        commands = []
+        if self.debian:
+            commands.append("apt-get install " + " ".join(self.debian))
+        if self.python:
+            commands.append("pip install " + " ".join(self.python))
+        where = " (apt-get: on Debian and Ubuntu)" if self.debian else ""
+        return (
+            f"tutti-ccl cannot be built without {', '.join(self.things)}. "
+            f"Type: {' && '.join(commands)}{where}"
+        )
 
 
 def check(isolated=False):
@@ -32,39 +52,29 @@ def check(isolated=False):
 
     `isolated`: cmake, ninja and scikit-build-core are still to be installed by pip.
     """
-    problems, debian, python = [], [], []
-    _check_torch(problems)
-    compiler = _check_compiler(problems, debian)
-    if compiler and not os.environ.get("TUTTI_BUILD"):
-        _check_headers(compiler, problems, debian)
+    lacking = Lacking()
+    compiler = _check_compiler(lacking)
+    if not os.environ.get("TUTTI_BUILD"):
+        _check_libraries(compiler, lacking)
     if not Path(sysconfig.get_paths()["include"], "Python.h").is_file():
-        problems.append("the headers of Python (Python.h)")
-        debian.append("python3-dev")
+        lacking.things.append("Python.h")
+        lacking.debian.append("python3-dev")
+    _check_torch(lacking)
     if not isolated:
-        _check_tools(problems, python)
-    if not problems:
-        return
-    lines = ["tutti-ccl cannot be built here. It lacks:", *(f"  - {text}" for text in problems)]
-    if debian:
-        lines.append(f"On Debian or Ubuntu: apt-get install {' '.join(debian)}")
-    if python:
-        lines.append(f"From Python's registry: pip install {' '.join(python)}")
-    sys.exit("\n".join(lines))
+        _check_tools(lacking)
+    if lacking.things:
+        sys.exit(lacking.sentence())
 
 
-def _check_torch(problems):
+def _check_torch(lacking):
     found = tutti_torch.find()
     oldest = "%d.%d" % tutti_torch.OLDEST
     if found is None:
-        problems.append(
-            f"PyTorch {oldest} or later for {sys.executable}: install it there first (pip install "
-            "torch), then run `pip install .` again"
-        )
+        lacking.things.append(f"PyTorch {oldest} or later in the environment of {sys.executable}")
+        lacking.python.append("torch")
     elif tutti_torch.numbers(found[1]) < tutti_torch.OLDEST:
-        problems.append(
-            f"PyTorch {oldest} or later: {found[1]} is installed in {found[0]}, whose interface "
-            "for backends is another"
-        )
+        lacking.things.append(f"PyTorch {oldest} or later (found {found[1]} in {found[0]})")
+        lacking.python.append(f"'torch>={oldest}'")
 
 
 def _compiler():
@@ -82,41 +92,60 @@ def _preprocess(compiler, source, options=()):
     return run.stdout.split() if run.returncode == 0 else None
 
 
-def _check_compiler(problems, debian):
+def _check_compiler(lacking):
     compiler = _compiler()
     if compiler is None:
-        problems.append("a compiler of C++20 (GCC 12 and clang 15 are tested); none was found")
-        debian.append("g++")
+        named = os.environ.get("CXX")
+        found = f"CXX is {named}, which was not found" if named else "none was found"
+        lacking.things.append(f"a compiler of C++20 ({found})")
     elif _preprocess(compiler, "#if __cplusplus < 202002L\n#error too old\n#endif\n") is None:
-        problems.append(f"a compiler of C++20 (GCC 12 and clang 15 are tested); {compiler[0]} is not")
+        lacking.things.append(f"a compiler of C++20 ({compiler[0]} is not)")
+    else:
+        return compiler
+    lacking.debian.append("g++")
+    return None
+
+
+def _pkg_config(*arguments):
+    if shutil.which("pkg-config") is None:
         return None
-    return compiler
+    run = subprocess.run(["pkg-config", *arguments], capture_output=True, text=True, check=False)
+    return run.stdout if run.returncode == 0 else None
 
 
 def _folders():
-    """Options for where headers may be, besides where the compiler looks."""
+    """Where headers may be, besides where the compiler looks."""
     prefixes = re.split("[:;]", os.environ.get("CMAKE_PREFIX_PATH", ""))
-    options = [f"-I{prefix}/include" for prefix in prefixes if prefix]
-    for name in PKG_CONFIG_NAMES:
-        command = ["pkg-config", "--cflags-only-I", name]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        options += run.stdout.split()
-    return options
+    folders = [f"{prefix}/include" for prefix in prefixes if prefix]
+    for _, module, _ in LIBRARIES:
+        flags = _pkg_config("--cflags-only-I", module) if module else None
+        folders += [flag.removeprefix("-I") for flag in (flags or "").split()]
+    return folders
 
 
-def _check_headers(compiler, problems, debian):
+def _missing_headers(compiler):
+    headers = [header for header, _, _ in LIBRARIES]
+    if compiler is None:
+        folders = [*USUAL_FOLDERS, *_folders()]
+        return [h for h in headers if not any(Path(f, h).is_file() for f in folders)]
+    ask = "".join(f"#if !__has_include(<{h}>)\n{i}\n#endif\n" for i, h in enumerate(headers))
+    options = [f"-I{folder}" for folder in _folders()]
+    return [headers[int(i)] for i in _preprocess(compiler, ask, options) or []]
+
+
+def _check_libraries(compiler, lacking):
     if shutil.which("pkg-config") is None:
-        problems.append("pkg-config")
-        debian.append("pkg-config")
-        folders = []
-    else:
-        folders = _folders()
-    ask = "".join(f"#if !__has_include(<{h}>)\n{p}\n#endif\n" for h, p in HEADERS.items())
-    missing = _preprocess(compiler, ask, folders) or []
-    for header, package in HEADERS.items():
-        if package in missing:
-            problems.append(f"the header {header}")
-            debian.append(package)
+        lacking.things.append("pkg-config")
+        lacking.debian.append("pkg-config")
+    missing = _missing_headers(compiler)
+    for header, module, package in LIBRARIES:
+        if header in missing:
+            lacking.things.append(header)
+        elif module and shutil.which("pkg-config") and _pkg_config("--exists", module) is None:
+            lacking.things.append(f"{module}.pc")
+        else:
+            continue
+        lacking.debian.append(package)
 
 
 def _version_of_cmake():
@@ -127,21 +156,19 @@ def _version_of_cmake():
     return tuple(map(int, found.groups())) if found else None
 
 
-def _check_tools(problems, python):
+def _check_tools(lacking):
     cmake = _version_of_cmake()
     if cmake is None or cmake < OLDEST_CMAKE:
-        problems.append(
-            "CMake %d.%d or later, %s"
-            % (*OLDEST_CMAKE, "none was found" if cmake is None else "found %d.%d" % cmake)
-        )
-        python.append("'cmake>=%d.%d'" % OLDEST_CMAKE)
+        found = "none was found" if cmake is None else "found %d.%d" % cmake
+        lacking.things.append("CMake %d.%d or later (%s)" % (*OLDEST_CMAKE, found))
+        lacking.python.append("'cmake>=%d.%d'" % OLDEST_CMAKE)
     if not any(shutil.which(name) for name in ("ninja", "ninja-build", "make")):
-        problems.append("ninja")
-        python.append("ninja")
+        lacking.things.append("ninja")
+        lacking.python.append("ninja")
     try:
         core = tutti_torch.numbers(importlib.metadata.version("scikit-build-core"))
     except importlib.metadata.PackageNotFoundError:
         core = (0, 0)
     if core < OLDEST_CORE:
-        problems.append("scikit-build-core %d.%d or later in this environment" % OLDEST_CORE)
-        python.append("'scikit-build-core>=%d.%d'" % OLDEST_CORE)
+        lacking.things.append("scikit-build-core %d.%d or later" % OLDEST_CORE)
+        lacking.python.append("'scikit-build-core>=%d.%d'" % OLDEST_CORE)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OLDEST = (2, 13)
+OLDEST = (2, 12)
 
 # Finds PyTorch without importing it, which takes seconds.
 PROBE = """

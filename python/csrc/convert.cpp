@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "error.hpp"
+#include "torch_versions.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -77,7 +78,7 @@ tutti_op bool_op(ReduceOp::RedOpType op) {
 // The factor as one element of the type that is reduced, which is what the library reads.
 OwnedOp premultiplied_sum(const ReduceOp& op, at::ScalarType type, tutti_type element,
                           tutti_op* made) {
-  const auto* factor = dynamic_cast<const c10d::PreMulSumSupplement*>(op.supplement_.get());
+  const auto* factor = dynamic_cast<const PremultipliedSum*>(op.supplement_.get());
   if (factor == nullptr)
     refuse(op.op_, type, "a factor, see torch.distributed._make_nccl_premul_sum");
   const at::Tensor given =

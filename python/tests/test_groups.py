@@ -196,12 +196,12 @@ def test_another_pytorch_is_refused_with_both_versions():
     done = run_alone("""
         import torch
         import tutti_ccl._build_info as info
-        info.torch_version = "2.12.1+cpu"
+        info.torch_version = "2.1.2+cpu"
         import tutti_ccl.torch
     """)
     assert done.returncode != 0
     assert "ImportError" in done.stderr
-    assert "2.12.1+cpu" in done.stderr and torch.__version__ in done.stderr
+    assert "2.1.2+cpu" in done.stderr and torch.__version__ in done.stderr
 
 
 def test_import_torch_alone_makes_the_backend_known_where_the_package_is_installed():

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Receives that wait for a message, in the order posted. A few are looked through. Once a message
-// has passed over many, those with the mask of the last of them are found by their tags, in buckets.
+// has passed over many, those with the mask of the last of them are found by their tags, in
+// buckets.
 #pragma once
 
 #include <algorithm>
