@@ -27,10 +27,17 @@ Registry& registry() { return *registry_now(); }
 pid_t inherited_from = 0;
 pid_t own_pid = getpid();
 
+// Groups may be made after one has failed, as long as all ranks are alive.
+tutti_comm_t usable(tutti_comm_t parent) {
+  if (parent == nullptr) return nullptr;
+  const tutti_status state = tutti_comm_state(parent);
+  return state == TUTTI_OK || state == TUTTI_ERR_PEER_FAILED ? parent : nullptr;
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank, int size,
-                                                   Milliseconds timeout, const std::string& name) {
+                                                   Milliseconds timeout, const GroupInfo& info) {
   // The library refuses, too, but not all ranks at once: one would wait for another in the store.
   if (inherited_from != 0) {
     C10_THROW_ERROR(DistBackendError,
@@ -38,16 +45,19 @@ std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank,
                              ", which had process groups: their threads are not here. Make groups "
                              "after fork, or start processes by spawn"));
   }
+  const Loan parent(info.parent);
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.parent = usable(parent.handle());
   tutti_unique_id id;
   if (size > 1) {
-    id = agree_on_id(store, rank, size, timeout);
+    id = agree_on_id(store, rank, size, timeout, config.parent);
   } else {
     check(tutti_get_unique_id(&id), "ccl: making a unique id");
   }
-  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   config.timeout_ms = as_int_ms(timeout, 1);
   config.init_timeout_ms = config.timeout_ms;
-  config.name = name.c_str();
+  config.name = info.name.c_str();
+  if (!info.global_ranks.empty()) config.global_ranks = info.global_ranks.data();
   tutti_comm_t handle = nullptr;
   check(tutti_comm_create(&id, rank, size, &config, &handle), "ccl: making the process group");
   const std::shared_ptr<Communicator> made(new Communicator(handle, timeout), &release);
@@ -134,17 +144,38 @@ void Communicator::close(Milliseconds patience) {
     std::unique_lock lock(works_mutex_);
     works_changed_.wait(lock, [this] { return works_.empty(); });
   }
-  tutti_comm_t handle = nullptr;
-  {
-    std::lock_guard guard(handle_mutex_);
-    std::swap(handle, handle_);
-  }
+  tutti_comm_t handle = take_handle();
   if (handle != nullptr && allocated_ > 0) {
     leftover_ = handle;
     release_memory();
     return;
   }
   tutti_comm_destroy(handle);  // its error, if any, was reported by the operation that met it
+}
+
+Communicator::Loan::Loan(std::shared_ptr<Communicator> lender) : lender_(std::move(lender)) {
+  if (!lender_ || !lender_->owner_.here()) return;
+  std::lock_guard guard(lender_->handle_mutex_);
+  handle_ = lender_->handle_;
+  if (handle_ != nullptr) ++lender_->loans_;
+}
+
+Communicator::Loan::~Loan() {
+  if (handle_ == nullptr) return;
+  std::lock_guard guard(lender_->handle_mutex_);
+  --lender_->loans_;
+  lender_->loan_ended_.notify_all();
+}
+
+// Borrowers watch the communicator, so that they give it back once it is broken.
+tutti_comm_t Communicator::take_handle() {
+  std::unique_lock lock(handle_mutex_);
+  if (handle_ != nullptr && loans_ > 0) {
+    tutti_comm_abort(handle_,
+                     "the process group was shut down while a group of its ranks was made");
+  }
+  loan_ended_.wait(lock, [this] { return loans_ == 0; });
+  return std::exchange(handle_, nullptr);
 }
 
 void* Communicator::allocate(size_t bytes) {

@@ -18,14 +18,21 @@ void check_tag(const char* title, int tag) {
               kReservedTags - 1, ", got ", tag);
 }
 
+// What ranks of a group are in the job; `global_ranks` are the group's.
+std::vector<int> globally(std::vector<int> ranks, const std::vector<int>& global_ranks) {
+  if (global_ranks.empty()) return ranks;
+  for (int& rank : ranks) rank = global_ranks.at(static_cast<size_t>(rank));
+  return ranks;
+}
+
 }  // namespace
 
 ProcessGroupTutti::ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
-                                     std::chrono::milliseconds timeout, const std::string& name,
+                                     std::chrono::milliseconds timeout, GroupInfo info,
                                      bool is_default)
-    : Backend(rank, size), streams_(std::move(store), rank, size, timeout, name, &coalescing_) {
+    : Backend(rank, size), streams_(std::move(store), rank, size, timeout, info, &coalescing_) {
   init();
-  name_group(name, streams_.shared_program(), is_default);
+  name_group(info.name, streams_.shared_program(), is_default);
 }
 
 // Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
@@ -59,9 +66,11 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
     const c10::intrusive_ptr<Options>& options) {
   const auto place = std::find(ranks.begin(), ranks.end(), rank_);
   if (place == ranks.end()) return nullptr;
-  return c10::make_intrusive<ProcessGroupTutti>(
-      store, static_cast<int>(place - ranks.begin()), static_cast<int>(ranks.size()),
-      options->timeout, options->group_name.empty() ? "split" : options->group_name);
+  GroupInfo info{options->group_name.empty() ? "split" : options->group_name,
+                 globally(ranks, streams_.global_ranks()), streams_.program().communicator};
+  return c10::make_intrusive<ProcessGroupTutti>(store, static_cast<int>(place - ranks.begin()),
+                                                static_cast<int>(ranks.size()), options->timeout,
+                                                std::move(info));
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Kind kind, Tensors& tensors, int peer, int tag,

@@ -23,11 +23,10 @@ class ProcessGroupTutti final : public c10d::Backend {
   using TensorLists = std::vector<Tensors>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  // Collective over the ranks of the group. `name` is shown in errors, and what operators that take
-  // a group by name call it; `is_default`: so does "".
+  // Collective over the ranks of the group. Its name is also what operators that take a group by
+  // name call it; `is_default`: so does "".
   ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
-                    std::chrono::milliseconds timeout, const std::string& name,
-                    bool is_default = false);
+                    std::chrono::milliseconds timeout, GroupInfo info, bool is_default = false);
   ~ProcessGroupTutti() override;
 
   const std::string getBackendName() const override { return "ccl"; }

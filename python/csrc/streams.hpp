@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
 
 #include "callbacks.hpp"
 #include "communicator.hpp"
@@ -38,7 +39,7 @@ class Streams {
   using Milliseconds = std::chrono::milliseconds;
   // Makes the program's stream, as Communicator::create() does.
   Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
-          std::string name, Coalescing* coalescing);
+          GroupInfo info, Coalescing* coalescing);
   ~Streams();
 
   Stream& program() { return *program_; }
@@ -50,6 +51,8 @@ class Streams {
   }
   Stream& named(const std::string& origin);
 
+  // By rank; empty: the ranks are those of the job.
+  const std::vector<int>& global_ranks() const { return info_.global_ranks; }
   void set_default_timeout(Milliseconds timeout);
   void abort(const std::string& reason);
   // Closes all communicators; none is made any more.
@@ -67,7 +70,7 @@ class Streams {
   c10::intrusive_ptr<c10d::Store> store_;
   const int rank_;
   const int size_;
-  const std::string name_;
+  GroupInfo info_;  // its parent only until the program's stream is there
   Coalescing* const coalescing_;
   const std::shared_ptr<Stream> program_;
 

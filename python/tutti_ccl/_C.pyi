@@ -26,6 +26,7 @@ def create_backend(
     size: int,
     timeout: datetime.timedelta,
     name: str,
+    global_ranks: Sequence[int] = (),
     is_default: bool = False,
 ) -> dist.Backend: ...
 def stop(patience: datetime.timedelta) -> None: ...

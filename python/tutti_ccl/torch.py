@@ -75,6 +75,7 @@ def create(options):
         options.group_size,
         options.timeout,
         options.group_id or "world",
+        global_ranks=list(options.global_ranks_in_group),
         is_default=not options.global_ranks_in_group,
     )
 
