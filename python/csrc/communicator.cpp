@@ -14,6 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 // All communicators of the process. Never destroyed: threads may still come here while it exits.
 struct Registry {
+  std::vector<std::shared_ptr<Communicator>> present() {
+    std::vector<std::shared_ptr<Communicator>> present;
+    std::lock_guard guard(mutex);
+    for (const auto& entry : all) {
+      if (auto communicator = entry.lock()) present.push_back(std::move(communicator));
+    }
+    return present;
+  }
   std::mutex mutex;
   std::vector<std::weak_ptr<Communicator>> all;
 };
@@ -117,6 +125,28 @@ void Communicator::sweep() {
 Communicator::Works Communicator::snapshot() {
   std::lock_guard guard(works_mutex_);
   return works_;
+}
+
+tutti_status Communicator::state() {
+  if (!owner_.here()) return TUTTI_OK;
+  std::lock_guard guard(handle_mutex_);
+  return handle_ != nullptr ? tutti_comm_state(handle_) : TUTTI_OK;
+}
+
+bool Communicator::any_broken() {
+  const auto all = registry().present();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return each->state() != TUTTI_OK; });
+}
+
+void Communicator::look_at_all() {
+  for (const auto& each : registry().present()) {
+    for (const auto& work : each->snapshot()) work->isCompleted();
+  }
+}
+
+void Communicator::wait_for_works() {
+  for (const auto& work : snapshot()) work->wait_quietly(std::nullopt);
 }
 
 void Communicator::abort(const std::string& reason) {

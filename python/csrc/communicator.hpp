@@ -98,6 +98,15 @@ class Communicator {
     tutti_comm_t handle_ = nullptr;
   };
 
+  // The state without a call, with its text in tutti_last_error(). Any thread.
+  tutti_status state();
+  // True if a communicator of this process is broken.
+  static bool any_broken();
+  // Finds out which works are complete.
+  static void look_at_all();
+  // Waits for the works that are there.
+  void wait_for_works();
+
   // Ends every call in progress or to come, on all ranks, with an error. Any thread; at once.
   void abort(const std::string& reason);
   // Lets the outstanding works end within `patience`, aborts those that do not, and frees the

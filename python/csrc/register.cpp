@@ -35,6 +35,7 @@ c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::
 
 // For the exit of the interpreter: after this nothing of ours needs Python.
 void stop(Milliseconds patience) {
+  tutti_torch::FlightRecorder::stop();
   tutti_torch::Communicator::close_all(patience);
   tutti_torch::FuturePool::instance().stop(patience);
 }
@@ -69,6 +70,8 @@ PYBIND11_MODULE(_C, module) {
         return py::bytes(shared);
       });
   module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+  module.def("dump_flight_recorder", &tutti_torch::FlightRecorder::dump,
+             py::call_guard<py::gil_scoped_release>());
   // Waits for the turn of a thread that may need the interpreter.
   module.def(
       "empty",

@@ -37,9 +37,9 @@ std::unique_ptr<Stream> Streams::make(const std::string& origin, Milliseconds ti
                                         {name, info_.global_ranks, program_->communicator});
   }
   auto second_steps = std::make_shared<CallbackQueue>(below + "/steps");
-  return std::unique_ptr<Stream>(new Stream{std::move(communicator), rank_, size_,
-                                            std::move(callbacks), std::move(second_steps),
-                                            coalescing_});
+  return std::unique_ptr<Stream>(new Stream{std::move(communicator), below, info_.global_ranks,
+                                            rank_, size_, std::move(callbacks),
+                                            std::move(second_steps), coalescing_});
 }
 
 Stream& Streams::named(const std::string& origin) {

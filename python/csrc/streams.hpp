@@ -26,6 +26,8 @@ class Coalescing;
 // What a process group lends to its operations.
 struct Stream {
   std::shared_ptr<Communicator> communicator;
+  std::string group;              // of the program's, and of the callbacks' among them
+  std::vector<int> global_ranks;  // by rank; empty: the ranks are those of the job
   int rank;
   int size;
   std::shared_ptr<CallbackQueue> callbacks;     // those on futures of this stream's collectives
@@ -44,6 +46,7 @@ class Streams {
 
   Stream& program() { return *program_; }
   std::shared_ptr<const Stream> shared_program() const { return program_; }
+  const c10::intrusive_ptr<c10d::Store>& store() const { return store_; }
   // That of this thread; made if it is not there. Collective over the threads of this origin.
   Stream& current() {
     const std::string& origin = CallbackQueue::origin();
@@ -51,8 +54,6 @@ class Streams {
   }
   Stream& named(const std::string& origin);
 
-  // By rank; empty: the ranks are those of the job.
-  const std::vector<int>& global_ranks() const { return info_.global_ranks; }
   void set_default_timeout(Milliseconds timeout);
   void abort(const std::string& reason);
   // Closes all communicators; none is made any more.

@@ -91,6 +91,14 @@ def empty(*size, dtype=None, group=None):
     return _C.empty(list(sizes), dtype or torch.get_default_dtype(), name)
 
 
+def dump_flight_recorder():
+    """Writes the last operations of this process, as PyTorch's flight recorder does; torchfrtrace
+    reads the files of all ranks. Returns the file's name: TORCH_FR_DUMP_TEMP_FILE and the rank.
+
+    Needs TORCH_FR_BUFFER_SIZE, the number of operations to keep, in the environment."""
+    return _C.dump_flight_recorder()
+
+
 autoload.register()
 launcher.fill()
 torch_gaps.install()
