@@ -50,7 +50,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce(Tensors& tensors,
   constexpr Kind kKind{OpType::ALLREDUCE, "ccl:all_reduce"};
   const Tensor& tensor = only(tensors, kKind.title);
   if (tensor.is_sparse()) return allreduce_sparse(tensors, options);
-  Launch launch = collective(kKind, options, tensors);
+  auto launch = collective(kKind, options, tensors, tensors);
   const Reduction reduction = launch.reduction(options.reduceOp, tensor.scalar_type());
   void* memory = launch.in_out(tensor);
   launch.allreduce(memory, memory, reduction.element.count(tensor), reduction);
@@ -59,8 +59,8 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce(Tensors& tensors,
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce_coalesced(
     Tensors& tensors, const c10d::AllreduceCoalescedOptions& options) {
-  Launch launch =
-      collective({OpType::ALLREDUCE_COALESCED, "ccl:all_reduce_coalesced"}, options, tensors);
+  constexpr Kind kKind{OpType::ALLREDUCE_COALESCED, "ccl:all_reduce_coalesced"};
+  auto launch = collective(kKind, options, tensors, tensors);
   for (const Tensor& tensor : tensors) {
     const Reduction reduction = launch.reduction(options.reduceOp, tensor.scalar_type());
     void* memory = launch.in_out(tensor);
@@ -75,7 +75,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather(TensorLists& output_list
   const Tensors& outputs = only(output_lists, kKind.title);
   const Tensor& input = only(inputs, kKind.title);
   check_list(kKind.title, outputs, input, size_, rank_);
-  Launch launch = collective(kKind, options, inputs);
+  auto launch = collective(kKind, options, inputs, blocks(outputs));
   allgather_list(launch, outputs, input);
   return launch.finish(output_lists);
 }
@@ -90,7 +90,8 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_coalesced(
     for (const Tensors& of_rank : output_lists) outputs[i].push_back(of_rank[i]);
     check_list(kKind.title, outputs[i], inputs[i], size_, rank_);
   }
-  Launch launch = collective(kKind, options, inputs);
+  auto launch =
+      collective(kKind, options, inputs, outputs.empty() ? Operands() : blocks(outputs.front()));
   for (size_t i = 0; i < inputs.size(); ++i) allgather_list(launch, outputs[i], inputs[i]);
   return launch.finish(output_lists);
 }
@@ -98,7 +99,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_coalesced(
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_allgather_base(
     Tensor& output, Tensor& input, const c10d::AllgatherOptions& options) {
   check_blocks(kAllgatherTitle, output, input, size_);
-  Launch launch = collective({OpType::_ALLGATHER_BASE, kAllgatherTitle}, options, input);
+  auto launch = collective({OpType::_ALLGATHER_BASE, kAllgatherTitle}, options, input, output);
   allgather_into(launch, output, input);
   return launch.finish(output);
 }
@@ -110,7 +111,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allgather_into_tensor_coalesced(
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_blocks(kAllgatherTitle, outputs[i], inputs[i], size_);
   }
-  Launch launch = collective(kKind, options, inputs);
+  auto launch = collective(kKind, options, inputs, outputs);
   for (size_t i = 0; i < inputs.size(); ++i) allgather_into(launch, outputs[i], inputs[i]);
   return launch.finish(outputs);
 }
@@ -121,7 +122,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter(
   const Tensor& output = only(outputs, kKind.title);
   const Tensors& inputs = only(input_lists, kKind.title);
   check_list(kKind.title, inputs, output, size_, rank_);
-  Launch launch = collective(kKind, options, inputs);
+  auto launch = collective(kKind, options, blocks(inputs), outputs);
   const Reduction reduction = launch.reduction(options.reduceOp, output.scalar_type());
   void* result = launch.output(output);
   const void* memory = launch.input(inputs);
@@ -136,7 +137,8 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter(
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::_reduce_scatter_base(
     Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) {
   check_blocks(kReduceScatterTitle, input, output, size_);
-  Launch launch = collective({OpType::_REDUCE_SCATTER_BASE, kReduceScatterTitle}, options, input);
+  constexpr Kind kKind{OpType::_REDUCE_SCATTER_BASE, kReduceScatterTitle};
+  auto launch = collective(kKind, options, input, output);
   reduce_scatter_into(launch, output, input, options.reduceOp);
   return launch.finish(output);
 }
@@ -149,7 +151,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter_tensor_coalesced(
   for (size_t i = 0; i < inputs.size(); ++i) {
     check_blocks(kReduceScatterTitle, inputs[i], outputs[i], size_);
   }
-  Launch launch = collective(kKind, options, inputs);
+  auto launch = collective(kKind, options, inputs, outputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     reduce_scatter_into(launch, outputs[i], inputs[i], options.reduceOp);
   }
@@ -157,7 +159,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce_scatter_tensor_coalesced(
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::barrier(const c10d::BarrierOptions& options) {
-  Launch launch = collective({OpType::BARRIER, "ccl:barrier"}, options, {});
+  auto launch = collective({OpType::BARRIER, "ccl:barrier"}, options, Tensors{}, Tensors{});
   launch.barrier();
   return launch.finish(at::ArrayRef<Tensor>{});
 }

@@ -19,7 +19,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::alltoall(Tensors& outputs, Tensors
   for (const Tensor& input : inputs) check_types(kKind.title, outputs.front(), input);
   for (const Tensor& output : outputs) check_types(kKind.title, output, inputs.front());
   const Element element = moved_element(inputs.front().scalar_type());
-  Launch launch = collective(kKind, options, inputs);
+  auto launch = collective(kKind, options, blocks(inputs), blocks(outputs));
   const void* source = launch.input(inputs);
   void* target = launch.output(outputs);
   check_apart(kKind.title, source, target);
@@ -36,7 +36,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::alltoall_base(Tensor& output, Tens
   const Element element = moved_element(input.scalar_type());
   const Counts received = counts_of_rows(kKind.title, output, output_splits, size_, element);
   const Counts sent = counts_of_rows(kKind.title, input, input_splits, size_, element);
-  Launch launch = collective(kKind, options, input);
+  auto launch = collective(kKind, options, input, output);
   const void* source = launch.input(input);
   void* target = launch.output(output);
   check_apart(kKind.title, source, target);

@@ -14,7 +14,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::broadcast(Tensors& tensors,
   constexpr Kind kKind{OpType::BROADCAST, "ccl:broadcast"};
   const Tensor& tensor = only(tensors, kKind.title);
   const int root = checked_root(kKind.title, options.rootRank, size_);
-  Launch launch = collective(kKind, options, tensors);
+  auto launch = collective(kKind, options, tensors, tensors);
   const Element element = moved_element(tensor.scalar_type());
   launch.broadcast(launch.in_out(tensor), element.count(tensor), element.type, root);
   return launch.finish(tensors);
@@ -26,7 +26,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::reduce(Tensors& tensors,
   constexpr Kind kKind{OpType::REDUCE, "ccl:reduce"};
   const Tensor& tensor = only(tensors, kKind.title);
   const int root = checked_root(kKind.title, options.rootRank, size_);
-  Launch launch = collective(kKind, options, tensors);
+  auto launch = collective(kKind, options, tensors, tensors);
   const Reduction reduction = launch.reduction(options.reduceOp, tensor.scalar_type());
   void* result = rank_ == root ? launch.in_out(tensor) : nullptr;
   const void* source = rank_ == root ? result : launch.input(tensor);
@@ -42,11 +42,13 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::gather(TensorLists& output_lists, 
   if (rank_ == root) {
     check_root_list(kKind.title, "outputs", only(output_lists, kKind.title), input, size_);
   }
-  Launch launch = collective(kKind, options, inputs);
+  const bool is_root = rank_ == root;
+  auto launch =
+      collective(kKind, options, inputs, is_root ? blocks(output_lists.front()) : Operands());
   const Element element = moved_element(input.scalar_type());
-  void* memory = rank_ == root ? launch.output(output_lists.front()) : nullptr;
+  void* memory = is_root ? launch.output(output_lists.front()) : nullptr;
   launch.gather(launch.input(input), memory, element.count(input), element.type, root);
-  return launch.finish(rank_ == root ? output_lists : TensorLists{});
+  return launch.finish(is_root ? output_lists : TensorLists{});
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::scatter(Tensors& outputs, TensorLists& input_lists,
@@ -57,9 +59,11 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::scatter(Tensors& outputs, TensorLi
   if (rank_ == root) {
     check_root_list(kKind.title, "inputs", only(input_lists, kKind.title), output, size_);
   }
-  Launch launch = collective(kKind, options, outputs);
+  const bool is_root = rank_ == root;
+  auto launch =
+      collective(kKind, options, is_root ? blocks(input_lists.front()) : Operands(), outputs);
   const Element element = moved_element(output.scalar_type());
-  const void* memory = rank_ == root ? launch.input(input_lists.front()) : nullptr;
+  const void* memory = is_root ? launch.input(input_lists.front()) : nullptr;
   launch.scatter(memory, launch.output(output), element.count(output), element.type, root);
   return launch.finish(outputs);
 }

@@ -14,6 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 // All communicators of the process. Never destroyed: threads may still come here while it exits.
 struct Registry {
+  std::vector<std::shared_ptr<Communicator>> present() {
+    std::vector<std::shared_ptr<Communicator>> present;
+    std::lock_guard guard(mutex);
+    for (const auto& entry : all) {
+      if (auto communicator = entry.lock()) present.push_back(std::move(communicator));
+    }
+    return present;
+  }
   std::mutex mutex;
   std::vector<std::weak_ptr<Communicator>> all;
 };
@@ -27,10 +35,17 @@ Registry& registry() { return *registry_now(); }
 pid_t inherited_from = 0;
 pid_t own_pid = getpid();
 
+// Groups may be made after one has failed, as long as all ranks are alive.
+tutti_comm_t usable(tutti_comm_t parent) {
+  if (parent == nullptr) return nullptr;
+  const tutti_status state = tutti_comm_state(parent);
+  return state == TUTTI_OK || state == TUTTI_ERR_PEER_FAILED ? parent : nullptr;
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank, int size,
-                                                   Milliseconds timeout, const std::string& name) {
+                                                   Milliseconds timeout, const GroupInfo& info) {
   // The library refuses, too, but not all ranks at once: one would wait for another in the store.
   if (inherited_from != 0) {
     C10_THROW_ERROR(DistBackendError,
@@ -38,16 +53,19 @@ std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank,
                              ", which had process groups: their threads are not here. Make groups "
                              "after fork, or start processes by spawn"));
   }
+  const Loan parent(info.parent);
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.parent = usable(parent.handle());
   tutti_unique_id id;
   if (size > 1) {
-    id = agree_on_id(store, rank, size, timeout);
+    id = agree_on_id(store, rank, size, timeout, config.parent);
   } else {
     check(tutti_get_unique_id(&id), "ccl: making a unique id");
   }
-  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   config.timeout_ms = as_int_ms(timeout, 1);
   config.init_timeout_ms = config.timeout_ms;
-  config.name = name.c_str();
+  config.name = info.name.c_str();
+  if (!info.global_ranks.empty()) config.global_ranks = info.global_ranks.data();
   tutti_comm_t handle = nullptr;
   check(tutti_comm_create(&id, rank, size, &config, &handle), "ccl: making the process group");
   const std::shared_ptr<Communicator> made(new Communicator(handle, timeout), &release);
@@ -109,6 +127,28 @@ Communicator::Works Communicator::snapshot() {
   return works_;
 }
 
+tutti_status Communicator::state() {
+  if (!owner_.here()) return TUTTI_OK;
+  std::lock_guard guard(handle_mutex_);
+  return handle_ != nullptr ? tutti_comm_state(handle_) : TUTTI_OK;
+}
+
+bool Communicator::any_broken() {
+  const auto all = registry().present();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& each) { return each->state() != TUTTI_OK; });
+}
+
+void Communicator::look_at_all() {
+  for (const auto& each : registry().present()) {
+    for (const auto& work : each->snapshot()) work->isCompleted();
+  }
+}
+
+void Communicator::wait_for_works() {
+  for (const auto& work : snapshot()) work->wait_quietly(std::nullopt);
+}
+
 void Communicator::abort(const std::string& reason) {
   if (!owner_.here()) return;
   std::lock_guard guard(handle_mutex_);
@@ -134,17 +174,38 @@ void Communicator::close(Milliseconds patience) {
     std::unique_lock lock(works_mutex_);
     works_changed_.wait(lock, [this] { return works_.empty(); });
   }
-  tutti_comm_t handle = nullptr;
-  {
-    std::lock_guard guard(handle_mutex_);
-    std::swap(handle, handle_);
-  }
+  tutti_comm_t handle = take_handle();
   if (handle != nullptr && allocated_ > 0) {
     leftover_ = handle;
     release_memory();
     return;
   }
   tutti_comm_destroy(handle);  // its error, if any, was reported by the operation that met it
+}
+
+Communicator::Loan::Loan(std::shared_ptr<Communicator> lender) : lender_(std::move(lender)) {
+  if (!lender_ || !lender_->owner_.here()) return;
+  std::lock_guard guard(lender_->handle_mutex_);
+  handle_ = lender_->handle_;
+  if (handle_ != nullptr) ++lender_->loans_;
+}
+
+Communicator::Loan::~Loan() {
+  if (handle_ == nullptr) return;
+  std::lock_guard guard(lender_->handle_mutex_);
+  --lender_->loans_;
+  lender_->loan_ended_.notify_all();
+}
+
+// Borrowers watch the communicator, so that they give it back once it is broken.
+tutti_comm_t Communicator::take_handle() {
+  std::unique_lock lock(handle_mutex_);
+  if (handle_ != nullptr && loans_ > 0) {
+    tutti_comm_abort(handle_,
+                     "the process group was shut down while a group of its ranks was made");
+  }
+  loan_ended_.wait(lock, [this] { return loans_ == 0; });
+  return std::exchange(handle_, nullptr);
 }
 
 void* Communicator::allocate(size_t bytes) {

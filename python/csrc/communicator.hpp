@@ -29,12 +29,22 @@
 
 namespace tutti_torch {
 
+class Communicator;
+
+// What a communicator is called, and where its ranks come from.
+struct GroupInfo {
+  std::string name;               // in errors
+  std::vector<int> global_ranks;  // by rank; empty: the ranks are those of the job
+  // Of all these ranks. If it breaks while the new one is made, so does that. Null: none.
+  std::shared_ptr<Communicator> parent;
+};
+
 class Communicator {
  public:
   using Milliseconds = std::chrono::milliseconds;
-  // Collective over the ranks of the group; `name` is shown in errors.
+  // Collective over the ranks of the group.
   static std::shared_ptr<Communicator> create(c10d::Store& store, int rank, int size,
-                                              Milliseconds timeout, const std::string& name);
+                                              Milliseconds timeout, const GroupInfo& info);
   Communicator(tutti_comm_t handle, Milliseconds timeout);
   ~Communicator();
 
@@ -74,6 +84,29 @@ class Communicator {
   void* allocate(size_t bytes);
   void give_back(void* memory);
 
+  // The handle, which stays until the loan ends, for what needs no turn.
+  class Loan {
+   public:
+    explicit Loan(std::shared_ptr<Communicator> lender);
+    ~Loan();
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+    tutti_comm_t handle() const { return handle_; }  // null if there is no lender, or it is closed
+
+   private:
+    const std::shared_ptr<Communicator> lender_;
+    tutti_comm_t handle_ = nullptr;
+  };
+
+  // The state without a call, with its text in tutti_last_error(). Any thread.
+  tutti_status state();
+  // True if a communicator of this process is broken.
+  static bool any_broken();
+  // Finds out which works are complete.
+  static void look_at_all();
+  // Waits for the works that are there.
+  void wait_for_works();
+
   // Ends every call in progress or to come, on all ranks, with an error. Any thread; at once.
   void abort(const std::string& reason);
   // Lets the outstanding works end within `patience`, aborts those that do not, and frees the
@@ -93,6 +126,7 @@ class Communicator {
   using Works = std::list<c10::intrusive_ptr<RequestWork>>;
   Works snapshot();
   void release_memory();  // the caller has the turn
+  tutti_comm_t take_handle();
 
   const Owner owner_;
 
@@ -100,8 +134,10 @@ class Communicator {
   int64_t current_timeout_ms_;  // what the library was told last; under turn_
   std::atomic<int64_t> default_timeout_ms_;
 
-  std::mutex handle_mutex_;  // orders abort() and the end of the handle
+  std::mutex handle_mutex_;  // orders abort(), loans and the end of the handle
   tutti_comm_t handle_;      // null once closed
+  int loans_ = 0;            // under handle_mutex_
+  std::condition_variable loan_ended_;
 
   size_t allocated_ = 0;             // pieces of memory that were not released yet; under turn_
   tutti_comm_t leftover_ = nullptr;  // the handle, if it was closed while there were any; alike

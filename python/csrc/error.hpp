@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string>
 
+#include "flight_recorder.hpp"
 #include "interrupt.hpp"
 
 namespace tutti_torch {
@@ -16,6 +17,12 @@ namespace tutti_torch {
 // The words that programs written for other backends look for.
 inline std::string timed_out(std::chrono::milliseconds limit) {
   return "Timed out waiting " + std::to_string(limit.count()) + "ms";
+}
+
+// A communicator that has met it is of no further use.
+inline bool breaks(tutti_status status) {
+  return status == TUTTI_ERR_MISMATCH || status == TUTTI_ERR_PEER_FAILED ||
+         status == TUTTI_ERR_TIMEOUT || status == TUTTI_ERR_ABORTED;
 }
 
 // Throws what `status` means, with the library's text of the last error in this thread; `limit` is
@@ -29,6 +36,7 @@ inline std::string timed_out(std::chrono::milliseconds limit) {
   const bool late = status == TUTTI_ERR_TIMEOUT && limit.count() > 0;
   const std::string text = where + ": " + (late ? timed_out(limit) + ": " : "") +
                            tutti_last_error() + " (" + tutti_status_name(status) + ")";
+  if (FlightRecorder::on() && breaks(status)) FlightRecorder::failed();
   if (status == TUTTI_ERR_UNSUPPORTED) C10_THROW_ERROR(NotImplementedError, text);
   C10_THROW_ERROR(DistBackendError, text);
 }

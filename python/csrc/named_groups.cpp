@@ -68,6 +68,12 @@ void forget_group(const Stream& member) {
   known.changes.fetch_add(1, std::memory_order_release);
 }
 
+std::shared_ptr<Communicator> default_communicator() {
+  NamedGroups& known = named_groups();
+  std::lock_guard guard(known.mutex);
+  return known.default_member ? known.default_member->communicator : nullptr;
+}
+
 const Stream& group_named(std::string_view name) {
   thread_local Remembered last;
   NamedGroups& known = named_groups();

@@ -16,6 +16,8 @@ namespace tutti_torch {
 // the other's place. `is_default`: it is the default process group, which has no need of a name.
 void name_group(const std::string& name, std::shared_ptr<const Stream> member, bool is_default);
 void forget_group(const Stream& member);
+// The communicator of the default process group; null if that is not over ccl.
+std::shared_ptr<Communicator> default_communicator();
 
 // The group of that name, "" for the default one; throws with the names that there are. Looking
 // for the same name again costs a comparison; the result holds until the thread's next look.

@@ -4,9 +4,11 @@
 #include "process_group.hpp"
 
 #include <algorithm>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 
 #include "checks.hpp"
 #include "interrupt.hpp"
+#include "memory.hpp"
 #include "named_groups.hpp"
 
 namespace tutti_torch {
@@ -18,14 +20,23 @@ void check_tag(const char* title, int tag) {
               kReservedTags - 1, ", got ", tag);
 }
 
+// What ranks of a group are in the job; `global_ranks` are the group's.
+std::vector<int> globally(std::vector<int> ranks, const std::vector<int>& global_ranks) {
+  if (global_ranks.empty()) return ranks;
+  for (int& rank : ranks) rank = global_ranks.at(static_cast<size_t>(rank));
+  return ranks;
+}
+
 }  // namespace
 
 ProcessGroupTutti::ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
-                                     std::chrono::milliseconds timeout, const std::string& name,
+                                     std::chrono::milliseconds timeout, GroupInfo info,
                                      bool is_default)
-    : Backend(rank, size), streams_(std::move(store), rank, size, timeout, name, &coalescing_) {
+    : Backend(rank, size),
+      is_default_(is_default),
+      streams_(std::move(store), rank, size, timeout, info, &coalescing_) {
   init();
-  name_group(name, streams_.shared_program(), is_default);
+  name_group(info.name, streams_.shared_program(), is_default);
 }
 
 // Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
@@ -59,16 +70,65 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
     const c10::intrusive_ptr<Options>& options) {
   const auto place = std::find(ranks.begin(), ranks.end(), rank_);
   if (place == ranks.end()) return nullptr;
+  GroupInfo info{options->group_name.empty() ? "split" : options->group_name,
+                 globally(ranks, streams_.program().global_ranks), streams_.program().communicator};
+  return c10::make_intrusive<ProcessGroupTutti>(store, static_cast<int>(place - ranks.begin()),
+                                                static_cast<int>(ranks.size()), options->timeout,
+                                                std::move(info));
+}
+
+c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::shrink(
+    const std::vector<int64_t>& excluded, int flags, const c10::intrusive_ptr<Options>& options) {
+  const Stream& stream = streams_.program();
+  std::vector<int> left;
+  for (int rank = 0; rank < size_; ++rank) {
+    if (std::find(excluded.begin(), excluded.end(), rank) == excluded.end()) left.push_back(rank);
+  }
+  const auto place = std::find(left.begin(), left.end(), rank_);
+  TORCH_CHECK(place != left.end(), "ccl: shrinking ", stream.group, ": rank ", rank_,
+              " is excluded, so it cannot take part");
+  if ((flags & 1) != 0) streams_.abort("the process group was shrunk");
+  const std::string name = c10::str(stream.group, " without ", c10::IntArrayRef(excluded));
+  // The parent may be broken, and is not of these ranks. PyTorch gives the ranks of what was the
+  // default group new numbers.
+  GroupInfo info{name, is_default_ ? std::vector<int>{} : globally(left, stream.global_ranks),
+                 nullptr};
   return c10::make_intrusive<ProcessGroupTutti>(
-      store, static_cast<int>(place - ranks.begin()), static_cast<int>(ranks.size()),
-      options->timeout, options->group_name.empty() ? "split" : options->group_name);
+      c10::make_intrusive<c10d::PrefixStore>(c10::str("tutti/shrunk/", ++shrunk_, name),
+                                             streams_.store()),
+      static_cast<int>(place - left.begin()), static_cast<int>(left.size()),
+      options ? options->timeout : stream.communicator->default_timeout(), std::move(info),
+      is_default_);
+}
+
+c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::merge(
+    const c10::intrusive_ptr<c10d::Store>& store, const c10::intrusive_ptr<Options>& options,
+    const int& rank, const int& size) {
+  const std::string name = options->group_name.empty() ? "merged" : options->group_name;
+  return c10::make_intrusive<ProcessGroupTutti>(store, rank, size, options->timeout,
+                                                GroupInfo{name, {}, nullptr});
+}
+
+c10d::ErrorType ProcessGroupTutti::getError() {
+  switch (streams_.program().communicator->state()) {
+    case TUTTI_OK: return c10d::ErrorType::SUCCESS;
+    case TUTTI_ERR_TIMEOUT: return c10d::ErrorType::TIMEOUT;
+    case TUTTI_ERR_PEER_FAILED: return c10d::ErrorType::REMOTE_ERROR;
+    default: return c10d::ErrorType::COMM_ERROR;
+  }
+}
+
+at::Tensor ProcessGroupTutti::allocateTensor(long size, at::TensorOptions options) {
+  return empty(streams_.program(), {size}, c10::typeMetaToScalarType(options.dtype()));
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Kind kind, Tensors& tensors, int peer, int tag,
                                                    std::chrono::milliseconds timeout) {
   const Tensor& tensor = only(tensors, kind.title);
   Stream& stream = streams_.program();
-  Launch launch(stream, kind, false, timeout, stream.sequence, tensors);
+  ObservedLaunch launch(
+      {stream, getGroupDesc(), kind, stream.sequence, true, timeout, tensors, Operands(), peer},
+      false);
   const Element element = moved_element(tensor.scalar_type());
   launch.send(launch.input(tensor), element.count(tensor), element.type, peer, tag);
   return launch.finish(tensors);
@@ -78,7 +138,9 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::receive(Kind kind, Tensors& tensor
                                                       int tag, std::chrono::milliseconds timeout) {
   const Tensor& tensor = only(tensors, kind.title);
   Stream& stream = streams_.program();
-  Launch launch(stream, kind, false, timeout, stream.sequence, tensors);
+  ObservedLaunch launch(
+      {stream, getGroupDesc(), kind, stream.sequence, true, timeout, Operands(), tensors, peer},
+      false);
   const Element element = moved_element(tensor.scalar_type());
   launch.recv(launch.output(tensor), element.count(tensor), element.type, peer, tag);
   return launch.finish(tensors);

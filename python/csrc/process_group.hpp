@@ -9,7 +9,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include "coalescing.hpp"
-#include "launch.hpp"
+#include "observation.hpp"
 
 namespace tutti_torch {
 
@@ -23,11 +23,10 @@ class ProcessGroupTutti final : public c10d::Backend {
   using TensorLists = std::vector<Tensors>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  // Collective over the ranks of the group. `name` is shown in errors, and what operators that take
-  // a group by name call it; `is_default`: so does "".
+  // Collective over the ranks of the group. Its name is also what operators that take a group by
+  // name call it; `is_default`: so does "".
   ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
-                    std::chrono::milliseconds timeout, const std::string& name,
-                    bool is_default = false);
+                    std::chrono::milliseconds timeout, GroupInfo info, bool is_default = false);
   ~ProcessGroupTutti() override;
 
   const std::string getBackendName() const override { return "ccl"; }
@@ -40,6 +39,20 @@ class ProcessGroupTutti final : public c10d::Backend {
   WorkPtr endCoalescing() override { return coalescing_.end(streams_.current()); }
   void abort() override;
   void shutdown() override;
+  c10d::ErrorType getError() override;
+  void waitForPendingWorks() override { streams_.program().communicator->wait_for_works(); }
+  // Memory that peers on this host read where it lies.
+  bool supportsTensorAlloc(c10::DeviceIndex device) override { return device < 0; }
+  Tensor allocateTensor(long size, at::TensorOptions options) override;
+  // A group of the ranks that are not excluded, which are those that call. Nothing is asked of the
+  // others, which may have died. Flag 1: what is going on in this group is aborted.
+  bool supportsShrinking() const override { return true; }
+  c10::intrusive_ptr<Backend> shrink(const std::vector<int64_t>& excluded, int flags,
+                                     const c10::intrusive_ptr<Options>& options) override;
+  // A group of these ranks and others.
+  c10::intrusive_ptr<Backend> merge(const c10::intrusive_ptr<c10d::Store>& store,
+                                    const c10::intrusive_ptr<Options>& options, const int& rank,
+                                    const int& size) override;
   // A group of some of the ranks, which are those that call; null elsewhere.
   bool supportsSplitting() const override { return true; }
   c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<c10d::Store>& store,
@@ -87,9 +100,12 @@ class ProcessGroupTutti final : public c10d::Backend {
  private:
   // One collective, blocking if the caller does not want a handle.
   template <typename CollectiveOptions>
-  Launch collective(Kind kind, const CollectiveOptions& options, at::ArrayRef<Tensor> tensors) {
+  ObservedLaunch collective(Kind kind, const CollectiveOptions& options, const Operands& inputs,
+                            const Operands& outputs) {
     Stream& stream = streams_.current();
-    return {stream, kind, !options.asyncOp, options.timeout, ++stream.sequence, tensors};
+    return {{stream, getGroupDesc(), kind, ++stream.sequence, options.asyncOp, options.timeout,
+             inputs, outputs, std::nullopt},
+            !options.asyncOp};
   }
   // Messages match by their tags, whoever sends them, so all are the program's.
   WorkPtr send(Kind kind, Tensors& tensors, int peer, int tag, std::chrono::milliseconds timeout);
@@ -101,8 +117,10 @@ class ProcessGroupTutti final : public c10d::Backend {
   void monitor(std::chrono::milliseconds timeout, bool wait_all_ranks, int tag);
   void be_monitored(std::chrono::milliseconds timeout, int tag);
 
+  const bool is_default_;
   Coalescing coalescing_;
   Streams streams_;
+  int shrunk_ = 0;  // groups made by shrink()
   int monitored_barriers_ = 0;
 };
 

@@ -20,16 +20,22 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
+// Without `global_ranks` it is the group of all ranks.
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
-                                                 const std::string& name, bool is_default) {
+                                                 const std::string& name,
+                                                 const std::vector<int>& global_ranks,
+                                                 bool is_default) {
   tutti_torch::look_for_signals();
-  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(store, rank, size, timeout, name,
-                                                             is_default);
+  tutti_torch::GroupInfo info{name, global_ranks,
+                              is_default ? nullptr : tutti_torch::default_communicator()};
+  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(store, rank, size, timeout,
+                                                             std::move(info), is_default);
 }
 
 // For the exit of the interpreter: after this nothing of ours needs Python.
 void stop(Milliseconds patience) {
+  tutti_torch::FlightRecorder::stop();
   tutti_torch::Communicator::close_all(patience);
   tutti_torch::FuturePool::instance().stop(patience);
 }
@@ -49,7 +55,8 @@ PYBIND11_MODULE(_C, module) {
   // Both wait for other processes or threads, which may need the interpreter.
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
-             py::arg("name"), py::arg("is_default") = false);
+             py::arg("name"), py::arg("global_ranks") = std::vector<int>{},
+             py::arg("is_default") = false);
   py::class_<tutti_torch::Job>(module, "Job", "All processes that the launcher started.")
       .def(py::init<Milliseconds>(), py::call_guard<py::gil_scoped_release>(), py::arg("timeout"))
       .def_property_readonly("rank", &tutti_torch::Job::rank)
@@ -63,6 +70,8 @@ PYBIND11_MODULE(_C, module) {
         return py::bytes(shared);
       });
   module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+  module.def("dump_flight_recorder", &tutti_torch::FlightRecorder::dump,
+             py::call_guard<py::gil_scoped_release>());
   // Waits for the turn of a thread that may need the interpreter.
   module.def(
       "empty",

@@ -33,13 +33,23 @@ Bytes look(c10d::Store& store, const std::string& name) {
   return store.check({name}) ? store.get(name) : Bytes{};
 }
 
+// How long to look, and who says that it is in vain.
+struct Patience {
+  std::chrono::milliseconds timeout;
+  tutti_comm_t parent;  // may be null
+};
+
 // Calls `done` with growing pauses until it returns true; false when the time is over.
 template <typename Done>
-bool look_until(Clock::time_point deadline, Done&& done) {
+bool look_until(Patience patience, Done&& done) {
+  const auto deadline = Clock::now() + patience.timeout;
   auto pause = std::chrono::microseconds(200);
   while (!done()) {
     if (Clock::now() >= deadline) return false;
     if (interrupted()) raise_interrupt();
+    if (patience.parent != nullptr) {
+      check(tutti_comm_state(patience.parent), "ccl: making the process group");
+    }
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::microseconds>(pause * 2, std::chrono::milliseconds(10));
   }
@@ -68,13 +78,13 @@ bool serve(c10d::Store& store, Guest& guest, const Bytes& token, const tutti_uni
   return true;
 }
 
-tutti_unique_id host(c10d::Store& store, int size, std::chrono::milliseconds timeout) {
+tutti_unique_id host(c10d::Store& store, int size, Patience patience) {
   tutti_unique_id id;
   check(tutti_get_unique_id(&id), "ccl: making a unique id");
   const Bytes token = random_bytes();
   std::vector<Guest> guests;
   for (int rank = 1; rank < size; ++rank) guests.push_back({rank, {}});
-  const bool all = look_until(Clock::now() + timeout, [&] {
+  const bool all = look_until(patience, [&] {
     std::erase_if(guests, [&](Guest& guest) { return serve(store, guest, token, id); });
     return guests.empty();
   });
@@ -83,17 +93,17 @@ tutti_unique_id host(c10d::Store& store, int size, std::chrono::milliseconds tim
     for (const Guest& guest : guests) missing = c10::str(missing, " ", guest.rank);
     C10_THROW_ERROR(DistBackendError,
                     c10::str("ccl: of ", size, " ranks these did not come to the store within ",
-                             timeout.count(), " ms:", missing));
+                             patience.timeout.count(), " ms:", missing));
   }
   return id;
 }
 
-tutti_unique_id visit(c10d::Store& store, int rank, std::chrono::milliseconds timeout) {
+tutti_unique_id visit(c10d::Store& store, int rank, Patience patience) {
   tutti_unique_id id;
   const Bytes nonce = random_bytes();
   Bytes answer;
   store.set(key("hello", rank), nonce);
-  const bool found = look_until(Clock::now() + timeout, [&] {
+  const bool found = look_until(patience, [&] {
     answer = look(store, key("id", rank));
     return answer.size() == 2 * nonce.size() + sizeof(id.bytes) &&
            std::equal(nonce.begin(), nonce.end(), answer.begin());
@@ -101,7 +111,7 @@ tutti_unique_id visit(c10d::Store& store, int rank, std::chrono::milliseconds ti
   if (!found) {
     C10_THROW_ERROR(DistBackendError, c10::str("ccl: rank ", rank,
                                                " found no answer from rank 0 in the store within ",
-                                               timeout.count(), " ms"));
+                                               patience.timeout.count(), " ms"));
   }
   const auto token = answer.begin() + static_cast<std::ptrdiff_t>(nonce.size());
   const auto text = token + static_cast<std::ptrdiff_t>(nonce.size());
@@ -113,8 +123,9 @@ tutti_unique_id visit(c10d::Store& store, int rank, std::chrono::milliseconds ti
 }  // namespace
 
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
-                            std::chrono::milliseconds timeout) {
-  return rank == 0 ? host(store, size, timeout) : visit(store, rank, timeout);
+                            std::chrono::milliseconds timeout, tutti_comm_t parent) {
+  const Patience patience{timeout, parent};
+  return rank == 0 ? host(store, size, patience) : visit(store, rank, patience);
 }
 
 }  // namespace tutti_torch

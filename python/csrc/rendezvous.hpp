@@ -16,8 +16,8 @@ namespace tutti_torch {
 // found in it is believed for being there. Each rank writes a fresh nonce under hello/<rank>; rank
 // 0 answers under id/<rank> with that nonce, a fresh token and the id; the rank confirms with the
 // token under ack/<rank>. Whoever finds something else than what it expects looks again until it is
-// there or `timeout` is over.
+// there or `timeout` is over, or `parent` breaks, a communicator of all these ranks (null: none).
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
-                            std::chrono::milliseconds timeout);
+                            std::chrono::milliseconds timeout, tutti_comm_t parent);
 
 }  // namespace tutti_torch

@@ -8,13 +8,15 @@
 namespace tutti_torch {
 
 Streams::Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
-                 std::string name, Coalescing* coalescing)
+                 GroupInfo info, Coalescing* coalescing)
     : store_(std::move(store)),
       rank_(rank),
       size_(size),
-      name_(std::move(name)),
+      info_(std::move(info)),
       coalescing_(coalescing),
-      program_(make("", timeout)) {}
+      program_(make("", timeout)) {
+  info_.parent = nullptr;
+}
 
 // A store that ends in a forked child would end for the parents, too: a FileStore counts the child
 // as one of them, and the last one removes the file.
@@ -23,20 +25,21 @@ Streams::~Streams() {
 }
 
 std::unique_ptr<Stream> Streams::make(const std::string& origin, Milliseconds timeout) {
-  const std::string below = origin.empty() ? name_ : origin + "/" + name_;
+  const std::string below = origin.empty() ? info_.name : origin + "/" + info_.name;
   auto callbacks = std::make_shared<CallbackQueue>(below);
   std::shared_ptr<Communicator> communicator;
   if (origin.empty()) {
-    communicator = Communicator::create(*store_, rank_, size_, timeout, name_);
+    communicator = Communicator::create(*store_, rank_, size_, timeout, info_);
   } else {
     c10d::PrefixStore store("tutti/callbacks/" + origin, store_);
+    const std::string name = info_.name + " (called by callbacks of " + origin + ")";
     communicator = Communicator::create(store, rank_, size_, timeout,
-                                        name_ + " (called by callbacks of " + origin + ")");
+                                        {name, info_.global_ranks, program_->communicator});
   }
   auto second_steps = std::make_shared<CallbackQueue>(below + "/steps");
-  return std::unique_ptr<Stream>(new Stream{std::move(communicator), rank_, size_,
-                                            std::move(callbacks), std::move(second_steps),
-                                            coalescing_});
+  return std::unique_ptr<Stream>(new Stream{std::move(communicator), below, info_.global_ranks,
+                                            rank_, size_, std::move(callbacks),
+                                            std::move(second_steps), coalescing_});
 }
 
 Stream& Streams::named(const std::string& origin) {

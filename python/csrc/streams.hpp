@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <torch/csrc/distributed/c10d/Store.hpp>
+#include <vector>
 
 #include "callbacks.hpp"
 #include "communicator.hpp"
@@ -25,6 +26,8 @@ class Coalescing;
 // What a process group lends to its operations.
 struct Stream {
   std::shared_ptr<Communicator> communicator;
+  std::string group;              // of the program's, and of the callbacks' among them
+  std::vector<int> global_ranks;  // by rank; empty: the ranks are those of the job
   int rank;
   int size;
   std::shared_ptr<CallbackQueue> callbacks;     // those on futures of this stream's collectives
@@ -38,11 +41,12 @@ class Streams {
   using Milliseconds = std::chrono::milliseconds;
   // Makes the program's stream, as Communicator::create() does.
   Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
-          std::string name, Coalescing* coalescing);
+          GroupInfo info, Coalescing* coalescing);
   ~Streams();
 
   Stream& program() { return *program_; }
   std::shared_ptr<const Stream> shared_program() const { return program_; }
+  const c10::intrusive_ptr<c10d::Store>& store() const { return store_; }
   // That of this thread; made if it is not there. Collective over the threads of this origin.
   Stream& current() {
     const std::string& origin = CallbackQueue::origin();
@@ -67,7 +71,7 @@ class Streams {
   c10::intrusive_ptr<c10d::Store> store_;
   const int rank_;
   const int size_;
-  const std::string name_;
+  GroupInfo info_;  // its parent only until the program's stream is there
   Coalescing* const coalescing_;
   const std::shared_ptr<Stream> program_;
 

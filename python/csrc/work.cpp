@@ -8,6 +8,7 @@
 #include "error.hpp"
 #include "future_pool.hpp"
 #include "interrupt.hpp"
+#include "observation.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -33,6 +34,16 @@ class Visit {
   const bool inside_;
 };
 
+void CollectiveWork::begin_event(const char* title, const std::vector<at::Tensor>& inputs) {
+  auto event = std::make_shared<at::RecordFunction>(at::RecordScope::USER_SCOPE);
+  if (!event->isActive()) return;
+  event->_setAsync();  // it may end in another thread
+  const std::vector<c10::IValue> shown(inputs.begin(), inputs.end());
+  const auto facts = Observation::facts();
+  event->before(title, c10::ArrayRef<const c10::IValue>(shown.data(), shown.size()), &facts);
+  recordFunctionEndCallback_ = at::wrapPropagateTLSState([event] { event->end(); });
+}
+
 RequestWork::RequestWork(std::shared_ptr<Communicator> communicator,
                          std::shared_ptr<CallbackQueue> callbacks, int rank, c10d::OpType type,
                          const char* title, uint64_t sequence,
@@ -40,7 +51,8 @@ RequestWork::RequestWork(std::shared_ptr<Communicator> communicator,
     : CollectiveWork(std::move(callbacks), rank, type, title, inputs),
       communicator_(std::move(communicator)),
       sequence_(sequence),
-      title_(title) {}
+      title_(title),
+      entry_(FlightRecorder::on() ? Observation::take_entry() : std::nullopt) {}
 
 RequestWork::~RequestWork() = default;
 
@@ -144,6 +156,7 @@ void RequestWork::settle() {
     claimed_ = true;
   }
   std::exception_ptr error = outcome();
+  if (!error) FlightRecorder::complete(entry_);
   kept_.clear();
   steps_.clear();
   {

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "convert.hpp"
+#include "flight_recorder.hpp"
 
 namespace tutti_torch {
 
@@ -39,12 +40,15 @@ class CollectiveWork : public c10d::Work {
   // `callbacks` orders what is attached to its future; null: nothing does.
   CollectiveWork(std::shared_ptr<CallbackQueue> callbacks, int rank, c10d::OpType type,
                  const char* title, const std::vector<at::Tensor>& inputs)
-      // An event costs an allocation even where no profiler runs.
-      : Work(rank, type, at::hasCallbacks() ? title : nullptr, inputs),
-        callbacks_(std::move(callbacks)) {}
+      : Work(rank, type), callbacks_(std::move(callbacks)) {
+    if (title != nullptr && at::hasCallbacks()) begin_event(title, inputs);
+  }
   const std::shared_ptr<CallbackQueue>& callbacks() const { return callbacks_; }
 
  private:
+  // The event of that title lasts until the work is complete.
+  void begin_event(const char* title, const std::vector<at::Tensor>& inputs);
+
   const std::shared_ptr<CallbackQueue> callbacks_;
 };
 
@@ -109,6 +113,7 @@ class RequestWork final : public CollectiveWork {
   const std::shared_ptr<Communicator> communicator_;
   const uint64_t sequence_;
   const char* const title_;
+  const FlightRecorder::Entry entry_;
 
   // Fixed once committed.
   Milliseconds limit_{0};

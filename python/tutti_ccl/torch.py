@@ -75,6 +75,7 @@ def create(options):
         options.group_size,
         options.timeout,
         options.group_id or "world",
+        global_ranks=list(options.global_ranks_in_group),
         is_default=not options.global_ranks_in_group,
     )
 
@@ -88,6 +89,14 @@ def empty(*size, dtype=None, group=None):
     sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
     name = "" if group is None else group if isinstance(group, str) else group.group_name
     return _C.empty(list(sizes), dtype or torch.get_default_dtype(), name)
+
+
+def dump_flight_recorder():
+    """Writes the last operations of this process, as PyTorch's flight recorder does; torchfrtrace
+    reads the files of all ranks. Returns the file's name: TORCH_FR_DUMP_TEMP_FILE and the rank.
+
+    Needs TORCH_FR_BUFFER_SIZE, the number of operations to keep, in the environment."""
+    return _C.dump_flight_recorder()
 
 
 autoload.register()

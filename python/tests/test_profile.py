@@ -1,0 +1,49 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Traces of torch.profiler say which group a call was on, its number, and what it moved."""
+
+import json
+
+import torch
+import torch.distributed as dist
+
+NAMES = ["all_reduce", "all_gather", "reduce_scatter_tensor", "broadcast"]
+
+
+def trace(folder):
+    rank = dist.get_rank()
+    group = dist.new_group(group_desc="some")
+    block, lists = torch.ones(2, 3), [torch.zeros(2, 3) for _ in range(2)]
+    half = torch.zeros(1, 3, dtype=torch.bfloat16)
+    with torch.profiler.profile(record_shapes=True) as profile:
+        dist.all_reduce(block, group=group)
+        dist.all_gather(lists, block, group=group)
+        dist.reduce_scatter_tensor(half, half.new_ones(2, 3), group=group)
+        dist.broadcast(block, 1, group=group, async_op=True).wait()
+    path = f"{folder}/trace.{rank}"
+    profile.export_chrome_trace(path)
+    dist.destroy_process_group(group)
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["traceEvents"]
+    return group.group_name, [(event["name"], event["args"]) for event in events
+                              if event["name"] == "record_param_comms"
+                              or event["name"].startswith("ccl:")]
+
+
+def test_calls_are_described(two_ranks, tmp_path):
+    for group, events in two_ranks.run(trace, str(tmp_path)):
+        told = [facts for name, facts in events if name == "record_param_comms"]
+        assert [each["Collective name"] for each in told] == NAMES
+        assert {each["Process Group Name"] for each in told} == {group}
+        assert {each["Process Group Description"] for each in told} == {"some"}
+        assert {each["Group size"] for each in told} == {2}
+        moved = [(each["In msg nelems"], each["Out msg nelems"], each["dtype"]) for each in told]
+        assert moved == [(6, 6, "Float"), (6, 12, "Float"), (6, 3, "BFloat16"), (6, 6, "Float")]
+        assert [each["Seq"] for each in told] == [1, 2, 3, 4]
+
+
+def test_so_are_the_events_that_last_until_they_are_complete(two_ranks, tmp_path):
+    for group, events in two_ranks.run(trace, str(tmp_path)):
+        told = {name: facts for name, facts in events if name.startswith("ccl:")}
+        assert [(name, facts["group"].strip('"'), int(facts["seq"]))
+                for name, facts in told.items()] == [
+                    (f"ccl:{name}", group, number) for number, name in enumerate(NAMES, start=1)]
