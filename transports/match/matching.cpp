@@ -20,8 +20,17 @@ void Matching::post(Operation& receive) {
 void Matching::unpost(Operation& receive) { posted_for(receive.peer).remove(receive); }
 
 Operation* Matching::take_posted(int source, Tag tag) {
-  Operation* own = posted_for(source).find(tag);
-  Operation* any = posted_any_.find(tag);
+  if (posted_any_.empty()) [[likely]] {
+    Operation* const first = sources_[static_cast<size_t>(source)].posted.take_first(tag);
+    if (first != nullptr) [[likely]]
+      return first;
+  }
+  return find_and_take(source, tag);
+}
+
+[[gnu::noinline]] Operation* Matching::find_and_take(int source, Tag tag) {
+  Operation* const own = posted_for(source).find(tag);
+  Operation* const any = posted_any_.find(tag);
   Operation* receive = own;
   if (own == nullptr || (any != nullptr && any->sequence < own->sequence)) receive = any;
   if (receive != nullptr) unpost(*receive);

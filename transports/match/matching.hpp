@@ -103,6 +103,7 @@ class Matching {
   Posted<Operation>& posted_for(int source) {
     return source == kAnySource ? posted_any_ : sources_[static_cast<size_t>(source)].posted;
   }
+  Operation* find_and_take(int source, Tag tag);
   [[nodiscard]] Message* find_message(int source, Tag tag, Tag mask) const;
   std::unique_ptr<Message> detach(Message& message);
 

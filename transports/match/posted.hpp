@@ -1,9 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Receives that wait for a message, in the order posted. A few are looked through. Once they are
-// many, those with the mask of the one that made them many are found by their tags, in buckets.
+// Receives that wait for a message, in the order posted. A few are looked through. Once a message
+// has passed over many, those with the mask of the last of them are found by their tags, in
+// buckets.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,68 +21,87 @@ template <typename Receive>
 class Posted {
  public:
   void push(Receive& receive) {
-    if (in_buckets_ > 0) [[unlikely]]
+    if (in_buckets_ > 0 && receive.mask == mask_) [[unlikely]]
       return push_among_many(receive);
     queue_.push(receive);
-    if (++queued_ > kFew && receive.mask != 0) [[unlikely]]
-      spread(receive.mask);
   }
   void remove(Receive& receive) {
-    if (is_in_bucket(receive)) [[unlikely]] {
-      --in_buckets_;
-      return bucket_of(receive.tag).remove(receive);
-    }
-    --queued_;
+    if (in_buckets_ > 0 && receive.mask == mask_) [[unlikely]]
+      return remove_from_many(receive);
     queue_.remove(receive);
   }
+  [[nodiscard]] bool empty() const { return queue_.empty() && in_buckets_ == 0; }
   // The first that takes a message of this tag; null if none does.
   [[nodiscard]] Receive* find(Tag tag) {
-    Receive* const queued = find_in(queue_, tag);
-    if (in_buckets_ == 0) [[likely]]
-      return queued;
-    Receive* const other = find_in(bucket_of(tag), tag);
-    if (queued == nullptr || other == nullptr) return queued == nullptr ? other : queued;
-    return queued->sequence < other->sequence ? queued : other;
+    return in_buckets_ > 0 ? find_among_many(tag) : find_among_few(tag);
+  }
+  // That one, no longer among these, if it is the first of a few; else null.
+  Receive* take_first(Tag tag) {
+    Receive* const first = queue_.first();
+    if (in_buckets_ > 0 || first == nullptr || !takes(*first, tag)) return nullptr;
+    queue_.remove(*first);
+    return first;
   }
 
  private:
   static constexpr size_t kFew = 16;
   static constexpr size_t kPerBucket = 4;
 
-  // All of this mask are in buckets while any is.
-  [[nodiscard]] bool is_in_bucket(const Receive& receive) const {
-    return in_buckets_ > 0 && receive.mask == mask_;
+  static bool takes(const Receive& receive, Tag tag) {
+    return ((receive.tag ^ tag) & receive.mask) == 0;
   }
+  static Receive* find_in(const Queue<Receive>& queue, Tag tag) {
+    Receive* receive = queue.first();
+    while (receive != nullptr && !takes(*receive, tag)) receive = receive->next;
+    return receive;
+  }
+  // Where none are in buckets.
+  Receive* find_among_few(Tag tag) {
+    const Receive* passed = nullptr;
+    size_t many = 0;
+    for (Receive* receive = queue_.first(); receive != nullptr; receive = receive->next) {
+      if (takes(*receive, tag)) return receive;
+      passed = receive;
+      if (++many > kFew) break;
+    }
+    if (many <= kFew) return nullptr;
+    spread(passed->mask);
+    return find_among_many(tag);
+  }
+  Receive* find_among_many(Tag tag) {
+    Receive* const queued = find_in(queue_, tag);
+    Receive* const other = find_in(bucket_of(tag), tag);
+    if (queued == nullptr || other == nullptr) return queued == nullptr ? other : queued;
+    return queued->sequence < other->sequence ? queued : other;
+  }
+
   Queue<Receive>& bucket_of(Tag tag) {
     // Fibonacci hashing (Knuth): the high bits of the product depend on all of the tag.
     return buckets_[((tag & mask_) * 0x9e3779b97f4a7c15u) >> 32 & (buckets_.size() - 1)];
   }
-  static Receive* find_in(const Queue<Receive>& queue, Tag tag) {
-    Receive* receive = queue.first();
-    while (receive != nullptr && ((receive->tag ^ tag) & receive->mask) != 0) {
-      receive = receive->next;
-    }
-    return receive;
-  }
   void push_among_many(Receive& receive) {
-    if (receive.mask != mask_) {
-      ++queued_;
-      return queue_.push(receive);
-    }
     if (in_buckets_ == kPerBucket * buckets_.size()) grow();
     ++in_buckets_;
     bucket_of(receive.tag).push(receive);
   }
+  void remove_from_many(Receive& receive) {
+    --in_buckets_;
+    bucket_of(receive.tag).remove(receive);
+  }
+  // All of this mask go into buckets, and those posted from now on, too, while any is there.
   void spread(Tag mask) {
     mask_ = mask;
-    if (buckets_.empty()) buckets_.resize(kFew);
+    size_t many = 0;
+    for (const Receive* each = queue_.first(); each != nullptr; each = each->next) {
+      if (each->mask == mask) ++many;
+    }
+    const size_t wanted = std::bit_ceil(std::max(kFew, many / kPerBucket + 1));
+    if (buckets_.size() < wanted) buckets_.resize(wanted);
     for (Receive* receive = queue_.first(); receive != nullptr;) {
       Receive* const next = receive->next;
       if (receive->mask == mask) {
         queue_.remove(*receive);
-        --queued_;
-        bucket_of(receive->tag).push(*receive);
-        ++in_buckets_;
+        push_among_many(*receive);
       }
       receive = next;
     }
@@ -98,7 +120,6 @@ class Posted {
   }
 
   Queue<Receive> queue_;
-  size_t queued_ = 0;
   size_t in_buckets_ = 0;
   Tag mask_ = 0;                         // of all in buckets
   std::vector<Queue<Receive>> buckets_;  // a power of two, or none yet
