@@ -1,14 +1,24 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "launch.hpp"
 
+#include <ATen/EmptyTensor.h>
 #include <ATen/record_function.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "coalescing.hpp"
 #include "error.hpp"
 
 namespace tutti_torch {
+namespace {
+
+// A conjugated or negated view has the memory of its base, not its own values.
+bool has_dense_values(const at::Tensor& tensor) {
+  return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+}
+
+}  // namespace
 
 Launch::Launch(const Stream& stream, Kind kind, bool blocking, std::chrono::milliseconds timeout,
                uint64_t sequence, at::ArrayRef<at::Tensor> tensors)
@@ -48,8 +58,7 @@ bool Launch::dense(const at::Tensor& tensor) const {
                                              ": expected a strided tensor on the CPU, got " +
                                              tensor.toString() + " on " + tensor.device().str());
   }
-  // A conjugated or negated view has the memory of its base, not its own values.
-  return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+  return has_dense_values(tensor);
 }
 
 // In PyTorch any byte but 0 is true, and views of other types give such bytes; a reduction needs 1.
@@ -74,11 +83,13 @@ at::Tensor Launch::hold(at::Tensor tensor) {
   return tensor;
 }
 
-at::Tensor Launch::staged(const at::Tensor& tensor) {
+at::Tensor Launch::dense_copy(const at::Tensor& tensor) const {
   const at::NoGradGuard no_grad;
   const at::Tensor values = tensor.detach().resolve_conj().resolve_neg().contiguous();
-  return hold(reduces_bools_ ? values.view(at::kByte).ne(0) : values);
+  return reduces_bools_ ? values.view(at::kByte).ne(0) : values;
 }
+
+at::Tensor Launch::staged(const at::Tensor& tensor) { return hold(dense_copy(tensor)); }
 
 const void* Launch::input(const at::Tensor& tensor) {
   if (!readable(tensor)) return staged(tensor).const_data_ptr();
@@ -89,7 +100,7 @@ const void* Launch::input(const at::Tensor& tensor) {
 void* Launch::output(const at::Tensor& tensor) {
   if (!dense(tensor)) {
     const at::Tensor temporary = scratch(tensor.numel(), tensor.scalar_type());
-    copy_at_end(tensor, temporary.view(tensor.sizes()));
+    copies_.push_back({tensor, temporary, 0});
     return temporary.data_ptr();
   }
   hold_callers(tensor);
@@ -98,8 +109,8 @@ void* Launch::output(const at::Tensor& tensor) {
 
 void* Launch::in_out(const at::Tensor& tensor) {
   if (!readable(tensor)) {
-    const at::Tensor temporary = staged(tensor).contiguous();
-    copy_at_end(tensor, temporary);
+    const at::Tensor temporary = staged(tensor);
+    copies_.push_back({tensor, temporary.view(-1), 0});
     return temporary.data_ptr();
   }
   hold_callers(tensor);
@@ -126,34 +137,37 @@ const void* Launch::input(const std::vector<at::Tensor>& blocks) {
   const bool as_they_are = std::all_of(blocks.begin(), blocks.end(),
                                        [this](const at::Tensor& block) { return readable(block); });
   if (as_they_are && joined(blocks, where)) return where;
-  const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> flat;
+  const at::Tensor all = scratch(blocks);
+  auto* next = static_cast<std::byte*>(all.data_ptr());
   for (const at::Tensor& block : blocks) {
-    flat.push_back((readable(block) ? block.detach() : staged(block)).reshape(-1));
+    const at::Tensor values = readable(block) ? block : dense_copy(block);
+    if (values.nbytes() == 0) continue;
+    std::memcpy(next, values.const_data_ptr(), values.nbytes());
+    next += values.nbytes();
   }
-  return hold(at::cat(flat)).const_data_ptr();
+  return all.const_data_ptr();
 }
 
 void* Launch::output(const std::vector<at::Tensor>& blocks) {
   std::byte* where = nullptr;
   if (joined(blocks, where)) return where;
-  int64_t elements = 0;
-  for (const at::Tensor& block : blocks) elements += block.numel();
-  const at::Tensor all = scratch(elements, blocks.front().scalar_type());
-  int64_t offset = 0;
+  const at::Tensor all = scratch(blocks);
+  int64_t begin = 0;
   for (const at::Tensor& block : blocks) {
-    copy_at_end(block, all.narrow(0, offset, block.numel()).view(block.sizes()));
-    offset += block.numel();
+    copies_.push_back({block, all, begin});
+    begin += block.numel();
   }
   return all.data_ptr();
 }
 
-at::Tensor Launch::scratch(int64_t elements, at::ScalarType type) {
-  return hold(at::empty({elements}, at::TensorOptions().dtype(type)));
+at::Tensor Launch::scratch(const std::vector<at::Tensor>& blocks) {
+  int64_t elements = 0;
+  for (const at::Tensor& block : blocks) elements += block.numel();
+  return scratch(elements, blocks.front().scalar_type());
 }
 
-void Launch::copy_at_end(at::Tensor to, at::Tensor from) {
-  copies_.emplace_back(std::move(to), std::move(from));
+at::Tensor Launch::scratch(int64_t elements, at::ScalarType type) {
+  return hold(at::detail::empty_cpu({elements}, type));
 }
 
 Reduction Launch::reduction(const c10d::ReduceOp& op, at::ScalarType type) {
@@ -281,10 +295,18 @@ c10::intrusive_ptr<c10d::Work> Launch::conclude(RequestWork::Outputs outputs, bo
   return blocking_ || c10d::isP2POp(kind_.type) ? nullptr : work_;
 }
 
-void Launch::copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies) {
-  if (copies.empty()) return;
-  const at::NoGradGuard no_grad;
-  for (const auto& [to, from] : copies) to.copy_(from);
+void Launch::copy_back(const Copies& copies) {
+  for (const Copy& copy : copies) {
+    const at::Tensor& to = copy.to;
+    if (to.numel() == 0) continue;
+    if (has_dense_values(to)) {
+      const auto* from = static_cast<const std::byte*>(copy.from.const_data_ptr());
+      std::memcpy(to.data_ptr(), from + copy.begin * to.itemsize(), to.nbytes());
+    } else {
+      const at::NoGradGuard no_grad;
+      to.copy_(copy.from.narrow(0, copy.begin, to.numel()).view(to.sizes()));
+    }
+  }
 }
 
 }  // namespace tutti_torch

@@ -67,23 +67,32 @@ class Launch {
   c10::intrusive_ptr<c10d::Work> finish(const std::vector<std::vector<at::Tensor>>& outputs);
 
  private:
+  // When the operation has succeeded, `to` gets as many elements of `from`, from `begin` on.
+  struct Copy {
+    at::Tensor to;
+    at::Tensor from;  // dense, of one dimension and the same type
+    int64_t begin;
+  };
+  using Copies = c10::SmallVector<Copy, 4>;
+
   tutti_comm_t handle();
   tutti_request_t* request() { return work_->add_request(); }
   void check(tutti_status status) const;
   bool dense(const at::Tensor& tensor) const;
   // True if the library can read the tensor's memory as it is.
   bool readable(const at::Tensor& tensor) const;
+  at::Tensor dense_copy(const at::Tensor& tensor) const;
+  // The same, and it lives as long as the operation.
   at::Tensor staged(const at::Tensor& tensor);
-  // A dense tensor of one dimension that lives as long as the operation.
+  // A dense tensor of one dimension that lives as long; with room for all blocks.
   at::Tensor scratch(int64_t elements, at::ScalarType type);
+  at::Tensor scratch(const std::vector<at::Tensor>& blocks);
   // True if the blocks are dense and follow one another in memory; `where`: from there.
   bool joined(const std::vector<at::Tensor>& blocks, std::byte*& where);
-  // When the operation has succeeded, `from` is copied to `to`.
-  void copy_at_end(at::Tensor to, at::Tensor from);
   at::Tensor hold(at::Tensor tensor);
   void hold_callers(const at::Tensor& tensor);
   c10::intrusive_ptr<c10d::Work> conclude(RequestWork::Outputs outputs, bool nested);
-  static void copy_back(const std::vector<std::pair<at::Tensor, at::Tensor>>& copies);
+  static void copy_back(const Copies& copies);
 
   const Stream& stream_;
   const Kind kind_;
@@ -96,7 +105,7 @@ class Launch {
   // Of a blocking operation; a work has its own.
   std::vector<at::Tensor> kept_;
   std::vector<OwnedOp> ops_;
-  std::vector<std::pair<at::Tensor, at::Tensor>> copies_;  // to, from
+  Copies copies_;
 };
 
 }  // namespace tutti_torch
