@@ -45,7 +45,7 @@ def functions(text):
 
 def enumerators(text):
     found = set()
-    for body in re.findall(r"(?:enum\s*\w*|TUTTI_ONECCL_ENUM)\s*\{([^}]*)\}", text):
+    for body in re.findall(r"enum\s*\w*(?:\s*:\s*\w+)?\s*\{([^}]*)\}", text):
         found.update(ENUMERATOR.findall(body + "}"))
     return found - {"onecclNumOps_dummy"}
 

@@ -10,49 +10,76 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of a fixed type in C++, where other values, which programs may give, are undefined else. */
+/* C++ gives enumerations a fixed type, so that a program may hand over any number. */
 #ifdef __cplusplus
 extern "C" {
-#define TUTTI_ONECCL_ENUM enum : unsigned
+#define TUTTI_ONECCL_AS_INT : int
 #else
-#define TUTTI_ONECCL_ENUM enum
+#define TUTTI_ONECCL_AS_INT
 #endif
 
 typedef struct onecclComm* onecclComm_t;
 typedef void* onecclWindow_t;
 
-typedef TUTTI_ONECCL_ENUM{
-    onecclSuccess = 0,          onecclError = 1, /* a timeout, or an abort by a rank */
-    onecclSystemError = 2,                       /* the operating system refused something */
-    onecclInternalError = 3,    onecclInvalidArgument = 4,
-    onecclInvalidUsage = 5, /* not allowed in this state, or ranks made different calls */
-    onecclInProgress = 6,       onecclFailureGPU = 7,
-    onecclFailureCPU = 8, /* a peer process died or left */
-    onecclAllocFailureCPU = 9,  onecclAllocFailureGPU = 10,
-    onecclPluginException = 11, onecclNotImplemented = 12} onecclResult_t;
+typedef enum TUTTI_ONECCL_AS_INT {
+  onecclSuccess = 0,
+  onecclError = 1,       /* a timeout, or an abort by a rank */
+  onecclSystemError = 2, /* the operating system refused something */
+  onecclInternalError = 3,
+  onecclInvalidArgument = 4,
+  onecclInvalidUsage = 5, /* not allowed in this state, or ranks made different calls */
+  onecclInProgress = 6,
+  onecclFailureGPU = 7,
+  onecclFailureCPU = 8, /* a peer process died or left */
+  onecclAllocFailureCPU = 9,
+  onecclAllocFailureGPU = 10,
+  onecclPluginException = 11,
+  onecclNotImplemented = 12
+} onecclResult_t;
 
-typedef TUTTI_ONECCL_ENUM{onecclInt8 = 0,    onecclChar = 0,   onecclUint8 = 1,   onecclInt32 = 2,
-                          onecclInt = 2,     onecclUint32 = 3, onecclInt64 = 4,   onecclUint64 = 5,
-                          onecclFloat16 = 6, onecclHalf = 6,   onecclFloat32 = 7, onecclFloat = 7,
-                          onecclFloat64 = 8, onecclDouble = 8, onecclBfloat16 = 9} onecclDataType_t;
+typedef enum TUTTI_ONECCL_AS_INT {
+  onecclInt8 = 0,
+  onecclChar = 0,
+  onecclUint8 = 1,
+  onecclInt32 = 2,
+  onecclInt = 2,
+  onecclUint32 = 3,
+  onecclInt64 = 4,
+  onecclUint64 = 5,
+  onecclFloat16 = 6,
+  onecclHalf = 6,
+  onecclFloat32 = 7,
+  onecclFloat = 7,
+  onecclFloat64 = 8,
+  onecclDouble = 8,
+  onecclBfloat16 = 9
+} onecclDataType_t;
 
 /* Further values are made by onecclRedOpCreatePreMulSum. */
-typedef TUTTI_ONECCL_ENUM{onecclSum = 0,
-                          onecclProd = 1,
-                          onecclMax = 2,
-                          onecclMin = 3,
-                          onecclAvg = 4,
-                          onecclNumOps = 5,
-                          onecclMaxRedOp = 0x7fffffff} onecclRedOp_t;
+typedef enum TUTTI_ONECCL_AS_INT {
+  onecclSum = 0,
+  onecclProd = 1,
+  onecclMax = 2,
+  onecclMin = 3,
+  onecclAvg = 4,
+  onecclNumOps = 5,
+  onecclMaxRedOp = 0x7fffffff
+} onecclRedOp_t;
 
-typedef TUTTI_ONECCL_ENUM{onecclScalarDevice = 0,
-                          onecclScalarHostImmediate = 1} onecclScalarResidence_t;
+typedef enum TUTTI_ONECCL_AS_INT {
+  onecclScalarDevice = 0,
+  onecclScalarHostImmediate = 1
+} onecclScalarResidence_t;
 
 /* In C, an enumerator must fit an int, and these do not. */
 #ifdef __cplusplus
-typedef TUTTI_ONECCL_ENUM{onecclPluginAny = 0, onecclNull = 0xDEADBEEF, onecclLegacy = 0xBAAAAAAD,
-                          onecclLegacyCPU = 0xBAAAAAAE,
-                          onecclUserBackend = 0xF8F8F8F8} onecclPluginType_t;
+typedef enum : unsigned {
+  onecclPluginAny = 0,
+  onecclNull = 0xDEADBEEF,
+  onecclLegacy = 0xBAAAAAAD,
+  onecclLegacyCPU = 0xBAAAAAAE,
+  onecclUserBackend = 0xF8F8F8F8
+} onecclPluginType_t;
 #else
 typedef unsigned int onecclPluginType_t;
 #define onecclPluginAny 0u
@@ -97,8 +124,10 @@ typedef struct onecclConfig {
         onecclPluginAny,                                                              \
   }
 
-typedef TUTTI_ONECCL_ENUM{ONECCL_WINDOW_DEFAULT = 0,
-                          ONECCL_WINDOW_COLL_SYMMETRIC = 1} onecclWindowFlags_t;
+typedef enum TUTTI_ONECCL_AS_INT {
+  ONECCL_WINDOW_DEFAULT = 0,
+  ONECCL_WINDOW_COLL_SYMMETRIC = 1
+} onecclWindowFlags_t;
 
 /* Of kernels that communicate by themselves, which host memory has not. */
 #define ONECCL_DEV_COMM_WORDS 8
@@ -113,6 +142,6 @@ typedef struct {
 }
 #endif
 
-#undef TUTTI_ONECCL_ENUM
+#undef TUTTI_ONECCL_AS_INT
 
 #endif /* TUTTI_ONECCL_TYPES_H */
