@@ -8,7 +8,7 @@ if(TUTTI_BUILD)
   set_target_properties(tutti::tutti PROPERTIES IMPORTED_LOCATION ${TUTTI_BUILD}/libtutti.so
     INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/../include)
   # Without debug information, which is nine tenths of it.
-  foreach(component Unspecified links)
+  foreach(component Unspecified oneccl_names)
     install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" --install \"${TUTTI_BUILD}\" --strip
       --component ${component} --prefix \"\${CMAKE_INSTALL_PREFIX}\" COMMAND_ERROR_IS_FATAL ANY)"
       COMPONENT python)

@@ -39,6 +39,12 @@ def test_the_command_is_beside_the_interpreter_and_a_module():
     assert run(sys.executable, "-m", "tutti_ccl", "--version") == f"tutti {version_in_header()}"
 
 
+def test_its_name_as_a_benchmark_is_beside_the_interpreter_too():
+    beside = Path(sys.executable).parent
+    said = run(str(beside / "tutti-benchmark"), "--help")
+    assert said == run(str(beside / "tutti"), "benchmark", "--help") != ""
+
+
 def test_the_command_hands_on_arguments_and_the_status_of_ranks():
     ranks = [str(Path(sys.executable).parent / "tutti"), "run", "-n", "2", sys.executable, "-c"]
     ended = subprocess.run(

@@ -7,12 +7,16 @@ import sys
 from . import cwd
 
 
-def main():
+def main(*subcommand):
     command = os.path.join(cwd, "bin", "tutti")
     try:
-        os.execv(command, [command, *sys.argv[1:]])
+        os.execv(command, [command, *subcommand, *sys.argv[1:]])
     except OSError as error:
         sys.exit(f"tutti: {command}: {error.strerror}; install tutti-ccl again")
+
+
+def benchmark():
+    main("benchmark")
 
 
 if __name__ == "__main__":
