@@ -3,12 +3,13 @@ install(TARGETS tutti EXPORT tutti-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT namelink)
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tutti-targets NAMESPACE tutti::
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti FILE tutti-config.cmake)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 write_basic_package_version_file(tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake
+install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake cmake/tutti-config.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 # Relative, so that the tree may be installed to another prefix than configured, or moved.
 file(RELATIVE_PATH pkgconfig_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+list(JOIN static_libraries " " static_libraries_of_pc)
 configure_file(cmake/tutti.pc.in tutti.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # What users source, under both names that oneCCL has, and the same as a modulefile.
@@ -18,6 +19,11 @@ configure_file(env/modulefile modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env RENAME setvars.sh)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION modulefiles RENAME tutti)
+
+# What one reads.
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+  PATTERN __pycache__ EXCLUDE)
 
 # All that is installed, and nothing else.
 add_custom_target(tutti_installed DEPENDS tutti)
@@ -29,4 +35,7 @@ if(TARGET tutti_oneccl)
 endif()
 if(TARGET tutti_man)
   add_dependencies(tutti_installed tutti_man)
+endif()
+if(TARGET tutti_static)
+  add_dependencies(tutti_installed tutti_static)
 endif()

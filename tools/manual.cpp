@@ -38,14 +38,13 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   }
 }
 
-// In troff a backslash begins a request, as does a period or quote at the start of a line.
+}  // namespace
+
 std::string troff(std::string_view text) {
-  const std::string plain =
-      replace_all(replace_all(replace_all(text, "\\", "\\e"), "-", "\\-"), "`", "");
+  std::string plain = replace_all(replace_all(replace_all(text, "\\", "\\e"), "-", "\\-"), "`", "");
+  plain = replace_all(replace_all(plain, "\n.", "\n\\&."), "\n'", "\n\\&'");
   return plain.starts_with('.') || plain.starts_with('\'') ? "\\&" + plain : plain;
 }
-
-}  // namespace
 
 std::string variables_markdown() {
   std::string page =

@@ -4,6 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 std::string variables_markdown();  // docs/variables.md
 std::string variables_man_page();  // tutti-variables(7)
+
+// Text for a page: in troff a backslash begins a request, as does a period or quote at the start of
+// a line.
+std::string troff(std::string_view text);

@@ -14,6 +14,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/man.hpp"
 #include "tools/names.hpp"
 
 #define TUTTI_COMMAND(name) void add_##name(CLI::App& app);
@@ -62,6 +63,10 @@ int run_command(int argc, char** argv) {
 #define TUTTI_COMMAND(name) add_##name(app);
 #include "tools/commands.inc"
 #undef TUTTI_COMMAND
+  if (argc >= 2 && std::string_view(argv[1]) == "--man") {  // for the installation
+    std::fputs(tutti::man_page(app, argc > 2 ? argv[2] : "").c_str(), stdout);
+    return 0;
+  }
   std::vector<char*> words = without_separator(app, argc, argv);
   CLI11_PARSE(app, static_cast<int>(words.size()), words.data());
   return 0;

@@ -38,6 +38,33 @@ cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
   -Wl,-rpath,"$(dirname "$library")"
 "$prefix/by_pkg_config"
 
+archive=$(dirname "$library")/libtutti.a
+if [ -e "$archive" ]; then
+  strangers=$(nm --defined-only --extern-only "$archive" 2>/dev/null | awk 'NF == 3 && $2 != "W" &&
+    $2 != "V" && $2 != "u" {print $3}' | grep -v '^tutti_' || true)
+  [ -z "$strangers" ] || fail "libtutti.a defines besides tutti_*: $strangers"
+  mkdir "$prefix/sources"
+  cp -r "$here/static" "$here/consumer" "$prefix/sources"
+  cmake -S "$prefix/sources/static" -B "$prefix/static" -DCMAKE_PREFIX_PATH="$prefix/root" >/dev/null
+  cmake --build "$prefix/static" >/dev/null
+  readelf -d "$prefix/static/consumer" | grep -q libtutti && fail 'libtutti.so is needed all the same'
+  "$prefix/static/consumer"
+  # In C++, whose own names are those of the library inside.
+  read -ra others <<<"$(pkg-config --cflags --libs --static tutti | sed 's/-ltutti//')"
+  c++ -std=c++20 "$here/../../examples/cpp/allreduce.cpp" "$archive" -o "$prefix/static_cpp" \
+    "${others[@]}"
+  "$prefix/root/bin/tutti" run -n 2 "$prefix/static_cpp" | grep -q 'of 2: the sum of all ranks is 1' ||
+    fail 'a C++ program with libtutti.a gives a wrong sum'
+fi
+
+for page in tutti tutti-run tutti-bench tutti-perf tutti-benchmark tutti-verify; do
+  [ -s "$prefix/root/share/man/man1/$page.1" ] || fail "there is no page of $page"
+done
+for file in LICENSE docs/variables.md examples/allreduce.c; do
+  [ -s "$prefix/root/share/doc/tutti/$file" ] || fail "there is no $file"
+done
+grep -qF -- '\-n,\-\-ranks' "$prefix/root/share/man/man1/tutti-run.1" || fail 'a page lacks options'
+
 for example in "$here"/../../examples/cpp/*.cpp; do
   c++ -std=c++20 -Wall -Wextra -Werror "$example" -o "$prefix/example" "${flags[@]}" \
     -Wl,-rpath,"$(dirname "$library")"
