@@ -234,6 +234,7 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
   settings.caller_patience = patience_for(choice.local_ranks, choice.cores);
   settings.worker_patience = patience_for(choice.local_ranks * (1 + workers.size()), choice.cores);
+  settings.worker_patience.sleeps_if_crowded = !settings.polls;
   if (settings.polls) {
     settings.caller_patience = polling(settings.caller_patience);
     settings.worker_patience = polling(settings.worker_patience);

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
+#include "core/clock.hpp"
 #include "core/interrupt.hpp"
 #include "core/spread.hpp"
 
@@ -28,11 +30,32 @@ constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
 constexpr uint32_t kUncontendedSpins = 4000;
 constexpr uint32_t kContendedYields = 400;
+// A yield that takes so long has let others work, not only look for what they wait for. After one,
+// this thread sleeps so many times before it yields again.
+constexpr double kLongYieldS = 500e-6;
+constexpr uint32_t kSleepsAfterLongYield = 64;
 
 int64_t ms_of(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
   return static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+}
+
+// Yields, unless others were found to work on this core; whether they were.
+bool yield_or_find_crowded(uint32_t round, uint32_t yields) {
+  thread_local uint32_t sleeps_left = 0;
+  thread_local double yielded_s = 0;
+  if (sleeps_left > 0) {
+    --sleeps_left;
+    return true;
+  }
+  if (round == 0) yielded_s = now_s();
+  sched_yield();
+  if (round >= yields) return false;  // it has slept since the last one
+  const double before_s = std::exchange(yielded_s, now_s());
+  if (yielded_s - before_s < kLongYieldS) return false;
+  sleeps_left = kSleepsAfterLongYield;
+  return true;
 }
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
@@ -98,7 +121,7 @@ void came_after_all(WaitEnd end) {
   if (end == WaitEnd::kInterrupted) forget_end_of_wait();
 }
 
-bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end) {
+bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, WaitEnd& end) {
   if (waiter.stop != nullptr && waiter.stop->load(std::memory_order_acquire) != 0) {
     end = WaitEnd::kStopped;
     return true;
@@ -117,7 +140,11 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitE
     return true;
   }
   if (Spread* spread = waiter.patience->spread; spread != nullptr) spread->before_yield();
-  sched_yield();
+  if (!waiter.patience->sleeps_if_crowded) {
+    sched_yield();
+  } else if (yield_or_find_crowded(round, waiter.patience->yields)) {
+    round = std::max(round, waiter.patience->yields);
+  }
   return false;
 }
 

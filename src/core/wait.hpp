@@ -48,6 +48,9 @@ struct Patience {
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
   Spread* spread = nullptr;       // of a rank that shares its core with others
+  // Sleeps instead of yielding where others have long work for the core: who yields then gets it
+  // back last, who is woken first.
+  bool sleeps_if_crowded = false;
 };
 
 // Sleeps at once; who wakes orders its own stores.
@@ -104,8 +107,9 @@ void relax();
 int64_t deadline_of(const Waiter& waiter);
 // It was ready all the same.
 void came_after_all(WaitEnd end);
-// One round of the slow part; `round` counts from 0. Returns whether the wait is over.
-bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t round, WaitEnd& end);
+// One round of the slow part; `round` counts from 0, and becomes that of the first sleep if there
+// had better be no more yields. Returns whether the wait is over.
+bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, WaitEnd& end);
 // Sleeping is bracketed so that the condition can be looked at once more in between.
 uint32_t before_sleep(const Waiter& waiter);
 void sleep(const Waiter& waiter, int64_t deadline_ms, uint32_t rings, uint32_t round);

@@ -5,6 +5,9 @@
 #include <time.h>
 
 #include <thread>
+#include <vector>
+
+#include "core/topology.hpp"
 
 namespace tutti {
 namespace {
@@ -137,6 +140,31 @@ TEST(Wait, ASleeperUsesHardlyAnyProcessorTime) {
   wait_until(waiter, [] { return false; });
   // Spinning would take all 300; the bound is loose, for the machine may be busy.
   EXPECT_LT(cpu_ms() - before, 150);
+}
+
+// Of two threads on one core, one that computes gets it for longer after each yield of the other.
+TEST(Wait, SleepsInsteadOfYieldingToALongComputation) {
+  const std::vector<int> cores = usable_cores();
+  Bell bell{};
+  std::atomic<bool> slept{false};
+  std::thread computes([&] {
+    ASSERT_TRUE(bind_this_thread(cores.front()).ok());
+    const int64_t give_up_ms = now_ms() + 30'000;
+    while (bell.sleepers.load() == 0 && now_ms() < give_up_ms) {
+    }
+    slept = bell.sleepers.load() > 0;
+    bell.rings.fetch_add(1);
+    ring(bell);
+  });
+  std::thread waits([&] {
+    ASSERT_TRUE(bind_this_thread(cores.front()).ok());
+    const Patience patience{.spins = 0, .yields = 1U << 30, .sleeps_if_crowded = true};
+    const Waiter waiter{.bell = &bell, .patience = &patience};
+    EXPECT_EQ(wait_until(waiter, [&] { return bell.rings.load() > 0; }), WaitEnd::kReady);
+  });
+  waits.join();
+  computes.join();
+  EXPECT_TRUE(slept);
 }
 
 TEST(Wait, HandsOverBetweenThreadsAnyNumberOfTimes) {
