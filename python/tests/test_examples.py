@@ -25,7 +25,8 @@ ARGUMENTS = {
     "late_barrier.py": ["ranks=3"],
     "mistakes.py": ["types", "sizes", "calls", "missing", "died"],
 }
-PROGRAMS = sorted([*TORCH.glob("*.py"), *BETTER.glob("*.py")])
+ALONE = TORCH / "single_card_dist.py"  # starts its ranks itself
+PROGRAMS = sorted({*TORCH.glob("*.py"), *BETTER.glob("*.py")} - {ALONE})
 RUNS = [(path, arguments) for path in PROGRAMS for arguments in ARGUMENTS.get(path.name, [""])]
 
 
@@ -36,6 +37,13 @@ def test_an_example_runs_and_is_right(path, arguments):
     statuses, output = run(path, *words, ranks=ranks)
     assert statuses == [0] * ranks, output
     assert re.search(r"^(ok|after epoch)\b", output, re.MULTILINE), output
+
+
+def test_an_example_that_starts_its_ranks_itself_runs():
+    done = subprocess.run([sys.executable, ALONE], text=True, capture_output=True, timeout=120,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+    assert "ok: 2 processes on cpu" in done.stdout, done.stdout
 
 
 def test_no_arguments_are_given_to_examples_that_are_not_there():

@@ -16,9 +16,10 @@ def _create(options, _backend_options):
 def register():
     import torch.distributed as dist
 
-    from . import frameworks, meeting
+    from . import frameworks, meeting, xpu
 
     if dist.is_available() and "CCL" not in dist.Backend._plugins:
         dist.Backend.register_backend("ccl", _create, extended_api=True, devices=["cpu"])
         meeting.register()
         frameworks.register()
+        xpu.register()
