@@ -1,0 +1,154 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where an operation's tensors lie, and what is copied for it.
+#include <ATen/EmptyTensor.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "error.hpp"
+#include "launch.hpp"
+
+namespace tutti_torch {
+namespace {
+
+// A conjugated or negated view has the memory of its base, not its own values.
+bool has_dense_values(const at::Tensor& tensor) {
+  return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+}
+
+}  // namespace
+
+bool Launch::dense(const at::Tensor& tensor) const {
+  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided) {
+    C10_THROW_ERROR(NotImplementedError, std::string(kind_.title) +
+                                             ": expected a strided tensor on the CPU, got " +
+                                             tensor.toString() + " on " + tensor.device().str());
+  }
+  return has_dense_values(tensor);
+}
+
+// In PyTorch any byte but 0 is true, and views of other types give such bytes; a reduction needs 1.
+bool Launch::readable(const at::Tensor& tensor) const {
+  if (!dense(tensor)) return false;
+  if (!reduces_bools_) return true;
+  const auto* byte = static_cast<const uint8_t*>(tensor.const_data_ptr());
+  return std::all_of(byte, byte + tensor.nbytes(), [](uint8_t value) { return value <= 1; });
+}
+
+// The caller holds its tensors during a blocking call.
+void Launch::hold_callers(const at::Tensor& tensor) {
+  if (work_) work_->keep(tensor);
+}
+
+at::Tensor Launch::hold(at::Tensor tensor) {
+  if (work_) {
+    work_->keep(tensor);
+  } else {
+    kept_.push_back(tensor);
+  }
+  return tensor;
+}
+
+at::Tensor Launch::dense_copy(const at::Tensor& tensor) const {
+  const at::NoGradGuard no_grad;
+  const at::Tensor values = tensor.detach().resolve_conj().resolve_neg().contiguous();
+  return reduces_bools_ ? values.view(at::kByte).ne(0) : values;
+}
+
+at::Tensor Launch::staged(const at::Tensor& tensor) { return hold(dense_copy(tensor)); }
+
+const void* Launch::input(const at::Tensor& tensor) {
+  if (!readable(tensor)) return staged(tensor).const_data_ptr();
+  hold_callers(tensor);
+  return tensor.const_data_ptr();
+}
+
+void* Launch::output(const at::Tensor& tensor) {
+  if (!dense(tensor)) {
+    const at::Tensor temporary = scratch(tensor.numel(), tensor.scalar_type());
+    copies_.push_back({tensor, temporary, 0});
+    return temporary.data_ptr();
+  }
+  hold_callers(tensor);
+  return tensor.data_ptr();
+}
+
+void* Launch::in_out(const at::Tensor& tensor) {
+  if (!readable(tensor)) {
+    const at::Tensor temporary = staged(tensor);
+    copies_.push_back({tensor, temporary.view(-1), 0});
+    return temporary.data_ptr();
+  }
+  hold_callers(tensor);
+  return tensor.data_ptr();
+}
+
+bool Launch::joined(const std::vector<at::Tensor>& blocks, std::byte*& where) {
+  where = nullptr;
+  std::byte* next = nullptr;
+  for (const at::Tensor& block : blocks) {
+    if (!dense(block)) return false;
+    if (block.numel() == 0) continue;
+    auto* memory = static_cast<std::byte*>(block.data_ptr());
+    if (where == nullptr) where = next = memory;
+    if (memory != next) return false;
+    next += block.nbytes();
+  }
+  for (const at::Tensor& block : blocks) hold_callers(block);
+  return true;
+}
+
+const void* Launch::input(const std::vector<at::Tensor>& blocks) {
+  std::byte* where = nullptr;
+  const bool as_they_are = std::all_of(blocks.begin(), blocks.end(),
+                                       [this](const at::Tensor& block) { return readable(block); });
+  if (as_they_are && joined(blocks, where)) return where;
+  const at::Tensor all = scratch(blocks);
+  auto* next = static_cast<std::byte*>(all.data_ptr());
+  for (const at::Tensor& block : blocks) {
+    const at::Tensor values = readable(block) ? block : dense_copy(block);
+    if (values.nbytes() == 0) continue;
+    std::memcpy(next, values.const_data_ptr(), values.nbytes());
+    next += values.nbytes();
+  }
+  return all.const_data_ptr();
+}
+
+void* Launch::output(const std::vector<at::Tensor>& blocks) {
+  std::byte* where = nullptr;
+  if (joined(blocks, where)) return where;
+  const at::Tensor all = scratch(blocks);
+  int64_t begin = 0;
+  for (const at::Tensor& block : blocks) {
+    copies_.push_back({block, all, begin});
+    begin += block.numel();
+  }
+  return all.data_ptr();
+}
+
+at::Tensor Launch::scratch(const std::vector<at::Tensor>& blocks) {
+  int64_t elements = 0;
+  for (const at::Tensor& block : blocks) elements += block.numel();
+  return scratch(elements, blocks.front().scalar_type());
+}
+
+at::Tensor Launch::scratch(int64_t elements, at::ScalarType type) {
+  return hold(at::detail::empty_cpu({elements}, type));
+}
+
+void Launch::copy_back(const Copies& copies) {
+  for (const Copy& copy : copies) {
+    const at::Tensor& to = copy.to;
+    if (to.numel() == 0) continue;
+    if (has_dense_values(to)) {
+      const auto* from = static_cast<const std::byte*>(copy.from.const_data_ptr());
+      std::memcpy(to.data_ptr(), from + copy.begin * to.itemsize(), to.nbytes());
+    } else {
+      const at::NoGradGuard no_grad;
+      to.copy_(copy.from.narrow(0, copy.begin, to.numel()).view(to.sizes()));
+    }
+  }
+}
+
+}  // namespace tutti_torch
