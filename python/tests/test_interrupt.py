@@ -14,6 +14,7 @@ PROGRAM = textwrap.dedent("""
     import torch, torch.distributed as dist
     import tutti_ccl.torch
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if pytest is in the background
     store, rank, wait = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     dist.init_process_group("ccl", init_method="file://" + store, rank=rank, world_size=2,
                             timeout=datetime.timedelta(seconds=60))

@@ -29,6 +29,8 @@ def main():
     rank = dist.get_rank()
     dist.barrier()
     if rank == 0:
+        # A shell starts programs in the background with SIGINT ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     began, caught = time.perf_counter(), None
     try:
