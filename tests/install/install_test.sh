@@ -25,7 +25,7 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 # The name of the version itself is the one symbol that is no function of ours.
 strangers=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(tutti_|TUTTI_0$)' || true)
 [ -z "$strangers" ] || fail "exported besides tutti_*: $strangers"
-nm -D --defined-only "$library" | grep -q ' tutti_allreduce' || fail 'tutti_allreduce is not exported'
+nm -D --defined-only "$library" | grep ' tutti_allreduce' >/dev/null || fail 'tutti_allreduce is not exported'
 
 cmake -S "$here/consumer" -B "$prefix/consumer" -DCMAKE_PREFIX_PATH="$prefix/root" >/dev/null
 cmake --build "$prefix/consumer" >/dev/null
@@ -53,7 +53,8 @@ if [ -e "$archive" ]; then
   read -ra others <<<"$(pkg-config --cflags --libs --static tutti | sed 's/-ltutti//')"
   c++ -std=c++20 "$here/../../examples/cpp/allreduce.cpp" "$archive" -o "$prefix/static_cpp" \
     "${others[@]}"
-  "$prefix/root/bin/tutti" run -n 2 "$prefix/static_cpp" | grep -q 'of 2: the sum of all ranks is 1' ||
+  "$prefix/root/bin/tutti" run -n 2 "$prefix/static_cpp" >"$prefix/said"
+  grep -q 'of 2: the sum of all ranks is 1' "$prefix/said" ||
     fail 'a C++ program with libtutti.a gives a wrong sum'
 fi
 
