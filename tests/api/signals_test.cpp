@@ -44,8 +44,9 @@ std::set<std::string> threads_that_block_signals() {
   return names;
 }
 
-// With a worker, which an operation that somebody listens to starts.
-void start_worker(tutti_comm_t comm) {
+// With a worker, which an operation that somebody listens to starts, unless its last rank completes
+// it at once. So ranks are the first in turn.
+void start_worker(int rank, tutti_comm_t comm) {
   std::atomic<int> ended{-1};
   const auto note = [](tutti_status status, const char*, void* context) {
     static_cast<std::atomic<int>*>(context)->store(status);
@@ -53,8 +54,9 @@ void start_worker(tutti_comm_t comm) {
   tutti_request_t request = nullptr;
   ASSERT_OK(tutti_barrier_init(comm, &request));
   ASSERT_OK(tutti_request_on_complete(request, note, &ended));
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < 20; ++round) {
     ended = -1;
+    if (round % 2 == rank) usleep(2000);
     ASSERT_OK(tutti_request_start(request));
     while (ended.load() < 0) usleep(100);
     ASSERT_OK(tutti_request_wait(request));
@@ -63,10 +65,10 @@ void start_worker(tutti_comm_t comm) {
 }
 
 TEST(Signals, AreBlockedInAllThreadsOfTheLibrary) {
-  run_ranks(2, [](int, tutti_comm_t comm) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
     tutti_unique_id id;
     ASSERT_OK(tutti_get_unique_id(&id));
-    start_worker(comm);
+    start_worker(rank, comm);
     const std::set<std::string> names = threads_that_block_signals();
     EXPECT_TRUE(names.contains("tutti-0"));
     EXPECT_TRUE(names.contains("tutti-monitor"));
