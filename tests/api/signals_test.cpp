@@ -78,8 +78,8 @@ TEST(Signals, AreBlockedInAllThreadsOfTheLibrary) {
 }
 
 TEST(Signals, ThatTheProgramBlocksLaterWaitForItToTakeThem) {
-  run_ranks(2, [](int, tutti_comm_t comm) {
-    start_worker(comm);
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    start_worker(rank, comm);
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
