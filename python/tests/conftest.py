@@ -2,6 +2,7 @@
 """Fixtures: process groups of real processes, kept for all tests that leave them intact."""
 
 import pytest
+import torch.distributed as dist
 from ranks import Ranks
 
 
@@ -35,3 +36,21 @@ def intact(kept_ranks, size):
     if size not in kept_ranks:
         kept_ranks[size] = Ranks(size)
     yield kept_ranks[size]
+
+
+@pytest.fixture
+def fresh_three():
+    yield from fresh(3)
+
+
+@pytest.fixture
+def fresh_four():
+    yield from fresh(4)
+
+
+def fresh(size):
+    """A group that has met, for a test that breaks it."""
+    ranks = Ranks(size)
+    ranks.run(dist.barrier)
+    yield ranks
+    ranks.kill()

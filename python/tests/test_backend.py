@@ -7,22 +7,13 @@ import re
 import signal
 import time
 
-import pytest
 import torch
 import torch.distributed as dist
 from programs import ROOT
-from ranks import TIMEOUT, Ranks
+from ranks import TIMEOUT
 from test_failures import error_of
 
 CPU = torch.device("cpu")
-
-
-@pytest.fixture
-def fresh_three():
-    ranks = Ranks(3)
-    ranks.run(dist.barrier)
-    yield ranks
-    ranks.kill()
 
 
 def backend_of(group):

@@ -8,16 +8,7 @@ import time
 import pytest
 import torch
 import torch.distributed as dist
-from ranks import Ranks
 from test_failures import SECOND, error_of
-
-
-@pytest.fixture
-def four_ranks():
-    ranks = Ranks(4)
-    ranks.run(dist.barrier)
-    yield ranks
-    ranks.kill()
 
 
 def never_arrive(members, dead):
@@ -31,11 +22,11 @@ def never_arrive(members, dead):
 
 
 @pytest.mark.parametrize("dead", [0, 2, 3])
-def test_a_rank_that_dies_ends_the_group_that_is_being_made(four_ranks, dead):
+def test_a_rank_that_dies_ends_the_group_that_is_being_made(fresh_four, dead):
     members = [0, 2, 3]
-    four_ranks.start(never_arrive, members, dead)
+    fresh_four.start(never_arrive, members, dead)
     for rank in set(members) - {dead}:
-        good, answer = four_ranks.answer(rank)
+        good, answer = fresh_four.answer(rank)
         assert good, answer
         text, seconds = answer
         assert f"rank {dead}" in text and "TUTTI_ERR_PEER_FAILED" in text, text
@@ -52,8 +43,8 @@ def late_in_a_part():
     return text
 
 
-def test_errors_give_the_numbers_of_ranks_in_the_job(four_ranks):
-    text = four_ranks.run(late_in_a_part)[1]
+def test_errors_give_the_numbers_of_ranks_in_the_job(fresh_four):
+    text = fresh_four.run(late_in_a_part)[1]
     assert "global rank 3" in text and "TUTTI_ERR_TIMEOUT" in text, text
 
 
@@ -71,8 +62,8 @@ def part_of_a_part():
     return ""
 
 
-def test_so_do_those_of_groups_that_are_split_off(four_ranks):
-    text = four_ranks.run(part_of_a_part)[2]
+def test_so_do_those_of_groups_that_are_split_off(fresh_four):
+    text = fresh_four.run(part_of_a_part)[2]
     assert "global rank 3" in text and "TUTTI_ERR_TIMEOUT" in text, text
 
 
@@ -89,5 +80,5 @@ def go_on_after_a_timeout():
     return tensor.item()
 
 
-def test_groups_may_be_made_after_a_call_has_failed(four_ranks):
-    assert four_ranks.run(go_on_after_a_timeout) == [4.0] * 4
+def test_groups_may_be_made_after_a_call_has_failed(fresh_four):
+    assert fresh_four.run(go_on_after_a_timeout) == [4.0] * 4

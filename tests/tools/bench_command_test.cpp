@@ -15,6 +15,7 @@
 namespace {
 
 using Json = nlohmann::json;
+using tutti_test::expect_refusal;
 using tutti_test::run_tutti;
 
 class BenchCommand : public testing::Test {
@@ -99,18 +100,15 @@ TEST_F(BenchCommand, CommaSeparatedFileHasALinePerSize) {
 }
 
 TEST_F(BenchCommand, BadArgumentsAreNamedWithWhatWasExpected) {
-  const auto expect_error = [](const std::string& arguments, const std::string& text) {
-    const auto result = run_tutti("bench " + arguments + " 2>&1");
-    EXPECT_NE(result.exit_status, 0) << arguments;
-    EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
-  };
-  expect_error("allreduec", "'allreduec', expected one of: all, allreduce, broadcast");
-  expect_error("allreduce -d float23", "--types has 'float23', expected one of: all, int8");
-  expect_error("allreduce -r avrg", "--ops has 'avrg', expected one of: all, sum");
-  expect_error("allreduce -f 1M -t 1K", "--min is 1048576, expected at most --max, 1024");
-  expect_error("allreduce -r band -d float32", "no type given supports any operation given");
-  expect_error("broadcast --root 2 -n 2 -y 4", "--root is 2, expected 0 to 1");
-  expect_error("allreduce -y 4 -n 2 --json /nonexistent/file", "cannot write /nonexistent/file");
+  expect_refusal("bench allreduec", "'allreduec', expected one of: all, allreduce, broadcast");
+  expect_refusal("bench allreduce -d float23", "--types has 'float23', expected one of: all, int8");
+  expect_refusal("bench allreduce -r avrg", "--ops has 'avrg', expected one of: all, sum");
+  expect_refusal("bench allreduce -f 1M -t 1K", "--min is 1048576, expected at most --max, 1024");
+  expect_refusal("bench allreduce -r band -d float32",
+                 "no type given supports any operation given");
+  expect_refusal("bench broadcast --root 2 -n 2 -y 4", "--root is 2, expected 0 to 1");
+  expect_refusal("bench allreduce -y 4 -n 2 --json /nonexistent/file",
+                 "cannot write /nonexistent/file");
 }
 
 }  // namespace

@@ -38,6 +38,13 @@ inline CommandResult run_tutti(const std::string& line, const std::string& varia
   return result;
 }
 
+// That the command ends with an error that says `text`.
+inline void expect_refusal(const std::string& line, const std::string& text) {
+  const CommandResult result = run_tutti(line + " 2>&1");
+  EXPECT_NE(result.exit_status, 0) << line;
+  EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
+}
+
 // The number of a descriptor for redirections, of a pipe that nobody reads.
 class ClosedPipe {
  public:

@@ -19,6 +19,7 @@
 namespace {
 
 using namespace tutti::bench;
+using tutti_test::expect_refusal;
 using tutti_test::run_tutti;
 using Words = std::vector<std::string>;
 
@@ -157,16 +158,12 @@ TEST(Perf, ManyCallsAtOnceAndNoCheckAndSteps) {
 }
 
 TEST(Perf, BadArgumentsAreNamedWithWhatWasExpected) {
-  const auto expect_error = [](const std::string& arguments, const std::string& text) {
-    const auto result = run_tutti("perf " + arguments + " 2>&1");
-    EXPECT_NE(result.exit_status, 0) << arguments;
-    EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
-  };
-  expect_error("all_reduec", "'all_reduec', expected one of: all_reduce, all_gather");
-  expect_error("all_reduce -b 2M -e 1M", "-b is 2097152, expected at most -e, 1048576");
-  expect_error("broadcast -r 2 -g 2 -b 8 -e 8", "-r is 2, expected 0 to 1, or all");
-  expect_error("all_reduce -G 1", "expected 0: there are no GPUs, got 1");
-  expect_error("all_reduce -d quarter -b 8 -e 8", "-d has 'quarter', expected one of: all, int8");
+  expect_refusal("perf all_reduec", "'all_reduec', expected one of: all_reduce, all_gather");
+  expect_refusal("perf all_reduce -b 2M -e 1M", "-b is 2097152, expected at most -e, 1048576");
+  expect_refusal("perf broadcast -r 2 -g 2 -b 8 -e 8", "-r is 2, expected 0 to 1, or all");
+  expect_refusal("perf all_reduce -G 1", "expected 0: there are no GPUs, got 1");
+  expect_refusal("perf all_reduce -d quarter -b 8 -e 8",
+                 "-d has 'quarter', expected one of: all, int8");
 }
 
 TEST(Benchmark, TableHasALinePerCountAndEndsWithAllDone) {
@@ -207,15 +204,11 @@ TEST(Benchmark, CommaSeparatedFileGrowsByALinePerCollective) {
 }
 
 TEST(Benchmark, BadArgumentsAreNamedWithWhatWasExpected) {
-  const auto expect_error = [](const std::string& arguments, const std::string& text) {
-    const auto result = run_tutti("benchmark " + arguments + " 2>&1");
-    EXPECT_NE(result.exit_status, 0) << arguments;
-    EXPECT_NE(result.output.find(text), std::string::npos) << result.output;
-  };
-  expect_error("-l allreduec", "-l has 'allreduec', expected all or some of: allgather");
-  expect_error("-b sycl", "-b is sycl, expected host");
-  expect_error("-q 1 -l alltoall", "alltoall does not work in place (-q 1)");
-  expect_error("-i 0", "--iters");
+  expect_refusal("benchmark -l allreduec",
+                 "-l has 'allreduec', expected all or some of: allgather");
+  expect_refusal("benchmark -b sycl", "-b is sycl, expected host");
+  expect_refusal("benchmark -q 1 -l alltoall", "alltoall does not work in place (-q 1)");
+  expect_refusal("benchmark -i 0", "--iters");
 }
 
 }  // namespace
