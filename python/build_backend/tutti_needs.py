@@ -14,6 +14,7 @@ import tutti_torch
 
 OLDEST_CMAKE = (3, 25)
 OLDEST_CORE = (0, 11)
+OLDEST_NANOBIND = (2, 8)
 
 # A header of each library, its name for pkg-config where CMake asks that, and the package of Debian
 # and Ubuntu that has both.
@@ -165,10 +166,15 @@ def _check_tools(lacking):
     if not any(shutil.which(name) for name in ("ninja", "ninja-build", "make")):
         lacking.things.append("ninja")
         lacking.python.append("ninja")
+    _check_package("scikit-build-core", OLDEST_CORE, lacking)
+    _check_package("nanobind", OLDEST_NANOBIND, lacking)
+
+
+def _check_package(name, oldest, lacking):
     try:
-        core = tutti_torch.numbers(importlib.metadata.version("scikit-build-core"))
+        found = tutti_torch.numbers(importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        core = (0, 0)
-    if core < OLDEST_CORE:
-        lacking.things.append("scikit-build-core %d.%d or later" % OLDEST_CORE)
-        lacking.python.append("'scikit-build-core>=%d.%d'" % OLDEST_CORE)
+        found = (0, 0)
+    if found < oldest:
+        lacking.things.append("%s %d.%d or later" % (name, *oldest))
+        lacking.python.append("'%s>=%d.%d'" % (name, *oldest))

@@ -1,0 +1,169 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "communicator.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "call.hpp"
+#include "request.hpp"
+
+namespace tutti_core {
+namespace {
+
+// What tutti_ccl.Communicator hands on, in this order, to whatever makes one.
+struct Options {
+  Options(std::optional<double> timeout, std::optional<double> init_timeout,
+          std::optional<std::string> given_name, const char* operation)
+      : name(std::move(given_name)) {
+    config.timeout_ms = milliseconds(timeout, -1, operation);
+    config.init_timeout_ms = milliseconds(init_timeout, -1, operation);
+    if (name) config.name = name->c_str();
+  }
+  std::optional<std::string> name;
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+};
+
+using Seconds = std::optional<double>;
+using Name = std::optional<std::string>;
+
+void expect_unused(const Communicator& comm, const char* operation) {
+  if (comm.handle != nullptr) raise_value(std::string(operation) + ": this one is made already");
+}
+
+// Takes the handle even if a signal's handler has raised meanwhile.
+void take(Communicator& comm, tutti_comm_t handle, tutti_status status, const char* operation,
+          int rank) {
+  comm.handle = handle;
+  if (handle != nullptr) {
+    tutti_comm_rank(handle, &comm.rank);
+    tutti_comm_size(handle, &comm.size);
+  }
+  check(status, operation, rank);
+}
+
+void create(Communicator& comm, nb::bytes id, int rank, int size, Seconds timeout,
+            Seconds init_timeout, Name name) {
+  expect_unused(comm, "create");
+  tutti_unique_id unique;
+  if (id.size() != sizeof unique.bytes) {
+    raise_value("create: the unique id has " + std::to_string(id.size()) +
+                " bytes; expected the 128 bytes of unique_id() in one of the processes");
+  }
+  std::memcpy(unique.bytes, id.c_str(), sizeof unique.bytes);
+  const Options options(timeout, init_timeout, std::move(name), "create");
+  tutti_comm_t made = nullptr;
+  const auto status =
+      without_lock([&] { return tutti_comm_create(&unique, rank, size, &options.config, &made); });
+  take(comm, made, status, "create", rank);
+}
+
+void create_from_env(Communicator& comm, Seconds timeout, Seconds init_timeout, Name name) {
+  expect_unused(comm, "from_env");
+  const Options options(timeout, init_timeout, std::move(name), "from_env");
+  tutti_comm_t made = nullptr;
+  const auto status =
+      without_lock([&] { return tutti_comm_create_from_env(&options.config, &made); });
+  take(comm, made, status, "from_env", -1);
+}
+
+// Makes `comm` a part of `parent`; false for a rank that gave no color.
+bool split(Communicator& comm, Communicator& parent, std::optional<int> color, int key,
+           Seconds timeout, Seconds init_timeout, Name name) {
+  expect_unused(comm, "split");
+  if (color && *color < 0) {
+    raise_value("split: color is " + std::to_string(*color) + "; expected 0 or more, or None");
+  }
+  const Use use(parent, "split", true);
+  const Options options(timeout, init_timeout, std::move(name), "split");
+  tutti_comm_t made = nullptr;
+  const auto status = without_lock([&] {
+    return tutti_comm_split(parent.handle, color.value_or(TUTTI_NO_COLOR), key, &options.config,
+                            &made);
+  });
+  take(comm, made, status, "split", parent.rank);
+  return made != nullptr;
+}
+
+void shrink(Communicator& comm, Communicator& parent, Seconds timeout, Seconds init_timeout,
+            Name name) {
+  expect_unused(comm, "shrink");
+  const Use use(parent, "shrink", true);
+  const Options options(timeout, init_timeout, std::move(name), "shrink");
+  tutti_comm_t made = nullptr;
+  const auto status =
+      without_lock([&] { return tutti_comm_shrink(parent.handle, &options.config, &made); });
+  take(comm, made, status, "shrink", parent.rank);
+}
+
+// Requests outlive the handle, so they are ended first.
+tutti_status free_handle(Communicator& comm) {
+  for (Request* request : std::unordered_set<Request*>(comm.requests)) request->end();
+  return without_lock([&] { return tutti_comm_destroy(std::exchange(comm.handle, nullptr)); });
+}
+
+void destroy(Communicator& comm) {
+  if (comm.handle == nullptr) return;
+  if (comm.uses != 0) {
+    raise_value(
+        "destroy: " + std::to_string(comm.uses) +
+        " other threads are in calls on this communicator; expected none (abort ends them)");
+  }
+  if (is_in_group()) raise_value("destroy: this thread is in a group; expected its end first");
+  comm.calling = true;  // nobody begins anything meanwhile
+  const auto status = free_handle(comm);
+  comm.calling = false;
+  check(status, "destroy", comm.rank);
+}
+
+void abort(Communicator& comm, std::optional<std::string> reason) {
+  const Use use(comm, "abort", false);
+  check(tutti_comm_abort(comm.handle, reason ? reason->c_str() : nullptr), "abort", comm.rank);
+}
+
+void set_timeout(Communicator& comm, Seconds seconds) {
+  const Use use(comm, "set_timeout", true);
+  const int most = milliseconds(seconds, -1, "set_timeout");
+  check(tutti_comm_set_timeout(comm.handle, most), "set_timeout", comm.rank);
+}
+
+void raise_if_broken(Communicator& comm) {
+  const Use use(comm, "check", false);
+  check(tutti_comm_state(comm.handle), "check", comm.rank);
+}
+
+nb::bytes unique_id() {
+  tutti_unique_id id;
+  check(without_lock([&] { return tutti_get_unique_id(&id); }), "unique_id", -1);
+  return nb::bytes(id.bytes, sizeof id.bytes);
+}
+
+}  // namespace
+
+Communicator::~Communicator() {
+  if (handle == nullptr) return;
+  const nb::error_scope kept;
+  free_handle(*this);
+  if (PyErr_Occurred() != nullptr) PyErr_WriteUnraisable(nullptr);
+}
+
+nb::class_<Communicator> add_communicator(nb::module_& module) {
+  module.def("unique_id", unique_id);
+  nb::class_<Communicator> type(module, "Communicator");
+  type.def(nb::init<>())
+      .def("_create", create)
+      .def("_create_from_env", create_from_env)
+      .def("_split", split)
+      .def("_shrink", shrink)
+      .def("destroy", destroy)
+      .def("abort", abort, nb::arg("reason") = nb::none())
+      .def("set_timeout", set_timeout, nb::arg("seconds").none())
+      .def("check", raise_if_broken)
+      .def_prop_ro("rank", [](const Communicator& comm) { return comm.rank; })
+      .def_prop_ro("size", [](const Communicator& comm) { return comm.size; })
+      .def_prop_ro("is_destroyed", [](const Communicator& comm) { return comm.handle == nullptr; });
+  return type;
+}
+
+}  // namespace tutti_core

@@ -1,0 +1,89 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives with blocks of one size and without a root.
+#include "collectives.hpp"
+
+namespace tutti_core {
+namespace {
+
+using namespace nb::literals;
+
+template <bool kLater>
+nb::object barrier(Communicator& comm) {
+  Call call(comm, kLater ? "Ibarrier" : "Barrier");
+  return call.carry_out<kLater>(tutti_barrier, tutti_ibarrier);
+}
+
+template <bool kLater>
+nb::object allreduce(Communicator& comm, nb::handle send, nb::handle recv, int op) {
+  Call call(comm, kLater ? "Iallreduce" : "Allreduce");
+  const Array& to = call.writes(recv, "recv");
+  const Array& from = is_in_place(send) ? to : call.reads(send, "send");
+  call.expect_type(from, to);
+  call.expect_count(to, "recv", from.count(), "as many as send");
+  call.expect_op(to, op);
+  return call.carry_out<kLater>(tutti_allreduce, tutti_iallreduce, from.data(), to.data(),
+                                to.count(), to.type(), op);
+}
+
+template <bool kLater>
+nb::object allgather(Communicator& comm, nb::handle send, nb::handle recv) {
+  Call call(comm, kLater ? "Iallgather" : "Allgather");
+  const Array& to = call.writes(recv, "recv");
+  call.expect_blocks(to, "recv");
+  const size_t count = to.count() / call.size();
+  const void* data = to.at(call.rank() * count);
+  if (!is_in_place(send)) {
+    const Array& from = call.reads(send, "send");
+    call.expect_type(from, to);
+    call.expect_count(to, "recv", from.count() * call.size(), "those of send for each rank");
+    data = from.data();
+  }
+  return call.carry_out<kLater>(tutti_allgather, tutti_iallgather, data, to.data(), count,
+                                to.type());
+}
+
+template <bool kLater>
+nb::object reduce_scatter_block(Communicator& comm, nb::handle send, nb::handle recv, int op) {
+  Call call(comm, kLater ? "Ireduce_scatter_block" : "Reduce_scatter_block");
+  if (is_in_place(send)) call.refuse_in_place("this rank's block of send as recv, for that");
+  const Array& to = call.writes(recv, "recv");
+  const Array& from = call.reads(send, "send");
+  call.expect_type(from, to);
+  call.expect_count(from, "send", to.count() * call.size(), "those of recv for each rank");
+  call.expect_op(to, op);
+  return call.carry_out<kLater>(tutti_reduce_scatter, tutti_ireduce_scatter, from.data(), to.data(),
+                                to.count(), to.type(), op);
+}
+
+template <bool kLater>
+nb::object alltoall(Communicator& comm, nb::handle send, nb::handle recv) {
+  Call call(comm, kLater ? "Ialltoall" : "Alltoall");
+  if (is_in_place(send)) call.refuse_in_place("two buffers");
+  const Array& to = call.writes(recv, "recv");
+  const Array& from = call.reads(send, "send");
+  call.expect_type(from, to);
+  call.expect_count(to, "recv", from.count(), "as many as send");
+  call.expect_blocks(to, "recv");
+  return call.carry_out<kLater>(tutti_alltoall, tutti_ialltoall, from.data(), to.data(),
+                                to.count() / call.size(), to.type());
+}
+
+}  // namespace
+
+void add_equal_collectives(CommunicatorClass& type) {
+  type.def("Barrier", barrier<false>)
+      .def("Ibarrier", barrier<true>)
+      .def("Allreduce", allreduce<false>, "send"_a, "recv"_a, "op"_a = int{TUTTI_SUM})
+      .def("Iallreduce", allreduce<true>, "send"_a, "recv"_a, "op"_a = int{TUTTI_SUM})
+      .def("Allgather", allgather<false>, "send"_a, "recv"_a)
+      .def("Iallgather", allgather<true>, "send"_a, "recv"_a)
+      .def("Reduce_scatter_block", reduce_scatter_block<false>, "send"_a, "recv"_a,
+           "op"_a = int{TUTTI_SUM})
+      .def("Ireduce_scatter_block", reduce_scatter_block<true>, "send"_a, "recv"_a,
+           "op"_a = int{TUTTI_SUM})
+      .def("Alltoall", alltoall<false>, "send"_a, "recv"_a)
+      .def("Ialltoall", alltoall<true>, "send"_a, "recv"_a);
+}
+
+}  // namespace tutti_core

@@ -1,0 +1,46 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "call.hpp"
+
+namespace tutti_core {
+
+// A call in progress. Keeps its buffers and its communicator.
+class Request {
+ public:
+  static nb::object make(Communicator& comm, tutti_request_t request, const char* operation,
+                         std::array<Array, 2> arrays);
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+  ~Request();
+
+  nb::object wait(std::optional<double> timeout);
+  bool test();
+  // Waits, however it ends, and frees what is the library's; for who destroys the communicator.
+  void end();
+
+ private:
+  Request(nb::object comm, tutti_request_t request, const char* operation,
+          std::array<Array, 2> arrays);
+  void complete(tutti_status status);
+  void settle(tutti_status status);
+  nb::object result() const;
+
+  nb::object keeper_;
+  Communicator& comm_;
+  tutti_request_t request_;
+  const char* operation_;
+  std::array<Array, 2> arrays_;
+  bool done_ = false;
+  nb::object failure_;
+  std::optional<tutti_recv_info> received_;
+};
+
+// Seconds as the library's milliseconds; None is `none`.
+int milliseconds(std::optional<double> seconds, int none, const char* operation);
+void add_requests(nb::module_& module);
+
+}  // namespace tutti_core

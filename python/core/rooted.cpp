@@ -1,0 +1,102 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives with a root and blocks of one size. What only the root uses may be None elsewhere.
+#include "collectives.hpp"
+
+namespace tutti_core {
+namespace {
+
+using namespace nb::literals;
+
+template <bool kLater>
+nb::object bcast(Communicator& comm, nb::handle buffer, int root) {
+  Call call(comm, kLater ? "Ibcast" : "Bcast");
+  call.expect_root(root);
+  const Array& array =
+      root == comm.rank ? call.reads(buffer, "buffer") : call.writes(buffer, "buffer");
+  return call.carry_out<kLater>(tutti_broadcast, tutti_ibroadcast, array.data(), array.count(),
+                                array.type(), root);
+}
+
+template <bool kLater>
+nb::object reduce(Communicator& comm, nb::handle send, nb::handle recv, int op, int root) {
+  Call call(comm, kLater ? "Ireduce" : "Reduce");
+  call.expect_root(root);
+  const Array* to = nullptr;
+  if (root == comm.rank) to = &call.writes(recv, "recv");
+  if (is_in_place(send) && to == nullptr) call.refuse_in_place("a send buffer, as not the root");
+  const Array& from = is_in_place(send) ? *to : call.reads(send, "send");
+  if (to != nullptr) {
+    call.expect_type(from, *to);
+    call.expect_count(*to, "recv", from.count(), "as many as send");
+  }
+  call.expect_op(from, op);
+  return call.carry_out<kLater>(tutti_reduce, tutti_ireduce, from.data(),
+                                to == nullptr ? nullptr : to->data(), from.count(), from.type(), op,
+                                root);
+}
+
+template <bool kLater>
+nb::object gather(Communicator& comm, nb::handle send, nb::handle recv, int root) {
+  Call call(comm, kLater ? "Igather" : "Gather");
+  call.expect_root(root);
+  if (root != comm.rank) {
+    if (is_in_place(send)) call.refuse_in_place("a send buffer, as not the root");
+    const Array& from = call.reads(send, "send");
+    return call.carry_out<kLater>(tutti_gather, tutti_igather, from.data(), nullptr, from.count(),
+                                  from.type(), root);
+  }
+  const Array& to = call.writes(recv, "recv");
+  call.expect_blocks(to, "recv");
+  const size_t count = to.count() / call.size();
+  const void* data = to.at(call.rank() * count);
+  if (!is_in_place(send)) {
+    const Array& from = call.reads(send, "send");
+    call.expect_type(from, to);
+    call.expect_count(to, "recv", from.count() * call.size(), "those of send for each rank");
+    data = from.data();
+  }
+  return call.carry_out<kLater>(tutti_gather, tutti_igather, data, to.data(), count, to.type(),
+                                root);
+}
+
+template <bool kLater>
+nb::object scatter(Communicator& comm, nb::handle send, nb::handle recv, int root) {
+  Call call(comm, kLater ? "Iscatter" : "Scatter");
+  call.expect_root(root);
+  if (root != comm.rank) {
+    if (is_in_place(recv)) call.refuse_in_place("a recv buffer, as not the root");
+    const Array& to = call.writes(recv, "recv");
+    return call.carry_out<kLater>(tutti_scatter, tutti_iscatter, nullptr, to.data(), to.count(),
+                                  to.type(), root);
+  }
+  const Array& from = call.reads(send, "send");
+  call.expect_blocks(from, "send");
+  const size_t count = from.count() / call.size();
+  void* data = from.at(call.rank() * count);
+  if (!is_in_place(recv)) {
+    const Array& to = call.writes(recv, "recv");
+    call.expect_type(from, to);
+    call.expect_count(from, "send", to.count() * call.size(), "those of recv for each rank");
+    data = to.data();
+  }
+  return call.carry_out<kLater>(tutti_scatter, tutti_iscatter, from.data(), data, count,
+                                from.type(), root);
+}
+
+}  // namespace
+
+void add_rooted_collectives(CommunicatorClass& type) {
+  const auto recv = nb::arg("recv").none();
+  const auto send = nb::arg("send").none();
+  type.def("Bcast", bcast<false>, "buffer"_a, "root"_a = 0)
+      .def("Ibcast", bcast<true>, "buffer"_a, "root"_a = 0)
+      .def("Reduce", reduce<false>, "send"_a, recv, "op"_a = int{TUTTI_SUM}, "root"_a = 0)
+      .def("Ireduce", reduce<true>, "send"_a, recv, "op"_a = int{TUTTI_SUM}, "root"_a = 0)
+      .def("Gather", gather<false>, "send"_a, recv, "root"_a = 0)
+      .def("Igather", gather<true>, "send"_a, recv, "root"_a = 0)
+      .def("Scatter", scatter<false>, send, "recv"_a, "root"_a = 0)
+      .def("Iscatter", scatter<true>, send, "recv"_a, "root"_a = 0);
+}
+
+}  // namespace tutti_core

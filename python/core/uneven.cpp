@@ -1,0 +1,182 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives with blocks of different sizes.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "collectives.hpp"
+
+namespace tutti_core {
+namespace {
+
+using namespace nb::literals;
+using Counts = std::vector<size_t>;
+using Displs = std::optional<std::vector<size_t>>;
+
+void expect_entries(const Call& call, const char* parameter, const Counts& given) {
+  if (given.size() == call.size()) return;
+  raise_value(Place{call.operation(), parameter}.text() + " has " + std::to_string(given.size()) +
+              " entries; expected one for each of the " + std::to_string(call.size()) + " ranks");
+}
+
+// The blocks of one buffer.
+struct Blocks {
+  Blocks(const Call& call, const char* parameter, const Counts& counts, const Displs& displs)
+      : counts_(counts), displs_(displs) {
+    expect_entries(call, parameter, counts);
+    if (displs) expect_entries(call, "the displacements", *displs);
+  }
+  const size_t* counts() const { return counts_.data(); }
+  const size_t* displs() const { return displs_ ? displs_->data() : nullptr; }
+  size_t start(size_t rank) const {
+    if (displs_) return (*displs_)[rank];
+    size_t sum = 0;
+    for (size_t r = 0; r < rank; ++r) sum += counts_[r];
+    return sum;
+  }
+  void expect_inside(const Call& call, const char* parameter, const Array& array) const {
+    size_t need = 0;
+    for (size_t r = 0; r < counts_.size(); ++r) {
+      if (counts_[r] != 0) need = std::max(need, start(r) + counts_[r]);
+    }
+    if (need <= array.count()) return;
+    raise_value(Place{call.operation(), parameter}.text() + " is " + array.text() +
+                "; expected at least the " + std::to_string(need) +
+                " elements that the counts and displacements say");
+  }
+
+ private:
+  const Counts& counts_;
+  const Displs& displs_;
+};
+
+template <bool kLater>
+nb::object allgatherv(Communicator& comm, nb::handle send, nb::handle recv,
+                      const Counts& recv_counts, const Displs& recv_displs) {
+  Call call(comm, kLater ? "Iallgatherv" : "Allgatherv");
+  const Blocks blocks(call, "recv_counts", recv_counts, recv_displs);
+  const Array& to = call.writes(recv, "recv");
+  blocks.expect_inside(call, "recv", to);
+  const void* data = to.at(blocks.start(call.rank()));
+  if (!is_in_place(send)) {
+    const Array& from = call.reads(send, "send");
+    call.expect_type(from, to);
+    call.expect_count(from, "send", recv_counts[call.rank()], "recv_counts of this rank");
+    data = from.data();
+  }
+  return call.carry_out<kLater>(tutti_allgatherv, tutti_iallgatherv, data, to.data(),
+                                blocks.counts(), blocks.displs(), to.type());
+}
+
+template <bool kLater>
+nb::object reduce_scatter(Communicator& comm, nb::handle send, nb::handle recv,
+                          const Counts& recv_counts, int op) {
+  Call call(comm, kLater ? "Ireduce_scatter" : "Reduce_scatter");
+  if (is_in_place(send)) call.refuse_in_place("this rank's block of send as recv, for that");
+  const Displs none;
+  const Blocks blocks(call, "recv_counts", recv_counts, none);
+  const Array& to = call.writes(recv, "recv");
+  const Array& from = call.reads(send, "send");
+  call.expect_type(from, to);
+  call.expect_count(to, "recv", recv_counts[call.rank()], "recv_counts of this rank");
+  call.expect_count(from, "send", blocks.start(call.size()), "the sum of recv_counts");
+  call.expect_op(to, op);
+  return call.carry_out<kLater>(tutti_reduce_scatterv, tutti_ireduce_scatterv, from.data(),
+                                to.data(), blocks.counts(), to.type(), op);
+}
+
+template <bool kLater>
+nb::object alltoallv(Communicator& comm, nb::handle send, const Counts& send_counts,
+                     nb::handle recv, const Counts& recv_counts, const Displs& send_displs,
+                     const Displs& recv_displs) {
+  Call call(comm, kLater ? "Ialltoallv" : "Alltoallv");
+  if (is_in_place(send)) call.refuse_in_place("two buffers");
+  const Blocks out(call, "send_counts", send_counts, send_displs);
+  const Blocks in(call, "recv_counts", recv_counts, recv_displs);
+  const Array& to = call.writes(recv, "recv");
+  const Array& from = call.reads(send, "send");
+  call.expect_type(from, to);
+  out.expect_inside(call, "send", from);
+  in.expect_inside(call, "recv", to);
+  return call.carry_out<kLater>(tutti_alltoallv, tutti_ialltoallv, from.data(), out.counts(),
+                                out.displs(), to.data(), in.counts(), in.displs(), to.type());
+}
+
+template <bool kLater>
+nb::object gatherv(Communicator& comm, nb::handle send, nb::handle recv,
+                   const std::optional<Counts>& recv_counts, const Displs& recv_displs, int root) {
+  Call call(comm, kLater ? "Igatherv" : "Gatherv");
+  call.expect_root(root);
+  if (root != comm.rank) {
+    if (is_in_place(send)) call.refuse_in_place("a send buffer, as not the root");
+    const Array& from = call.reads(send, "send");
+    return call.carry_out<kLater>(tutti_gatherv, tutti_igatherv, from.data(), from.count(), nullptr,
+                                  nullptr, nullptr, from.type(), root);
+  }
+  const Counts counts = recv_counts.value_or(Counts{});
+  const Blocks blocks(call, "recv_counts", counts, recv_displs);
+  const Array& to = call.writes(recv, "recv");
+  blocks.expect_inside(call, "recv", to);
+  const void* data = to.at(blocks.start(call.rank()));
+  if (!is_in_place(send)) {
+    const Array& from = call.reads(send, "send");
+    call.expect_type(from, to);
+    call.expect_count(from, "send", counts[call.rank()], "recv_counts of this rank");
+    data = from.data();
+  }
+  return call.carry_out<kLater>(tutti_gatherv, tutti_igatherv, data, counts[call.rank()], to.data(),
+                                blocks.counts(), blocks.displs(), to.type(), root);
+}
+
+template <bool kLater>
+nb::object scatterv(Communicator& comm, nb::handle send, const std::optional<Counts>& send_counts,
+                    nb::handle recv, const Displs& send_displs, int root) {
+  Call call(comm, kLater ? "Iscatterv" : "Scatterv");
+  call.expect_root(root);
+  if (root != comm.rank) {
+    if (is_in_place(recv)) call.refuse_in_place("a recv buffer, as not the root");
+    const Array& to = call.writes(recv, "recv");
+    return call.carry_out<kLater>(tutti_scatterv, tutti_iscatterv, nullptr, nullptr, nullptr,
+                                  to.data(), to.count(), to.type(), root);
+  }
+  const Counts counts = send_counts.value_or(Counts{});
+  const Blocks blocks(call, "send_counts", counts, send_displs);
+  const Array& from = call.reads(send, "send");
+  blocks.expect_inside(call, "send", from);
+  void* data = from.at(blocks.start(call.rank()));
+  if (!is_in_place(recv)) {
+    const Array& to = call.writes(recv, "recv");
+    call.expect_type(from, to);
+    call.expect_count(to, "recv", counts[call.rank()], "send_counts of this rank");
+    data = to.data();
+  }
+  return call.carry_out<kLater>(tutti_scatterv, tutti_iscatterv, from.data(), blocks.counts(),
+                                blocks.displs(), data, counts[call.rank()], from.type(), root);
+}
+
+template <bool kLater>
+void add(CommunicatorClass& type, const char* allgather_name, const char* reduce_scatter_name,
+         const char* alltoall_name, const char* gather_name, const char* scatter_name) {
+  const auto send_displs = nb::arg("send_displs") = nb::none();
+  const auto recv_displs = nb::arg("recv_displs") = nb::none();
+  type.def(allgather_name, allgatherv<kLater>, "send"_a, "recv"_a, "recv_counts"_a, recv_displs)
+      .def(reduce_scatter_name, reduce_scatter<kLater>, "send"_a, "recv"_a, "recv_counts"_a,
+           "op"_a = int{TUTTI_SUM})
+      .def(alltoall_name, alltoallv<kLater>, "send"_a, "send_counts"_a, "recv"_a, "recv_counts"_a,
+           send_displs, recv_displs)
+      .def(gather_name, gatherv<kLater>, "send"_a, nb::arg("recv").none(),
+           nb::arg("recv_counts") = nb::none(), recv_displs, "root"_a = 0)
+      .def(scatter_name, scatterv<kLater>, nb::arg("send").none(), nb::arg("send_counts").none(),
+           "recv"_a, send_displs, "root"_a = 0);
+}
+
+}  // namespace
+
+void add_uneven_collectives(CommunicatorClass& type) {
+  add<false>(type, "Allgatherv", "Reduce_scatter", "Alltoallv", "Gatherv", "Scatterv");
+  add<true>(type, "Iallgatherv", "Ireduce_scatter", "Ialltoallv", "Igatherv", "Iscatterv");
+}
+
+}  // namespace tutti_core

@@ -1,0 +1,83 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""The communicator of processes that use arrays instead of a framework."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from . import _core
+from .arrays import ArrayCalls
+
+
+class Communicator(ArrayCalls, _core.Communicator):
+    """Ranks that call one another. Made by from_env, create, split or shrink.
+
+    All ranks make the same collective calls in the same order. One thread at a time calls, while
+    abort, check and the waits of requests are for any thread. Calls release the interpreter lock,
+    and Ctrl-C ends their waits. Upper-case forms work on the caller's buffers and return None (I...
+    forms: a Request); lower-case forms take what numpy.asarray takes and return new arrays.
+
+    As a context manager it is destroyed at the end, after an abort if the body has raised.
+    """
+
+    @classmethod
+    def from_env(cls, timeout: Optional[float] = None, name: Optional[str] = None, *,
+                 init_timeout: Optional[float] = None) -> Communicator:
+        """All processes of the job, as `tutti run`, torchrun, mpirun or srun have started it.
+
+        One process without a launcher gets a communicator of size 1. `timeout` is the longest wait
+        of one call and `init_timeout` that for all ranks to arrive, in seconds; None: as
+        TUTTI_TIMEOUT_MS and TUTTI_INIT_TIMEOUT_MS say. `name` is shown in errors.
+        """
+        made = cls()
+        made._create_from_env(timeout, init_timeout, name)
+        return made
+
+    @classmethod
+    def create(cls, unique_id: bytes, rank: int, size: int, timeout: Optional[float] = None,
+               name: Optional[str] = None, *,
+               init_timeout: Optional[float] = None) -> Communicator:
+        """The `size` processes that were handed the bytes of one process's unique_id()."""
+        made = cls()
+        made._create(unique_id, rank, size, timeout, init_timeout, name)
+        return made
+
+    def split(self, color: Optional[int], key: int = 0, timeout: Optional[float] = None,
+              name: Optional[str] = None, *,
+              init_timeout: Optional[float] = None) -> Optional[Communicator]:
+        """A communicator of the ranks that give one color (>= 0), by key, then by rank.
+
+        Collective. Color None: take part and get None.
+        """
+        made = type(self)()
+        return made if made._split(self, color, key, timeout, init_timeout, name) else None
+
+    def shrink(self, timeout: Optional[float] = None, name: Optional[str] = None, *,
+               init_timeout: Optional[float] = None) -> Communicator:
+        """A communicator of the ranks that are left, also after a failure has broken this one.
+
+        Collective over those ranks. This communicator still has to be destroyed, afterwards.
+        """
+        made = type(self)()
+        made._shrink(self, timeout, init_timeout, name)
+        return made
+
+    def __enter__(self) -> Communicator:
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None or kind is SystemExit:
+            self.destroy()
+            return
+        # Peers that wait for this rank get to know; the body's exception is the one that counts.
+        try:
+            self.abort(f"{kind.__name__}: {value}")
+            self.destroy()
+        except (RuntimeError, ValueError):
+            pass
+
+    def __repr__(self) -> str:
+        if self.size == 0:
+            return "<Communicator that was not made>"
+        state = ", destroyed" if self.is_destroyed else ""
+        return f"<Communicator rank {self.rank} of {self.size}{state}>"
