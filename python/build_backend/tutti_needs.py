@@ -14,7 +14,7 @@ import tutti_torch
 
 OLDEST_CMAKE = (3, 25)
 OLDEST_CORE = (0, 11)
-OLDEST_NANOBIND = (2, 8)
+OLDEST_NANOBIND = (3, 1)
 
 # A header of each library, its name for pkg-config where CMake asks that, and the package of Debian
 # and Ubuntu that has both.

@@ -95,6 +95,25 @@ bool is_dense(const nb::ndarray<nb::ro>& tensor) {
   raise_value(place.text() + " is read-only " + type_of(given) + "; expected one that is writable");
 }
 
+[[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Place place) {
+  raise_type(place.text() + " is " + type_of(given) +
+             " that gives no memory: " + nb::str(error.value()).c_str());
+}
+
+// Asks for the form that says what is read-only, which older ones do not know.
+nb::object capsule_of(nb::handle given, Place place) {
+  try {
+    return given.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 1));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) refuse_export(given, error, place);
+  }
+  try {
+    return given.attr("__dlpack__")();
+  } catch (nb::python_error& error) {
+    refuse_export(given, error, place);
+  }
+}
+
 bool is_readable(nb::handle given) {
   Py_buffer view;
   if (PyObject_GetBuffer(given.ptr(), &view, PyBUF_STRIDES) != 0) {
@@ -163,14 +182,12 @@ void Array::set_type(nb::handle given, const char* format, size_t item, Place pl
 }
 
 void Array::take_dlpack(nb::handle given, bool written, Place place) {
-  // The writable form is asked for first, as an object may refuse it.
+  const nb::object capsule = capsule_of(given, place);
   nb::ndarray<> writable;
-  if (written && nb::try_cast(given, writable)) {
+  if (written && nb::try_cast(capsule, writable)) {
     tensor_ = nb::ndarray<nb::ro>(writable);
-  } else if (!nb::try_cast(given, tensor_)) {
-    const nb::object asked = nb::steal(PyObject_CallMethod(given.ptr(), "__dlpack__", nullptr));
-    const std::string why = asked.is_valid() ? "DLPack of an unknown form" : take_error();
-    raise_type(place.text() + " is " + type_of(given) + " that gives no memory: " + why);
+  } else if (!nb::try_cast(capsule, tensor_)) {
+    raise_type(place.text() + " is " + type_of(given) + " whose DLPack has an unknown form");
   } else if (written) {
     refuse_read_only(given, place);
   }

@@ -20,7 +20,7 @@ class Failure(AssertionError):
 class Ranks:
     """A process group over `backend`. `run` calls a function of a test module in every rank."""
 
-    def __init__(self, size, backend="ccl", timeout=TIMEOUT):
+    def __init__(self, size, backend="ccl", timeout=TIMEOUT, serve=None):
         self.size = size
         self.broken = False
         self.folder = tempfile.TemporaryDirectory()
@@ -29,7 +29,7 @@ class Ranks:
         for rank in range(size):
             ours, theirs = CONTEXT.Pipe()
             arguments = (theirs, backend, store, rank, size, timeout)
-            process = CONTEXT.Process(target=serve, args=arguments, daemon=True)
+            process = CONTEXT.Process(target=serve or serve_torch, args=arguments, daemon=True)
             process.start()
             theirs.close()
             self.pipes.append(ours)
@@ -80,7 +80,7 @@ class Ranks:
         return [process.exitcode for process in self.processes]
 
 
-def serve(pipe, backend, store, rank, size, timeout):
+def serve_torch(pipe, backend, store, rank, size, timeout):
     import torch
     import torch.distributed as dist
 
@@ -89,6 +89,12 @@ def serve(pipe, backend, store, rank, size, timeout):
     torch.set_num_threads(1)
     dist.init_process_group(backend, init_method=f"file://{store}", rank=rank, world_size=size,
                             timeout=timeout)
+    answer_all(pipe)
+    dist.destroy_process_group()
+
+
+def answer_all(pipe):
+    """Calls the functions that come through the pipe until it is closed."""
     while True:
         try:
             function, arguments = pipe.recv()
@@ -99,4 +105,3 @@ def serve(pipe, backend, store, rank, size, timeout):
         except Exception:
             answer = False, traceback.format_exc()
         pipe.send(answer)
-    dist.destroy_process_group()

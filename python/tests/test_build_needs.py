@@ -86,3 +86,19 @@ def test_a_pytorch_that_is_too_old_is_named(tmp_path):
     line = refusal_of_hook(tmp_path / "old/bin/python")
     assert f"PyTorch 2.12 or later (found 2.11.0+cpu in {site}/torch). " in line
     assert line.endswith("Type: pip install 'torch>=2.12'")
+
+
+def test_nanobind_is_named_where_pip_installs_nothing_of_its_own(empty):
+    hide = empty / "sitecustomize.py"
+    hide.write_text(
+        "import importlib.metadata as m\n"
+        "real = m.version\n"
+        "def version(name):\n"
+        "    if name == 'nanobind': raise m.PackageNotFoundError(name)\n"
+        "    return real(name)\n"
+        "m.version = version\n"
+    )
+    call = HOOK.replace("get_requires_for_build_wheel()", "build_wheel('.')")
+    line = refusal([sys.executable, "-c", call, ROOT / "python/build_backend"], PYTHONPATH=str(empty))
+    assert "nanobind 3.1 or later" in line
+    assert "'nanobind>=3.1'" in line
