@@ -2,10 +2,15 @@
 """The calls of tutti_ccl without torch, each against numpy."""
 
 import array
+import os
+import re
+import subprocess
+import sys
 
 import core_ranks
 import numpy as np
 import pytest
+from programs import ROOT
 
 import tutti_ccl as ccl
 
@@ -241,3 +246,20 @@ CASES = [equal_blocks, rooted, in_place, uneven, messages, requests, buffers_are
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_calls_do_what_numpy_does(ranks, case):
     ranks.run(case)
+
+
+def run_ranks(program):
+    command = [os.path.join(ccl.cwd, "bin", "tutti"), "run", "-n", "2", sys.executable, program]
+    return subprocess.run(command, check=True, timeout=60, text=True, stdout=subprocess.PIPE).stdout
+
+
+def test_the_example_runs_and_is_right():
+    assert "ok: the sum of 2 ranks is 1" in run_ranks(ROOT / "examples/python/allreduce.py")
+
+
+def test_the_program_of_the_page_runs(tmp_path):
+    page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    program = tmp_path / "program.py"
+    program.write_text(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1] +
+                       "assert out.tolist() == [0, 2, 4, 6] and buffer.sum() == 4\n")
+    run_ranks(program)
