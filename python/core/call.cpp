@@ -5,7 +5,11 @@ namespace tutti_core {
 namespace {
 
 int signal_has_raised(void* /*context*/) {
-  if (Py_IsInitialized() == 0) return 0;
+#if PY_VERSION_HEX >= 0x030D0000
+  if (Py_IsFinalizing() != 0) return 0;
+#else
+  if (_Py_IsFinalizing() != 0) return 0;
+#endif
   const nb::gil_scoped_acquire locked;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 ? 1 : 0;
 }

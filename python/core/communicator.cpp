@@ -97,10 +97,23 @@ void shrink(Communicator& comm, Communicator& parent, Seconds timeout, Seconds i
   take(comm, made, status, "shrink", parent.rank);
 }
 
-// Requests outlive the handle, so they are ended first.
+// Requests outlive the handle, so they are ended first. Without it nobody begins anything
+// meanwhile.
 tutti_status free_handle(Communicator& comm) {
-  for (Request* request : std::unordered_set<Request*>(comm.requests)) request->end();
-  return without_lock([&] { return tutti_comm_destroy(std::exchange(comm.handle, nullptr)); });
+  const tutti_comm_t handle = std::exchange(comm.handle, nullptr);
+  while (!comm.requests.empty()) {
+    Request* const request = *comm.requests.begin();
+    const nb::object kept = nb::find(request);  // other threads may drop theirs
+    request->end();
+  }
+  for (const Orphan& orphan : comm.orphans) {
+    without_lock([&] {
+      tutti_request_wait(orphan.request);
+      return tutti_request_free(orphan.request);
+    });
+  }
+  comm.orphans.clear();
+  return without_lock([&] { return tutti_comm_destroy(handle); });
 }
 
 void destroy(Communicator& comm) {
@@ -111,10 +124,7 @@ void destroy(Communicator& comm) {
         " other threads are in calls on this communicator; expected none (abort ends them)");
   }
   if (is_in_group()) raise_value("destroy: this thread is in a group; expected its end first");
-  comm.calling = true;  // nobody begins anything meanwhile
-  const auto status = free_handle(comm);
-  comm.calling = false;
-  check(status, "destroy", comm.rank);
+  check(free_handle(comm), "destroy", comm.rank);
 }
 
 void abort(Communicator& comm, std::optional<std::string> reason) {
@@ -144,8 +154,19 @@ nb::bytes unique_id() {
 Communicator::~Communicator() {
   if (handle == nullptr) return;
   const nb::error_scope kept;
+  sweep();
+  if (!orphans.empty()) tutti_comm_abort(handle, "dropped with calls in progress");
   free_handle(*this);
   if (PyErr_Occurred() != nullptr) PyErr_WriteUnraisable(nullptr);
+}
+
+void Communicator::sweep() {
+  std::erase_if(orphans, [](const Orphan& orphan) {
+    int over = 0;
+    tutti_request_test(orphan.request, &over);
+    if (over != 0) tutti_request_free(orphan.request);
+    return over != 0;
+  });
 }
 
 nb::class_<Communicator> add_communicator(nb::module_& module) {

@@ -4,20 +4,31 @@
 #include <nanobind/nanobind.h>
 #include <tutti/tutti.h>
 
+#include <array>
 #include <unordered_set>
+#include <vector>
+
+#include "array.hpp"
 
 namespace tutti_core {
 
-namespace nb = nanobind;
-
 class Request;
+
+// A call in progress whose Request has been dropped.
+struct Orphan {
+  tutti_request_t request;
+  std::array<Array, 2> arrays;
+};
 
 // Every field is used under the interpreter lock.
 struct Communicator {
   Communicator() = default;
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
+  // Cannot wait for long: what is in progress is aborted.
   ~Communicator();
+  // Frees those orphans that are complete.
+  void sweep();
 
   tutti_comm_t handle = nullptr;
   int rank = -1;
@@ -25,6 +36,7 @@ struct Communicator {
   bool calling = false;  // a thread is in a call that only one may make at a time
   int uses = 0;          // threads that are in any call on it, waits of requests among them
   std::unordered_set<Request*> requests;
+  std::vector<Orphan> orphans;
 };
 
 // The class without its collectives, which add to it.

@@ -21,24 +21,29 @@ Request::Request(nb::object comm, tutti_request_t request, const char* operation
 
 nb::object Request::make(Communicator& comm, tutti_request_t request, const char* operation,
                          std::array<Array, 2> arrays) {
+  if (!comm.orphans.empty()) comm.sweep();
   auto* made = new Request(nb::find(comm), request, operation, std::move(arrays));
   return nb::cast(made, nb::rv_policy::take_ownership);
 }
 
 Request::~Request() {
-  const nb::error_scope kept;
-  end();
   comm_.requests.erase(this);
-  if (PyErr_Occurred() != nullptr) PyErr_WriteUnraisable(nullptr);
+  if (request_ == nullptr) return;
+  if (done_) {
+    tutti_request_free(request_);
+  } else {
+    comm_.orphans.push_back({request_, std::move(arrays_)});
+  }
 }
 
 void Request::end() {
-  if (request_ == nullptr) return;
+  comm_.requests.erase(this);
   if (!done_) {
     const auto status = without_lock([&] { return tutti_request_wait(request_); });
+    const nb::error_scope raised;  // by a signal: it is the caller's
     complete(status);
   }
-  without_lock([&] { return tutti_request_free(std::exchange(request_, nullptr)); });
+  tutti_request_free(std::exchange(request_, nullptr));
 }
 
 void Request::complete(tutti_status status) {

@@ -225,6 +225,26 @@ def test_ctrl_c_ends_a_wait_and_peers_are_told(ranks, wait):
     assert "rank 0" in ranks.run(interrupt, wait)[1]
 
 
+ENDINGS = {
+    "a request in progress": "request = comm.Irecv(bytearray(1))",
+    "a request dropped": "comm.Irecv(bytearray(1))",
+    "a buffer of many": "for _ in range(100): comm.Isend(bytes(8), 0); comm.Irecv(bytearray(8))",
+    "an error": "comm.abort()",
+    "a cycle": "comm.itself = comm, comm.Irecv(bytearray(1))",
+    "a waiting daemon": "import threading, time; threading.Thread(daemon=True, "
+                        "target=comm.Recv, args=(bytearray(1),)).start(); time.sleep(0.3)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_program_ends_that_has_not_destroyed_its_communicator(ending):
+    program = ("import tutti_ccl\n"
+               "comm = tutti_ccl.Communicator.from_env()\n" + ENDINGS[ending])
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, text=True,
+                           stderr=subprocess.PIPE, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_importing_loads_neither_torch_nor_the_library():
     program = ("import sys, tutti_ccl\n"
                "assert not {'torch', 'numpy', 'tutti_ccl._core'} & set(sys.modules)\n"

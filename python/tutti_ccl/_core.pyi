@@ -32,7 +32,10 @@ class Message:
     def count(self) -> int: ...
 
 class Request:
-    """A call in progress. Any thread may wait or test; dropping it waits."""
+    """A call in progress. Any thread may wait or test.
+
+    It may be dropped: its buffers are kept until the call is complete.
+    """
 
     def wait(self, timeout: Optional[float] = None) -> Optional[Message]:
         """Waits; gives a Message for Irecv. After `timeout` seconds raises Timeout: the call goes on."""
