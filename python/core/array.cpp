@@ -11,12 +11,19 @@ constexpr const char* kTypes =
     "expected signed or unsigned integers of 1 to 8 bytes, float16, bfloat16, float32, float64, "
     "float8_e4m3fn, float8_e5m2 or bool in this machine's byte order";
 
-std::string type_of(nb::handle given) { return nb::type_name(given.type()).c_str(); }
+std::string text_of(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  const char* const characters = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (characters == nullptr) PyErr_Clear();
+  return characters == nullptr ? "?" : characters;
+}
+
+std::string type_of(nb::handle given) { return text_of(nb::type_name(given.type())); }
 
 // What Python's error says, which is then forgotten.
 std::string take_error() {
   nb::python_error error;
-  return nb::str(error.value()).c_str();
+  return text_of(error.value());
 }
 
 std::optional<tutti_type> integer(size_t bytes, bool has_sign) {
@@ -66,7 +73,7 @@ std::optional<tutti_type> by_dlpack(nb::dlpack::dtype type) {
 // By the name of numpy's dtype, for types from ml_dtypes, which have no format.
 std::optional<tutti_type> by_name(nb::handle given) {
   if (!nb::hasattr(given, "dtype")) return {};
-  const std::string name = nb::str(given.attr("dtype")).c_str();
+  const std::string name = text_of(given.attr("dtype"));
   if (name == "bfloat16") return TUTTI_BFLOAT16;
   if (name == "float8_e4m3fn") return TUTTI_FLOAT8_E4M3;
   if (name == "float8_e5m2") return TUTTI_FLOAT8_E5M2;
@@ -97,7 +104,7 @@ bool is_dense(const nb::ndarray<nb::ro>& tensor) {
 
 [[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Place place) {
   raise_type(place.text() + " is " + type_of(given) +
-             " that gives no memory: " + nb::str(error.value()).c_str());
+             " that gives no memory: " + text_of(error.value()));
 }
 
 // Asks for the form that says what is read-only, which older ones do not know.
@@ -171,10 +178,11 @@ void Array::take_buffer(nb::handle given, bool written, Place place) {
 }
 
 void Array::set_type(nb::handle given, const char* format, size_t item, Place place) {
+  const bool named = *format == 0 && nb::hasattr(given, "dtype");
   const auto type = *format == 0 ? by_name(given) : by_format(format, item);
   if (!type) {
     refuse_type(given,
-                *format == 0 ? "a type without a format" : "format '" + std::string(format) + "'",
+                named ? text_of(given.attr("dtype")) : "format '" + std::string(format) + "'",
                 place);
   }
   type_ = *type;

@@ -44,7 +44,7 @@ REFUSED = {
               r"send is float64\[4\] and recv is float32\[4\]; expected one type"),
     "sizes": (lambda c: c.Iallreduce(ONES, np.ones(3)), ValueError,
               r"Iallreduce: recv is float64\[3\]; expected 4 elements"),
-    "objects": (lambda c: c.Send([1.0], 0), TypeError, "buffer is list; expected an object with the"),
+    "objects": (lambda c: c.Send([1.0], 0), TypeError, "buffer is list; expected an"),
     "byte order": (lambda c: c.Bcast(np.ones(2, ">f8")), TypeError, "of format '>d'; expected"),
     "complex": (lambda c: c.Bcast(np.ones(2, complex)), TypeError, "of format 'Zd'; expected"),
     "bool": (lambda c: c.Allreduce(ccl.IN_PLACE, np.ones(2, bool)), TypeError, "expected BOR"),
@@ -76,7 +76,8 @@ def test_an_exception_has_fields_and_can_be_pickled(alone):
         alone.Allreduce(ONES, np.ones(4), 99)
     again = pickle.loads(pickle.dumps(caught.value))
     assert isinstance(again, ccl.InvalidArgument)
-    assert (again.code, again.rank, again.operation) == ("TUTTI_ERR_INVALID_ARGUMENT", 0, "Allreduce")
+    assert again.code == "TUTTI_ERR_INVALID_ARGUMENT"
+    assert (again.rank, again.operation) == (0, "Allreduce")
     assert again.text == str(caught.value)
 
 

@@ -7,46 +7,12 @@
 
 import importlib
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ._core import Group as group
-    from ._core import Message, Request, unique_id
-    from .communicator import Communicator
-    from .constants import (
-        ANY_SOURCE,
-        ANY_TAG,
-        AVG,
-        BAND,
-        BOR,
-        BXOR,
-        IN_PLACE,
-        MAX,
-        MIN,
-        PROD,
-        SUM,
-    )
-    from .errors import (
-        Aborted,
-        InternalError,
-        Interrupted,
-        InvalidArgument,
-        InvalidUsage,
-        Mismatch,
-        OutOfMemory,
-        PeerFailed,
-        SystemFailed,
-        Timeout,
-        Truncated,
-        TuttiError,
-        Unsupported,
-    )
 
 # The prefix of the installation that is in this package: bin, env, include, lib. It is what
 # ``find_package(tutti)`` takes as CMAKE_PREFIX_PATH, and where scripts look for env/setvars.sh.
 cwd = os.path.dirname(os.path.abspath(__file__))
 
-# Where each name is. The library is loaded with the first one that needs it, because the command
+# Where each name is (for type checkers: __init__.pyi). The library is loaded with the first one that needs it, because the command
 # and PyTorch's autoload import this package, too.
 _PLACES = {
     "communicator": "Communicator",

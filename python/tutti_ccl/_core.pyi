@@ -38,7 +38,7 @@ class Request:
     """
 
     def wait(self, timeout: Optional[float] = None) -> Optional[Message]:
-        """Waits; gives a Message for Irecv. After `timeout` seconds raises Timeout: the call goes on."""
+        """Waits; gives a Message for Irecv. After `timeout` seconds: Timeout; the call goes on."""
     def test(self) -> bool:
         """Whether the call is complete; raises its error if it has failed."""
 

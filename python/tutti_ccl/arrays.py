@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Optional
 
+from . import _core
 from .constants import SUM
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ def dense(x: Any) -> numpy.ndarray:
     return numpy.asarray(x, order="C")
 
 
-class ArrayCalls:
-    """Mixed into Communicator, which has the upper-case calls."""
+class ArrayCalls(_core.Communicator):
+    """The class with the lower-case calls; Communicator adds how it is made."""
 
     def allreduce(self, x: Any, op: int = SUM) -> numpy.ndarray:
         """The reduction of all ranks' x, in x's shape and type."""
@@ -66,7 +67,7 @@ class ArrayCalls:
         return recv
 
     def alltoall(self, x: Any) -> numpy.ndarray:
-        """x[r] goes to rank r; the result's row r is from rank r. The first axis has `size` rows."""
+        """Row r of x goes to rank r, row r of the result is from it; x has `size` rows."""
         send = dense(x)
         self._rows("alltoall", send)
         recv = empty(send.shape, send.dtype)
@@ -107,7 +108,7 @@ class ArrayCalls:
         self._tell(told, header, root)
         return array
 
-    def _tell(self, told: dict, header: Any, root: int) -> None:
+    def _tell(self, told: dict[str, Any], header: Any, root: int) -> None:
         header[:] = memoryview(json.dumps(told).encode().ljust(HEADER))
         self.Bcast(header, root)
 
@@ -120,6 +121,6 @@ def empty(shape: Any, dtype: Any) -> numpy.ndarray:
 
 def type_name(array: numpy.ndarray) -> str:
     if array.dtype.kind not in "biuf" or not array.dtype.isnative or array.dtype.itemsize > 8:
-        raise TypeError(f"x has the type {array.dtype}; expected bool, integers or floats of at most "
-                        "8 bytes in this machine's byte order")
+        raise TypeError(f"x has the type {array.dtype}; expected bool, integers or floats of at "
+                        "most 8 bytes in this machine's byte order")
     return array.dtype.str

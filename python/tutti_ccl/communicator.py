@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
+from types import TracebackType
 from typing import Optional
 
-from . import _core
 from .arrays import ArrayCalls
 
 
-class Communicator(ArrayCalls, _core.Communicator):
+class Communicator(ArrayCalls):
     """Ranks that call one another. Made by from_env, create, split or shrink.
 
     All ranks make the same collective calls in the same order. One thread at a time calls, while
@@ -65,7 +65,8 @@ class Communicator(ArrayCalls, _core.Communicator):
     def __enter__(self) -> Communicator:
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
         if kind is None or kind is SystemExit:
             self.destroy()
             return

@@ -1,5 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""The exceptions of tutti_ccl's calls. A wrong buffer is a TypeError or ValueError of Python's own."""
+"""What tutti_ccl's calls raise. A wrong buffer is a TypeError or ValueError of Python's own."""
+
+from __future__ import annotations
 
 
 class TuttiError(RuntimeError):
@@ -11,11 +13,11 @@ class TuttiError(RuntimeError):
     operation: the call, such as "Allreduce".
     """
 
-    def __init__(self, text: str, code: str = "", rank: int = -1, operation: str = ""):
+    def __init__(self, text: str, code: str = "", rank: int = -1, operation: str = "") -> None:
         super().__init__(text)
         self.text, self.code, self.rank, self.operation = text, code, rank, operation
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[TuttiError], tuple[str, str, int, str]]:
         return type(self), (self.text, self.code, self.rank, self.operation)
 
 

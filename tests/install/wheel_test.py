@@ -135,6 +135,7 @@ def build_for_oneccl(environment):
 def install(wheel, environment):
     site = make_environment(environment)
     (Path(environment) / "rank.py").write_text(RANK)
+    shutil.copy(Path(__file__).parents[2] / "examples/python/allreduce.py", f"{environment}/arrays.py")
     subprocess.run([sys.executable, "-m", "pip", "--python", f"{environment}/bin/python", "install", "-q",
                     "--disable-pip-version-check", "--no-index", wheel], check=True)
     print(f"installed to {site}")
@@ -147,6 +148,8 @@ def jobs_of(environment):
     return [
         ("torchrun", [python, f"{environment}/bin/torchrun", "--nproc-per-node", "2", rank], 2, "rank is right"),
         ("tutti run", [python, tutti, "run", "-n", "2", python, rank, "file"], 2, "rank is right"),
+        ("without PyTorch", [python, tutti, "run", "-n", "2", python, f"{environment}/arrays.py"], 1,
+         "ok: the sum of 2 ranks is 1"),
         ("tutti", [python, tutti, "--version"], 1, "tutti "),
         ("python -m tutti_ccl", [python, "-m", "tutti_ccl", "--version"], 1, "tutti "),
         ("oneCCL's API", [build_for_oneccl(environment)], 0, "failed"),

@@ -1,0 +1,35 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""What tutti_ccl finds when it is asked for it."""
+
+from . import _core
+from ._core import Message as Message
+from ._core import Request as Request
+from ._core import unique_id as unique_id
+from .communicator import Communicator as Communicator
+from .constants import ANY_SOURCE as ANY_SOURCE
+from .constants import ANY_TAG as ANY_TAG
+from .constants import AVG as AVG
+from .constants import BAND as BAND
+from .constants import BOR as BOR
+from .constants import BXOR as BXOR
+from .constants import IN_PLACE as IN_PLACE
+from .constants import MAX as MAX
+from .constants import MIN as MIN
+from .constants import PROD as PROD
+from .constants import SUM as SUM
+from .errors import Aborted as Aborted
+from .errors import InternalError as InternalError
+from .errors import Interrupted as Interrupted
+from .errors import InvalidArgument as InvalidArgument
+from .errors import InvalidUsage as InvalidUsage
+from .errors import Mismatch as Mismatch
+from .errors import OutOfMemory as OutOfMemory
+from .errors import PeerFailed as PeerFailed
+from .errors import SystemFailed as SystemFailed
+from .errors import Timeout as Timeout
+from .errors import Truncated as Truncated
+from .errors import TuttiError as TuttiError
+from .errors import Unsupported as Unsupported
+
+cwd: str
+group = _core.Group
