@@ -118,6 +118,23 @@ def test_a_call_in_another_thread_is_refused_and_abort_ends_the_first(alone):
     assert alone.is_destroyed
 
 
+def test_a_group_refuses_what_would_wait_and_carries_out_the_rest(alone):
+    recv = np.zeros(4)
+    with pytest.raises(KeyError), ccl.group():
+        request = alone.Iallreduce(ONES, recv)
+        with pytest.raises(ccl.InvalidUsage, match="a group that has not ended"):
+            request.wait()
+        with pytest.raises(ccl.InvalidUsage, match="barrier"):
+            alone.Barrier()
+        with pytest.raises(ValueError, match="in a group"):
+            alone.destroy()
+        alone.Isend(np.ones(1), 0, 2)
+        raise KeyError
+    request.wait()
+    assert recv.tolist() == [1, 1, 1, 1]
+    assert alone.Recv(np.zeros(1), 0, 2).count == 1
+
+
 def differ():
     comm = core_ranks.comm()
     with pytest.raises(ccl.Mismatch) as caught:
