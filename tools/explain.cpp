@@ -16,6 +16,7 @@
 #include "core/topology.hpp"
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
+#include "sched/traits.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/picture.hpp"
@@ -193,7 +194,11 @@ void print_steps(const Schedule& schedule, int rank) {
     }
     fmt::print("{:>6}  {}\n", i, to_string(schedule.steps[i], schedule));
   }
-  if (steps == 0) fmt::print("        nothing to do\n");
+  if (steps == 0) {
+    fmt::print("        nothing to do\n");
+  } else if (schedule.ticks > 0) {
+    fmt::print("        {}\n", to_string(traits_of(schedule)));
+  }
 }
 
 std::string text_of(const tutti::Phase& phase, uint32_t element_bytes) {
@@ -322,6 +327,7 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"candidates", std::move(candidates)},
       {"scratch_bytes", schedule.scratch_bytes},
       {"ticks", schedule.ticks},
+      {"traits", composed ? "" : to_string(traits_of(schedule))},
       {"steps", std::move(steps)},
       {"phases", composed ? phases_of(*choice.algorithm, problem) : std::vector<std::string>()}};
   if (choice.with_other_stores != nullptr) {

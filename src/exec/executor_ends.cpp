@@ -27,7 +27,7 @@ constexpr size_t kMostNamed = 8;
 // Whether this rank takes anything from another in such a call.
 bool takes(const Plan& plan) {
   return std::ranges::any_of(plan.parts, [](const Plan::Part& part) {
-    if (part.composed == nullptr) return part.first_wait != 0 || !part.receives.empty();
+    if (part.composed == nullptr) return part.traits.first_wait != 0 || !part.receives.empty();
     return std::ranges::any_of(part.composed->phases, [](const ComposedPlan::Phase& phase) {
       return phase.plan != nullptr && takes(*phase.plan);
     });

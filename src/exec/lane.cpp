@@ -63,13 +63,13 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   next_receive_ = 0;
   record_ = record;
   chain_ = chain;
-  if (sources_.size() < part_->most_sources) sources_.resize(part_->most_sources);
+  if (sources_.size() < part_->traits.most_sources) sources_.resize(part_->traits.most_sources);
   begun_ = window_ == nullptr;
   if (!begun_) close_gate();
   bind(call);
-  if (part_->uses_staging && status_.ok()) map_staging();
+  if (part_->traits.uses_window && status_.ok()) map_staging();
   looks_ = watches_ = false;
-  if (part_->staged > 0 && staging_ == Staging::kAuto) plan_look();
+  if (part_->traits.staged > 0 && staging_ == Staging::kAuto) plan_look();
 }
 
 void Lane::bind(const Call& call) {
@@ -84,7 +84,7 @@ void Lane::bind(const Call& call) {
   bases_[0] = send == nullptr ? nullptr : send + part_->offset;
   bases_[1] = recv == nullptr ? nullptr : recv + part_->offset;
   if (part_->schedule.scratch_bytes > 0) place_scratch();
-  if (part_->uses_lines) place_lines();
+  if (part_->traits.uses_lines) place_lines();
   if (part_->slot_extent > 0) place_slots();
 }
 
@@ -97,7 +97,7 @@ void Lane::map_staging() {
     }
     staging_mapped_ = true;
   }
-  if (part_->stages) status_ = window_->reserve_staging();
+  if (part_->traits.writes_window) status_ = window_->reserve_staging();
 }
 
 void Lane::place_scratch() {
@@ -115,13 +115,13 @@ void Lane::place_lines() {
 Advance Lane::advance() {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !pass_gate()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
-  bool through = window_ == nullptr || part_->enters || all_entered(call_);
+  bool through = window_ == nullptr || part_->traits.enters || all_entered(call_);
   const size_t first = next_;
   while (through && next_ < part_->schedule.steps.size()) {
     through = run(part_->schedule.steps[next_]);
     if (through) ++next_;
   }
-  const bool needs_nobody = window_ == nullptr || part_->runs_ahead;
+  const bool needs_nobody = window_ == nullptr || part_->traits.runs_ahead;
   if (through && sends_done() && (needs_nobody || all_entered(call_)) && pulled_in_time()) {
     finish();
     return Advance::kDone;
@@ -195,7 +195,7 @@ bool Lane::pass_gate() {
   begun_ = true;
   // A schedule of messages alone does not enter the call; a peer that chose shared memory by
   // mistake must see our signature all the same.
-  if (!part_->enters) enter();
+  if (!part_->traits.enters) enter();
   return true;
 }
 
@@ -216,7 +216,7 @@ void Lane::enter() {
   // After payload and record.
   line.entry.store({call_, chains_[call_ % kCallLines]}, std::memory_order_release);
   transport_.notify();
-  if (!part_->runs_ahead) take_next_lines();
+  if (!part_->traits.runs_ahead) take_next_lines();
 }
 
 void Lane::tell(CallLine& line) {

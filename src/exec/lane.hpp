@@ -8,7 +8,7 @@
 // advance() goes on until it would have to.
 //
 // Calls in a row. A call ends when all peers have entered it, unless this rank's part of it leaves
-// nothing behind that a peer needs but its entry and its slot (Plan::Part::runs_ahead), as that of
+// nothing behind that a peer needs but its entry and its slot (Traits::runs_ahead), as that of
 // a broadcast's root: then it ends at once, and up to most_ahead() such calls may end before a peer
 // enters the first. A call begins (its gate opens) when all peers have finished the last call that
 // used the lines and the part of the slot that it will write. That is known of call n of a peer

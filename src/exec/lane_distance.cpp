@@ -20,10 +20,10 @@ constexpr uint64_t kLeastWatched = 1 << 20;
 // looks at once.
 void Lane::plan_look() {
   if (ranks_ == 1) return;
-  watches_ = part_->staged >= kLeastWatched;
+  watches_ = part_->traits.staged >= kLeastWatched;
   next_look_ = looked_at(call_, rank_, ranks_);
-  looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->staged);
-  if (looks_ && part_->first_wait == 0) {
+  looks_ = distances_[static_cast<size_t>(next_look_)].due(part_->traits.staged);
+  if (looks_ && part_->traits.first_wait == 0) {
     look(entered_[static_cast<size_t>(next_look_)]);
   }
 }

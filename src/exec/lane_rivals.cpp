@@ -42,7 +42,7 @@ void Lane::say_way_of_next(CallLine& line) {
 }
 
 void Lane::still_waits() {
-  if (next_ > part_->first_wait || timed_from_s_ == 0) return;
+  if (next_ > part_->traits.first_wait || timed_from_s_ == 0) return;
   wait_ended_s_ = now_s();
   if (wait_began_s_ == 0) wait_began_s_ = wait_ended_s_;
 }

@@ -59,7 +59,7 @@ void Lane::place_slots() {
   last_extent_ = extent;
   last_room_ = walk.room;
   last_slot_call_ = call_;
-  if (part_->slot_written > 0) use_own_slot(walk, at);
+  if (part_->traits.slot_written > 0) use_own_slot(walk, at);
   // The other copy follows at the same place, with the next call.
   next_slots_[walk.index] = at + (copy != 0 ? extent : 0);
   if (walked_[walk.index] < kManyCalls) ++walked_[walk.index];
@@ -133,7 +133,7 @@ uint64_t Lane::next_slot(const SlotWalk& walk) const {
 // that slower.
 void Lane::take_next_lines() {
   prefetch_to_write(&line_of(rank_, call_ + 1));
-  const uint64_t written = part_->slot_written;
+  const uint64_t written = part_->traits.slot_written;
   if (part_->trades_slots || written == 0 || written > kMostTaken || past_caches_) return;
   const std::byte* slot = shared(rank_).slots[(call_ + 1) & 1] + next_slot(slot_walk());
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
@@ -146,7 +146,7 @@ void Lane::take_next_lines() {
 // it makes those that wait for their lines slower.
 void Lane::take_lines_ahead() {
   constexpr uint32_t kTakenAhead = 3;
-  if (part_->slot_written > 0) return;
+  if (part_->traits.slot_written > 0) return;
   for (uint32_t i = 1; i <= kTakenAhead; ++i) prefetch_to_write(&line_of(rank_, call_ + i));
 }
 

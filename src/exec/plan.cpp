@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <span>
 #include <tuple>
 
 #include "algorithms/common.hpp"
@@ -46,27 +45,10 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   return problem;
 }
 
-// Whether a copy or reduction reads there.
-bool reads(const Schedule& schedule, const Step& step, Space space) {
-  if (step.kind != StepKind::kReduce) return step.src.space() == space;
-  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
-  return std::any_of(sources.begin(), sources.end(),
-                     [space](const Ref& ref) { return ref.space() == space; });
-}
-
-bool passes_staging(const Schedule& schedule, const Step& step) {
-  for (const Space space : {Space::kSlot, Space::kWindow}) {
-    if (step.dst.space() == space || reads(schedule, step, space)) return true;
-  }
-  return false;
-}
-
-size_t first_wait_of(const Schedule& schedule) {
-  const auto waits = [](const Step& step) {
-    return step.kind == StepKind::kAwait || step.kind == StepKind::kRecv;
-  };
-  const auto found = std::ranges::find_if(schedule.steps, waits);
-  return found == schedule.steps.end() ? 0 : static_cast<size_t>(found - schedule.steps.begin());
+// On no rank does an algorithm use both lines and slots, unless it says so.
+uint64_t slot_extent_of(const Plan::Part& part, const Problem& problem) {
+  if (part.schedule.slot_extent > 0) return part.schedule.slot_extent;
+  return part.traits.uses_lines ? 0 : problem.slot_extent();
 }
 
 Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
@@ -77,44 +59,15 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.schedule = build_schedule(algorithm, problem);
   part.receives = receives_of(part.schedule, problem.in_place);
   merge_copies(problem, part.schedule);
+  part.traits = traits_of(part.schedule);
   part.offset = range.offset;
-  part.slot_extent =
-      part.schedule.slot_extent > 0 ? part.schedule.slot_extent : problem.slot_extent();
+  part.slot_extent = slot_extent_of(part, problem);
   part.tells = part.schedule.shows_buffers;
-  part.first_wait = first_wait_of(part.schedule);
   part.views = problem.limits.views;
   part.is_long = problem.received_bytes() > kMostCached;
-  bool light = true;
-  bool uses_windows = false;
-  for (const Step& step : part.schedule.steps) {
-    part.most_sources = std::max(part.most_sources, step.source_count);
-    part.enters |= step.kind == StepKind::kPublish;
-    const bool works = step.kind == StepKind::kCopy || step.kind == StepKind::kReduce;
-    const bool shows = step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
-    uses_windows |= works && reads(part.schedule, step, Space::kWindow);
-    const bool writes = works || step.kind == StepKind::kPull || step.kind == StepKind::kShow;
-    part.stages |= writes && step.dst.space() == Space::kWindow;
-    part.uses_staging |=
-        step.dst.space() == Space::kWindow || reads(part.schedule, step, Space::kWindow);
-    if (works && step.bytes >= kLeastPastCaches && passes_staging(part.schedule, step)) {
-      part.staged += step.bytes;
-    }
-    if (writes && step.dst.space() == Space::kSlot) {
-      const uint64_t bytes = step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes;
-      part.slot_written = std::max(part.slot_written, step.dst.offset + bytes);
-    }
-    part.uses_lines |= (works || shows) && (step.dst.space() == Space::kLine ||
-                                            reads(part.schedule, step, Space::kLine));
-    const bool waits = step.kind == StepKind::kAwait && step.peer != kAllPeers;
-    light &= works || shows || waits || step.kind == StepKind::kPublish;
-  }
-  // On no rank does an algorithm use both, unless it says so.
-  if (part.uses_lines && part.schedule.slot_extent == 0) part.slot_extent = 0;
   part.has_root = has_root(problem.collective);
   part.trades_slots = part.schedule.trades_slots && problem.ranks == 2;
-  if (part.trades_slots) part.staged = 0;  // lines go over once, however far that is
-  part.runs_ahead =
-      light && part.enters && !part.stages && !uses_windows && !part.schedule.shows_buffers;
+  if (part.trades_slots) part.traits.staged = 0;  // lines go over once, however far that is
   return part;
 }
 
@@ -238,8 +191,8 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
     Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
     part.schedule.shows_buffers = part.tells = true;
-    part.most_sources = std::max(part.most_sources, viewing.most_sources);
-    part.uses_staging |= viewing.uses_staging;
+    part.traits.most_sources = std::max(part.traits.most_sources, viewing.traits.most_sources);
+    part.traits.uses_window |= viewing.traits.uses_window;
     part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
   }
 }
@@ -257,9 +210,9 @@ void add_rival(Plan& plan, std::string name, const Algorithm& algorithm, const P
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
     Plan::Part rival = make_part(algorithm, problem, lanes, lane);
-    part.most_sources = std::max(part.most_sources, rival.most_sources);
+    part.traits.most_sources = std::max(part.traits.most_sources, rival.traits.most_sources);
     // Whoever ends a call knows what the decider said when it entered.
-    part.runs_ahead = rival.runs_ahead = false;
+    part.traits.runs_ahead = rival.traits.runs_ahead = false;
     part.tells = rival.tells = true;
     part.rivals.push_back(std::make_shared<const Plan::Part>(std::move(rival)));
   }

@@ -16,6 +16,7 @@
 #include "exec/receives.hpp"
 #include "kernels/reduce_host.hpp"
 #include "sched/schedule.hpp"
+#include "sched/traits.hpp"
 
 namespace tutti {
 
@@ -26,22 +27,12 @@ struct Plan {
   struct Part {
     Schedule schedule;
     std::vector<ReceiveStep> receives;
+    // Of the schedule; `most_sources` and `uses_window` also of what the part may go over to.
+    Traits traits;
     uint64_t offset = 0;
-    uint32_t most_sources = 0;
-    bool enters = false;        // publishes tick 1 itself
-    bool tells = false;         // its entry has something to say besides: see Lane::tell
-    bool views = false;         // reads buffers of peers where they lie (Limits::views)
-    size_t first_wait = 0;      // the first step that waits for a peer; 0 if none does
-    bool stages = false;        // writes this rank's window
-    bool uses_staging = false;  // writes or reads the window of any
-    uint64_t staged = 0;        // what it writes there and into slots, and reads of peers there, in
-                                // pieces for which it matters how far these are (core/distance.hpp)
-    bool is_long = false;       // no second-level cache may hold what a rank receives
-    bool uses_lines = false;    // reads or writes the payload of call lines
-    uint64_t slot_written = 0;  // how much of this rank's slot it writes, from its beginning
-    // Peers read of this rank what lies in its line or slot at most, and it waits for at most some
-    // of them: it may end before all have entered. See exec/lane.hpp.
-    bool runs_ahead = false;
+    bool tells = false;    // its entry has something to say besides: see Lane::tell
+    bool views = false;    // reads buffers of peers where they lie (Limits::views)
+    bool is_long = false;  // no second-level cache may hold what a rank receives
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
     // if it uses none.
     uint64_t slot_extent = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "problems.hpp"
+#include "sched/traits.hpp"
 #include "support/processes.hpp"
 
 namespace tutti {
@@ -118,6 +119,21 @@ TEST(Algorithms, UseNoMoreOfTheirSlotsThanCallsKeepFree) {
       if (step.kind != StepKind::kCopy && step.kind != StepKind::kReduce) continue;
       if (step.dst.space() != Space::kSlot) continue;
       EXPECT_LE(step.dst.offset + step.bytes, extent);
+    }
+  });
+}
+
+// What a rank that may end first leaves behind is one line or slot, which the next calls respect.
+TEST(Algorithms, ThoseThatRunAheadWaitForNobodysProgressAndNeedNobodyToWait) {
+  for_every_schedule([](const Algorithm&, const Problem&, const Schedule& schedule) {
+    if (!traits_of(schedule).runs_ahead) return;
+    EXPECT_FALSE(schedule.shows_buffers);
+    for (const Step& step : schedule.steps) {
+      EXPECT_NE(step.kind, StepKind::kSend);
+      EXPECT_NE(step.kind, StepKind::kRecv);
+      EXPECT_NE(step.kind, StepKind::kPull);
+      EXPECT_NE(step.dst.space(), Space::kWindow);
+      EXPECT_FALSE(step.kind == StepKind::kAwait && step.peer == kAllPeers);
     }
   });
 }

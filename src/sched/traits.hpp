@@ -1,0 +1,44 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an executor must know of a schedule before it runs it. Derived from the steps alone, so
+// nothing of it can contradict them. `tutti explain` prints it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sched/schedule.hpp"
+
+namespace tutti {
+
+struct Traits {
+  // The largest number of sources of a reduction.
+  uint32_t most_sources = 0;
+  // The first step that waits for a peer; 0 if none does.
+  size_t first_wait = 0;
+  // Publishes tick 1 itself. Where not, whoever runs the schedule enters the call first.
+  bool enters = false;
+  // Peers read at most the line or the slot of this rank, and it waits for single peers at most: it
+  // may end before all have entered the call (exec/call_log.hpp).
+  bool runs_ahead = false;
+  // Reads or writes the payload of call lines.
+  bool uses_lines = false;
+  // Writes the window of this rank; reads or writes the window of any.
+  bool writes_window = false;
+  bool uses_window = false;
+  // How much of this rank's slot it writes, in bytes from the beginning.
+  uint64_t slot_written = 0;
+  // Bytes that it writes to slots and windows or reads there, in pieces that are long enough for
+  // the distance of peers to matter (core/distance.hpp).
+  uint64_t staged = 0;
+
+  friend bool operator==(const Traits&, const Traits&) = default;
+};
+
+[[nodiscard]] Traits traits_of(const Schedule& schedule);
+
+// E.g. "enters the call; waits first in step 3; writes 4096 B of its slot".
+[[nodiscard]] std::string to_string(const Traits& traits);
+
+}  // namespace tutti
