@@ -3,11 +3,11 @@
 // What calls this rank has made, to compare with those of ranks that it shares no memory with.
 //
 // Ranks of one host see from one another's entries whether their calls match. Over a network only a
-// message tells, by the chain of signatures that it carries (Lane::send), and calls that do not
-// match may exchange none: each rank waits for one that the other never sends. So a rank that has
-// waited for a while in a call tells those whom it waits for, over the line that keeps the ranks in
-// touch, which call that is. Whoever is told compares it with its own call of that number, now or
-// when it comes to it.
+// message tells, by the chain of signatures that it carries (exec/step_messages.hpp), and calls
+// that do not match may exchange none: each rank waits for one that the other never sends. So a
+// rank that has waited for a while in a call tells those whom it waits for, over the line that
+// keeps the ranks in touch, which call that is. Whoever is told compares it with its own call of
+// that number, now or when it comes to it.
 //
 // Which call was the first to differ, two ranks find out by halving: each note names a call between
 // the last that is known to be alike and the first that is known not to be, and is answered by a

@@ -30,7 +30,7 @@ struct Plan {
     // Of the schedule; `most_sources` and `uses_window` also of what the part may go over to.
     Traits traits;
     uint64_t offset = 0;
-    bool tells = false;    // its entry has something to say besides: see Lane::tell
+    bool tells = false;    // its entry has something to say besides: see Lane::enter
     bool views = false;    // reads buffers of peers where they lie (Limits::views)
     bool is_long = false;  // no second-level cache may hold what a rank receives
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
@@ -42,8 +42,8 @@ struct Plan {
     // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
     // memory that all of them see (Limits::views). Null: nothing.
     std::shared_ptr<const Part> viewing;
-    // What calls of this kind use instead where that has turned out to be faster: see Rivalry in
-    // exec/lane.hpp. All parts of a plan, on all ranks, have as many.
+    // What calls of this kind use instead where that has turned out to be faster: see
+    // exec/call_trials.hpp. All parts of a plan, on all ranks, have as many.
     std::vector<std::shared_ptr<const Part>> rivals;
     // Instead of the schedule, for ranks on several hosts.
     std::shared_ptr<const ComposedPlan> composed;

@@ -10,8 +10,8 @@
 // has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
 // the call's signature and with the payload of Space::kLine. The executor begins a call only when
 // all ranks have finished the last one that used the same line or the same part of the slot, and
-// ends it only when all have entered it, where that matters (exec/lane.hpp). This decides what may
-// be written without asking:
+// ends it only when all have entered it, where that matters (exec/call_log.hpp). This decides what
+// may be written without asking:
 //   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other,
 //   unless Schedule::slot_extent says what it uses of its slots on every rank.
 //   What is in a line at tick 1 is read with it; what is written there later, after a later tick.

@@ -76,6 +76,7 @@ Traits traits_of(const Schedule& schedule) {
   for (const Step& step : schedule.steps) {
     traits.most_sources = std::max(traits.most_sources, step.source_count);
     traits.enters |= step.kind == StepKind::kPublish;
+    traits.sends_messages |= step.kind == StepKind::kSend || step.kind == StepKind::kRecv;
     traits.writes_window |= writes(step, Space::kWindow);
     traits.uses_window |= touches(schedule, step, Space::kWindow);
     traits.uses_lines |=
@@ -92,6 +93,7 @@ std::string to_string(const Traits& traits) {
   std::string text = traits.enters ? "enters the call" : "enters the call before its first step";
   const auto add = [&text](const std::string& fact) { text += "; " + fact; };
   if (traits.first_wait > 0) add(fmt::format("waits first in step {}", traits.first_wait));
+  if (traits.sends_messages) add("sends messages");
   if (traits.slot_written > 0) add(fmt::format("writes {} B of its slot", traits.slot_written));
   if (traits.uses_lines) add("uses call lines");
   if (traits.writes_window) {

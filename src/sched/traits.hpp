@@ -22,6 +22,8 @@ struct Traits {
   // Peers read at most the line or the slot of this rank, and it waits for single peers at most: it
   // may end before all have entered the call (exec/call_log.hpp).
   bool runs_ahead = false;
+  // Sends or receives.
+  bool sends_messages = false;
   // Reads or writes the payload of call lines.
   bool uses_lines = false;
   // Writes the window of this rank; reads or writes the window of any.

@@ -22,7 +22,7 @@ namespace tutti {
 // What algorithms get with these settings, on so many ranks that share memory and so many cores.
 Limits limits_of(const Environment& environment, int ranks, int cores);
 // Of each of the two slots of a rank of so many. Calls walk through half of it, long ones use all
-// (exec/lane_slots.cpp).
+// (exec/slot_allocator.hpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
 // Of the slots that two ranks trade; 0 for more ranks.
 uint64_t traded_bytes_for(const Environment& environment, int ranks);

@@ -25,13 +25,13 @@ void give(Builder& steps) {
   steps.publish(1);
 }
 
-TEST(Traits, AScheduleOfMessagesEntersAndPublishesNothing) {
+TEST(Traits, AScheduleOfMessagesPublishesNothing) {
   const Traits traits = traits_of_steps([](Builder& steps) {
     steps.send(1, at(Space::kSend), 64);
     steps.recv(1, at(Space::kRecv), 64);
     steps.fence();
   });
-  EXPECT_EQ(traits, (Traits{.first_wait = 1}));
+  EXPECT_EQ(traits, (Traits{.first_wait = 1, .sends_messages = true}));
 }
 
 TEST(Traits, WhoOnlyGivesThroughItsSlotRunsAhead) {

@@ -1,0 +1,68 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Spaces that not every call uses: traded slots, windows, buffers of peers.
+#include "exec/addresses.hpp"
+
+#include <cstring>
+
+namespace tutti {
+
+Addresses::Addresses(int rank, Window* window)
+    : rank_(rank),
+      window_(window),
+      shared_(window == nullptr ? std::span<const Window::Rank>() : window->ranks()),
+      bases_(kPrivateSpaces + kPeerSpaces * shared_.size(), nullptr) {
+  // A transport that leaves nothing out has windows from the start.
+  for (int peer = 0; peer < ranks(); ++peer) {
+    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].staging;
+  }
+}
+
+void Addresses::set_traded_slots(bool swapped) {
+  for (int rank = 0; rank < 2; ++rank) {
+    base(Space::kSlot, rank) = shared_[static_cast<size_t>(swapped ? 1 - rank : rank)].traded;
+  }
+}
+
+Status Addresses::map_windows() {
+  if (base(Space::kWindow, rank_) != nullptr) return {};
+  if (Status mapped = window_->map_staging(); !mapped.ok()) return mapped;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].staging;
+  }
+  return {};
+}
+
+std::span<std::byte*, 2> Addresses::buffers_of(int rank) {
+  std::byte** first = rank == rank_ ? bases_.data() : &base(Space::kPeerSend, rank);
+  return std::span<std::byte*, 2>(first, 2);
+}
+
+void Addresses::show_buffers(std::byte* payload) const {
+  std::memcpy(payload, bases_.data(), kShownBytes);
+}
+
+void Addresses::find_buffers_of(int peer, const std::byte* payload) {
+  std::memcpy(buffers_of(peer).data(), payload, kShownBytes);
+}
+
+bool Addresses::sees_all_buffers() {
+  for (int rank = 0; rank < ranks(); ++rank) {
+    for (const std::byte* buffer : buffers_of(rank)) {
+      if (!window_->is_shared(rank, reinterpret_cast<uint64_t>(buffer))) return false;
+    }
+  }
+  return true;
+}
+
+void Addresses::view_buffers() {
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (peer == rank_) continue;
+    for (std::byte*& buffer : buffers_of(peer)) {
+      const auto theirs = reinterpret_cast<uint64_t>(buffer);
+      buffer = const_cast<std::byte*>(window_->view(peer, theirs, 0));
+    }
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The addresses in this process of all spaces that a schedule names (sched/schedule.hpp), for the
+// call that runs. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/status.hpp"
+#include "exec/call_log.hpp"
+#include "sched/schedule.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+// What an entry says of where the rank's buffers lie, in place of a payload: two addresses.
+inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
+
+class Addresses {
+ public:
+  // `window` may be null: then there are the private spaces only. It outlives the addresses.
+  Addresses(int rank, Window* window);
+
+  [[nodiscard]] std::byte* of(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
+
+  // Each call has its own of these.
+  void set_buffers(std::byte* send, std::byte* recv) {
+    bases_[0] = send;
+    bases_[1] = recv;
+  }
+  void set_scratch(std::byte* scratch) { bases_[2] = scratch; }
+  void set_lines(const CallLog& log) {
+    for (int peer = 0; peer < ranks(); ++peer) {
+      base(Space::kLine, peer) = log.line_of(peer, log.call()).payload;
+    }
+  }
+  void set_slots(size_t copy, uint64_t offset) {
+    for (int peer = 0; peer < ranks(); ++peer) {
+      base(Space::kSlot, peer) = shared_[static_cast<size_t>(peer)].slots[copy] + offset;
+    }
+  }
+  // Of two ranks: each has its own, or that of the other.
+  void set_traded_slots(bool swapped);
+  // Maps the windows of all ranks, when they are first used.
+  Status map_windows();
+
+  // Writes where this rank's buffers lie, kShownBytes; reads where those of a peer do.
+  void show_buffers(std::byte* payload) const;
+  void find_buffers_of(int peer, const std::byte* payload);
+  // Whether the buffers of all ranks lie in memory that all see (tutti_alloc). All ranks come to
+  // the same answer, for they ask the same of the same addresses.
+  [[nodiscard]] bool sees_all_buffers();
+  // From now on, those of peers are where this process reads them.
+  void view_buffers();
+
+  // This rank's slots, and a peer's, wherever the call's lie in them.
+  [[nodiscard]] const std::byte* slots_of(int rank, size_t copy) const {
+    return shared_[static_cast<size_t>(rank)].slots[copy];
+  }
+
+ private:
+  [[nodiscard]] int ranks() const { return static_cast<int>(shared_.size()); }
+  [[nodiscard]] std::byte*& base(Space space, int peer) {
+    return bases_[Ref::of(space, 0, peer).base];
+  }
+  // Two bases, send and recv.
+  [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
+
+  const int rank_;
+  Window* const window_;
+  const std::span<const Window::Rank> shared_;  // by rank
+  std::vector<std::byte*> bases_;               // by Ref::base
+};
+
+}  // namespace tutti

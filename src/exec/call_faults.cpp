@@ -1,0 +1,67 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The sentences about calls that fail.
+#include "exec/call_faults.hpp"
+
+#include <fmt/format.h>
+
+#include "exec/call.hpp"
+
+namespace tutti {
+
+Status CallFaults::of_log() const {
+  const int peer = log.faulty_peer();
+  if (log.fault() == CallLog::Fault::kLeft) return has_destroyed(peer);
+  const uint32_t first = first_difference(peer, log.faulty_call());
+  return mismatch(names.brief(rank), own_record(first), names.brief(peer),
+                  log.record_at(peer, first));
+}
+
+Status CallFaults::has_destroyed(int peer) const {
+  return {Code::kPeerFailed, names.of(peer) + " has destroyed its communicator"};
+}
+
+Status CallFaults::left_before(int peer, uint32_t last) const {
+  return tutti::left_before(names.brief(rank), record, names.brief(peer),
+                            last == 0 ? nullptr : &log.record_at(peer, last));
+}
+
+Status CallFaults::of_size(int peer, uint64_t expected, std::string_view sent) const {
+  return Status::format(Code::kMismatch, "{} in {} expects {} bytes of {}, which sends {}",
+                        names.brief(rank), describe(record), expected, names.brief(peer), sent);
+}
+
+Status CallFaults::of_stranger(int peer) const {
+  return Status::format(
+      Code::kMismatch,
+      "{} in {} got a message of {} that belongs to a different call, or a call before it differed",
+      names.brief(rank), describe(record), names.brief(peer));
+}
+
+std::string CallFaults::lateness(int peer, uint32_t wanted, bool begun) const {
+  const uint32_t last = log.last_call_of(peer);
+  // Of a composed call, which enters here once for each phase.
+  if (begun && last != 0 && log.record_at(peer, last).sequence == record.sequence) {
+    return names.of(peer) + " entered the call but is late for its part of it";
+  }
+  return fmt::format("{} has not entered {}; its last was {}", names.of(peer),
+                     begun ? "the call" : describe(log.record_at(rank, wanted)),
+                     last == 0 ? "none" : describe(log.record_at(peer, last)));
+}
+
+// Which call differed: `call`, or one before it at which nobody looked. The record of such a one
+// may have been written over by now; then it is `call` that is shown.
+uint32_t CallFaults::first_difference(int peer, uint32_t call) const {
+  for (uint32_t earlier = log.entered_by_all() + 1; !reached(earlier, call); ++earlier) {
+    const CallRecord& mine = own_record(earlier);
+    const CallRecord& theirs = log.record_at(peer, earlier);
+    if (mine.sequence == theirs.sequence && differ(mine, theirs)) return earlier;
+  }
+  return call;
+}
+
+const CallRecord& CallFaults::own_record(uint32_t call) const {
+  return call == log.call() ? record : log.record_at(rank, call);
+}
+
+}  // namespace tutti

@@ -1,0 +1,53 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reductions that are not one call of a kernel.
+#include "exec/host_engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti {
+namespace {
+
+// A user's function is called on pieces of this size, which stay in the first-level cache.
+constexpr size_t kAccumulatorBytes = 16 << 10;
+
+// Of a call that reduces.
+uint64_t elements_sent(const Call& call, int ranks) {
+  if (call.layouts != nullptr) {
+    return call.layouts->send.offsets.back() + call.layouts->send.counts.back();
+  }
+  const bool blocks = call.collective == Collective::kReduceScatter;
+  return call.count * (blocks ? static_cast<uint64_t>(ranks) : 1);
+}
+
+}  // namespace
+
+std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_bytes) {
+  const uint64_t count = elements_sent(call, ranks);
+  scaled_.resize(count * element_bytes);
+  scale_kernel(call.type)(scaled_.data(), call.send, call.binding->scalar.data(), count);
+  return scaled_.data();
+}
+
+// Through a small accumulator, because dst may be any of the sources.
+void HostEngine::reduce_with_user_function(const Call& call, size_t element_bytes, std::byte* dst,
+                                           size_t k, size_t count) {
+  const size_t most = kAccumulatorBytes / element_bytes;
+  accumulator_.resize(kAccumulatorBytes);
+  for (size_t done = 0; done < count;) {
+    const size_t now = std::min(most, count - done);
+    const auto piece = [&](const void* buffer) {
+      return static_cast<const std::byte*>(buffer) + done * element_bytes;
+    };
+    std::memcpy(accumulator_.data(), piece(sources_[0]), now * element_bytes);
+    for (size_t i = 1; i < k; ++i) {
+      call.binding->function(piece(sources_[i]), accumulator_.data(), now,
+                             static_cast<tutti_type>(call.type), call.binding->context);
+    }
+    std::memcpy(dst + done * element_bytes, accumulator_.data(), now * element_bytes);
+    done += now;
+  }
+}
+
+}  // namespace tutti

@@ -1,0 +1,77 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What copies and reduces for a lane, with the processor. A lane gives it work in the order of its
+// steps; here each piece is done on return. An engine of a device has the same functions, and done
+// work only when done() says so. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/wait.hpp"
+#include "exec/call.hpp"
+#include "exec/plan.hpp"
+#include "kernels/copy.hpp"
+#include "kernels/reduce_host.hpp"
+
+namespace tutti {
+
+// What private memory is counted in.
+struct alignas(kCacheLine) CacheLine {
+  std::byte bytes[kCacheLine];
+};
+
+class HostEngine {
+ public:
+  // A call begins; `most_sources` is the largest number of sources of its reductions. Returns the
+  // send buffer to use: that of a pre-multiplied sum is a scaled copy, which the engine keeps.
+  std::byte* start(const Call& call, uint32_t most_sources, int ranks, uint32_t element_bytes) {
+    if (sources_.size() < most_sources) sources_.resize(most_sources);
+    auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
+    if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) [[unlikely]]
+      return scaled(call, ranks, element_bytes);
+    return send;
+  }
+  void finish() {
+    // Freed, not kept: it is as large as the caller's buffer.
+    if (!scaled_.empty()) scaled_ = {};
+  }
+  // Private memory of the call, at least so long.
+  std::byte* scratch(uint64_t bytes) {
+    const size_t lines = whole_lines(bytes) / kCacheLine;
+    if (scratch_.size() < lines) scratch_.resize(lines);
+    return reinterpret_cast<std::byte*>(scratch_.data());
+  }
+
+  void copy(std::byte* dst, const std::byte* source, uint64_t bytes, CopyWay way) {
+    copy_bytes(dst, source, bytes, way);
+  }
+  // To two places.
+  void copy(std::byte* dst, CopyWay way, std::byte* other, CopyWay other_way,
+            const std::byte* source, uint64_t bytes) {
+    copy_twice(dst, way, other, other_way, source, bytes);
+  }
+  // Where reduce() reads: to be filled with as many sources as it is called with.
+  [[nodiscard]] std::span<const void*> sources() { return sources_; }
+  // In the order of the sources. The caller's own function is used where the plan has no kernel.
+  void reduce(const Plan& plan, const Call& call, std::byte* dst, size_t k, size_t count,
+              const ReduceOptions& options) {
+    if (plan.kernel == nullptr) [[unlikely]]
+      return reduce_with_user_function(call, plan.element_bytes, dst, k, count);
+    plan.kernel(dst, sources_.data(), k, count, options);
+  }
+
+ private:
+  std::byte* scaled(const Call& call, int ranks, uint32_t element_bytes);
+  void reduce_with_user_function(const Call& call, size_t element_bytes, std::byte* dst, size_t k,
+                                 size_t count);
+
+  std::vector<const void*> sources_;
+  std::vector<CacheLine> scratch_;
+  std::vector<std::byte> scaled_;       // pre-multiplied send buffer
+  std::vector<std::byte> accumulator_;  // of a user's reduction
+};
+
+}  // namespace tutti

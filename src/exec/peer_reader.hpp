@@ -1,0 +1,48 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reads buffers of peers where they lie in their processes: through the operating system, or if it
+// refuses, by asking the peer, which hands them over piece by piece. One thread at a time; never
+// waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "exec/rank_names.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class PeerReader {
+ public:
+  // All outlive the reader; `window` may be null, and nothing may be read then.
+  PeerReader(Transport& transport, Window* window, const RankNames& names)
+      : transport_(transport), window_(window), names_(names) {}
+
+  // Copies from an address of the peer's process. Returns whether it is done; if not, to be called
+  // again with the same arguments, before any other. The peer is in the same call.
+  Result<bool> read(int peer, std::byte* dst, uint64_t address, uint64_t bytes) {
+    if (asking_) [[unlikely]]
+      return ask(peer, dst, address, bytes);
+    const Status status = window_->pull(peer, dst, address, bytes);
+    if (status.ok()) [[likely]]
+      return true;
+    return refused(status, peer, dst, address, bytes);
+  }
+  // Whether the last read() is not done.
+  [[nodiscard]] bool asks() const { return asking_; }
+
+ private:
+  Result<bool> ask(int peer, std::byte* dst, uint64_t address, uint64_t bytes);
+  Result<bool> refused(const Status& why, int peer, std::byte* dst, uint64_t address,
+                       uint64_t bytes);
+
+  Transport& transport_;
+  Window* const window_;
+  const RankNames& names_;
+  bool asking_ = false;
+  bool said_asking_ = false;  // a warning, once
+};
+
+}  // namespace tutti

@@ -1,0 +1,88 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Where in the slots of a lane each call has its own. Every rank has two copies of its slot; calls
+// alternate between them and move along them. All ranks come to the same places, from the calls'
+// arguments alone. One thread at a time.
+//
+// Calls move along because a core writes lines that lie in its own second-level cache faster than
+// lines that a peer has just read (docs/notes/12-lines-of-small-calls.md). Tiny calls stay where
+// they are: for them the first-level cache is worth more.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/status.hpp"
+#include "exec/call_log.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class SlotAllocator {
+ public:
+  // How calls of one size class move along.
+  struct Walk {
+    size_t index;   // of the class
+    uint64_t room;  // of each copy, in bytes
+  };
+
+  // `window` may be null: then nothing may be asked for.
+  SlotAllocator(Window* window, bool oversubscribed);
+
+  [[nodiscard]] Walk walk_of(uint64_t extent) const;
+  // Whether memory is needed that is not mapped or, for what this rank writes, not reserved yet.
+  [[nodiscard]] bool must_grow(const Walk& walk, bool writes) const {
+    return walk.room > used_ || (writes && walk.room > reserved_);
+  }
+  Status grow(const Walk& walk, bool writes, uint32_t call);
+
+  // The offset of the call's slot in copy `call & 1`. Of calls that use slots, in their order.
+  uint64_t place(uint32_t call, uint64_t extent, const Walk& walk);
+  // After place(), where this rank writes its slot: the call that all peers must have entered
+  // before that.
+  [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent, const Walk& walk,
+                                      uint64_t at);
+  // Where the next call like this one will have its slot.
+  [[nodiscard]] uint64_t next_place(uint64_t extent, const Walk& walk) const {
+    const uint64_t next = next_[walk.index];
+    return next + extent <= walk.room ? next : 0;
+  }
+
+  // For calls that trade slots (sched/schedule.hpp): whether the ranks use each other's this time.
+  bool trade() { return traded_ = !traded_; }
+  [[nodiscard]] bool must_grow_traded(uint64_t extent) const { return extent > traded_reserved_; }
+  Status grow_traded(uint64_t extent);
+
+  // Whether calls use slots whose memory has just been made, so that times say nothing.
+  [[nodiscard]] bool is_new(uint32_t call) const { return call - new_from_ < 2; }
+  [[nodiscard]] uint64_t slot_bytes() const { return slot_bytes_; }
+
+ private:
+  static constexpr size_t kClasses = 4;
+  // What a call writes of this rank's slot.
+  struct Use {
+    uint32_t call;
+    uint64_t begin;
+    uint64_t end;
+  };
+
+  [[nodiscard]] uint32_t last_use(const CallLog& log, uint64_t begin, uint64_t end) const;
+
+  Window* const window_;
+  const bool oversubscribed_;
+  const uint64_t slot_bytes_;                // of each copy
+  std::array<uint64_t, kClasses> next_{};    // where the next call's begins, by class
+  std::array<uint32_t, kClasses> placed_{};  // calls of that class so far, at most kManyCalls
+  uint64_t used_ = 0;                        // of each copy, by calls so far
+  uint64_t reserved_ = 0;                    // of each of this rank's copies
+  uint32_t new_from_ = 0;                    // the call that used more of them than any before
+  uint64_t last_extent_ = 0;                 // of the last call that was placed
+  uint64_t last_room_ = 0;                   // through which it moved
+  uint32_t last_call_ = 0;                   // which it was
+  uint32_t alike_from_ = 0;                  // since when all calls up to it did so
+  uint64_t traded_reserved_ = 0;
+  bool traded_ = false;
+  std::array<Use, kCallLines> uses_{};  // by call
+};
+
+}  // namespace tutti

@@ -1,0 +1,78 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// With which stores a lane writes slots and windows: ordinary ones, or non-temporal ones that go
+// past the caches. The latter pay where most peers are far (core/distance.hpp), which is found out
+// while calls run: now and then a load of a line that a peer has just written is timed. One thread
+// at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/distance.hpp"
+#include "exec/call_log.hpp"
+#include "exec/plan.hpp"
+#include "exec/rank_names.hpp"
+#include "kernels/copy.hpp"
+
+namespace tutti {
+
+class StagingPolicy {
+ public:
+  // Anything but kAuto decides once and for all. `names` outlive the policy.
+  StagingPolicy(int rank, int ranks, Staging setting, const RankNames& names);
+
+  // A call begins in which so much is staged.
+  void start(const Traits& traits, const CallLog& log) {
+    looks_ = watches_ = false;
+    if (traits.staged > 0 && setting_ == Staging::kAuto) plan_look(traits, log);
+  }
+  // The peer, or all (kAllPeers), was seen to have got on in the current call.
+  void saw(int peer, const CallLog& log) {
+    if (looks_ && (peer == kAllPeers || peer == next_look_)) [[unlikely]]
+      look(log, log.call());
+  }
+  // The tick of a peer, which the rank waits for.
+  uint32_t tick_of(int peer, CallLog& log) {
+    const bool watches = watches_ && awaited_ == peer;
+    return watches ? watched_tick(peer, log) : log.tick_of(peer).load(std::memory_order_acquire);
+  }
+  // The last look at the tick of `peer` found that it was there, or not yet.
+  void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
+
+  [[nodiscard]] bool writes_past_caches() const { return past_caches_; }
+  // Whether the step writes its destination so, and how it copies.
+  [[nodiscard]] bool goes_past_caches(const Step& step, const Plan::Part& part) const {
+    return step.streams || (past_caches_ && !part.trades_slots && step.dst.base >= kPrivateSpaces &&
+                            step.bytes >= kLeastPastCaches);
+  }
+  [[nodiscard]] CopyWay way_of(const Step& step, const Plan::Part& part) const {
+    if (goes_past_caches(step, part)) return CopyWay::kPastCaches;
+    if (step.src.base < kPrivateSpaces) {
+      return part.trades_slots ? CopyWay::kToRing : CopyWay::kToOthers;
+    }
+    // Peers are as far from this rank as it is from them, so most of them write alike.
+    if (peers_past_caches_ && !part.trades_slots) return CopyWay::kFromMemory;
+    return part.is_long ? CopyWay::kLongFromOthers : CopyWay::kFromOthers;
+  }
+
+ private:
+  void plan_look(const Traits& traits, const CallLog& log);
+  void look(const CallLog& log, uint32_t call);
+  uint32_t watched_tick(int peer, CallLog& log);
+  void choose(int peer);
+
+  const int rank_;
+  const int ranks_;
+  const Staging setting_;
+  const RankNames& names_;
+  std::vector<Distance> distances_;  // by peer
+  int next_look_ = 0;                // the peer that may be looked at in this call
+  bool looks_ = false;               // whether it is
+  bool watches_ = false;             // whether ticks tell how far peers are: watched_tick()
+  int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
+  bool past_caches_;
+  bool peers_past_caches_;
+};
+
+}  // namespace tutti

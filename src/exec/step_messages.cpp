@@ -1,0 +1,74 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What became of sends and receives.
+#include "exec/step_messages.hpp"
+
+#include <fmt/format.h>
+
+namespace tutti {
+
+void StepMessages::send(int peer, const void* source, uint64_t bytes) {
+  Sent& sent = sends_.emplace_back();
+  sent.peer = peer;
+  sent.bytes = bytes;
+  endpoint_.send(peer, tag_, source, bytes, sent.transfer);
+}
+
+bool StepMessages::sends_done() {
+  if (sends_.empty()) return true;
+  poll();
+  while (!sends_.empty()) {
+    const Transfer& oldest = sends_.front().transfer;
+    if (!oldest.done) return false;
+    if (!oldest.status.ok()) {
+      failed_ = oldest.status;
+      return false;
+    }
+    sends_.pop_front();
+  }
+  return true;
+}
+
+StepMessages::Received StepMessages::receive(int peer, uint64_t bytes) {
+  const Transfer& receive = receives_.front();
+  if (!receive.done) poll();
+  if (!receive.done) {
+    if (!endpoint_.has_left(peer)) return Received::kNotYet;
+    if (!came_before_leaving()) return Received::kLeft;
+  }
+  const bool longer = receive.status.code() == Code::kTruncated;
+  if (!receive.status.ok() && !longer) {
+    failed_ = receive.status;
+    return Received::kFailed;
+  }
+  if (receive.tag != tag_) return Received::kOtherCall;
+  // Where a rank knows its own sizes only, this is where they meet.
+  if (longer || receive.bytes != bytes) return Received::kOtherSize;
+  receives_.pop_front();
+  return Received::kDone;
+}
+
+// What a peer that has left has sent is here, if anything.
+bool StepMessages::came_before_leaving() {
+  while (endpoint_.poll()) {
+  }
+  return receives_.front().done;
+}
+
+void StepMessages::cancel() {
+  for (Sent& sent : sends_) {
+    if (!sent.transfer.done) endpoint_.cancel(sent.transfer);
+  }
+  sends_.clear();
+  for (Transfer& receive : receives_) {
+    if (!receive.done) endpoint_.cancel(receive);
+  }
+  receives_.clear();
+}
+
+std::string StepMessages::received() const {
+  const Transfer& receive = receives_.front();
+  return receive.status.ok() ? fmt::format("{} bytes", receive.bytes) : "more";
+}
+
+}  // namespace tutti

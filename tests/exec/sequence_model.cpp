@@ -1,0 +1,251 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "sequence_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace tutti {
+namespace {
+
+bool touches_more_than_shared_memory(const Step& step) {
+  return step.kind == StepKind::kSend || step.kind == StepKind::kRecv ||
+         step.kind == StepKind::kPull;
+}
+
+// Equal blocks, one after the other, as many as that buffer has.
+Layout layout_of(Blocks blocks, uint64_t count, int ranks) {
+  Layout layout;
+  const int number = blocks == Blocks::kPerRank ? ranks : blocks == Blocks::kOne ? 1 : 0;
+  for (int i = 0; i < number; ++i) {
+    layout.counts.push_back(count);
+    layout.offsets.push_back(static_cast<uint64_t>(i) * count);
+  }
+  return layout;
+}
+
+Call call_of(Collective collective, uint64_t count, int root, int rank, int ranks) {
+  Call call;
+  call.collective = collective;
+  call.type = DataType::kFloat32;
+  call.root = has_root(collective) ? root : -1;
+  call.count = collective == Collective::kBarrier ? 0 : count;
+  if (!is_uneven(collective)) return call;
+  const BufferBlocks blocks = blocks_of(collective, rank == root);
+  call.layouts = std::make_shared<Layouts>(
+      Layouts{layout_of(blocks.send, count, ranks), layout_of(blocks.recv, count, ranks)});
+  const bool all_know =
+      collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv;
+  if (!all_know) call.count = 0;
+  return call;
+}
+
+}  // namespace
+
+SequenceModel::SequenceModel(const ModelOptions& options, Plans plans)
+    : options_(options),
+      plans_(std::move(plans)),
+      window_(options.ranks, {.slot_bytes = options.limits.slot_bytes,
+                              .window_bytes = options.limits.window_bytes}),
+      ranks_(static_cast<size_t>(options.ranks)) {
+  for (Rank& rank : ranks_) {
+    rank.log = std::make_unique<CallLog>(number_of(rank), window_.ranks(), options.oversubscribed);
+    rank.slots = std::make_unique<SlotAllocator>(&window_, options.oversubscribed);
+    rank.lines.assign(kCallLines, Stamps(kLineBytes));
+    for (Stamps& copy : rank.slots_written) copy.resize(options.limits.slot_bytes);
+    rank.traded.resize(options.limits.slot_bytes);
+    rank.window.resize(options.limits.window_bytes);
+  }
+}
+
+std::string SequenceModel::run(uint32_t seed) {
+  std::mt19937 random(seed);
+  const size_t calls = plans_.front().size();
+  const auto unfinished = [&](const Rank& rank) { return rank.calls < calls; };
+  size_t idle = 0;
+  while (fault_.empty() && std::ranges::any_of(ranks_, unfinished)) {
+    Rank& rank = ranks_[random() % ranks_.size()];
+    // Some steps in a row, now few, now many: so that ranks run ahead.
+    const uint32_t most = 1U << random() % 10;
+    bool moved = false;
+    for (uint32_t i = 0; i < most && fault_.empty() && unfinished(rank) && advance(rank); ++i) {
+      moved = true;
+    }
+    idle = moved ? 0 : idle + 1;
+    if (idle > 1000 * ranks_.size()) complain(rank, "waits for ever");
+  }
+  return fault_;
+}
+
+// One step, or the beginning or end of a call; returns whether it could be done.
+bool SequenceModel::advance(Rank& rank) {
+  if (rank.part == nullptr) {
+    start(rank);
+    return true;
+  }
+  if (!rank.begun) return begin(rank);
+  if (rank.next == 0 && !rank.part->traits.enters && !all_have_entered(rank)) return false;
+  if (rank.next == rank.part->schedule.steps.size()) return finish(rank);
+  if (!run_step(rank, rank.part->schedule.steps[rank.next])) return false;
+  ++rank.next;
+  return true;
+}
+
+void SequenceModel::start(Rank& rank) {
+  const Plan& plan = *plans_[static_cast<size_t>(number_of(rank))][rank.calls];
+  rank.part = plan.parts.data();
+  rank.log->start(plan.signature);
+  rank.begun = false;
+  rank.next = 0;
+  if (rank.part->slot_extent > 0) place_slots(rank);
+}
+
+void SequenceModel::place_slots(Rank& rank) {
+  if (rank.part->trades_slots) {
+    rank.swapped = rank.slots->trade();
+    return;
+  }
+  const uint64_t extent = rank.part->slot_extent;
+  const SlotAllocator::Walk walk = rank.slots->walk_of(extent);
+  rank.at = rank.slots->place(rank.log->call(), extent, walk);
+  if (rank.part->traits.slot_written == 0) return;
+  const uint32_t after = rank.slots->begins_after(*rank.log, extent, walk, rank.at);
+  if (options_.omission != Omission::kSlotReuse) rank.log->begin_after(after);
+}
+
+bool SequenceModel::begin(Rank& rank) {
+  const bool may = rank.log->may_begin(rank.part->traits.slot_written == 0);
+  if (rank.log->fault() != CallLog::Fault::kNone) complain(rank, "finds that calls differ");
+  if (!may && options_.omission != Omission::kFlowControl) return false;
+  rank.begun = true;
+  if (!rank.part->traits.enters) rank.log->enter({});
+  return true;
+}
+
+bool SequenceModel::finish(Rank& rank) {
+  if (!rank.part->traits.runs_ahead && !all_have_entered(rank)) return false;
+  rank.log->finish(rank.part->schedule.ticks);
+  rank.part = nullptr;
+  ++rank.calls;
+  return true;
+}
+
+bool SequenceModel::run_step(Rank& rank, const Step& step) {
+  switch (step.kind) {
+    case StepKind::kCopy:
+    case StepKind::kReduce:
+      read_sources(rank, step);
+      write(rank, step.dst, step.bytes);
+      return true;
+    case StepKind::kShow: write(rank, step.dst, sizeof(BlockHead)); return true;
+    case StepKind::kExpect: read(rank, step.src, sizeof(BlockHead)); return true;
+    case StepKind::kPublish:
+      if (step.tick == 1) {
+        rank.log->enter({});
+      } else {
+        rank.log->publish(step.tick);
+      }
+      return true;
+    case StepKind::kAwait:
+      if (step.peer != kAllPeers) return has_come(rank, step.peer, step.tick);
+      for (int peer = 0; peer < options_.ranks; ++peer) {
+        if (!has_come(rank, peer, step.tick)) return false;
+      }
+      return true;
+    default: return true;
+  }
+}
+
+bool SequenceModel::has_come(Rank& rank, int peer, uint32_t tick) {
+  if (peer == number_of(rank)) return true;
+  const uint32_t call = rank.log->call();
+  if (!rank.log->knows_entry(peer, call) &&
+      rank.log->look_at(peer, call) != CallLog::Look::kIsThere) {
+    return false;
+  }
+  return tick == 1 || rank.log->is_at(rank.log->tick_of(peer).load(), tick);
+}
+
+bool SequenceModel::all_have_entered(Rank& rank) {
+  for (int peer = 0; peer < options_.ranks; ++peer) {
+    if (!has_come(rank, peer, 1)) return false;
+  }
+  rank.log->all_have_entered();
+  return true;
+}
+
+void SequenceModel::read_sources(Rank& rank, const Step& step) {
+  if (step.kind == StepKind::kCopy) return read(rank, step.src, step.bytes);
+  const auto& all = rank.part->schedule.sources;
+  for (const Ref& source : std::span(all).subspan(step.first_source, step.source_count)) {
+    read(rank, source, step.bytes);
+  }
+}
+
+uint32_t* SequenceModel::bytes_of(const Rank& rank, const Ref& ref) {
+  if (ref.peer() < 0) return nullptr;
+  const uint32_t call = rank.log->call();
+  auto owner = static_cast<size_t>(ref.peer());
+  if (ref.space() == Space::kSlot && rank.part->trades_slots) {
+    if (rank.swapped) owner = 1 - owner;
+    return ranks_[owner].traded.data() + ref.offset;
+  }
+  Rank& memory = ranks_[owner];
+  switch (ref.space()) {
+    case Space::kLine: return memory.lines[call & rank.log->most_ahead()].data() + ref.offset;
+    case Space::kSlot: return memory.slots_written[call & 1].data() + rank.at + ref.offset;
+    case Space::kWindow: return memory.window.data() + ref.offset;
+    default: return nullptr;
+  }
+}
+
+void SequenceModel::read(Rank& rank, const Ref& ref, uint64_t bytes) {
+  const uint32_t* stamps = bytes_of(rank, ref);
+  if (stamps == nullptr) return;
+  const uint32_t call = rank.log->call();
+  for (uint64_t i = 0; i < bytes; ++i) {
+    if (stamps[i] == call) continue;
+    complain(rank, fmt::format("reads byte {} of {} as of call {}", i, to_string(ref), stamps[i]));
+    return;
+  }
+}
+
+void SequenceModel::write(Rank& rank, const Ref& ref, uint64_t bytes) {
+  uint32_t* stamps = bytes_of(rank, ref);
+  if (stamps != nullptr) std::fill_n(stamps, bytes, rank.log->call());
+}
+
+void SequenceModel::complain(const Rank& rank, const std::string& what) {
+  if (!fault_.empty()) return;
+  fault_ = fmt::format("rank {} in call {} ({}) {}", number_of(rank), rank.log->call(),
+                       plans_.front()[rank.calls]->algorithm->name, what);
+}
+
+std::vector<std::shared_ptr<const Plan>> shared_plans(const Algorithm& algorithm, uint64_t count,
+                                                      int root, const ModelOptions& options) {
+  const Choose choose = [&algorithm](const Problem& problem, DataType) {
+    Chosen chosen;
+    if (algorithm.applies(problem).yes) chosen.algorithm = &algorithm;
+    return chosen;
+  };
+  std::vector<std::shared_ptr<const Plan>> plans;
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    const Call call = call_of(algorithm.collective, count, root, rank, options.ranks);
+    PlanContext context;
+    context.rank = rank;
+    context.ranks = options.ranks;
+    context.limits = options.limits;
+    context.choose = &choose;
+    std::shared_ptr<Plan> plan = make_plan(call, plan_key(call, rank), context);
+    if (plan == nullptr || plan->parts.size() != 1 || plan->parts[0].composed != nullptr) return {};
+    const Schedule& schedule = plan->parts[0].schedule;
+    if (schedule.shows_buffers) return {};
+    if (std::ranges::any_of(schedule.steps, touches_more_than_shared_memory)) return {};
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+}  // namespace tutti

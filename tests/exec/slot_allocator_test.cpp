@@ -1,0 +1,101 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/slot_allocator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fake_window.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr uint64_t kSlotBytes = 64 << 10;
+
+class Slots : public ::testing::Test {
+ protected:
+  // The place of the next call of this size, in bytes of its copy.
+  uint64_t place(SlotAllocator& slots, uint64_t extent) {
+    return slots.place(++call, extent, slots.walk_of(extent));
+  }
+
+  FakeWindow window{2, {.slot_bytes = kSlotBytes}};
+  uint32_t call = 0;
+};
+
+TEST_F(Slots, CallsAlternateBetweenTheCopiesAndMoveAlong) {
+  SlotAllocator slots(&window, false);
+  std::vector<uint64_t> places;
+  for (int i = 0; i < 5; ++i) places.push_back(place(slots, 4096));
+  // Calls 1 and 3 are in one copy, 2 and 4 in the other.
+  EXPECT_EQ(places, (std::vector<uint64_t>{0, 4096, 4096, 8192, 8192}));
+}
+
+TEST_F(Slots, EveryCallStaysWithinTheSlot) {
+  SlotAllocator slots(&window, false);
+  for (const uint64_t extent : {64UL, 256UL, 320UL, 8192UL, 8256UL, 32768UL, kSlotBytes}) {
+    for (int i = 0; i < 3000; ++i) {
+      const SlotAllocator::Walk walk = slots.walk_of(extent);
+      ASSERT_LE(slots.place(++call, extent, walk) + extent, walk.room) << extent;
+      ASSERT_LE(walk.room, kSlotBytes);
+    }
+  }
+}
+
+TEST_F(Slots, AllRanksComeToTheSamePlacesWhateverTheyWrite) {
+  SlotAllocator writer(&window, false);
+  SlotAllocator reader(&window, false);
+  CallLog log(0, window.ranks(), false);
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t extent = 64 * (1 + static_cast<uint64_t>(i * 7919) % 1024);
+    log.start(7);
+    const SlotAllocator::Walk walk = writer.walk_of(extent);
+    ASSERT_EQ(walk.room, reader.walk_of(extent).room);
+    const uint64_t at = writer.place(log.call(), extent, walk);
+    ASSERT_EQ(at, reader.place(log.call(), extent, reader.walk_of(extent)));
+    ASSERT_TRUE(reached(log.call(), writer.begins_after(log, extent, walk, at)));
+  }
+}
+
+TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
+  SlotAllocator slots(&window, false);
+  CallLog log(0, window.ranks(), false);
+  const SlotAllocator::Walk walk = slots.walk_of(kSlotBytes);
+  for (uint32_t call = 1; call <= 3; ++call) {
+    log.start(7);
+    const uint64_t at = slots.place(call, kSlotBytes, walk);
+    ASSERT_EQ(at, 0U);
+    // Who has entered call 2 has finished call 1.
+    const uint32_t after = slots.begins_after(log, kSlotBytes, walk, at);
+    ASSERT_EQ(after, call == 3 ? 2U : 0U);
+  }
+}
+
+TEST_F(Slots, MemoryIsAskedForOnceOfASizeClass) {
+  SlotAllocator slots(&window, false);
+  const SlotAllocator::Walk walk = slots.walk_of(64);
+  EXPECT_TRUE(slots.must_grow(walk, false));
+  ASSERT_TRUE(slots.grow(walk, false, 1).ok());
+  EXPECT_FALSE(slots.must_grow(walk, false));
+  EXPECT_TRUE(slots.must_grow(walk, true));
+  ASSERT_TRUE(slots.grow(walk, true, 1).ok());
+  EXPECT_FALSE(slots.must_grow(walk, true));
+  EXPECT_TRUE(slots.is_new(2));
+  EXPECT_FALSE(slots.is_new(3));
+}
+
+TEST_F(Slots, AfterManySmallCallsTheyMoveThroughMore) {
+  SlotAllocator slots(&window, true);
+  const uint64_t first = slots.walk_of(64).room;
+  for (int i = 0; i < 1000; ++i) place(slots, 64);
+  EXPECT_GT(slots.walk_of(64).room, first);
+}
+
+TEST_F(Slots, TwoRanksTradeInTurn) {
+  SlotAllocator slots(&window, false);
+  EXPECT_TRUE(slots.trade());
+  EXPECT_FALSE(slots.trade());
+}
+
+}  // namespace
+}  // namespace tutti
