@@ -95,6 +95,8 @@ def add_arguments(parser):
         "allreduce, broadcast, reduce and sendrecv, a rank's block for the others (default: 4-64M)")
     add("--peers", type=some_of(PEERS), default=list(PEERS), metavar="LIST",
         help=f"all, or some of: {','.join(PEERS)}; tutti always takes part")
+    add("--before", type=Path, metavar="FOLDER", help="another build's folder with libtutti.so, "
+        "which takes part as a peer: what a change has brought (one host)")
     add("--bare", action="store_true", help="measure what moving the data takes by itself, too: "
         "what bounds a library that moves it the same way (one host)")
     add("--minutes", type=float, metavar="N", help="what measuring may take altogether: fewer "
@@ -146,6 +148,8 @@ def arguments():
         parser.error("--ranks: at least 2")
     if options.hosts < 1 or options.ranks % options.hosts:
         parser.error(f"--hosts: one of the numbers that divide --ranks, {options.ranks}")
+    if options.before and options.hosts > 1:
+        parser.error("--before: on one host only")
     if options.rate and options.hosts == 1:
         parser.error("--rate: there is no line within one host; see --hosts")
     if options.bare and options.hosts > 1:

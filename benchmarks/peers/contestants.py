@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .summary import BARE
@@ -127,6 +127,14 @@ def tutti(shop):
         if not needed.exists():
             raise Unavailable(f"{needed} is not built (preset release, target {needed.name})")
     yield contestant("Tutti", "", [tool, "run", "-n", shop.ranks, program])
+
+
+def tutti_of(build, shop):
+    """The same programs over another build of the library: what a change has brought."""
+    if not (build / "libtutti.so").exists():
+        raise Unavailable(f"there is no libtutti.so in {build}")
+    for entry in tutti(shop):
+        yield with_paths(replace(entry, peer="before"), f"LD_LIBRARY_PATH={build.resolve()}")
 
 
 def open_mpi(shop, peer, program, launcher, base, variants):

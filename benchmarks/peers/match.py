@@ -6,7 +6,7 @@ import statistics
 import time
 
 from . import spread, summary, text
-from .contestants import PEERS, Unavailable, bare, floor
+from .contestants import PEERS, Unavailable, bare, floor, tutti_of
 from .plan import TYPES, available_memory, blocks, buffer_blocks, even, last_level_cache
 from .session import Refused, Session
 
@@ -47,6 +47,8 @@ class Match:
         for name in self.options.peers:
             self.open_all(text.PEER_NAMES[name],
                           lambda n=name: spread.spread(n, shop) if shop.hosts else PEERS[n](shop))
+        if self.options.before:
+            self.open_all("before", lambda: tutti_of(self.options.before, shop))
         if self.options.bare:
             self.open_all(summary.BARE, lambda: bare(shop))
         try:
