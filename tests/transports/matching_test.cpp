@@ -13,16 +13,19 @@ namespace {
 constexpr int kRanks = 3;
 constexpr Tag kUserTag = 0x7fffffff;
 
+struct Receive : Operation<Receive> {};
+struct Kept : Message<Kept, Receive> {};
+
 // Any receive, as users post them: for one tag or any, from one source or any.
-Operation any_receive(std::mt19937& random, uint32_t tags) {
-  Operation receive;
+Receive any_receive(std::mt19937& random, uint32_t tags) {
+  Receive receive;
   receive.peer = random() % 8 == 0 ? kAnySource : static_cast<int>(random() % kRanks);
   receive.mask = random() % 8 == 0 ? 0 : kUserTag;
   receive.tag = Tag{random() % 4} << 31 | random() % tags;
   return receive;
 }
 
-bool takes(const Operation& receive, int source, Tag tag) {
+bool takes(const Receive& receive, int source, Tag tag) {
   return (receive.peer == kAnySource || receive.peer == source) &&
          ((receive.tag ^ tag) & receive.mask) == 0;
 }
@@ -32,9 +35,9 @@ TEST(Matching, AMessageMeetsTheOldestReceiveThatTakesIt) {
   for (const uint32_t tags : {3U, 1000U}) {
     for (uint32_t seed = 1; seed <= 20; ++seed) {
       std::mt19937 random(seed);
-      std::deque<Operation> receives;  // whose addresses stay
-      std::vector<Operation*> posted;  // in order
-      Matching matching(kRanks);
+      std::deque<Receive> receives;  // whose addresses stay
+      std::vector<Receive*> posted;  // in order
+      Matching<Receive, Kept> matching(kRanks);
       for (int step = 0; step < 2000; ++step) {
         const uint32_t kind = random() % 8;
         if (kind < (step < 1000 ? 6U : 3U)) {
@@ -48,13 +51,13 @@ TEST(Matching, AMessageMeetsTheOldestReceiveThatTakesIt) {
           const int source = static_cast<int>(random() % kRanks);
           const Tag tag = random() % tags;
           const auto expected = std::ranges::find_if(
-              posted, [&](const Operation* receive) { return takes(*receive, source, tag); });
-          Operation* const taken = matching.take_posted(source, tag);
+              posted, [&](const Receive* receive) { return takes(*receive, source, tag); });
+          Receive* const taken = matching.take_posted(source, tag);
           ASSERT_EQ(taken, expected == posted.end() ? nullptr : *expected) << seed << " " << step;
           if (taken != nullptr) posted.erase(expected);
         }
       }
-      for (Operation* receive : posted) matching.unpost(*receive);
+      for (Receive* receive : posted) matching.unpost(*receive);
     }
   }
 }

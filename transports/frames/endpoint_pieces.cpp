@@ -1,132 +1,50 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the network is asked to do and how that ends; the pieces of long messages.
+// What the network says has ended, and the pieces of long messages.
 #include <algorithm>
 
 #include "transports/frames/endpoint.hpp"
+#include "transports/match/engine_steps.hpp"
 
 namespace tutti::frames {
 namespace {
 
 constexpr size_t kBatch = 16;        // completions read at once
 constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
-constexpr size_t kFramesIn = 32;     // posted buffers, on each rail
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
-size_t frames_in(const Port& port) {
-  return std::min(kFramesIn, std::max<size_t>(port.most_receives() / 2, 1));
+// The next piece of a message, for whose receive `index` stands.
+void name_piece(Request& piece, uint32_t index, const Operation& operation, uint32_t rails) {
+  const uint64_t number = operation.begun / kPieceBytes;
+  piece.tag = piece_tag(index, number);
+  piece.rail = rail_of(operation.rail, number, rails);
+}
+
+// The port has failed at `what`.
+Status failure_of(const Port& port, std::string_view what) {
+  return port.error().with_context(fmt::format("{} {}", what, port.where()));
 }
 
 }  // namespace
 
-uint64_t most_pieces(const Port& port) {
-  const size_t most = port.most_receives();
-  const size_t frames = frames_in(port);
-  return most > frames ? most - frames : 1;
-}
-
-Status FrameEndpoint::open() {
-  for (uint32_t rail = 0; rail < port_->rails(); ++rail) {
-    for (size_t i = frames_in(*port_); i > 0; --i) {
-      Request& frame = requests_.emplace_back();
-      frame.kind = Request::Kind::kFrameIn;
-      frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
-      frame.rail = rail;
-      if (port_->post(frame) == Posted::kYes) continue;
-      return port_->error().with_context(fmt::format("posting a receive with {}", port_->where()));
-    }
-  }
-  return {};
-}
-
-// ---- requests
-// ------------------------------------------------------------------------------------
-
-Request& FrameEndpoint::take_request(Request::Kind kind, int rank, Operation* operation) {
-  const bool is_frame = kind == Request::Kind::kFrameOut;
-  Queue<Request>& idle = is_frame ? idle_frames_ : idle_pieces_;
-  if (idle.empty()) {
-    Request& added = requests_.emplace_back();
-    if (is_frame) added.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
-    idle.push(added);
-  }
-  Request& request = *idle.first();
-  idle.remove(request);
-  request.kind = kind;
-  request.peer = rank;
-  request.operation = operation;
-  return request;
-}
-
-void FrameEndpoint::give_back(Request& request) {
-  request.operation = nullptr;
-  (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
-}
-
-// The next piece of a message, for whose receive `index` stands.
-void FrameEndpoint::name_piece(Request& piece, uint32_t index, const Operation& operation) const {
-  const uint64_t number = operation.begun / kPieceBytes;
-  piece.tag = piece_tag(index, number);
-  piece.rail = rail_of(operation.rail, number, port_->rails());
-}
-
-// Posts a receive again, now or later.
-void FrameEndpoint::repost(Request& request) {
-  const Posted posted = port_->post(request);
-  if (posted == Posted::kNotNow) return reposts_.push(request);
-  if (posted == Posted::kFailed) refused(request);
-}
-
-void FrameEndpoint::repost_all() {
-  for (Request* request = reposts_.first(); request != nullptr && !port_->closed();
-       request = reposts_.first()) {
-    const Posted posted = port_->post(*request);
-    if (posted == Posted::kNotNow) return;
-    reposts_.remove(*request);
-    if (posted == Posted::kFailed) refused(*request);
-  }
-}
-
-// A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
-void FrameEndpoint::refused(Request& request) {
-  if (request.kind != Request::Kind::kPieceIn) return close_for("posting a receive with");
-  const int rank = request.peer;
-  const Status reason = port_->error().with_context("posting a receive");
-  end_piece(request);
-  fail(rank, reason);
-}
-
-// The port has failed at `what`.
-void FrameEndpoint::close_for(std::string_view what) {
-  close(port_->error().with_context(fmt::format("{} {}", what, port_->where())));
-}
-
-// Whether the network may still touch the operation's buffer.
-bool FrameEndpoint::in_flight(const Operation& operation) const {
-  return std::any_of(requests_.begin(), requests_.end(), [&](const Request& request) {
-    return request.operation == &operation && request.kind != Request::Kind::kFrameOut &&
-           request.piece != sink_.get();
-  });
-}
-
-// ---- completions
-// ---------------------------------------------------------------------------------
+// ---- completions ----
 
 bool FrameEndpoint::poll_until(const Transfer* wanted) {
-  if (port_->closed()) return false;
-  if (!reposts_.empty()) repost_all();
+  Port& port = requests_.port();
+  if (port.closed()) return false;
+  while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
   Completion completions[kBatch];
-  for (int batch = 0; batch < kBatches && !port_->closed(); ++batch) {
-    const ptrdiff_t count = port_->poll(completions);
-    if (count < 0) close_for("reading the completions of");
+  for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
+    const ptrdiff_t count = port.poll(completions);
+    if (count < 0) close(failure_of(port, "reading the completions of"));
     if (count <= 0) break;
     moved = true;
     if (completions[0].end != Completion::End::kDone) {
       failed(*completions[0].request, completions[0].end == Completion::End::kCancelled);
       continue;
     }
-    for (ptrdiff_t i = 0; i < count && !port_->closed(); ++i) {
+    for (ptrdiff_t i = 0; i < count && !port.closed(); ++i) {
       completed(*completions[i].request, completions[i].bytes);
     }
     if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
@@ -139,14 +57,14 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
       --peer(request.peer).frames_out;
-      Operation* send = request.operation;
-      give_back(request);
+      Operation* const send = request.operation;
+      requests_.give_back(request);
       if (send != nullptr) finish(*send, {});
       return;
     }
     case Request::Kind::kFrameIn:
       take_frame(request, bytes);
-      if (!port_->closed()) repost(request);
+      if (!requests_.port().closed() && !requests_.repost(request)) refused(request);
       return;
     case Request::Kind::kPieceIn:
       if (bytes != request.bytes) {
@@ -155,7 +73,7 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
                            bytes, request.bytes);
         const int rank = request.peer;
         end_piece(request);
-        return fail(rank, reason);
+        return give_up(rank, reason);
       }
       request.operation->moved += bytes;
       return end_piece(request);
@@ -165,54 +83,22 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   }
 }
 
-// A piece is no longer under way, whether it came over or not.
-void FrameEndpoint::end_piece(Request& request) {
-  Operation& operation = *request.operation;
-  const int rank = request.peer;
-  const bool receives = request.kind == Request::Kind::kPieceIn;
-  if (receives) {
-    --pieces_in_;
-  } else {
-    --peer(rank).pieces_out;
-  }
-  give_back(request);
-  if (operation.state == State::kEnding) {
-    if (!in_flight(operation)) finish(operation, peer(rank).failure);
-    return;
-  }
-  if (operation.moved == operation.limit) {
-    leave_queue(operation);
-    if (!receives || operation.transfer == nullptr) return finish(operation, {});
-    return finish_receive(operation, rank, operation.transfer->tag, operation.transfer->bytes);
-  }
-  if (receives && operation.state == State::kReceiving && operation.begun < operation.limit) {
-    operation.state = State::kGranting;
-    peer(rank).grants.push(operation);
-    make_busy(rank);
-  }
-}
-
-// The port has failed at `what`, which concerns that peer only.
-void FrameEndpoint::lose(int rank, std::string_view what) {
-  const Status reason = port_->error();
-  fail(rank,
-       Status::format(Code::kPeerFailed, "{} over {}: {}", what, port_->where(), reason.message()));
-}
-
 void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
-      give_back(request);
+      requests_.give_back(request);
       return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
-      return repost(request);
+      if (!requests_.repost(request)) refused(request);
+      return;
     case Request::Kind::kPieceIn:
-      if (cancelled && request.operation->state != State::kEnding) {
-        request.piece = sink_.get();
-        return repost(request);
+      if (cancelled && !request.operation->is(Phase::kEnding)) {
+        request.piece = requests_.sink();
+        if (!requests_.repost(request)) refused(request);
+        return;
       }
       end_piece(request);
       if (cancelled) return;
@@ -221,86 +107,119 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
   }
 }
 
-// ---- pieces
-// --------------------------------------------------------------------------------------
+// The port has failed at `what`, which concerns that peer only.
+void FrameEndpoint::lose(int rank, std::string_view what) {
+  const Port& port = requests_.port();
+  const Status reason = port.error();
+  give_up(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port.where(),
+                               reason.message()));
+}
 
-// Posts what may be posted of the next receive that has something to post or to grant, and grants
-// it. Whether that is done with.
-bool FrameEndpoint::push_grant(int rank) {
-  Peer& from = peer(rank);
-  Operation* receive = from.grants.first();
-  if (receive == nullptr) return false;
-  const uint64_t ahead = kPiecesAhead * kPieceBytes * port_->rails();
-  while (receive->begun < receive->limit && receive->begun - receive->moved < ahead &&
-         post_piece(*receive)) {
+// A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
+void FrameEndpoint::refused(Request& request) {
+  const Port& port = requests_.port();
+  if (request.kind != Request::Kind::kPieceIn) {
+    return close(failure_of(port, "posting a receive with"));
   }
-  if (!from.failure.ok()) return false;  // and the receive is no more
-  const bool first = receive->granted == 0;
-  if (receive->begun == receive->granted && !(first && receive->limit == 0)) {
-    if (receive->begun == receive->moved) return false;
-    // It comes back when a piece has come.
-    from.grants.remove(*receive);
-    receive->state = State::kReceiving;
-    return true;
+  const int rank = request.peer;
+  const Status reason = port.error().with_context("posting a receive");
+  end_piece(request);
+  give_up(rank, reason);
+}
+
+// ---- pieces ----
+
+// The receiver grants what it has posted; the rail of the first piece both must know.
+bool FrameEndpoint::takes_apart(Operation& receive, const Message& message) {
+  Peer& from = peer(message.source);
+  receive.rail = from.next_rail;
+  from.next_rail += static_cast<uint32_t>((receive.limit + kPieceBytes - 1) / kPieceBytes);
+  return false;
+}
+
+// Posts what may be posted of a receive, and grants that. If there is nothing to tell, the receive
+// comes back when a piece has come.
+Put FrameEndpoint::put_grant(Operation& receive) {
+  const int rank = receive.peer;
+  const uint64_t ahead = kPiecesAhead * kPieceBytes * requests_.port().rails();
+  while (receive.begun < receive.limit && receive.begun - receive.moved < ahead &&
+         post_piece(receive)) {
+  }
+  if (!peer(rank).failure.ok()) return Put::kNotNow;  // and the receive is no more
+  const bool first = receive.granted == 0;
+  if (receive.begun == receive.granted && !(first && receive.limit == 0)) {
+    return receive.begun == receive.moved ? Put::kNotNow : Put::kYes;
   }
   FrameHead head{};
   head.kind = FrameKind::kGrant;
-  head.id = receive->partner;
-  head.tag = grant_tag(receive->index, receive->rail);
-  head.bytes = receive->limit;
-  head.upto = receive->begun;
-  if (!push_frame(rank, head, nullptr, nullptr)) return false;
-  from.grants.remove(*receive);
-  receive->state = State::kReceiving;
-  receive->granted = receive->begun;
-  if (receive->limit == 0) {
-    finish_receive(*receive, rank, receive->transfer->tag, receive->transfer->bytes);
-  }
-  return true;
+  head.id = receive.partner;
+  head.tag = grant_tag(receive.index, receive.rail);
+  head.bytes = receive.limit;
+  head.upto = receive.begun;
+  if (!push_frame(rank, head, nullptr, nullptr)) return Put::kNotNow;
+  receive.granted = receive.begun;
+  return Put::kYes;
 }
 
 bool FrameEndpoint::post_piece(Operation& receive) {
-  if (pieces_in_ >= most_pieces_in_) return false;
-  Request& piece = take_request(Request::Kind::kPieceIn, receive.peer, &receive);
-  const bool wanted = receive.transfer != nullptr;
-  piece.piece = wanted ? receive.buffer + receive.begun : sink_.get();
+  if (!requests_.may_receive()) return false;
+  Port& port = requests_.port();
+  Request& piece = requests_.take(Request::Kind::kPieceIn, receive.peer, &receive);
+  const bool wanted = receive.transfer != &nobodys_;
+  piece.piece = wanted ? receive.buffer + receive.begun : requests_.sink();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
-  name_piece(piece, receive.index, receive);
-  if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
-    give_back(piece);
+  name_piece(piece, receive.index, receive, port.rails());
+  if (const Posted posted = port.post(piece); posted != Posted::kYes) {
+    requests_.give_back(piece);
     if (posted == Posted::kFailed) {
-      fail(receive.peer, port_->error().with_context("posting a receive"));
+      give_up(receive.peer, port.error().with_context("posting a receive"));
     }
     return false;
   }
-  ++pieces_in_;
   receive.begun += piece.bytes;
   return true;
 }
 
-// One piece of the next message under way.
-bool FrameEndpoint::push_piece(int rank) {
-  Peer& to = peer(rank);
-  Operation& send = *to.streams.first();
-  if (to.pieces_out >= kPiecesOut) return false;
-  Request& piece = take_request(Request::Kind::kPieceOut, rank, &send);
+Put FrameEndpoint::put_piece(Operation& send) {
+  Peer& to = peer(send.peer);
+  if (to.pieces_out >= kPiecesOut) return Put::kNotNow;
+  Port& port = requests_.port();
+  Request& piece = requests_.take(Request::Kind::kPieceOut, send.peer, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
-  name_piece(piece, static_cast<uint32_t>(send.partner), send);
-  if (const Posted posted = port_->post(piece); posted != Posted::kYes) {
-    give_back(piece);
+  name_piece(piece, static_cast<uint32_t>(send.partner), send, port.rails());
+  if (const Posted posted = port.post(piece); posted != Posted::kYes) {
+    const int rank = send.peer;
+    requests_.give_back(piece);
     if (posted == Posted::kFailed) lose(rank, "sending to it");
-    return false;
+    return Put::kNotNow;
   }
   ++to.pieces_out;
   send.begun += piece.bytes;
-  to.streams.remove(send);
-  send.state = State::kSending;
-  if (send.begun < send.granted) {
-    send.state = State::kStreaming;
-    to.streams.push(send);
+  return Put::kYes;
+}
+
+// A piece is no longer under way, whether it came over or not.
+void FrameEndpoint::end_piece(Request& request) {
+  Operation& operation = *request.operation;
+  const int rank = request.peer;
+  const bool receives = request.kind == Request::Kind::kPieceIn;
+  if (!receives) --peer(rank).pieces_out;
+  requests_.give_back(request);
+  if (operation.is(Phase::kEnding)) {
+    if (!requests_.in_flight(operation)) finish(operation, peer(rank).failure);
+    return;
   }
-  return true;
+  if (operation.moved == operation.limit) {
+    leave_queue(operation);
+    if (!receives) return finish(operation, {});
+    return finish_granted(operation);
+  }
+  if (receives && operation.state == State::kReceiving && operation.begun < operation.limit) {
+    operation.state = State::kGranting;
+    peer(rank).grants.push(operation);
+    make_busy(rank);
+  }
 }
 
 }  // namespace tutti::frames

@@ -11,8 +11,6 @@
 
 namespace tutti::frames {
 
-inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
-
 enum class FrameKind : uint32_t {
   kEager = 1,  // a whole message: tag, bytes; these follow
   kRequest,    // a message that waits to be granted: tag, bytes, id of the send

@@ -15,11 +15,9 @@
 #include "core/status.hpp"
 #include "transports/transport.hpp"
 
-namespace tutti::match {
-struct Operation;
-}
-
 namespace tutti::frames {
+
+struct Operation;
 
 // Something the network has been asked to do. In `idle` lists when it has not.
 struct Request {
@@ -27,13 +25,13 @@ struct Request {
 
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
   Kind kind = Kind::kFrameOut;
-  int peer = -1;                          // -1 for kFrameIn: any
-  match::Operation* operation = nullptr;  // of a frame: the eager send that ends with it, if any
-  std::unique_ptr<std::byte[]> memory;    // a frame's: kFrameBytes
-  std::byte* piece = nullptr;             // a piece's place
-  uint64_t bytes = 0;                     // to send, or of the piece to receive
-  Tag tag = 0;                            // of a piece: see piece_tag()
-  uint32_t rail = 0;                      // the way it goes, or comes
+  int peer = -1;                        // -1 for kFrameIn: any
+  Operation* operation = nullptr;       // of a frame: the eager send that ends with it, if any
+  std::unique_ptr<std::byte[]> memory;  // a frame's: kFrameBytes
+  std::byte* piece = nullptr;           // a piece's place
+  uint64_t bytes = 0;                   // to send, or of the piece to receive
+  Tag tag = 0;                          // of a piece: see piece_tag()
+  uint32_t rail = 0;                    // the way it goes, or comes
   Request* previous = nullptr;
   Request* next = nullptr;
 };

@@ -16,7 +16,7 @@
 
 namespace tutti::match {
 
-// `Receive` is Operation; a template so that matching.hpp, which defines that, can include this.
+// `Receive` is a transport's operation.
 template <typename Receive>
 class Posted {
  public:

@@ -1,333 +1,245 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sends and receives from their start to their end; the way through the rings is in
-// endpoint_rings.cpp.
+// What an endpoint puts into its rings, and the messages that it reads where they lie.
 #include "transports/shm/endpoint.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "kernels/copy.hpp"
+#include "transports/match/engine_steps.hpp"
+#include "transports/shm/pull.hpp"
+
+template class tutti::match::Engine<tutti::shm::ShmEndpoint, tutti::shm::Types>;
 
 namespace tutti::shm {
+namespace {
+
+// Of a message that is read where it lies: others have their turn in between, after some 2 ms. In
+// pieces of 256 KiB, messages of 1 to 16 MiB took up to a quarter longer.
+constexpr uint64_t kPulledAtOnce = 8 << 20;
+
+}  // namespace
 
 ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel)
-    : region_(surroundings.region),
-      layout_(surroundings.layout),
-      notifier_(surroundings.notifier),
-      arenas_(surroundings.arenas),
-      readable_(surroundings.readable),
-      numbers_(surroundings.numbers),
-      crowded_(surroundings.crowded),
-      rank_(rank),
-      channel_(channel),
-      peers_(static_cast<size_t>(layout_.ranks())),
-      ways_(crowded_),
-      doors_seen_(static_cast<size_t>(layout_.ranks() + 63) / 64),
-      doors_(region_.at<std::atomic<uint64_t>>(layout_.door(channel, rank))),
-      matching_(layout_.ranks()) {
-  const uint64_t ranks = peers_.size();
-  for (int r = 0; r < layout_.ranks(); ++r) {
-    peer(r).out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), peer(r).carriers,
-                             surroundings.staging, crowded_);
-    peer(r).in = RingReader(ring_data_bytes(ranks), peer(r).carriers);
-    if (readable_.empty()) ways_of(r).give_up_reading();
+    : Engine(rank, surroundings.layout.ranks()),
+      around_(surroundings),
+      rings_(surroundings, rank, channel),
+      long_messages_(surroundings.crowded) {
+  for (Peer& peer : peers_) {
+    rings_.prepare(peer);
+    if (around_.readable.empty()) long_messages_.ways_of(peer).give_up_reading();
   }
 }
 
-// ---- operations
-// ----------------------------------------------------------------------------------
-
-Operation& ShmEndpoint::begin(Transfer& transfer, int peer, Tag tag, const void* buffer,
-                              uint64_t bytes) {
-  if (free_.empty()) {
-    Operation& added = operations_.emplace_back();
-    added.index = static_cast<uint32_t>(operations_.size() - 1);
-    free_.push(added);
+bool ShmEndpoint::poll_until(const Transfer* wanted) {
+  const auto is_done = [wanted] { return wanted != nullptr && wanted->done; };
+  bool moved = false;
+  if (incoming_.size() + 1 < peers_.size()) {
+    moved = rings_.find_new([this](int rank) {
+      Status mapped = rings_.map(peer(rank), rank);
+      if (!mapped.ok()) return fail(rank, std::move(mapped));
+      incoming_.push_back(rank);
+    });
   }
-  Operation& operation = *free_.first();
-  free_.remove(operation);
-  operation.transfer = &transfer;
-  operation.peer = peer;
-  operation.tag = tag;
-  operation.buffer = static_cast<std::byte*>(const_cast<void*>(buffer));
-  operation.bytes = bytes;
-  operation.moved = 0;
-  transfer.internal = &operation;
-  return operation;
+  for (size_t i = 0; i < incoming_.size() && !is_done(); ++i) {
+    const int rank = incoming_[i];
+    if (peer(rank).in.ready()) moved |= drain(rank, wanted);
+  }
+  if (!busy_.empty()) moved |= push_busy();
+  return moved;
 }
 
-void ShmEndpoint::release(Operation& operation) {
-  operation.transfer->internal = nullptr;
-  operation.transfer = nullptr;
-  operation.state = State::kFree;
-  ++operation.generation;  // frames that still name it find nobody
-  free_.push(operation);
-}
+// ---- what goes into the rings ----
 
-Operation* ShmEndpoint::find(uint64_t id, int rank, State state) {
-  const uint64_t index = id & 0xffffffff;
-  if (index >= operations_.size()) return nullptr;
-  Operation& operation = operations_[index];
-  const bool is_it = operation.id() == id && operation.peer == rank && operation.state == state;
-  return is_it ? &operation : nullptr;
-}
-
-void ShmEndpoint::finish(Operation& operation, Status status) {
-  Transfer& transfer = *operation.transfer;
-  release(operation);
-  end(transfer, std::move(status));
-}
-
-// A send that was asked for is over.
-void ShmEndpoint::finish_send(Operation& send) {
-  const int rank = send.peer;
-  finish(send, {});
-  if (peer(rank).uncounted) settle(rank, now_s());
-}
-
-// The receive has all it gets of a message.
-void ShmEndpoint::finish_receive(Operation& receive, int source, Tag tag, uint64_t message_bytes) {
-  finish(receive,
-         match::received(*receive.transfer, receive.bytes, number_of(source), tag, message_bytes));
-}
-
-// ---- sending
-// -------------------------------------------------------------------------------------
-
-Status ShmEndpoint::refusal(int rank) const {
-  const int ranks = layout_.ranks();
-  if (rank >= 0 && rank < ranks) return peers_[static_cast<size_t>(rank)].failure;
-  return Status::format(Code::kInvalidArgument, "there is no rank {}: expected 0 to {}", rank,
-                        ranks - 1);
-}
-
-void ShmEndpoint::send(int rank, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
-  start(transfer);
-  if (!may_talk_to(rank)) [[unlikely]]
-    return end(transfer, refusal(rank));
-  if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
+// The common case: the ring is open and has room.
+bool ShmEndpoint::send_at_once(int rank, Tag tag, const void* source, uint64_t bytes) {
   Peer& to = peer(rank);
-  sent_since_ |= bytes > kEagerBytes;
-  // The common case needs no operation: the ring is open and has room.
-  if (to.open_for(bytes) && need_not_ask(to, source, bytes) && to.waiting.empty() &&
-      to.out.room(bytes)) {
-    to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
-    to.out.count_eager(bytes + kCacheLine);
-    notifier_.one(rank);
-    return end(transfer, {});
+  long_messages_.sends(bytes);
+  if (!to.open_for(bytes) || !need_not_ask(to, source, bytes) || !to.waiting.empty() ||
+      !to.out.room(bytes)) {
+    return false;
   }
-  Operation& operation = begin(transfer, rank, tag, source, bytes);
-  operation.state = State::kWaiting;
-  to.waiting.push(operation);
-  make_busy(rank);
-  if (push(rank)) notifier_.one(rank);
-}
-
-void ShmEndpoint::send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer) {
-  Message message;
-  message.source = rank_;
-  message.tag = tag;
-  message.bytes = bytes;
-  Operation& send = begin(transfer, rank_, tag, source, bytes);
-  send.state = State::kLocal;
-  message.local = &send;
-  if (Operation* receive = matching_.take_posted(rank_, tag)) return deliver(*receive, message);
-  auto kept = std::make_unique<Message>(std::move(message));
-  if (bytes <= kEagerBytes && self_unmatched_ <= kUnmatchedBytes) {
-    kept->local = nullptr;
-    kept->eager = true;
-    kept->data = std::make_unique<std::byte[]>(bytes);
-    if (bytes > 0) std::memcpy(kept->data.get(), source, bytes);
-    self_unmatched_ += bytes + kCacheLine;
-    finish(send, {});
-  }
-  matching_.keep(std::move(kept));
-}
-
-// ---- receiving
-// -----------------------------------------------------------------------------------
-
-void ShmEndpoint::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
-  start(transfer);
-  if (rank != kAnySource && (rank < 0 || rank >= layout_.ranks())) {
-    return end(transfer, refusal(rank));
-  }
-  auto message = matching_.take_message(rank, tag, mask);
-  if (message == nullptr && rank != kAnySource && !peer(rank).failure.ok()) {
-    return end(transfer, peer(rank).failure);
-  }
-  Operation& receive = begin(transfer, rank, tag, dst, bytes);
-  receive.mask = mask;
-  if (message == nullptr) return matching_.post(receive);
-  deliver(receive, *message);
-}
-
-bool ShmEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) {
-  const auto message = matching_.take_message(kAnySource, tag, mask);
-  if (message == nullptr) return false;
-  start(transfer);
-  Operation& receive = begin(transfer, message->source, tag, dst, bytes);
-  receive.mask = mask;
-  deliver(receive, *message);
+  put_eager(to, tag, source, bytes);
+  around_.notifier.one(rank);
   return true;
 }
 
-// A message that lies aside, or comes from this rank, meets its receive.
-void ShmEndpoint::deliver(Operation& receive, const Message& message) {
-  if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
-  const std::byte* source = message.eager ? message.data.get() : message.local->buffer;
-  const uint64_t wanted = std::min(message.bytes, receive.bytes);
-  const bool is_long = message.eager && message.bytes > kEagerBytes;
-  const Stopwatch stopwatch(is_long);
-  copy_bytes(receive.buffer, source, wanted, CopyWay::kToOthers);
-  if (message.local != nullptr) {
-    finish(*message.local, {});
-  } else if (message.source == rank_) {
-    self_unmatched_ -= message.bytes + kCacheLine;
-  } else {
-    peer(message.source).in.count_matched(message.bytes + kCacheLine);
-    const double seconds = message.seconds + stopwatch.seconds();
-    if (is_long) took(message.source, Ways::Way::kRing, message.bytes, seconds);
-  }
-  finish_receive(receive, message.source, message.tag, message.bytes);
+void ShmEndpoint::put_eager(Peer& to, Tag tag, const void* source, uint64_t bytes) {
+  to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
+  to.out.count_eager(bytes + Types::kMessageCost);
 }
 
-// A message that was asked for meets its receive.
-void ShmEndpoint::begin_receiving(Operation& receive, const Message& message) {
+bool ShmEndpoint::may_be_eager(const Operation& send) {
+  Peer& to = peer(send.peer);
+  return rings_.map(to, send.peer).ok() && need_not_ask(to, send.buffer, send.bytes);
+}
+
+// Whether a frame with so many bytes of payload may be put for an operation, which fails if the
+// ring cannot have the memory.
+Put ShmEndpoint::room_for(Operation& operation, uint64_t payload) {
+  Peer& to = peer(operation.peer);
+  Status opened = rings_.open(to, operation.peer, payload);
+  if (opened.ok()) return to.out.room(payload) ? Put::kYes : Put::kNotNow;
+  leave(operation);
+  finish(operation, std::move(opened));
+  return Put::kOver;
+}
+
+Put ShmEndpoint::put_first(Operation& send, bool eager) {
+  Peer& to = peer(send.peer);
+  if (const Put room = room_for(send, eager ? send.bytes : 0); room != Put::kYes) return room;
+  if (eager) {
+    put_eager(to, send.tag, send.buffer, send.bytes);
+  } else {
+    to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id(), send.buffer);
+    ++to.asked;
+  }
+  return Put::kYes;
+}
+
+Put ShmEndpoint::put_grant(Operation& receive) {
+  if (const Put room = room_for(receive, 0); room != Put::kYes) return room;
+  peer(receive.peer).out.put(FrameKind::kGrant, receive.id(), receive.limit, receive.partner);
+  return Put::kYes;
+}
+
+Put ShmEndpoint::put_piece(Operation& send) {
+  Peer& to = peer(send.peer);
+  const uint64_t bytes = std::min(to.out.piece_bytes(), send.limit - send.moved);
+  if (const Put room = room_for(send, bytes); room != Put::kYes) return room;
+  to.out.put(FrameKind::kData, send.partner, send.buffer + send.moved, bytes);
+  send.moved += bytes;
+  return Put::kYes;
+}
+
+void ShmEndpoint::has_gone(Operation& send) {
+  if (send.state == State::kStreaming) return send_is_over(send);
+  finish(send, {});
+}
+
+// A send that was asked for.
+void ShmEndpoint::send_is_over(Operation& send) {
+  const int rank = send.peer;
+  finish(send, {});
+  long_messages_.has_gone(peer(rank), rank);
+}
+
+bool ShmEndpoint::push(int rank) {
+  Peer& to = peer(rank);
+  bool moved = false;
+  while (push_turn(rank)) moved = true;
+  if (!to.out.sound() && to.failure.ok()) {
+    fail(rank, Status::format(Code::kInternal,
+                              "rank {} put nonsense into shared memory (credits): a stray write in "
+                              "its process?",
+                              number_of(rank)));
+  }
+  if (moved) around_.notifier.one(rank);
+  return moved;
+}
+
+bool ShmEndpoint::advance(int rank) {
+  const bool pulled = pull_piece(rank);
+  return push(rank) || pulled;
+}
+
+// ---- messages that are read where they lie ----
+
+// Reads the message where it lies, unless the ring is faster.
+bool ShmEndpoint::takes_apart(Operation& receive, const Message& message) {
   const int source = message.source;
-  if (Status status = refusal(source); !status.ok()) return finish(receive, std::move(status));
-  receive.peer = source;
-  receive.partner = message.sender;
-  receive.limit = std::min(message.bytes, receive.bytes);
+  Peer& from = peer(source);
   receive.address = message.address;
   receive.withdrawn = message.withdrawn;
   receive.past_caches = false;
-  receive.transfer->bytes = message.bytes;  // until it is complete: of the message
-  receive.transfer->tag = message.tag;
-  receive.transfer->source = number_of(source);
-  if (receive.limit <= kEagerBytes) return grant(receive);
+  if (receive.limit <= kEagerBytes) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
-  receive.seen = arenas_.view(source, receive.address, receive.limit);
+  receive.seen = around_.arenas.view(source, receive.address, receive.limit);
   if (receive.seen == nullptr) {
-    const Ways::Way way = way_of(source, receive.limit);
+    const Ways::Way way = long_messages_.way_of(from, source > rank_, receive.limit);
     receive.past_caches = way == Ways::Way::kRingPastCaches;
-    if (way != Ways::Way::kRead) return grant(receive);
+    if (way != Ways::Way::kRead) return false;
   }
-  receive.state = State::kPulling;
-  peer(source).pulls.push(receive);
+  receive.state = State::kApart;
+  from.pulls.push(receive);
   make_busy(source);
+  return true;
 }
 
-// By which a message from that peer comes.
-Ways::Way ShmEndpoint::way_of(int source, uint64_t bytes) {
-  Peer& from = peer(source);
-  const Ways& ways = ways_of(source);
-  if (!from.has_sends() || source > rank_ || !ways.can_read()) return ways.better(bytes);
-  return from.out.peer_takes_by_ring(bytes) ? ways.better_by_ring(bytes) : Ways::Way::kRead;
+bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
+  std::byte* const dst = receive.buffer + receive.moved;
+  if (receive.seen != nullptr) {
+    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyWay::kFromOthers);
+    return true;
+  }
+  const int pid = around_.readable[static_cast<size_t>(receive.peer)].pid;
+  const bool read = read_process(pid, dst, receive.address + receive.moved, bytes).ok();
+  if (!read) long_messages_.ways_of(peer(receive.peer)).give_up_reading();
+  return read;
 }
 
-// Tells the sender how much is wanted.
-void ShmEndpoint::grant(Operation& receive) {
-  receive.moved = 0;
-  receive.state = State::kGranting;
-  peer(receive.peer).grants.push(receive);
-  make_busy(receive.peer);
-  if (push(receive.peer)) notifier_.one(receive.peer);
+// Reads a piece of the next such message. Where that fails, the message comes through the ring.
+bool ShmEndpoint::pull_piece(int rank) {
+  Peer& from = peer(rank);
+  Operation* const receive = from.pulls.first();
+  if (receive == nullptr) return false;
+  const uint64_t bytes = std::min(kPulledAtOnce, receive->limit - receive->moved);
+  const bool last = receive->moved + bytes == receive->limit;
+  const Put room = room_for(*receive, 0);
+  if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;
+  from.pulls.remove(*receive);
+  const Stopwatch work(around_.crowded);
+  const bool read = read_piece(*receive, bytes);
+  if (!read || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
+    grant(*receive);
+    return true;
+  }
+  receive->worked_s += work.seconds();
+  receive->moved += bytes;
+  if (!last) {
+    from.pulls.push(*receive);
+    return true;
+  }
+  if (receive->seen == nullptr) long_messages_.has_come(from, *receive, Ways::Way::kRead);
+  tell_taken(*receive);
+  finish_granted(*receive);
+  return true;
 }
 
-// A long message is here. If others go the other way meanwhile, it counts when the first of these
-// has gone, too (Received).
-void ShmEndpoint::count(const Operation& receive, Ways::Way way) {
-  if (crowded_) return took(receive.peer, way, receive.limit, work_of(receive, way));
-  Peer& from = peer(receive.peer);
-  const double now = now_s();
-  from.uncounted = {way, receive.limit, receive.begun_s, now};
-  if (!from.has_sends()) settle(receive.peer, now);
+// The sender has its buffer back. Needs room.
+void ShmEndpoint::tell_taken(const Operation& receive) {
+  peer(receive.peer).out.put(FrameKind::kTaken, receive.id(), receive.limit, receive.partner);
+  around_.notifier.one(receive.peer);
 }
 
-void ShmEndpoint::settle(int rank, double now) {
-  const Received received = *std::exchange(peer(rank).uncounted, std::nullopt);
-  took(rank, received.way, received.bytes, received.seconds(now));
+// ---- giving up ----
+
+// The operation is in no queue afterwards.
+void ShmEndpoint::leave(Operation& operation) {
+  if (operation.state == State::kApart) return peer(operation.peer).pulls.remove(operation);
+  leave_queue(operation);
 }
 
-// How much work a message has been. Ranks that share cores wait for each other's turns, in which
-// others get on: of theirs, only the work counts, and what they miss by reading.
-double ShmEndpoint::work_of(const Operation& receive, Ways::Way way) {
-  const bool fits = receive.limit <= peer(receive.peer).out.piece_bytes();
-  // Who passes on piece by piece gives its core away after each, and finds its caches used. Without
-  // this, 4 ranks on 2 cores that pass on 4 MiB in huge pages did so by both ways, as each of them
-  // happened to have found out: 0.77 ms, where reading alone takes 0.54 and the ring 0.92.
-  constexpr double kPieces = 1.25;
-  if (way != Ways::Way::kRead) return receive.worked_s * (fits ? 1 : kPieces);
-  // Who only receives, from several, leaves the cores of the others idle by reading.
-  constexpr double kWorkNotShared = 1.5;
-  const bool from_several = last_long_from_ != receive.peer;
-  if (!sent_since_) return receive.worked_s * (from_several ? kWorkNotShared : 1);
-  if (!fits) return receive.worked_s;
-  // Who sends as well makes several calls in one turn where messages fit the ring, but not where
-  // peers read them: on 2 cores, 8 ranks that pass on 128 KiB took 1.7 times as long where every
-  // fourth message was read that was less work to read. Of longer ones the ring holds so few that
-  // only the turn itself is lost: where neighbours are on different cores and pages are huge, 4
-  // ranks that pass on 256 KiB then take 31 us instead of 48, 8 ranks 64 instead of 84.
-  constexpr uint64_t kMostOfMany = 128 << 10;
-  constexpr double kTurnsLost = 3;
-  constexpr double kTurn_s = 4e-6;
-  const bool many = receive.limit <= kMostOfMany;
-  return many ? receive.worked_s * kTurnsLost : receive.worked_s + kTurn_s;
-}
-
-// A long message from that peer is here.
-void ShmEndpoint::took(int rank, Ways::Way way, uint64_t bytes, double seconds) {
-  sent_since_ = false;
-  last_long_from_ = rank;
-  Ways& ways = ways_of(rank);
-  ways.took(way, bytes, seconds);
-  peer(rank).in.tell(ways);
-}
-
-// ---- giving up
-// -----------------------------------------------------------------------------------
-
-void ShmEndpoint::cancel(Transfer& transfer) {
-  if (transfer.done || transfer.internal == nullptr) return;
-  auto& operation = *static_cast<Operation*>(transfer.internal);
-  switch (operation.state) {
-    case State::kWaiting: peer(operation.peer).waiting.remove(operation); break;
-    case State::kStreaming: peer(operation.peer).streams.remove(operation); break;
-    case State::kGranting: peer(operation.peer).grants.remove(operation); break;
-    case State::kPulling:
-      peer(operation.peer).pulls.remove(operation);
-      if (open_ring(operation.peer, 0).ok() && peer(operation.peer).out.room(0)) {
-        tell_taken(operation);
-      }
-      break;
-    case State::kRequested:
-      --peer(operation.peer).asked;
-      peer(operation.peer).out.withdraw();
-      break;
-    case State::kPosted: matching_.unpost(operation); break;
-    case State::kLocal: matching_.drop_local(rank_, operation); break;
-    case State::kSending:
-    case State::kReceiving:
-    case State::kEnding:
-    case State::kFree: break;
+void ShmEndpoint::take_back(Operation& operation) {
+  leave(operation);
+  if (operation.state == State::kApart) {
+    Peer& from = peer(operation.peer);
+    if (rings_.open(from, operation.peer, 0).ok() && from.out.room(0)) tell_taken(operation);
+  } else if (operation.state == State::kRequested) {
+    --peer(operation.peer).asked;
+    peer(operation.peer).out.withdraw();
   }
   release(operation);
 }
 
-// The peer wrote nonsense: ends all transfers with it.
-void ShmEndpoint::fail(int rank, Status failure) {
-  peer(rank).failure = std::move(failure);
-  for (Operation& operation : operations_) {
-    if (operation.state == State::kFree || operation.peer != rank) continue;
-    Transfer& transfer = *operation.transfer;
-    cancel(transfer);
-    end(transfer, peer(rank).failure);
-  }
+void ShmEndpoint::abandon(Operation& operation) {
+  Transfer& transfer = *operation.transfer;
+  const int rank = operation.peer;
+  take_back(operation);
+  match::end(transfer, peer(rank).failure);
 }
 
 }  // namespace tutti::shm

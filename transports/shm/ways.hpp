@@ -7,7 +7,7 @@
 // the processor, on how far apart the two cores are (on a virtual machine that changes while a job
 // runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
 // powers of two of the size, and takes the fastest; where ranks share cores, by how much work they
-// are, and for all peers together (ShmEndpoint::work_of). While long messages go both ways
+// are, and for all peers together (LongMessages::work_of). While long messages go both ways
 // between two ranks, reading holds up what this rank should put into the ring meanwhile, so that
 // the ways would disturb each other's times: the higher rank then does as the lower one.
 #pragma once

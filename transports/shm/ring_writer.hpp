@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The two ends of a ring: each belongs to one thread of one process.
+// The end of a ring that its sender writes, in one thread.
 #pragma once
 
 #include <algorithm>
@@ -184,125 +184,6 @@ class RingWriter {
   uint64_t matched_ = 0;
   Staging staging_ = Staging::kAuto;
   Distance distance_;  // of the consumer
-};
-
-// What a cell says, read once.
-struct Frame {
-  FrameKind kind;
-  uint64_t tag;
-  uint64_t bytes;
-  uint64_t id;
-  uint64_t where;
-  uint32_t withdrawn;
-  uint32_t payload_in;  // if there is a payload outside of the cell
-
-  [[nodiscard]] bool in_carrier() const { return payload_in >= PayloadIn::kCarrier; }
-  [[nodiscard]] uint32_t carrier() const { return payload_in - PayloadIn::kCarrier; }
-};
-
-class RingReader {
- public:
-  RingReader() = default;
-  RingReader(uint64_t data_bytes, Carriers& carriers)
-      : area_bytes_(data_bytes), carriers_(&carriers) {}
-
-  // Before anything else.
-  void lie_in(RingMemory* memory) {
-    memory_ = memory;
-    area_ = reinterpret_cast<const std::byte*>(memory + 1);
-  }
-
-  [[nodiscard]] bool ready() const {
-    return cell().stamp.load(std::memory_order_acquire) ==
-           static_cast<uint32_t>(cells_ / kCells) + 1;
-  }
-  // The following need ready().
-  [[nodiscard]] Frame frame() const {
-    const Cell& now = cell();
-    const Frame frame{now.kind.load(std::memory_order_relaxed),
-                      now.tag.load(std::memory_order_relaxed),
-                      now.bytes.load(std::memory_order_relaxed),
-                      now.numbers.id.load(std::memory_order_relaxed),
-                      now.numbers.where.load(std::memory_order_relaxed),
-                      now.numbers.withdrawn.load(std::memory_order_relaxed),
-                      now.numbers.payload_in.load(std::memory_order_relaxed)};
-    // Comes while the frame is being looked at.
-    const bool somewhere = !frame.in_carrier() || frame.carrier() < kCarriers;
-    if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
-    return frame;
-  }
-  // Whether all buffers that were asked for since a request that says `withdrawn` were still the
-  // message's when the reads before this call were made.
-  [[nodiscard]] bool none_withdrawn_since(uint32_t withdrawn) const {
-    __sync_synchronize();
-    return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
-  }
-  // Whether there can be such an eager message, and whether the ring can hold any frame's payload.
-  [[nodiscard]] bool can_be_eager(const Frame& frame) const {
-    return frame.bytes <= most_at_once(area_bytes_, true) && can_hold(frame);
-  }
-  [[nodiscard]] bool can_hold(const Frame& frame) const {
-    if (frame.bytes <= kInlineBytes) return true;
-    if (frame.in_carrier()) return carriers_->can_have_come(frame.carrier(), frame.bytes);
-    return frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_;
-  }
-  // Where in the data area the payload ends of a frame that it holds there.
-  [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
-  // Copies the first `wanted` bytes of the payload of such a frame.
-  void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_past_caches = false) const {
-    if (wanted == 0) return;
-    if (frame.bytes <= kInlineBytes) {
-      std::memcpy(dst, cell().payload, wanted);
-      return;
-    }
-    const bool from_memory = frame.payload_in == PayloadIn::kRingPastCaches;
-    copy_bytes(dst, payload_of(frame), wanted,
-               dst_past_caches ? CopyWay::kPastCaches
-               : from_memory   ? CopyWay::kFromMemory
-                               : CopyWay::kFromOthers);
-  }
-  // Takes the frame out of the ring; the second, one without payload.
-  void pop(const Frame& frame) {
-    if (frame.bytes > kInlineBytes) {
-      if (frame.in_carrier()) {
-        carriers_->take(frame.carrier());
-      } else {
-        data_ = frame.where + data_bytes_of(frame.bytes);
-      }
-    }
-    if (frame.bytes >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
-    pop();
-  }
-  void pop() {
-    ++cells_;
-    Credits& credits = memory_->credits;
-    credits.data.store(data_, std::memory_order_release);
-    credits.cells.store(cells_, std::memory_order_release);
-  }
-  void count_matched(uint64_t cost) {
-    matched_ += cost;
-    memory_->credits.matched.store(matched_, std::memory_order_relaxed);
-  }
-  void tell(const Ways& ways) {
-    memory_->credits.need_not_ask.store(ways.need_not_ask(), std::memory_order_relaxed);
-    memory_->credits.by_ring.store(ways.by_ring(), std::memory_order_relaxed);
-  }
-
- private:
-  [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
-  [[nodiscard]] uint64_t at(uint64_t where) const { return where & (area_bytes_ - 1); }
-  [[nodiscard]] const std::byte* payload_of(const Frame& frame) const {
-    return frame.in_carrier() ? carriers_->memory(frame.carrier()) : area_ + at(frame.where);
-  }
-
-  RingMemory* memory_ = nullptr;
-  const std::byte* area_ = nullptr;
-  uint64_t area_bytes_ = 0;
-  Carriers* carriers_ = nullptr;
-  uint64_t cells_ = 0;  // taken out
-  uint64_t data_ = 0;   // freed
-  uint64_t matched_ = 0;
-  uint32_t taken_ = 0;  // longer frames
 };
 
 }  // namespace tutti::shm

@@ -1,0 +1,82 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What messages over a network need besides what all messages do (match/operation.hpp).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transports/frames/frame.hpp"
+#include "transports/frames/in_order.hpp"
+#include "transports/match/engine.hpp"
+
+namespace tutti::frames {
+
+using match::kUnmatchedBytes;
+using match::Put;
+using match::State;
+
+struct Operation : match::Operation<Operation> {
+  // In State::kApart. The network may use the operation's buffer in either of them.
+  enum class Phase : uint8_t {
+    kSending,  // all that may go of a send is under way
+    kEnding,   // it has failed, or was cancelled
+  };
+  Phase phase = Phase::kSending;
+  bool retired = false;  // not to be used again: pieces may still come for it
+  uint32_t rail = 0;     // of its first piece
+  uint64_t begun = 0;    // of `limit`: moved or under way
+  uint64_t granted = 0;  // of `limit`: what the sender may begin
+
+  void renew() { limit = moved = begun = granted = 0; }
+  [[nodiscard]] bool has_more() const { return begun < granted; }
+  [[nodiscard]] bool is_reusable() const { return !retired; }
+  [[nodiscard]] bool is(Phase which) const { return state == State::kApart && phase == which; }
+  void become(Phase which) {
+    state = State::kApart;
+    phase = which;
+  }
+  // Of a receive that was granted, or is to be.
+  [[nodiscard]] bool is_granted() const {
+    return state == State::kGranting || state == State::kReceiving;
+  }
+};
+
+struct Message : match::Message<Message, Operation> {};
+
+struct Peer : match::PeerQueues<Operation> {
+  uint32_t sent = 0;         // frames
+  uint64_t sent_bytes = 0;   // of frames
+  InOrder in_order;          // frames from it
+  uint32_t frames_out = 0;   // under way
+  uint32_t pieces_out = 0;   // under way
+  uint32_t next_rail = 0;    // of pieces from it
+  uint64_t eager_sent = 0;   // cost of eager messages to it
+  uint64_t eager_taken = 0;  // of these, met their receive
+  uint64_t matched = 0;      // cost of its eager messages that met their receive here
+  uint64_t matched_told = 0;
+  uint32_t hellos_owed = 0;
+  uint32_t hellos_sent = 0;
+  bool owes_leave = false;
+  bool left = false;  // it has said that it leaves
+  std::vector<std::byte> last_words;
+  bool said_goodbye = false;
+  bool gone = false;  // it has said goodbye
+
+  // So much has met its receive that it is told without being sent anything.
+  [[nodiscard]] bool owes_credit() const { return matched - matched_told >= kUnmatchedBytes / 4; }
+  // Whether both have reached one another over each rail.
+  [[nodiscard]] bool met(uint32_t rails) const {
+    return in_order.expected() >= rails && sent >= rails && frames_out == 0;
+  }
+};
+
+struct Types {
+  using Operation = frames::Operation;
+  using Message = frames::Message;
+  using Peer = frames::Peer;
+  static constexpr uint64_t kEagerBytes = frames::kEagerBytes;
+  static constexpr uint64_t kMessageCost = sizeof(FrameHead);
+};
+
+}  // namespace tutti::frames

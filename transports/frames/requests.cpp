@@ -1,0 +1,106 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/frames/requests.hpp"
+
+#include <algorithm>
+
+#include "transports/frames/frame.hpp"
+
+namespace tutti::frames {
+namespace {
+
+constexpr size_t kFramesIn = 32;  // posted buffers, on each rail
+
+size_t frames_in(const Port& port) {
+  return std::min(kFramesIn, std::max<size_t>(port.most_receives() / 2, 1));
+}
+
+uint64_t most_pieces(const Port& port) {
+  const size_t most = port.most_receives();
+  const size_t frames = frames_in(port);
+  return most > frames ? most - frames : 1;
+}
+
+}  // namespace
+
+Requests::Requests(std::unique_ptr<Port> port)
+    : port_(std::move(port)), most_receiving_(most_pieces(*port_)) {}
+
+Status Requests::open() {
+  for (uint32_t rail = 0; rail < port_->rails(); ++rail) {
+    for (size_t i = frames_in(*port_); i > 0; --i) {
+      Request& frame = requests_.emplace_back();
+      frame.kind = Request::Kind::kFrameIn;
+      frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
+      frame.rail = rail;
+      if (port_->post(frame) == Posted::kYes) continue;
+      return port_->error().with_context(fmt::format("posting a receive with {}", port_->where()));
+    }
+  }
+  return {};
+}
+
+Request& Requests::take(Request::Kind kind, int peer, Operation* operation) {
+  const bool is_frame = kind == Request::Kind::kFrameOut;
+  match::Queue<Request>& idle = is_frame ? idle_frames_ : idle_pieces_;
+  if (idle.empty()) {
+    Request& added = requests_.emplace_back();
+    if (is_frame) added.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
+    idle.push(added);
+  }
+  Request& request = *idle.first();
+  idle.remove(request);
+  request.kind = kind;
+  request.peer = peer;
+  request.operation = operation;
+  if (kind == Request::Kind::kPieceIn) ++receiving_;
+  return request;
+}
+
+void Requests::give_back(Request& request) {
+  if (request.kind == Request::Kind::kPieceIn) --receiving_;
+  request.operation = nullptr;
+  (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
+}
+
+bool Requests::repost(Request& request) {
+  const Posted posted = port_->post(request);
+  if (posted == Posted::kNotNow) later_.push(request);
+  return posted != Posted::kFailed;
+}
+
+Request* Requests::repost_waiting() {
+  while (!later_.empty() && !port_->closed()) {
+    Request& request = *later_.first();
+    const Posted posted = port_->post(request);
+    if (posted == Posted::kNotNow) return nullptr;
+    later_.remove(request);
+    if (posted == Posted::kFailed) return &request;
+  }
+  return nullptr;
+}
+
+bool Requests::in_flight(const Operation& operation) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&](const Request& request) {
+    return request.operation == &operation && request.kind != Request::Kind::kFrameOut &&
+           request.piece != sink_.get();
+  });
+}
+
+void Requests::withdraw(const Operation& operation) {
+  for (Request& request : requests_) {
+    if (request.operation != &operation) continue;
+    if (request.kind == Request::Kind::kFrameOut) request.operation = nullptr;  // has its own copy
+    if (request.kind == Request::Kind::kPieceIn && !port_->closed()) port_->cancel(request);
+  }
+}
+
+void Requests::forget_operations() {
+  for (Request& request : requests_) request.operation = nullptr;
+}
+
+std::byte* Requests::sink() {
+  if (sink_ == nullptr) sink_ = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
+  return sink_.get();
+}
+
+}  // namespace tutti::frames

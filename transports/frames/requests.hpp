@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the network has been asked to do for an endpoint: frames and pieces under way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "transports/frames/port.hpp"
+#include "transports/match/queue.hpp"
+
+namespace tutti::frames {
+
+class Requests {
+ public:
+  explicit Requests(std::unique_ptr<Port> port);
+
+  [[nodiscard]] Port& port() { return *port_; }
+  // Posts the buffers for frames; once.
+  Status open();
+
+  // One that is idle; the operation is the one that ends with it, if any.
+  Request& take(Request::Kind kind, int peer, Operation* operation);
+  void give_back(Request& request);
+  // Whether the network takes another piece to receive besides the frames.
+  [[nodiscard]] bool may_receive() const { return receiving_ < most_receiving_; }
+
+  // Posts a receive again, now or later; false if the network refuses.
+  bool repost(Request& request);
+  // Posts those that are to be posted later. One that the network refuses; null: it refused none.
+  Request* repost_waiting();
+
+  // Whether the network may still touch the operation's buffer.
+  [[nodiscard]] bool in_flight(const Operation& operation) const;
+  // It is to let go of the operation's buffer; that takes until it is not in flight.
+  void withdraw(const Operation& operation);
+  // No request ends an operation any more.
+  void forget_operations();
+  // Where pieces go that nobody wants any more.
+  std::byte* sink();
+
+ private:
+  std::unique_ptr<Port> port_;
+  const uint64_t most_receiving_;
+  uint64_t receiving_ = 0;        // pieces
+  std::deque<Request> requests_;  // grows only; a deque, for addresses must stay
+  match::Queue<Request> idle_frames_;
+  match::Queue<Request> idle_pieces_;
+  match::Queue<Request> later_;  // receives that the network had no room for
+  std::unique_ptr<std::byte[]> sink_;
+};
+
+}  // namespace tutti::frames

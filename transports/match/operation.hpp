@@ -1,0 +1,124 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What every transport's messages have in common: sends and receives under way, and messages that
+// came before their receive. A transport derives its own types from these and adds what it alone
+// needs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "core/status.hpp"
+#include "transports/match/queue.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::match {
+
+// Where an operation is. It is in the queue that its state names.
+enum class State : uint8_t {
+  kFree,
+  kWaiting,    // send: for room (Peer::waiting)
+  kRequested,  // send: for the receiver's grant (no queue)
+  kStreaming,  // send: pieces may go (Peer::streams)
+  kLocal,      // send to this rank: for the receive, Message::local points to it (no queue)
+  kPosted,     // receive: for a message (Matching)
+  kGranting,   // receive: for room to send the grant (Peer::grants)
+  kReceiving,  // receive: for the pieces (no queue)
+  kApart,      // what its transport alone knows
+};
+
+// A send or receive under way. `Self` derives from it, and adds renew(), which makes it a new one,
+// and has_more(): of a granted send, whether another piece may go.
+template <typename Self>
+struct Operation {
+  State state = State::kFree;
+  int peer = 0;  // of a receive in kPosted: may be kAnySource
+  Transfer* transfer = nullptr;
+  Tag tag = 0;
+  Tag mask = kExactTag;
+  std::byte* buffer = nullptr;  // of a send: only read
+  uint64_t bytes = 0;           // of the message, or of the receive's buffer
+  uint64_t limit = 0;           // how much of the message goes over
+  uint64_t moved = 0;           // of `limit`
+  uint64_t partner = 0;         // by which the other end knows its operation
+  uint64_t sequence = 0;        // order of posting
+  uint32_t index = 0;           // with `generation` the id by which the other end names this one
+  uint32_t generation = 0;
+  Self* previous = nullptr;
+  Self* next = nullptr;
+
+  [[nodiscard]] uint64_t id() const { return uint64_t{generation} << 32 | index; }
+  // Whether its place may be taken once it is free.
+  [[nodiscard]] bool is_reusable() const { return true; }
+};
+
+// A message that came before its receive. `Self` derives from it; `Send` is an operation.
+template <typename Self, typename Send>
+struct Message {
+  int source = 0;
+  Tag tag = 0;
+  uint64_t bytes = 0;
+  uint64_t sequence = 0;              // order of arrival
+  std::unique_ptr<std::byte[]> data;  // eager: the bytes
+  uint64_t sender = 0;                // requested: the id of the send
+  Send* local = nullptr;              // from this rank: the send
+  bool eager = false;
+  Self* previous = nullptr;
+  Self* next = nullptr;
+};
+
+// What waits between this rank and another.
+template <typename Op>
+struct PeerQueues {
+  Queue<Op> waiting;  // sends not yet begun, in order
+  Queue<Op> grants;   // receives whose grant is to be sent
+  Queue<Op> streams;  // granted sends
+  bool busy = false;  // it is in the engine's list
+  Status failure;     // nothing goes to or from it any more
+
+  [[nodiscard]] bool empty() const { return waiting.empty() && grants.empty() && streams.empty(); }
+};
+
+// All operations of an endpoint, those that are free included.
+template <typename Op>
+class Pool {
+ public:
+  Op& take() {
+    if (free_.empty()) {
+      Op& added = operations_.emplace_back();
+      added.index = static_cast<uint32_t>(operations_.size() - 1);
+      free_.push(added);
+    }
+    Op& operation = *free_.first();
+    free_.remove(operation);
+    return operation;
+  }
+  void give_back(Op& operation) {
+    operation.state = State::kFree;
+    ++operation.generation;  // what still names it finds nobody
+    if (operation.is_reusable()) free_.push(operation);
+  }
+  // The one with this id, if it is under way with that peer; else null.
+  Op* find(uint64_t id, int peer) {
+    const uint64_t index = id & 0xffffffff;
+    if (index >= operations_.size()) return nullptr;
+    Op& operation = operations_[index];
+    const bool is_it =
+        operation.id() == id && operation.peer == peer && operation.state != State::kFree;
+    return is_it ? &operation : nullptr;
+  }
+  // Those under way, for which `visit` may end them.
+  void for_each(const auto& visit) {
+    for (Op& operation : operations_) {
+      if (operation.state != State::kFree) visit(operation);
+    }
+  }
+
+ private:
+  std::deque<Op> operations_;  // grows only; a deque, for addresses must stay
+  Queue<Op> free_;
+};
+
+}  // namespace tutti::match

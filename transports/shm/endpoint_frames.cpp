@@ -1,0 +1,150 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What an endpoint takes out of its rings. Frames of peers are checked before anything is done with
+// them.
+#include <algorithm>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "kernels/copy.hpp"
+#include "transports/match/engine_steps.hpp"
+#include "transports/shm/endpoint.hpp"
+
+namespace tutti::shm {
+namespace {
+
+// Frames taken from one peer before others have their turn.
+constexpr int kFramesPerTurn = 64;
+
+}  // namespace
+
+bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
+  Peer& from = peer(rank);
+  for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
+    // In this order: a look at the next cell takes its line from the peer, who is to write it.
+    if ((wanted != nullptr && wanted->done) || !from.in.ready()) break;
+    const Frame frame = from.in.frame();
+    if (!handle(rank, frame)) {
+      fail(rank, Status::format(Code::kInternal,
+                                "rank {} put nonsense into shared memory (frame of kind {}, {} "
+                                "bytes): a stray write in its process?",
+                                number_of(rank), static_cast<uint32_t>(frame.kind), frame.bytes));
+    }
+  }
+  around_.notifier.one(rank);  // it may wait for room
+  return from.failure.ok();
+}
+
+// Takes one frame out of the ring; false if it makes no sense.
+bool ShmEndpoint::handle(int rank, const Frame& frame) {
+  switch (frame.kind) {
+    case FrameKind::kEager: return handle_eager(rank, frame);
+    case FrameKind::kRequest: handle_request(rank, frame); return true;
+    case FrameKind::kGrant: return handle_grant(rank, frame);
+    case FrameKind::kData: return handle_data(rank, frame);
+    case FrameKind::kTaken: return handle_taken(rank, frame);
+  }
+  return false;
+}
+
+bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
+  Peer& from = peer(rank);
+  if (!from.in.can_be_eager(frame)) return false;
+  rings_.map_in_data(from, rank, frame);
+  eager_came(rank, frame.tag, frame.bytes, [&](std::byte* dst, uint64_t wanted, Message* kept) {
+    const bool is_long = frame.bytes > kEagerBytes;
+    const Stopwatch stopwatch(is_long);
+    from.in.copy(dst, frame, wanted);
+    if (is_long) {
+      const double seconds = static_cast<double>(frame.id) * 1e-9 + stopwatch.seconds();
+      if (kept != nullptr) {
+        kept->seconds = seconds;
+      } else {
+        long_messages_.took(from, rank, Ways::Way::kRing, frame.bytes, seconds);
+      }
+    }
+    from.in.pop(frame);
+  });
+  return true;
+}
+
+// An eager message that lies aside meets its receive.
+void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
+  const bool is_long = message.bytes > kEagerBytes;
+  const Stopwatch stopwatch(is_long);
+  copy_bytes(dst, message.data.get(), wanted, CopyWay::kToOthers);
+  if (!is_long) return;
+  const double seconds = message.seconds + stopwatch.seconds();
+  long_messages_.took(peer(message.source), message.source, Ways::Way::kRing, message.bytes,
+                      seconds);
+}
+
+void ShmEndpoint::handle_request(int rank, const Frame& frame) {
+  peer(rank).in.pop();
+  Message message;
+  message.source = rank;
+  message.tag = frame.tag;
+  message.bytes = frame.bytes;
+  message.sender = frame.id;
+  message.address = frame.where;
+  message.withdrawn = frame.withdrawn;
+  request_came(std::move(message));
+}
+
+// The operation that a frame names, if it is in that state; null if it was cancelled.
+Operation* ShmEndpoint::find(uint64_t id, int rank, State state) {
+  Operation* const found = pool_.find(id, rank);
+  return found != nullptr && found->state == state ? found : nullptr;
+}
+
+bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
+  peer(rank).in.pop();
+  Operation* const send = find(frame.id, rank, State::kRequested);
+  if (send == nullptr) return true;
+  if (frame.bytes > send->bytes) return false;
+  --peer(rank).asked;
+  if (frame.bytes == 0) {
+    send_is_over(*send);
+    return true;
+  }
+  send->limit = frame.bytes;
+  send->partner = frame.tag;
+  stream(*send);
+  return true;
+}
+
+bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
+  Peer& from = peer(rank);
+  if (!from.in.can_hold(frame)) return false;
+  Operation* const receive = find(frame.tag, rank, State::kReceiving);
+  if (receive == nullptr) {
+    from.in.pop(frame);
+    return true;
+  }
+  if (frame.bytes > receive->limit - receive->moved) return false;
+  rings_.map_in_data(from, rank, frame);
+  const Stopwatch work(around_.crowded);
+  from.in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->past_caches);
+  receive->worked_s += 2 * work.seconds();  // the sender has had about as much
+  from.in.pop(frame);
+  receive->moved += frame.bytes;
+  if (receive->has_more()) return true;
+  if (receive->limit > kEagerBytes) {
+    const Ways::Way way = receive->past_caches ? Ways::Way::kRingPastCaches : Ways::Way::kRing;
+    long_messages_.has_come(from, *receive, way);
+  }
+  finish_granted(*receive);
+  return true;
+}
+
+bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
+  peer(rank).in.pop();
+  Operation* const send = find(frame.id, rank, State::kRequested);
+  if (send == nullptr) return true;
+  if (frame.bytes > send->bytes) return false;
+  --peer(rank).asked;
+  send_is_over(*send);
+  return true;
+}
+
+}  // namespace tutti::shm

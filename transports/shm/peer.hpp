@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What messages through shared memory need besides what all messages do (match/operation.hpp).
+#pragma once
+
+#include <optional>
+
+#include "transports/match/operation.hpp"
+#include "transports/shm/rings.hpp"
+#include "transports/shm/ways.hpp"
+
+namespace tutti::shm {
+
+using match::Queue;
+using match::State;
+
+// A receive in State::kApart is reading the sender's buffer (Peer::pulls).
+struct Operation : match::Operation<Operation> {
+  uint64_t address = 0;      // of such a receive: where the message lies
+  uint32_t withdrawn = 0;    // what its request said (ring.hpp)
+  bool past_caches = false;  // so is `buffer` written
+  // Where this rank sees the message, in an arena; null if it does not.
+  const std::byte* seen = nullptr;
+  double begun_s = 0;   // of a long receive: when it met its message
+  double worked_s = 0;  // and what work it has been (LongMessages::work_of)
+
+  void renew() { moved = 0; }
+  [[nodiscard]] bool has_more() const { return moved < limit; }
+};
+
+struct Message : match::Message<Message, Operation> {
+  uint64_t address = 0;    // requested: where it lies
+  uint32_t withdrawn = 0;  // and what its request said (ring.hpp)
+  double seconds = 0;      // long and eager: what it took so far
+};
+
+struct Peer : match::PeerQueues<Operation>, RingPair {
+  Queue<Operation> pulls;             // receives that read its memory
+  uint32_t asked = 0;                 // sends that wait for its answer
+  std::optional<Received> uncounted;  // until what is sent to it has gone, too
+  Ways ways;                          // of its long messages, unless ranks share cores
+
+  // Whether it asked for sends that it has not taken, or begun to.
+  [[nodiscard]] bool has_sends() const { return asked > 0 || !streams.empty(); }
+};
+
+struct Types {
+  using Operation = shm::Operation;
+  using Message = shm::Message;
+  using Peer = shm::Peer;
+  static constexpr uint64_t kEagerBytes = shm::kEagerBytes;
+  static constexpr uint64_t kMessageCost = kCacheLine;
+};
+
+}  // namespace tutti::shm

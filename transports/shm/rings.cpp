@@ -1,0 +1,81 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/rings.hpp"
+
+#include <algorithm>
+
+namespace tutti::shm {
+
+Rings::Rings(const Surroundings& surroundings, int rank, int channel)
+    : around_(surroundings),
+      rank_(rank),
+      channel_(channel),
+      doors_seen_(static_cast<size_t>(around_.layout.ranks() + 63) / 64),
+      doors_(door_of(rank)) {}
+
+void Rings::prepare(RingPair& pair) const {
+  const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
+  pair.out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), pair.carriers,
+                        around_.staging, around_.crowded);
+  pair.in = RingReader(ring_data_bytes(ranks), pair.carriers);
+}
+
+// Of both directions, in one go.
+Status Rings::map(RingPair& pair, int peer) const {
+  if (pair.rings.is_open()) return {};
+  const Layout& layout = around_.layout;
+  auto mapped = around_.region.map(layout.pair(channel_, rank_, peer));
+  if (!mapped.ok()) {
+    return mapped.status().with_context(
+        fmt::format("messages with rank {}", around_.number_of(peer)));
+  }
+  pair.rings = *std::move(mapped);
+  pair.out.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, rank_, peer)));
+  pair.in.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, peer, rank_)));
+  if (around_.crowded) return {};  // caches have the lines of all
+  const Span mine = layout.carrier(channel_, rank_, peer);
+  auto* const own = pair.rings.at<std::byte>(mine);
+  auto* const other = pair.rings.at<std::byte>(layout.carrier(channel_, peer, rank_));
+  pair.carriers =
+      rank_ < peer ? Carriers(own, other, mine.bytes, 0) : Carriers(other, own, mine.bytes, 1);
+  return {};
+}
+
+Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
+  TUTTI_RETURN_IF_ERROR(map(pair, peer));
+  const auto reserve = [&](Span part) {
+    const Status reserved = pair.rings.reserve(part);
+    if (reserved.ok()) return reserved;
+    return reserved.with_context(fmt::format("sending to rank {}", around_.number_of(peer)));
+  };
+  const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.reach_for(payload);
+  const Span part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
+  TUTTI_RETURN_IF_ERROR(reserve(part));
+  // This rank's carrier is written before the peer's comes.
+  const Span carrier = around_.layout.carrier(channel_, rank_, peer);
+  const bool opens_carrier = reach > 0 && !around_.crowded;
+  if (opens_carrier) TUTTI_RETURN_IF_ERROR(reserve(carrier));
+  if (!pair.out_open) {
+    door_of(peer)[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
+  }
+  pair.out_open = true;
+  if (opens_carrier) pair.rings.map_in(carrier);
+  if (reach > 0) {
+    pair.rings.map_in(part);
+    pair.out.extend(reach);
+  }
+  return {};
+}
+
+// The producer has got memory up to a power of two, and for no less than what is used at first.
+void Rings::map_in_data(RingPair& pair, int peer, const Frame& frame) const {
+  if (frame.bytes <= kInlineBytes || frame.in_carrier() ||
+      pair.in.end_of(frame) <= pair.in_mapped) {
+    return;
+  }
+  const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
+  pair.in_mapped = std::max(std::bit_ceil(pair.in.end_of(frame)), ring_first_bytes(ranks));
+  const uint64_t ring = around_.layout.ring(channel_, peer, rank_).offset;
+  pair.rings.map_in({ring, kRingHeadBytes + pair.in_mapped});
+}
+
+}  // namespace tutti::shm
