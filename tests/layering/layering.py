@@ -20,7 +20,7 @@ LAYERS = [
     ["core"],
     ["env"],
     ["kernels"],
-    ["transports", "sched"],
+    ["transports", "sched", "devices"],
     ["algorithms"],
     ["select", "exec"],
     ["bootstrap"],

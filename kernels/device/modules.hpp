@@ -1,0 +1,48 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reductions on devices: reduce.cl, which is compiled into one module for each type and variant, as
+// SPIR-V where the build has a compiler for that, and as source. All give the bits of the host's
+// kernels (kernels/reduce_host.hpp).
+//
+// The kernels of a module, by device_kernel_name():
+//   sum, prod, vmin, vmax, avg, and of integers band, bor, bxor, have these 12 arguments:
+//     0 dst, 1..8 sources (device pointers; those past k are not read, but must be valid: pass the
+//     first again), 9 k (uint, 1..8), 10 count (ulong), 11 divisor (uint; of avg, >= 1)
+//   scale: 0 dst, 1 source, 2 count (ulong), 3 scalar (ulong, whose first bytes are the element)
+// One dimension; at least device_work_items() work-items, of which those past the end do nothing.
+// Groups are of any size but in kBlock, where it is a multiple of 16. A module of float64 needs
+// doubles on the device; no other does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/types.hpp"
+
+namespace tutti {
+
+enum class DeviceVariant : uint8_t {
+  kScalar,  // an element per work-item, at any address
+  kVector,  // 16 bytes per work-item: dst and all sources are aligned to 16 bytes
+  kBlock,   // the same by block reads of sub-groups of 16 (cl_intel_subgroups)
+};
+constexpr int kDeviceVariants = 3;
+// What dst and sources must be aligned to.
+constexpr size_t device_alignment(DeviceVariant variant) {
+  return variant == DeviceVariant::kScalar ? 1 : 16;
+}
+
+// OpenCL C 1.2, and what the compiler needs for a module of it.
+std::string_view device_source();
+std::string device_options(DataType type, DeviceVariant variant);
+// SPIR-V of at most version 1.2; empty where the build had no compiler for it.
+std::span<const uint8_t> device_spirv(DataType type, DeviceVariant variant);
+// kPremulSum is kSum; null for an operation that the type does not have, or kUser.
+const char* device_kernel_name(ReduceOp op, DataType type);
+inline constexpr const char* kDeviceScaleKernel = "scale";
+uint64_t device_work_items(DataType type, DeviceVariant variant, uint64_t count);
+
+}  // namespace tutti

@@ -1,0 +1,192 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The seam between Tutti and the APIs of devices. Each API has a folder here, which defines
+//   extern const DeviceApi <name>_device_api;
+// and a line in devices/registry.inc. Nothing outside of that folder knows the API.
+//
+// Nothing here blocks, but for the compilation of kernels at their first use: what a device is
+// asked to do is polled for. Functions may be called from any thread, one thread at a time for
+// each object, unless they say otherwise.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fd.hpp"
+#include "core/status.hpp"
+#include "core/types.hpp"
+
+namespace tutti::devices {
+
+// ---- what there is -----------------------------------------------------------------------------
+
+// Of one device, or one part (tile) of a card; found out once.
+struct DeviceFacts {
+  int index = 0;       // among all of its API, cards first to last, each followed by its parts
+  int parent = -1;     // the index of the card that this is a part of
+  std::string name;    // "Intel(R) Data Center GPU Max 1550"
+  std::string driver;  // name and version, as they tell binaries of one from those of another
+  uint64_t memory_bytes = 0;
+  uint32_t vendor_id = 0;
+  bool fp64 = false;
+  bool ipc = false;          // memory can be opened by other processes
+  bool tells_place = false;  // the driver knows what a pointer is (place_of)
+  std::string kernels;       // "SPIR-V" or "source": in which form it takes ours; empty: in none
+};
+
+// What an application hands over: all of one API. `queue` is null where none is needed.
+struct NativeQueue {
+  void* context = nullptr;
+  void* device = nullptr;
+  void* queue = nullptr;
+  bool immediate = false;      // queue is an immediate command list (Level Zero)
+  bool all_is_device = false;  // every pointer given is memory of the device: where
+                               // !tells_place, for memory that Tutti did not allocate
+};
+
+class DeviceContext;
+
+// One API: a table of functions.
+struct DeviceApi {
+  std::string_view name;     // as in registry.inc
+  std::string_view library;  // likewise
+
+  // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
+  // thread. What the other functions need.
+  Status (*open)();
+  // Once open() has succeeded, at least one. Any thread.
+  std::span<const DeviceFacts> (*devices)();
+  // Over the handles of an application, which outlive it.
+  Result<std::shared_ptr<DeviceContext>> (*adopt)(const NativeQueue& native);
+  // A context and an ordered queue of our own, on the device of that index. DeviceContext::native()
+  // has the handles.
+  Result<std::shared_ptr<DeviceContext>> (*make)(int index);
+};
+
+// In the order of registry.inc.
+std::span<const DeviceApi* const> device_apis();
+// By its id or its name in registry.inc; null for none.
+const DeviceApi* device_api(int id);
+const DeviceApi* device_api(std::string_view name);
+
+// ---- memory ------------------------------------------------------------------------------------
+
+enum class MemoryKind : uint8_t {
+  kHost,     // nothing that the device knows
+  kPinned,   // of the host, and the device reads and writes it
+  kShared,   // moves between both
+  kDevice,   // the host may not touch it
+  kForeign,  // memory of a device, but not of this context
+};
+std::string_view memory_kind_name(MemoryKind kind);
+
+// Where a pointer leads.
+struct Place {
+  MemoryKind kind = MemoryKind::kHost;
+  // Of the allocation that it lies in, unless kHost:
+  void* base = nullptr;
+  size_t bytes = 0;
+  uint64_t allocation = 0;  // never the same for two that lived in the process; 0: not known
+  void* device = nullptr;   // native handle; null: of no one device
+
+  [[nodiscard]] bool on_host() const { return kind == MemoryKind::kHost; }
+};
+
+// How another process opens an allocation. Both parts go to it.
+struct MemoryHandle {
+  std::array<std::byte, 64> bytes{};
+  Fd fd;  // if the driver's handle is one; it goes by SCM_RIGHTS
+};
+
+// ---- work --------------------------------------------------------------------------------------
+
+// Something that comes to pass once: what was put into a queue before is done; or Tutti says so.
+class DeviceEvent {
+ public:
+  virtual ~DeviceEvent() = default;
+  // Whether it has. An error if the device is lost. Any thread, never blocks.
+  virtual Result<bool> done() = 0;
+  // To be waited for by the application; valid while this lives.
+  [[nodiscard]] virtual void* native() const = 0;
+};
+// One that Tutti signals, once. What waits for it then goes on; after an error, as far as the API
+// can tell that.
+class SignalledEvent : public DeviceEvent {
+ public:
+  virtual Status signal(const Status& outcome) = 0;
+};
+
+// dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel().
+inline constexpr size_t kMostSources = 8;
+struct Reduction {
+  ReduceOp op = ReduceOp::kSum;  // not kUser; kPremulSum is kSum, after scale()
+  DataType type = DataType::kFloat32;
+  void* dst = nullptr;                   // may be one of the sources
+  std::span<const void* const> sources;  // 1 to kMostSources
+  uint64_t count = 0;
+  uint32_t divisor = 0;  // kAvg: divides the sum, unless 0
+};
+
+// An ordered stream of work on a device, over a queue of our own. A pointer leads to memory of its
+// context, of another process (open_memory), or of the host; a reduction's to memory that the
+// device reaches (any kind but kHost and kForeign), at any alignment.
+class DeviceEngine {
+ public:
+  // Work that was submitted and has not ended is waited for, for a second at most.
+  virtual ~DeviceEngine() = default;
+
+  // What is given from here on begins after `event`.
+  virtual Status wait_for(std::shared_ptr<DeviceEvent> event) = 0;
+  virtual Status copy(void* dst, const void* source, size_t bytes) = 0;
+  virtual Status reduce(const Reduction& reduction) = 0;
+  // dst[i] = source[i] * *scalar; `scalar` is an element in the host's memory, read now.
+  virtual Status scale(DataType type, void* dst, const void* source, const void* scalar,
+                       uint64_t count) = 0;
+  // Hands the device what was given since the last one. The number of this submission, from 1 on.
+  virtual Result<uint64_t> submit() = 0;
+  // Whether that submission, and so all before it, has ended. An error if the device is lost.
+  virtual Result<bool> done(uint64_t submission) = 0;
+};
+
+// What copies need to be told to run beside others where the device can do that.
+enum class EngineKind : uint8_t { kCompute, kCopy };
+
+// One context and device of an API.
+class DeviceContext {
+ public:
+  virtual ~DeviceContext() = default;
+
+  [[nodiscard]] virtual const DeviceApi& api() const = 0;
+  [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
+  [[nodiscard]] virtual const NativeQueue& native() const = 0;
+  // For errors: "opencl device 0 (pthread-...)".
+  [[nodiscard]] std::string name() const;
+
+  // Any thread.
+  [[nodiscard]] virtual Result<Place> place_of(const void* pointer) = 0;
+  // kPinned or kDevice; aligned to 64 bytes at least. Any thread.
+  virtual Result<void*> allocate(MemoryKind kind, size_t bytes) = 0;
+  // What allocate() gave. Nothing uses it any more. Any thread.
+  virtual Status free(void* memory) = 0;
+
+  virtual Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) = 0;
+  // When what is in the application's queue up to now is done: the one function that touches that
+  // queue, in the thread of the call.
+  virtual Result<std::shared_ptr<DeviceEvent>> mark() = 0;
+  virtual Result<std::shared_ptr<SignalledEvent>> make_event() = 0;
+
+  // The whole allocation at `base`, for a device of the same kind in another process of the host.
+  // kUnsupported where it has no such thing.
+  virtual Result<MemoryHandle> export_memory(void* base) = 0;
+  virtual Result<void*> open_memory(const MemoryHandle& handle) = 0;
+  virtual Status close_memory(void* opened) = 0;
+};
+
+}  // namespace tutti::devices
