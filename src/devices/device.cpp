@@ -1,0 +1,52 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "devices/device.hpp"
+
+namespace tutti::devices {
+
+#define TUTTI_DEVICE_API(name, id, text, library) extern const DeviceApi name##_device_api;
+#include "devices/registry.inc"
+#undef TUTTI_DEVICE_API
+
+std::span<const DeviceApi* const> device_apis() {
+  static constexpr auto apis = std::to_array<const DeviceApi*>({
+#define TUTTI_DEVICE_API(name, id, text, library) &name##_device_api,
+#include "devices/registry.inc"
+#undef TUTTI_DEVICE_API
+  });
+  return apis;
+}
+
+const DeviceApi* device_api(int id) {
+  switch (id) {
+#define TUTTI_DEVICE_API(name, id, text, library) \
+  case id:                                        \
+    return &name##_device_api;
+#include "devices/registry.inc"
+#undef TUTTI_DEVICE_API
+    default: return nullptr;
+  }
+}
+
+const DeviceApi* device_api(std::string_view name) {
+  for (const DeviceApi* const api : device_apis()) {
+    if (api->name == name) return api;
+  }
+  return nullptr;
+}
+
+std::string_view memory_kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kHost: return "host";
+    case MemoryKind::kPinned: return "pinned";
+    case MemoryKind::kShared: return "shared";
+    case MemoryKind::kDevice: return "device";
+    case MemoryKind::kForeign: return "foreign";
+  }
+  return "unknown";
+}
+
+std::string DeviceContext::name() const {
+  return fmt::format("{} device {} ({})", api().name, facts().index, facts().name);
+}
+
+}  // namespace tutti::devices

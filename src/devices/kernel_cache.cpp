@@ -1,0 +1,108 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "devices/kernel_cache.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/fd.hpp"
+#include "core/log.hpp"
+#include "env/env.hpp"
+
+namespace tutti::devices {
+namespace {
+
+uint64_t hash_of(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+bool read_all(int file, unsigned char* to, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t done = read(file, to, bytes);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return false;
+    to += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+bool write_all(int file, const void* from, size_t bytes) {
+  const auto* next = static_cast<const unsigned char*>(from);
+  while (bytes > 0) {
+    const ssize_t done = write(file, next, bytes);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return false;
+    next += done;
+    bytes -= static_cast<size_t>(done);
+  }
+  return true;
+}
+
+}  // namespace
+
+KernelCache KernelCache::of_user() {
+  const Getter getter = process_environment();
+  std::string folder = getter("XDG_CACHE_HOME").value_or("");
+  if (folder.starts_with('/')) return KernelCache(folder + "/tutti");
+  folder = getter("HOME").value_or("");
+  return KernelCache(folder.starts_with('/') ? folder + "/.cache/tutti" : "");
+}
+
+std::string KernelCache::path_of(std::string_view key) const {
+  return folder_.empty() ? "" : fmt::format("{}/kernels-{:016x}.bin", folder_, hash_of(key));
+}
+
+// The key, a line, and then the binary: two keys of one hash do not meet.
+std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key) const {
+  if (folder_.empty()) return std::nullopt;
+  const Fd file(open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat found {};
+  if (!file.open() || fstat(file.get(), &found) != 0) return std::nullopt;
+  const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+                    (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  const auto bytes = static_cast<size_t>(found.st_size);
+  if (!ours || bytes <= key.size()) return std::nullopt;
+  std::vector<unsigned char> content(bytes);
+  if (!read_all(file.get(), content.data(), bytes)) return std::nullopt;
+  if (std::memcmp(content.data(), key.data(), key.size()) != 0) return std::nullopt;
+  content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(key.size()));
+  return content;
+}
+
+void KernelCache::write(std::string_view key, const std::vector<unsigned char>& binary) const {
+  if (folder_.empty() || binary.empty()) return;
+  std::vector<unsigned char> content(key.begin(), key.end());
+  content.insert(content.end(), binary.begin(), binary.end());
+  if (const Status status = put(path_of(key), content); !status.ok()) {
+    log::info("compiled device kernels are not kept: {}", status.message());
+  }
+}
+
+Status KernelCache::put(const std::string& path, const std::vector<unsigned char>& content) const {
+  for (size_t end = folder_.find('/', 1);; end = folder_.find('/', end + 1)) {
+    const std::string parent = folder_.substr(0, end);
+    if (mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST && access(parent.c_str(), X_OK) != 0) {
+      return Status::system(errno, "make the folder " + parent);
+    }
+    if (end == std::string::npos) break;
+  }
+  std::string temporary = path + ".XXXXXX";
+  const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
+  if (!file.open()) return Status::system(errno, "make the file " + temporary);
+  if (write_all(file.get(), content.data(), content.size()) &&
+      rename(temporary.c_str(), path.c_str()) == 0) {
+    return {};
+  }
+  const Status status = Status::system(errno, "write " + path);
+  unlink(temporary.c_str());
+  return status;
+}
+
+}  // namespace tutti::devices

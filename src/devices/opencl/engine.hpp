@@ -1,0 +1,56 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Work on an in-order queue of our own.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "devices/opencl/context.hpp"
+
+namespace tutti::devices::opencl {
+
+class Engine : public DeviceEngine {
+ public:
+  Engine(std::shared_ptr<Context> context, cl_command_queue queue);
+  ~Engine() override;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  Status wait_for(std::shared_ptr<DeviceEvent> event) override;
+  Status copy(void* dst, const void* source, size_t bytes) override;
+  Status reduce(const Reduction& reduction) override;
+  Status scale(DataType type, void* dst, const void* source, const void* scalar,
+               uint64_t count) override;
+  Result<uint64_t> submit() override;
+  Result<bool> done(uint64_t submission) override;
+
+ private:
+  struct KernelKey {
+    DataType type;
+    DeviceVariant variant;
+    std::string_view name;
+    auto operator<=>(const KernelKey&) const = default;
+  };
+  struct Submission {
+    uint64_t number;
+    std::vector<cl_event> events;
+  };
+
+  Result<cl_kernel> kernel(const KernelKey& key);
+  Status set_pointer(cl_kernel kernel, cl_uint index, const void* pointer);
+  Status launch(cl_kernel kernel, uint64_t work_items);
+  [[nodiscard]] Status error(cl_int error, std::string_view function) const;
+
+  const std::shared_ptr<Context> context_;
+  const Library& cl_;
+  cl_command_queue const queue_;
+  std::map<KernelKey, cl_kernel> kernels_;
+  std::vector<cl_event> given_;  // since the last submission
+  std::deque<Submission> submitted_;
+  uint64_t last_ = 0;
+  Status lost_;  // of a command that failed: everything after it does
+};
+
+}  // namespace tutti::devices::opencl
