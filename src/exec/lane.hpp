@@ -122,7 +122,6 @@ class Lane {
   // Errors (lane_errors.cpp).
   bool fail(Status status);
   [[nodiscard]] CallFaults faults() const { return {rank_, log_, names_, record_}; }
-  [[nodiscard]] const Step* blocked_step() const;
 
   const int rank_;
   const int ranks_;

@@ -25,7 +25,9 @@ std::string Lane::blocked_on() const {
   }
   if (!text.empty()) return text;
   const std::string_view entered = window_ != nullptr ? " entered the call but" : "";
-  if (const Step* step = blocked_step(); step != nullptr && step->kind != StepKind::kFence) {
+  const std::vector<Step>& steps = part_->schedule.steps;
+  const Step* step = next_ < steps.size() ? &steps[next_] : nullptr;
+  if (step != nullptr && step->kind != StepKind::kFence) {
     const int peer = step->peer == kAllPeers ? next_peer_ : step->peer;
     if (peer < 0 || peer >= ranks_ || peer == rank_) return text;
     const std::string what =
@@ -36,12 +38,6 @@ std::string Lane::blocked_on() const {
                     entered, messages_.bytes_to_receiver()));
   }
   return text;
-}
-
-// Null past the last.
-const Step* Lane::blocked_step() const {
-  const std::vector<Step>& steps = part_->schedule.steps;
-  return next_ < steps.size() ? &steps[next_] : nullptr;
 }
 
 std::vector<int> Lane::waits_for() const {
