@@ -265,6 +265,53 @@ TUTTI_API tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms)
  * its text in tutti_last_error(). Any thread. */
 TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);
 
+/* ---- devices ------------------------------------------------------------------------------- */
+
+/* Buffers in the memory of a device, such as a GPU: docs/devices.md. */
+typedef enum tutti_device_api {
+  TUTTI_DEVICE_OPENCL = 1,    /* cl_context, cl_device_id, cl_command_queue */
+  TUTTI_DEVICE_LEVEL_ZERO = 2 /* ze_context_handle_t, ze_device_handle_t, ze_command_queue_handle_t
+                                 or, with TUTTI_QUEUE_IMMEDIATE, ze_command_list_handle_t */
+} tutti_device_api;
+
+/* A queue of a device, by the application's own handles. Start from TUTTI_QUEUE_INIT. */
+typedef struct tutti_queue {
+  size_t size; /* sizeof(tutti_queue) */
+  tutti_device_api api;
+  uint32_t flags;
+  void* context; /* of OpenCL, this and `device` may be NULL: the queue knows */
+  void* device;
+  void* queue;
+} tutti_queue;
+#define TUTTI_QUEUE_INIT \
+  { sizeof(tutti_queue), TUTTI_DEVICE_OPENCL, 0, NULL, NULL, NULL }
+/* `queue` is an immediate command list. */
+#define TUTTI_QUEUE_IMMEDIATE 1u
+/* Every buffer is the device's. For drivers that cannot tell what a pointer is, as those of OpenCL
+ * without unified shared memory, where the application allocates by clSVMAlloc. */
+#define TUTTI_QUEUE_ALL_DEVICE 2u
+
+/* Makes a *view of `comm`: the same communicator, in use with a device's queue. It is not
+ * collective, and there may be several, of one queue or more. All functions take a view where they
+ * take a communicator, with these differences:
+ * - Buffers are device memory that the queue's context knows, or of the host as ever; those of one
+ *   call are all the one or all the other. Anything else is TUTTI_ERR_INVALID_ARGUMENT.
+ * - A call begins, of its own accord, after what is in the queue when it is made. It puts nothing
+ *   there but a mark. So what is enqueued later does not wait for the call: wait for the request,
+ *   or have the queue wait for its event (tutti_request_event). A blocking call blocks the host.
+ * - tutti_alloc gives device memory, which no rank but this one reads.
+ * - tutti_comm_split and tutti_comm_shrink give communicators, not views.
+ * Collectives on all views of a communicator and on itself are one order, the same on all ranks. A
+ * device that does not end is a TUTTI_ERR_TIMEOUT that names it. The handles in `queue` must
+ * outlive the view. tutti_comm_destroy takes views before what they are views of. */
+TUTTI_API tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* queue,
+                                       tutti_comm_t* view);
+/* An event of the device's API (cl_event, ze_event_handle_t) that comes to pass when the started
+ * operation on a view is complete: for a queue to wait for. It belongs to the request, until that
+ * is started again or freed. After an error, what waits for it goes on or is abandoned as the API
+ * has it; the request says which. */
+TUTTI_API tutti_status tutti_request_event(tutti_request_t request, void** event);
+
 /* ---- interrupts ---------------------------------------------------------------------------- */
 
 /* Whether this thread is to wait no longer: not 0 for yes. */

@@ -56,8 +56,8 @@ inline Status bind(std::string_view function, tutti_op op, Call& call) {
 struct RunNow {
   tutti_comm_t comm;
   Status operator()(const Call& call) const {
-    if (in_group()) [[unlikely]]
-      return record(comm, call);
+    if (may_take_detour()) [[unlikely]]
+      return run_by_detour(comm, call);
     return comm->inside->executor().run(call);
   }
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/groups.hpp"
+#include "api/views.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
 #include "core/interrupt.hpp"
@@ -91,10 +92,8 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
 
 // In a forked child, where what is inside is shared with the parent, and is kept as it is.
 Status free_copy(tutti_comm_t comm) {
-  static auto& kept = *new std::vector<Communicator*>;  // so that it is no leak
-  kept.push_back(comm->inside.get());
-  (void)comm->inside.release();
-  delete comm;
+  static auto& kept = *new std::vector<tutti_comm_t>;  // so that it is no leak
+  kept.push_back(comm);
   return {};
 }
 
@@ -151,6 +150,7 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
     if (!runtime.ok()) return runtime.status();
     auto resolved = resolve_config(config, (*runtime)->environment());
     if (!resolved.ok()) return resolved.status().with_context("tutti_comm_split");
+    TUTTI_RETURN_IF_ERROR(make_way(comm));
     return hand_out(comm->inside->split(color, key, *resolved), result);
   });
 }
@@ -166,6 +166,7 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
     if (!runtime.ok()) return runtime.status();
     auto resolved = resolve_config(config, (*runtime)->environment());
     if (!resolved.ok()) return resolved.status().with_context("tutti_comm_shrink");
+    TUTTI_RETURN_IF_ERROR(make_way(comm));
     return hand_out(comm->inside->shrink(*resolved), result);
   });
 }
@@ -181,7 +182,13 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
                             "group that has not ended",
                             recorded);
     }
+    if (const int views = comm->views.load(std::memory_order_relaxed); views != 0) {
+      return Status::format(Code::kInvalidUsage,
+                            "tutti_comm_destroy: {} views of it are left; destroy them first",
+                            views);
+    }
     const std::unique_ptr<tutti_comm> freed(comm);
+    if (freed->viewed != nullptr) return close_view(*freed);
     return freed->inside->close();
   });
 }

@@ -15,6 +15,7 @@ struct Recorded {
   std::unique_ptr<Completion> own{};  // of a blocking call
   Completion* inside = nullptr;       // null for a blocking message until it begins by itself:
   size_t message = kNoMessage;        // its place in Recording::messages
+  tutti_recv_info* info = nullptr;    // of a receive on a view; may be null
   Status status{};
 };
 
@@ -73,7 +74,7 @@ struct Group {
   ~Group() {
     group = nullptr;
     if (is_forked()) return;
-    if (depth > 0) group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
+    if (depth > 0) detour_detail::reasons.fetch_sub(1, std::memory_order_relaxed);
     if (recording == nullptr) return;
     recording->forget_comm_of_messages();
     for (Recorded& call : recording->calls) {
@@ -136,6 +137,9 @@ void wait_for_all(Communicator& comm, const std::vector<Recorded>& calls) {
 void finish(Recorded& call, const Recording& recording) {
   if (call.request != nullptr || !call.status.ok()) return;
   call.status = call.inside->wait(kNever);
+  if (call.info != nullptr && call.status.ok()) {
+    *call.info = static_cast<const StagedMessage&>(*call.own).received();
+  }
   if (call.message == Recorded::kNoMessage || !call.status.ok()) return;
   tutti_recv_info* const info = recording.messages[call.message].info;
   if (info != nullptr) *info = static_cast<const Message&>(*call.own).received();
@@ -174,7 +178,8 @@ Status run(Recording& recording) {
   // Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
   // communicator only, and does not stay for what it need not wait for.
   const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
-    return call.request == nullptr && call.comm == calls.front().comm;
+    return call.request == nullptr && call.comm == calls.front().comm &&
+           call.comm->queue == nullptr;
   });
   run_each(recording, needs_no_worker);
   return first_error(calls);
@@ -182,7 +187,7 @@ Status run(Recording& recording) {
 
 }  // namespace
 
-bool group_detail::open_here() { return group != nullptr && group->depth > 0; }
+bool detour_detail::group_open_here() { return group != nullptr && group->depth > 0; }
 
 Status record(tutti_comm_t comm, const Call& call) {
   if (call.collective == Collective::kBarrier) {
@@ -194,6 +199,13 @@ Status record(tutti_comm_t comm, const Call& call) {
   Completion* const inside = operation.get();
   group->recording->list_messages();
   group->recording->add({.comm = comm, .own = std::move(operation), .inside = inside});
+  return {};
+}
+
+Status record(tutti_comm_t comm, std::unique_ptr<Staged> staged, tutti_recv_info* info) {
+  Completion* const inside = staged.get();
+  group->recording->list_messages();
+  group->recording->add({.comm = comm, .own = std::move(staged), .inside = inside, .info = info});
   return {};
 }
 
@@ -234,19 +246,19 @@ tutti_status tutti_group_start(void) {
   return guard([]() -> Status {
     Group& here = group_of_this_thread();
     if (here.recording == nullptr) here.recording = std::make_unique<Recording>();
-    if (here.depth++ == 0) group_detail::open_groups.fetch_add(1, std::memory_order_relaxed);
+    if (here.depth++ == 0) detour_detail::reasons.fetch_add(1, std::memory_order_relaxed);
     return {};
   });
 }
 
 tutti_status tutti_group_end(void) {
   return guard([]() -> Status {
-    if (!group_detail::open_here()) {
+    if (!detour_detail::group_open_here()) {
       return {Code::kInvalidUsage, "tutti_group_end: this thread is in no group"};
     }
     Group& here = *group;
     if (--here.depth > 0) return {};
-    group_detail::open_groups.fetch_sub(1, std::memory_order_relaxed);
+    detour_detail::reasons.fetch_sub(1, std::memory_order_relaxed);
     // Taken out first: a completion function may call us. Given back for its memory.
     std::unique_ptr<Recording> taken = std::move(here.recording);
     const Status status = run(*taken);

@@ -10,22 +10,25 @@
 
 namespace tutti {
 
-namespace group_detail {
-// Threads with an open group. A call that is in none pays one load of a line that hardly ever
-// changes, and no look at thread-local memory.
-inline std::atomic<int> open_groups{0};
-bool open_here();
-}  // namespace group_detail
+namespace detour_detail {
+// Threads with an open group, and views. A call where there are none pays one load of a line that
+// hardly ever changes, and no look at thread-local memory.
+inline std::atomic<int> reasons{0};
+bool group_open_here();
+}  // namespace detour_detail
 
-// Whether this thread is inside a group.
-inline bool in_group() {
-  return group_detail::open_groups.load(std::memory_order_relaxed) != 0 &&
-         group_detail::open_here();
+// Whether a call may be one of a group, or of a communicator with views (api/views.hpp).
+inline bool may_take_detour() {
+  return detour_detail::reasons.load(std::memory_order_relaxed) != 0;
 }
+// Whether this thread is inside a group.
+inline bool in_group() { return may_take_detour() && detour_detail::group_open_here(); }
 
 // Record a blocking call; its buffers, and `info` (may be null), must stay until the group's end.
 Status record(tutti_comm_t comm, const Call& call);
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
+// The same of one that is made already: on a view.
+Status record(tutti_comm_t comm, std::unique_ptr<Staged> staged, tutti_recv_info* info);
 // Records what `request`, which is not yet started, stands for.
 Status record(tutti_request& request);
 

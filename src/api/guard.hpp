@@ -14,16 +14,27 @@
 #include "core/fork.hpp"
 #include "core/status.hpp"
 #include "exec/completion.hpp"
+#include "views/staged_call.hpp"
+#include "views/staged_message.hpp"
+#include "views/view_queue.hpp"
 
 struct tutti_comm {
   tutti::Allocations memory;  // outlives what may still use it
-  std::unique_ptr<tutti::Communicator> inside;
+  std::shared_ptr<tutti::Communicator> inside;
   std::atomic<int> grouped{0};  // calls recorded in groups that have not ended
+  // Of one that has views, and of these.
+  std::shared_ptr<tutti::ViewQueue> queue;
+  std::atomic<int> views{0};  // of it
+  // Of a view: what it is a view of, and its device.
+  tutti_comm* viewed = nullptr;
+  std::unique_ptr<tutti::Stage> stage;
 };
 
 struct tutti_request {
   tutti_comm* comm = nullptr;
-  std::variant<std::monostate, tutti::Operation, tutti::Message> what;
+  std::variant<std::monostate, tutti::Operation, tutti::Message, tutti::StagedCall,
+               tutti::StagedMessage>
+      what;
   tutti::Completion* inside = nullptr;  // the same
   bool persistent = false;
   bool started = false;  // at least once

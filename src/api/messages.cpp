@@ -78,7 +78,8 @@ tutti_status run(const Names& names, const MessageArguments& arguments, tutti_ty
                  tutti_comm_t comm, tutti_recv_info* info) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(check(names, arguments, type, comm));
-    if (in_group()) return record(comm, arguments, info);
+    if (may_take_detour()) [[unlikely]]
+      return run_by_detour(comm, arguments, info);
     return comm->inside->messages().run(arguments, info);
   });
 }
@@ -139,9 +140,9 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
     auto& [sent, received] = both;
     TUTTI_RETURN_IF_ERROR(check(kSendOfBoth, sent.arguments, type, comm));
     TUTTI_RETURN_IF_ERROR(check(kRecvOfBoth, received.arguments, type, comm));
-    if (in_group()) {
-      TUTTI_RETURN_IF_ERROR(record(comm, sent.arguments, nullptr));
-      return record(comm, received.arguments, info);
+    if (may_take_detour()) [[unlikely]] {
+      if (in_group() || comm->stage != nullptr) return run_both_by_detour(comm, both);
+      TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
     }
     comm->inside->messages().run(both);
     return std::move((sent.status().ok() ? received : sent).transfer.status);

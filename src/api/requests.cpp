@@ -26,12 +26,19 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
-  if (!made->persistent && in_group()) {
-    TUTTI_RETURN_IF_ERROR(record(*made));
-  } else if (!made->persistent) {
+  if (!made->persistent) {
     TUTTI_RETURN_IF_ERROR(made->inside->start(StartedFor::kWorkers));
     made->started = true;
   }
+  *request = made.release();
+  return {};
+}
+
+Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
+  if (request == nullptr || made->persistent || !in_group()) {
+    return hand_out(std::move(made), request);
+  }
+  TUTTI_RETURN_IF_ERROR(record(*made));
   *request = made.release();
   return {};
 }
@@ -81,6 +88,8 @@ tutti_status tutti_request_start(tutti_request_t request) {
     if (active(*request)) {
       return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
     }
+    if (may_take_detour()) [[unlikely]]
+      TUTTI_RETURN_IF_ERROR(make_way(*request));
     TUTTI_RETURN_IF_ERROR(request->inside->start(StartedFor::kWorkers));
     request->started = true;
     return {};
@@ -119,11 +128,31 @@ tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* i
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_recv_info"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(info, "tutti_request_recv_info", "info"));
     const auto* const message = std::get_if<Message>(&request->what);
-    if (message == nullptr || message->sends() || !message->done()) {
+    const auto* const staged = std::get_if<StagedMessage>(&request->what);
+    const bool receives =
+        (message != nullptr && !message->sends()) || (staged != nullptr && !staged->sends());
+    if (!receives || !request->inside->done() || (staged != nullptr && !staged->status().ok())) {
       return {Code::kInvalidUsage,
               "tutti_request_recv_info: the request is not a receive that is complete"};
     }
-    *info = message->received();
+    *info = message != nullptr ? message->received() : staged->received();
+    return {};
+  });
+}
+
+tutti_status tutti_request_event(tutti_request_t request, void** event) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(event, "tutti_request_event", "event"));
+    Staged* staged = std::get_if<StagedCall>(&request->what);
+    if (staged == nullptr) staged = std::get_if<StagedMessage>(&request->what);
+    if (staged == nullptr) {
+      return {Code::kInvalidUsage,
+              "tutti_request_event: the request is of no call on a view (tutti_comm_view)"};
+    }
+    Result<void*> made = staged->event();
+    if (!made.ok()) return made.status().with_context("tutti_request_event");
+    *event = *made;
     return {};
   });
 }

@@ -4,12 +4,15 @@
 #include <memory>
 #include <utility>
 
-#include "api/guard.hpp"
+#include "api/groups.hpp"
+#include "api/views.hpp"
 
 namespace tutti {
 
 // Hands a request to the caller as *request, after it has been started unless it is persistent.
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
+// The same where it may be one of a group.
+Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
 // The same of an Operation or Message, which `of` runs.
 template <typename Inside, typename Of, typename Arguments>
@@ -17,8 +20,16 @@ Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persi
                     tutti_request_t* request) {
   auto made = std::make_unique<tutti_request>();
   made->comm = comm;
-  made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
   made->persistent = persistent;
+  if (may_take_detour()) [[unlikely]] {
+    if (comm->queue != nullptr) {
+      make_staged(*made, std::forward<Arguments>(arguments));
+    } else {
+      made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
+    }
+    return hand_out_by_detour(std::move(made), request);
+  }
+  made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
   return hand_out(std::move(made), request);
 }
 

@@ -17,7 +17,7 @@ class OwnAllocations {
  public:
   struct Entry {
     Place place;
-    const void* owner = nullptr;  // what allocated it: a DeviceContext
+    const void* owner = nullptr;  // the native context, of which there may be several views
   };
 
   // The process's.

@@ -34,6 +34,14 @@ const DeviceApi* device_api(std::string_view name) {
   return nullptr;
 }
 
+int device_api_id(const DeviceApi& api) {
+#define TUTTI_DEVICE_API(name, id, text, library) \
+  if (&api == &name##_device_api) return id;
+#include "devices/registry.inc"
+#undef TUTTI_DEVICE_API
+  return 0;
+}
+
 std::string_view memory_kind_name(MemoryKind kind) {
   switch (kind) {
     case MemoryKind::kHost: return "host";

@@ -75,6 +75,7 @@ std::span<const DeviceApi* const> device_apis();
 // By its id or its name in registry.inc; null for none.
 const DeviceApi* device_api(int id);
 const DeviceApi* device_api(std::string_view name);
+int device_api_id(const DeviceApi& api);
 
 // ---- memory ------------------------------------------------------------------------------------
 
@@ -143,7 +144,7 @@ class DeviceEngine {
   virtual ~DeviceEngine() = default;
 
   // What is given from here on begins after `event`.
-  virtual Status wait_for(std::shared_ptr<DeviceEvent> event) = 0;
+  virtual Status after(std::shared_ptr<DeviceEvent> event) = 0;
   virtual Status copy(void* dst, const void* source, size_t bytes) = 0;
   virtual Status reduce(const Reduction& reduction) = 0;
   // dst[i] = source[i] * *scalar; `scalar` is an element in the host's memory, read now.

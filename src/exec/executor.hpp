@@ -62,6 +62,7 @@ class Executor : public Attended {
   [[nodiscard]] bool has_failed() const { return failed_.load(); }
   // Whether any worker thread has been started in this process.
   [[nodiscard]] bool has_workers() const { return workers_.started(); }
+  [[nodiscard]] WorkerPool& workers() { return workers_; }
 
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override;

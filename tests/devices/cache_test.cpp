@@ -129,7 +129,7 @@ TEST_P(DeviceMemoryOf, WorkBeginsAfterTheEventThatItWaitsFor) {
   ASSERT_TRUE(event.ok()) << event.status().message();
   std::vector<unsigned char> given(64, 7);
   std::vector<unsigned char> found(64);
-  ASSERT_TRUE(engine_->wait_for(*event).ok());
+  ASSERT_TRUE(engine_->after(*event).ok());
   ASSERT_TRUE(engine_->copy(memory.data(), given.data(), 64).ok());
   ASSERT_TRUE(engine_->copy(found.data(), memory.data(), 64).ok());
   const Result<uint64_t> submission = engine_->submit();

@@ -25,6 +25,7 @@ LAYERS = [
     ["select", "exec"],
     ["bootstrap"],
     ["comm"],
+    ["views"],
     ["api"],
 ]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}

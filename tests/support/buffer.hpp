@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <new>
 
+#include "support/mirror.hpp"
+
 namespace tutti_test {
 
 class GuardedBuffer {
@@ -26,10 +28,12 @@ class GuardedBuffer {
     data_ = static_cast<std::byte*>(memory_) + kGuard + skew;
     std::fill(data_ - kGuard, data_, kMark);
     std::fill(data_ + bytes_, data_ + bytes_ + kGuard, kMark);
+    if (Mirror::current() != nullptr) Mirror::current()->add(data_ - kGuard, bytes + 2 * kGuard);
   }
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
   ~GuardedBuffer() {
+    if (Mirror::current() != nullptr) Mirror::current()->remove(data_ - kGuard);
     if (giver_ == nullptr) {
       operator delete(memory_, std::align_val_t{64});
     } else {

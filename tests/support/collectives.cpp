@@ -37,6 +37,19 @@ Collectives::Collectives(int rank, tutti_comm_t comm) : rank_(rank), comm_(comm)
   require_ok(tutti_comm_size(comm, &ranks_), "tutti_comm_size");
 }
 
+// What was prepared, to the device; once for each call, which may have begun to change it.
+void Collectives::upload() {
+  if (Mirror::current() == nullptr || uploaded_) return;
+  Mirror::current()->upload();
+  uploaded_ = true;
+}
+
+void Collectives::download() {
+  if (Mirror::current() == nullptr) return;
+  Mirror::current()->download();
+  uploaded_ = false;
+}
+
 const Collectives::Data& Collectives::data(tutti_type type, Op op) {
   // Two sets of data alternate, so that what an earlier call left behind is not taken for a result.
   const auto [place, fresh] = data_.try_emplace({type, op, round_ % 2});
@@ -70,10 +83,12 @@ void Collectives::run(const Call& call, Form form, const std::function<void()>& 
   for (int start = 0; start < (form == Form::kPersistent ? kStarts : 1); ++start) {
     ++round_;
     prepare();
+    upload();
     if (form == Form::kBlocking) require_ok(call.blocking(), title_);
     if (form == Form::kNonBlocking) require_ok(call.non_blocking(&request), title_);
     if (form == Form::kPersistent) require_ok(tutti_request_start(request), title_);
     if (form != Form::kBlocking) finish(request);
+    download();
     check();
   }
   require_ok(tutti_request_free(request), title_);
@@ -86,12 +101,15 @@ void Collectives::run_in_group(const Call& call, Form form, const std::function<
   tutti_request_t request = nullptr;
   const uint64_t round = ++round_;
   prepare();
+  uploaded_ = false;
+  upload();
   require_ok(form == Form::kBlocking ? call.blocking() : call.non_blocking(&request), title_);
   const std::string title = title_;
   rest();
   title_ = title;
   const uint64_t last = std::exchange(round_, round);
   if (request != nullptr) finish(request);
+  download();
   check();
   round_ = last;
   require_ok(tutti_request_free(request), title_);
@@ -122,7 +140,8 @@ void Collectives::allreduce(tutti_type type, Op op, size_t count, const Variant&
     if (variant.in_place) return;
     expect(difference(send, now.inputs[static_cast<size_t>(rank_)], size, 0, count), own);
   };
-  const Call call = TUTTI_TEST_CALL(allreduce, send, recv.data(), count, type, handle.get(), comm_);
+  const Call call = TUTTI_TEST_CALL(allreduce, on_device(send), on_device(recv.data()), count, type,
+                                    handle.get(), comm_);
   run(call, variant.form, prepare, check);
 }
 
@@ -146,8 +165,8 @@ void Collectives::reduce_scatter(tutti_type type, Op op, size_t count, const Var
     if (variant.in_place) return;
     expect(difference(send.data(), now.inputs[me], size, 0, total), send);
   };
-  const Call call =
-      TUTTI_TEST_CALL(reduce_scatter, send.data(), recv, count, type, handle.get(), comm_);
+  const Call call = TUTTI_TEST_CALL(reduce_scatter, on_device(send.data()), on_device(recv), count,
+                                    type, handle.get(), comm_);
   run(call, variant.form, prepare, check);
 }
 
@@ -165,8 +184,8 @@ void Collectives::broadcast(tutti_type type, size_t count, int root, const Varia
     const Bytes& roots = data(type, Op::kUser).inputs[static_cast<size_t>(root)];
     expect(difference(buffer.data(), roots, size, 0, count), buffer);
   };
-  run(TUTTI_TEST_CALL(broadcast, buffer.data(), count, type, root, comm_), variant.form, prepare,
-      check);
+  run(TUTTI_TEST_CALL(broadcast, on_device(buffer.data()), count, type, root, comm_), variant.form,
+      prepare, check);
 }
 
 void Collectives::allgather(tutti_type type, size_t count, const Variant& variant) {
@@ -193,8 +212,8 @@ void Collectives::allgather(tutti_type type, size_t count, const Variant& varian
     }
     if (!variant.in_place) expect(difference(send, now.inputs[me], size, 0, count), own);
   };
-  run(TUTTI_TEST_CALL(allgather, send, recv.data(), count, type, comm_), variant.form, prepare,
-      check);
+  run(TUTTI_TEST_CALL(allgather, on_device(send), on_device(recv.data()), count, type, comm_),
+      variant.form, prepare, check);
 }
 
 // Rank r's block for this rank is the pattern of r from element rank * count on.
@@ -218,8 +237,8 @@ void Collectives::alltoall(tutti_type type, size_t count, const Variant& variant
     }
     expect(difference(send.data(), now.inputs[me], size, 0, total), send);
   };
-  run(TUTTI_TEST_CALL(alltoall, send.data(), recv.data(), count, type, comm_), variant.form,
-      prepare, check);
+  run(TUTTI_TEST_CALL(alltoall, on_device(send.data()), on_device(recv.data()), count, type, comm_),
+      variant.form, prepare, check);
 }
 
 // What only the root receives is null elsewhere, or memory that must not change, in turn.
@@ -245,8 +264,9 @@ void Collectives::reduce(tutti_type type, Op op, size_t count, int root, const V
     if (in_place) return;
     expect(difference(send, now.inputs[static_cast<size_t>(rank_)], size, 0, count), own);
   };
-  run(TUTTI_TEST_CALL(reduce, send, recv, count, type, handle.get(), root, comm_), variant.form,
-      prepare, check);
+  run(TUTTI_TEST_CALL(reduce, on_device(send), on_device(recv), count, type, handle.get(), root,
+                      comm_),
+      variant.form, prepare, check);
 }
 
 void Collectives::gather(tutti_type type, size_t count, int root, const Variant& variant) {
@@ -276,7 +296,8 @@ void Collectives::gather(tutti_type type, size_t count, int root, const Variant&
     }
     if (!in_place) expect(difference(send, now.inputs[me], size, 0, count), own);
   };
-  run(TUTTI_TEST_CALL(gather, send, recv, count, type, root, comm_), variant.form, prepare, check);
+  run(TUTTI_TEST_CALL(gather, on_device(send), on_device(recv), count, type, root, comm_),
+      variant.form, prepare, check);
 }
 
 void Collectives::scatter(tutti_type type, size_t count, int root, const Variant& variant) {
@@ -301,7 +322,8 @@ void Collectives::scatter(tutti_type type, size_t count, int root, const Variant
            in_place ? all : own);
     if (at_root) expect(difference(all.data(), now.inputs[me], size, 0, total), all);
   };
-  run(TUTTI_TEST_CALL(scatter, send, recv, count, type, root, comm_), variant.form, prepare, check);
+  run(TUTTI_TEST_CALL(scatter, on_device(send), on_device(recv), count, type, root, comm_),
+      variant.form, prepare, check);
 }
 
 void Collectives::send_recv(tutti_type type, size_t count, const Variant& variant) {
@@ -318,21 +340,24 @@ void Collectives::send_recv(tutti_type type, size_t count, const Variant& varian
     tile(out.data(), now.inputs[static_cast<size_t>(rank_)], size, 0, count);
     tile(in.data(), now.inputs[static_cast<size_t>(rank_)], size, 5, count);
     // Posted before the send, so that a blocking send of any size must come to an end.
-    require_ok(tutti_irecv(in.data(), count, type, previous, kTag, comm, &receive), title_);
+    upload();
+    require_ok(tutti_irecv(on_device(in.data()), count, type, previous, kTag, comm, &receive),
+               title_);
   };
   const auto check = [&] {
     tutti_recv_info info{};
     require_ok(tutti_request_wait(receive), title_);
     require_ok(tutti_request_recv_info(receive, &info), title_);
     require_ok(tutti_request_free(receive), title_);
+    download();
     const Bytes& theirs = data(type, Op::kUser).inputs[static_cast<size_t>(previous)];
     expect(difference(in.data(), theirs, size, 0, count), in);
     EXPECT_EQ(info.source, previous);
     EXPECT_EQ(info.tag, kTag);
     EXPECT_EQ(info.count, count);
   };
-  run(TUTTI_TEST_CALL(send, out.data(), count, type, next, kTag, comm), variant.form, prepare,
-      check);
+  run(TUTTI_TEST_CALL(send, on_device(out.data()), count, type, next, kTag, comm), variant.form,
+      prepare, check);
 }
 
 // That nobody leaves it early is tested elsewhere; here it keeps its place among other calls.

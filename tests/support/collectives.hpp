@@ -101,6 +101,8 @@ class Collectives {
   void run_in_group(const Call& call, Form form, const std::function<void()>& prepare,
                     const std::function<void()>& check);
   void finish(tutti_request_t request);
+  void upload();
+  void download();
   template <typename Count>
   [[nodiscard]] Uneven uneven(const Variant& variant, Count count) const;
   void expect(const std::string& difference, const GuardedBuffer& written);
@@ -112,6 +114,7 @@ class Collectives {
   tutti_comm_t giver_ = nullptr;  // of memory
   uint64_t round_ = 0;  // counts calls, the same on every rank; chooses the data and how to wait
   int reported_ = 0;
+  bool uploaded_ = false;       // the buffers of the call to come, if they have twins (Mirror)
   std::string title_;           // of the call, for failures
   std::function<void()> rest_;  // as in in_group()
   std::map<std::tuple<tutti_type, Op, uint64_t>, Data> data_;

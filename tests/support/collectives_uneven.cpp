@@ -53,8 +53,8 @@ void Collectives::allgatherv(tutti_type type, size_t count, const Variant& varia
     }
     if (!variant.in_place) expect(difference(send, now.inputs[me], size, 0, mine), own);
   };
-  run(TUTTI_TEST_CALL(allgatherv, send, recv.data(), blocks.counts.data(), blocks.displs(), type,
-                      comm_),
+  run(TUTTI_TEST_CALL(allgatherv, on_device(send), on_device(recv.data()), blocks.counts.data(),
+                      blocks.displs(), type, comm_),
       variant.form, prepare, check);
 }
 
@@ -83,8 +83,8 @@ void Collectives::reduce_scatterv(tutti_type type, Op op, size_t count, const Va
     if (variant.in_place) return;
     expect(difference(send.data(), now.inputs[me], size, 0, blocks.total), send);
   };
-  run(TUTTI_TEST_CALL(reduce_scatterv, send.data(), recv, blocks.counts.data(), type, handle.get(),
-                      comm_),
+  run(TUTTI_TEST_CALL(reduce_scatterv, on_device(send.data()), on_device(recv),
+                      blocks.counts.data(), type, handle.get(), comm_),
       variant.form, prepare, check);
 }
 
@@ -114,8 +114,8 @@ void Collectives::alltoallv(tutti_type type, size_t count, const Variant& varian
     }
     expect(difference(send.data(), now.inputs[me], size, 0, given.total), send);
   };
-  run(TUTTI_TEST_CALL(alltoallv, send.data(), given.counts.data(), given.displs(), recv.data(),
-                      taken.counts.data(), taken.displs(), type, comm_),
+  run(TUTTI_TEST_CALL(alltoallv, on_device(send.data()), given.counts.data(), given.displs(),
+                      on_device(recv.data()), taken.counts.data(), taken.displs(), type, comm_),
       variant.form, prepare, check);
 }
 
@@ -147,8 +147,9 @@ void Collectives::gatherv(tutti_type type, size_t count, int root, const Variant
       expect_gap(blocks, rank, all, type);
     }
   };
-  run(TUTTI_TEST_CALL(gatherv, send, mine, recv, counts, displs, type, root, comm_), variant.form,
-      prepare, check);
+  run(TUTTI_TEST_CALL(gatherv, on_device(send), mine, on_device(recv), counts, displs, type, root,
+                      comm_),
+      variant.form, prepare, check);
 }
 
 void Collectives::scatterv(tutti_type type, size_t count, int root, const Variant& variant) {
@@ -176,8 +177,9 @@ void Collectives::scatterv(tutti_type type, size_t count, int root, const Varian
     expect(difference(recv, roots, size, blocks.offsets[me], mine), in_place ? all : own);
     if (at_root) expect(difference(all.data(), roots, size, 0, blocks.total), all);
   };
-  run(TUTTI_TEST_CALL(scatterv, send, counts, displs, recv, mine, type, root, comm_), variant.form,
-      prepare, check);
+  run(TUTTI_TEST_CALL(scatterv, on_device(send), counts, displs, on_device(recv), mine, type, root,
+                      comm_),
+      variant.form, prepare, check);
 }
 
 // What prepare() wrote behind block `rank` must still be there.

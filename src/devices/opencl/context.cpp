@@ -63,7 +63,7 @@ Result<Place> Context::usm_place(const void* pointer) const {
 Result<Place> Context::place_of(const void* pointer) {
   if (const auto own = OwnAllocations::of_process().find(pointer)) {
     Place place = own->place;
-    if (own->owner != this) place.kind = MemoryKind::kForeign;
+    if (own->owner != native_.context) place.kind = MemoryKind::kForeign;
     return place;
   }
   if (device_.usm) {
@@ -100,13 +100,14 @@ Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {
                                     .base = memory,
                                     .bytes = bytes,
                                     .device = kind == MemoryKind::kDevice ? device_.id : nullptr},
-                                   this);
+                                   native_.context);
   return memory;
 }
 
 Status Context::free(void* memory) {
   const auto own = OwnAllocations::of_process().find(memory);
-  if (!own || own->place.base != memory || !OwnAllocations::of_process().remove(memory, this)) {
+  if (!own || own->place.base != memory ||
+      !OwnAllocations::of_process().remove(memory, native_.context)) {
     return Status::format(Code::kInvalidArgument, "{}: {} is no memory that it has allocated",
                           name(), memory);
   }

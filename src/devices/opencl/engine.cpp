@@ -45,7 +45,7 @@ Status Engine::error(cl_int error, std::string_view function) const {
   return failed(error, function).with_context(context_->name());
 }
 
-Status Engine::wait_for(std::shared_ptr<DeviceEvent> event) {
+Status Engine::after(std::shared_ptr<DeviceEvent> event) {
   cl_event awaited = static_cast<cl_event>(event->native());
   cl_event barrier = nullptr;
   const cl_int result = cl_.clEnqueueBarrierWithWaitList(queue_, 1, &awaited, &barrier);

@@ -18,7 +18,7 @@ class Engine : public DeviceEngine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  Status wait_for(std::shared_ptr<DeviceEvent> event) override;
+  Status after(std::shared_ptr<DeviceEvent> event) override;
   Status copy(void* dst, const void* source, size_t bytes) override;
   Status reduce(const Reduction& reduction) override;
   Status scale(DataType type, void* dst, const void* source, const void* scalar,

@@ -1,0 +1,188 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "api/views.hpp"
+
+#include <cstring>
+
+#include "api/groups.hpp"
+#include "devices/device.hpp"
+
+namespace tutti {
+namespace {
+
+using devices::MemoryKind;
+using devices::NativeQueue;
+
+Status check(const tutti_queue& queue) {
+  if (queue.size != sizeof queue) {
+    return Status::format(Code::kInvalidArgument,
+                          "tutti_queue.size is {}, expected {}: begin with TUTTI_QUEUE_INIT",
+                          queue.size, sizeof queue);
+  }
+  constexpr uint32_t kKnown = TUTTI_QUEUE_IMMEDIATE | TUTTI_QUEUE_ALL_DEVICE;
+  if ((queue.flags & ~kKnown) != 0) {
+    return Status::format(Code::kInvalidArgument,
+                          "tutti_queue.flags is {:#x}: expected TUTTI_QUEUE_IMMEDIATE, "
+                          "TUTTI_QUEUE_ALL_DEVICE, both or 0",
+                          queue.flags);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<devices::DeviceContext>> context_of(const tutti_queue& queue) {
+  TUTTI_RETURN_IF_ERROR(check(queue));
+  const devices::DeviceApi* const api = devices::device_api(static_cast<int>(queue.api));
+  if (api == nullptr) {
+    return Status::format(Code::kUnsupported,
+                          "tutti_queue.api is {}, which this build does not have",
+                          static_cast<int>(queue.api));
+  }
+  if (Status opened = api->open(); !opened.ok()) return opened;
+  const NativeQueue native{.context = queue.context,
+                           .device = queue.device,
+                           .queue = queue.queue,
+                           .immediate = (queue.flags & TUTTI_QUEUE_IMMEDIATE) != 0,
+                           .all_is_device = (queue.flags & TUTTI_QUEUE_ALL_DEVICE) != 0};
+  return api->adopt(native);
+}
+
+Status make_view(tutti_comm_t comm, const tutti_queue& queue, tutti_comm_t* view) {
+  tutti_comm_t const viewed = comm->viewed != nullptr ? comm->viewed : comm;
+  auto context = context_of(queue);
+  if (!context.ok()) return context.status();
+  if (queue.queue == nullptr) return {Code::kInvalidArgument, "tutti_queue.queue is NULL"};
+  auto stage = Stage::make(*std::move(context));
+  if (!stage.ok()) return stage.status();
+  auto made = std::make_unique<tutti_comm>();
+  if (viewed->queue == nullptr) viewed->queue = std::make_shared<ViewQueue>(*viewed->inside);
+  made->inside = viewed->inside;
+  made->queue = viewed->queue;
+  made->viewed = viewed;
+  made->stage = *std::move(stage);
+  viewed->views.fetch_add(1, std::memory_order_relaxed);
+  detour_detail::reasons.fetch_add(1, std::memory_order_relaxed);
+  *view = made.release();
+  return {};
+}
+
+Status run_staged(Staged& staged) {
+  TUTTI_RETURN_IF_ERROR(staged.start(StartedFor::kCaller));
+  return staged.wait(kNever);
+}
+
+// Whether a call on it takes its turn among those on device queues.
+bool takes_turn(const tutti_comm& comm) {
+  return comm.stage != nullptr || (comm.queue != nullptr && !comm.queue->idle());
+}
+
+}  // namespace
+
+Status run_by_detour(tutti_comm_t comm, const Call& call) {
+  if (in_group()) {
+    const bool plain = comm->queue == nullptr || call.collective == Collective::kBarrier;
+    if (plain) return record(comm, call);
+    return record(comm, std::make_unique<StagedCall>(*comm->queue, comm->stage.get(), call),
+                  nullptr);
+  }
+  if (!takes_turn(*comm)) return comm->inside->executor().run(call);
+  StagedCall staged(*comm->queue, comm->stage.get(), call);
+  return run_staged(staged);
+}
+
+Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
+  if (in_group()) {
+    if (comm->stage == nullptr) return record(comm, arguments, info);
+    return record(comm, std::make_unique<StagedMessage>(*comm->queue, comm->stage.get(), arguments),
+                  arguments.sends ? nullptr : info);
+  }
+  if (comm->stage == nullptr) {
+    TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
+    return comm->inside->messages().run(arguments, info);
+  }
+  StagedMessage staged(*comm->queue, comm->stage.get(), arguments);
+  TUTTI_RETURN_IF_ERROR(run_staged(staged));
+  if (info != nullptr && !arguments.sends) *info = staged.received();
+  return {};
+}
+
+Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both) {
+  const BlockingMessage& sent = both[0];
+  const BlockingMessage& received = both[1];
+  if (in_group()) {
+    TUTTI_RETURN_IF_ERROR(run_by_detour(comm, sent.arguments, nullptr));
+    return run_by_detour(comm, received.arguments, received.info);
+  }
+  StagedMessage receive(*comm->queue, comm->stage.get(), received.arguments);
+  TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
+  StagedMessage send(*comm->queue, comm->stage.get(), sent.arguments);
+  const Status started = send.start(StartedFor::kCaller);
+  const Status of_send = started.ok() ? send.wait(kNever) : started;
+  const Status of_receive = receive.wait(kNever);
+  if (!of_send.ok()) return of_send;
+  if (of_receive.ok() && received.info != nullptr) *received.info = receive.received();
+  return of_receive;
+}
+
+void make_staged(tutti_request& request, Call call) {
+  tutti_comm& comm = *request.comm;
+  request.inside =
+      &request.what.emplace<StagedCall>(*comm.queue, comm.stage.get(), std::move(call));
+}
+
+void make_staged(tutti_request& request, const MessageArguments& arguments) {
+  tutti_comm& comm = *request.comm;
+  if (comm.stage == nullptr) {
+    request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
+  } else {
+    request.inside = &request.what.emplace<StagedMessage>(*comm.queue, comm.stage.get(), arguments);
+  }
+}
+
+Status make_way(tutti_comm_t comm) {
+  return comm->queue == nullptr ? Status() : comm->queue->drain();
+}
+
+Status make_way(const tutti_request& request) {
+  if (std::holds_alternative<Operation>(request.what)) return make_way(request.comm);
+  if (std::holds_alternative<Message>(request.what)) return make_way_for_messages(request.comm);
+  return {};
+}
+
+Status make_way_for_messages(tutti_comm_t comm) {
+  return comm->queue == nullptr ? Status() : comm->queue->flush_sends();
+}
+
+Status close_view(tutti_comm& view) {
+  Status drained = view.queue->drain();
+  view.viewed->views.fetch_sub(1, std::memory_order_relaxed);
+  detour_detail::reasons.fetch_sub(1, std::memory_order_relaxed);
+  return drained;
+}
+
+Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory) {
+  if (bytes == 0) return {};
+  Result<void*> made = view.stage->context().allocate(MemoryKind::kDevice, bytes);
+  if (!made.ok()) return made.status().with_context("tutti_alloc");
+  *memory = *made;
+  return {};
+}
+
+Status free_on_device(const tutti_comm& view, void* memory) {
+  if (memory == nullptr) return {};
+  return view.stage->context().free(memory).with_context("tutti_free");
+}
+
+}  // namespace tutti
+
+using namespace tutti;
+
+extern "C" tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* queue,
+                                        tutti_comm_t* view) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_view"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_view", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(queue, "tutti_comm_view", "queue"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(view, "tutti_comm_view", "view"));
+    *view = nullptr;
+    return make_view(comm, *queue, view).with_context("tutti_comm_view");
+  });
+}

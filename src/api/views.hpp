@@ -1,0 +1,35 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Calls on views of communicators (tutti_comm_view), and those on a communicator that has views,
+// which wait for theirs. In a process without views none of this is looked at (may_take_detour()).
+#pragma once
+
+#include <span>
+
+#include "api/guard.hpp"
+
+namespace tutti {
+
+// A blocking call that may be one of a group, or of a communicator with views.
+Status run_by_detour(tutti_comm_t comm, const Call& call);
+Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
+// A send and a receive, in a group or on a view.
+Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
+
+// What a request stands for, on a communicator with views or on a view.
+void make_staged(tutti_request& request, Call call);
+void make_staged(tutti_request& request, const MessageArguments& arguments);
+
+// Before the communicator itself is used: ends what is under way on its views.
+Status make_way(tutti_comm_t comm);
+// Before a persistent request, which may have been made when there were no views, is started.
+Status make_way(const tutti_request& request);
+// Before a message on the communicator itself: sends on its views come first.
+Status make_way_for_messages(tutti_comm_t comm);
+
+// Ends a view, of which nothing may be used any more.
+Status close_view(tutti_comm& view);
+Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory);
+Status free_on_device(const tutti_comm& view, void* memory);
+
+}  // namespace tutti

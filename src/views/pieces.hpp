@@ -1,0 +1,39 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How a collective on device buffers is cut into pieces that pass through memory of the host: each
+// is the same collective on a part of every block, so that one piece is copied while another is
+// under way. What all ranks must agree on follows from what they all know.
+#pragma once
+
+#include <vector>
+
+#include "exec/call.hpp"
+
+namespace tutti {
+
+// A contiguous part of a buffer, in bytes.
+struct Segment {
+  uint64_t in_buffer = 0;  // where it begins in the caller's
+  uint64_t in_stage = 0;   // and in the memory of the host
+  uint64_t bytes = 0;
+};
+
+struct Piece {
+  // The call on the host's memory: send and recv are to be set to where that lies.
+  Call call;
+  std::vector<Segment> send;      // to be copied to the host before
+  std::vector<Segment> recv_in;   // the same, of the receive buffer: a broadcast's root
+  std::vector<Segment> recv_out;  // to be copied from the host afterwards
+  uint64_t send_bytes = 0;        // of the host's memory
+  uint64_t recv_bytes = 0;
+};
+
+// How many bytes of the longer buffer a piece has, if all ranks know how long it is.
+inline constexpr uint64_t kPieceBytes = 4 << 20;
+
+// At least 1. Of uneven collectives always 1.
+uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
+Piece piece_of(const Call& call, int rank, int ranks, uint64_t index,
+               uint64_t piece_bytes = kPieceBytes);
+
+}  // namespace tutti

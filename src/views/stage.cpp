@@ -1,0 +1,103 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/stage.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tutti {
+namespace {
+
+using devices::MemoryKind;
+using devices::Place;
+
+// Kept for the next piece; more is given back to the driver.
+constexpr size_t kMostSpareBytes = 64 << 20;
+constexpr size_t kLeastBytes = 4096;
+
+std::string words_for(std::string_view name, const void* pointer, const Place& place) {
+  if (place.kind == MemoryKind::kForeign) {
+    return fmt::format("{} {} is memory of a device in another context", name, pointer);
+  }
+  return fmt::format("{} {} is {} memory", name, pointer, memory_kind_name(place.kind));
+}
+
+}  // namespace
+
+Stage::Memory& Stage::Memory::operator=(Memory&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  stage_ = std::exchange(other.stage_, nullptr);
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+void Stage::Memory::reset() {
+  if (stage_ != nullptr && data_ != nullptr) stage_->give_back(data_, bytes_);
+  stage_ = nullptr;
+  data_ = nullptr;
+}
+
+Result<std::unique_ptr<Stage>> Stage::make(std::shared_ptr<devices::DeviceContext> context) {
+  std::unique_ptr<Stage> made(new Stage(std::move(context)));
+  for (auto* const engine : {&made->in_, &made->out_}) {
+    auto opened = made->context_->make_engine(devices::EngineKind::kCopy);
+    if (!opened.ok()) return opened.status();
+    *engine = *std::move(opened);
+  }
+  return made;
+}
+
+Stage::~Stage() {
+  for (const Spare& spare : spare_) (void)context_->free(spare.data);
+}
+
+Result<Stage::Memory> Stage::take(size_t bytes) {
+  if (bytes == 0) return Memory();
+  const size_t whole = std::bit_ceil(std::max(bytes, kLeastBytes));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(spare_, whole, &Spare::bytes);
+    if (found != spare_.end()) {
+      void* const data = found->data;
+      spare_.erase(found);
+      spare_bytes_ -= whole;
+      return Memory(*this, data, whole);
+    }
+  }
+  Result<void*> made = context_->allocate(MemoryKind::kPinned, whole);
+  if (!made.ok()) return made.status();
+  return Memory(*this, *made, whole);
+}
+
+void Stage::give_back(void* data, size_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (spare_bytes_ + bytes <= kMostSpareBytes) {
+      spare_.push_back({data, bytes});
+      spare_bytes_ += bytes;
+      return;
+    }
+  }
+  (void)context_->free(data);
+}
+
+Result<bool> Stage::on_device(std::string_view what, const void* send, const void* recv) const {
+  const auto place = [&](const void* pointer) { return context_->place_of(pointer); };
+  const Result<Place> of_send = place(send != nullptr ? send : recv);
+  if (!of_send.ok()) return of_send.status().with_context(what);
+  const Result<Place> of_recv = place(recv != nullptr ? recv : send);
+  if (!of_recv.ok()) return of_recv.status().with_context(what);
+  const bool foreign =
+      of_send->kind == MemoryKind::kForeign || of_recv->kind == MemoryKind::kForeign;
+  if (!foreign && of_send->on_host() == of_recv->on_host()) return !of_send->on_host();
+  return Status::format(Code::kInvalidArgument,
+                        "{} on a queue of {}: {}, {}: expected both of this context, or both of "
+                        "the host",
+                        what, context_->name(),
+                        words_for("send", send != nullptr ? send : recv, *of_send),
+                        words_for("recv", recv != nullptr ? recv : send, *of_recv));
+}
+
+}  // namespace tutti

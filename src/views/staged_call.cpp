@@ -1,0 +1,215 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/staged_call.hpp"
+
+#include "transports/names.hpp"
+#include "views/view_queue.hpp"
+
+namespace tutti {
+namespace {
+
+// Pieces under way: one each on its way in, among the ranks, and out, and one in reserve.
+constexpr size_t kSlots = 4;
+
+Status copy_all(devices::DeviceEngine& engine, const std::vector<Segment>& segments,
+                const void* buffer, std::byte* stage, bool to_stage) {
+  auto* const user = static_cast<std::byte*>(const_cast<void*>(buffer));
+  for (const Segment& segment : segments) {
+    std::byte* const here = user + segment.in_buffer;
+    std::byte* const there = stage + segment.in_stage;
+    TUTTI_RETURN_IF_ERROR(to_stage ? engine.copy(there, here, segment.bytes)
+                                   : engine.copy(here, there, segment.bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string StagedCall::what() const {
+  const std::string where = stage_ == nullptr ? "the communicator" : stage_->context().name();
+  return fmt::format("{} of {} {} on {}", collective_name(call_.collective), call_.count,
+                     type_name(call_.type), where);
+}
+
+Status StagedCall::start(StartedFor whom) {
+  on_device_ = false;
+  if (stage_ != nullptr) {
+    const BufferBlocks used = blocks_of(call_.collective, call_.root == rank());
+    const Result<bool> found = stage_->on_device(collective_name(call_.collective),
+                                                 used.send == Blocks::kNone ? nullptr : call_.send,
+                                                 used.recv == Blocks::kNone ? nullptr : call_.recv);
+    if (!found.ok()) return found.status();
+    on_device_ = *found;
+  }
+  pieces_ = on_device_ ? number_of_pieces(call_, comm().ranks()) : 1;
+  next_ = 0;
+  failed_on_host_ = false;
+  agreed_ = pieces_ == 1;
+  agreement_ = nullptr;
+  const Result<bool> listened_to = begin();
+  if (!listened_to.ok()) return listened_to.status();
+  return queue_.submit(*this, ViewQueue::List::kCalls, *listened_to, whom);
+}
+
+// ---- a piece -----------------------------------------------------------------------------------
+
+Status StagedCall::copy_in(Slot& slot) {
+  devices::DeviceEngine& in = stage_->in();
+  TUTTI_RETURN_IF_ERROR(after_mark(in));
+  if (on_device_) {
+    TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.send, call_.send, slot.send.data(), true));
+    TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.recv_in, call_.recv, slot.recv.data(), true));
+  }
+  Result<uint64_t> submission = in.submit();
+  if (!submission.ok()) return submission.status();
+  slot.submission = *submission;
+  return {};
+}
+
+Status StagedCall::begin_piece() {
+  Slot& slot = slots_.emplace_back();
+  slot.piece.call = call_;
+  if (on_device_) {
+    slot.piece = piece_of(call_, rank(), comm().ranks(), next_);
+    for (const auto& [memory, bytes] : {std::pair(&slot.send, slot.piece.send_bytes),
+                                        std::pair(&slot.recv, slot.piece.recv_bytes)}) {
+      Result<Stage::Memory> taken = stage_->take(bytes);
+      if (!taken.ok()) return taken.status();
+      *memory = *std::move(taken);
+    }
+    slot.piece.call.send = slot.send.data();
+    slot.piece.call.recv = slot.recv.data();
+  }
+  ++next_;
+  return stage_ == nullptr ? Status() : copy_in(slot);
+}
+
+// To where it is on its way.
+Result<bool> StagedCall::copied(const Slot& slot) {
+  if (slot.submission == 0) return true;
+  devices::DeviceEngine& engine = slot.state == State::kCopiedIn ? stage_->in() : stage_->out();
+  Result<bool> done = engine.done(slot.submission);
+  if (!done.ok()) return done.status().with_context(what());
+  return done;
+}
+
+Status StagedCall::run_on_host(Slot& slot) {
+  auto operation = std::make_unique<Operation>(comm().executor(), slot.piece.call);
+  if (Status begun = operation->start(StartedFor::kCaller); !begun.ok()) {
+    failed_on_host_ = true;
+    return begun;
+  }
+  slot.operation = std::move(operation);
+  slot.state = State::kRuns;
+  return {};
+}
+
+Status StagedCall::copy_out(Slot& slot) {
+  slot.state = State::kCopiedOut;
+  slot.submission = 0;
+  if (!on_device_ || slot.piece.recv_out.empty()) return {};
+  devices::DeviceEngine& out = stage_->out();
+  TUTTI_RETURN_IF_ERROR(copy_all(out, slot.piece.recv_out, call_.recv, slot.recv.data(), false));
+  Result<uint64_t> submission = out.submit();
+  if (!submission.ok()) return submission.status();
+  slot.submission = *submission;
+  return {};
+}
+
+// Whether it has been handed to the executor, or is further: the next one may come.
+Result<bool> StagedCall::advance(Slot& slot, bool in_turn) {
+  if (slot.state == State::kCopiedIn) {
+    Result<bool> done = copied(slot);
+    if (!done.ok()) return done;
+    if (!*done || !in_turn) return false;
+    if (Status begun = run_on_host(slot); !begun.ok()) return begun;
+    comm().executor().help();
+  }
+  if (slot.state == State::kRuns && slot.operation->done()) {
+    if (!slot.operation->status().ok()) {
+      failed_on_host_ = true;
+      if (pieces_ == 1) return slot.operation->status();
+      return slot.operation->status().with_context(what());
+    }
+    if (Status begun = copy_out(slot); !begun.ok()) return begun;
+  }
+  return true;
+}
+
+// ---- the whole ---------------------------------------------------------------------------------
+
+Status StagedCall::compare() const {
+  for (int peer = 0; peer < comm().ranks(); ++peer) {
+    const CallRecord& theirs = all_[static_cast<size_t>(peer)];
+    if (!differ(own_, theirs)) continue;
+    Transport& transport = comm().transport();
+    return mismatch(name_of(rank(), transport.process(rank())), own_,
+                    name_of(peer, transport.process(peer)), theirs);
+  }
+  return {};
+}
+
+// A call of several pieces could otherwise match several calls of a peer.
+Result<bool> StagedCall::agreed() {
+  if (agreed_) return true;
+  if (agreement_ == nullptr) {
+    own_ = record_of(call_, 0);
+    all_.resize(static_cast<size_t>(comm().ranks()));
+    Call tell;
+    tell.collective = Collective::kAllgather;
+    tell.count = sizeof own_;
+    tell.send = &own_;
+    tell.recv = all_.data();
+    auto agreement = std::make_unique<Operation>(comm().executor(), tell);
+    if (Status begun = agreement->start(StartedFor::kCaller); !begun.ok()) return begun;
+    agreement_ = std::move(agreement);
+  }
+  comm().executor().help();
+  if (!agreement_->done()) return false;
+  if (!agreement_->status().ok()) return agreement_->status().with_context(what());
+  if (Status same = compare(); !same.ok()) return same;
+  agreed_ = true;
+  return true;
+}
+
+Result<Staged::Waits> StagedCall::push() {
+  for (;;) {
+    while (next_ < pieces_ && slots_.size() < kSlots) {
+      if (Status begun = begin_piece(); !begun.ok()) return begun.with_context(what());
+    }
+    Result<bool> in_turn = agreed();
+    if (!in_turn.ok()) return in_turn.status();
+    comm().executor().help();
+    for (Slot& slot : slots_) {
+      in_turn = advance(slot, *in_turn);
+      if (!in_turn.ok()) return in_turn.status();
+    }
+    if (slots_.front().state != State::kCopiedOut) break;
+    const Result<bool> out = copied(slots_.front());
+    if (!out.ok()) return out.status();
+    if (!*out) return Waits::kForDevice;
+    slots_.pop_front();
+    if (slots_.empty() && next_ == pieces_) return Waits::kForNothing;
+  }
+  const bool peers = slots_.front().state == State::kRuns || !agreed_;
+  return peers ? Waits::kForPeers : Waits::kForDevice;
+}
+
+bool StagedCall::wind_up(bool late) {
+  comm().executor().help();
+  if (agreement_ != nullptr && !agreement_->done()) return false;
+  for (Slot& slot : slots_) {
+    if (slot.state == State::kRuns) {
+      if (!slot.operation->done()) return false;
+      continue;
+    }
+    const Result<bool> done = copied(slot);
+    if (done.ok() && *done) continue;
+    if (done.ok() && !late) return false;
+    slot.send.leave();
+    slot.recv.leave();
+  }
+  slots_.clear();
+  return true;
+}
+
+}  // namespace tutti

@@ -1,0 +1,62 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A collective on a view: pieces are copied to the host, run there as any call, and copied back;
+// several are under way at a time.
+#pragma once
+
+#include <deque>
+
+#include "views/pieces.hpp"
+#include "views/staged.hpp"
+
+namespace tutti {
+
+class StagedCall : public Staged {
+ public:
+  StagedCall(ViewQueue& queue, Stage* stage, Call call)
+      : Staged(queue, stage), call_(std::move(call)) {}
+
+  Status start(StartedFor whom) override;
+  [[nodiscard]] std::string what() const override;
+
+ protected:
+  Result<Waits> push() override;
+  bool wind_up(bool late) override;
+  // What the host's call reports has done so already, where it does.
+  [[nodiscard]] bool breaks() const override { return !failed_on_host_ || pieces_ > 1; }
+
+ private:
+  enum class State { kCopiedIn, kRuns, kCopiedOut };
+  struct Slot {
+    State state = State::kCopiedIn;
+    Piece piece;
+    Stage::Memory send;
+    Stage::Memory recv;
+    std::unique_ptr<Operation> operation{};  // null until it has begun
+    uint64_t submission = 0;                 // of its engine; 0: none
+  };
+
+  [[nodiscard]] int rank() const { return comm().rank(); }
+  Status begin_piece();
+  Result<bool> copied(const Slot& slot);
+  Status copy_in(Slot& slot);
+  Status copy_out(Slot& slot);
+  Status run_on_host(Slot& slot);
+  Result<bool> advance(Slot& slot, bool in_turn);
+  Result<bool> agreed();
+  [[nodiscard]] Status compare() const;
+
+  const Call call_;
+  bool on_device_ = false;  // its buffers
+  bool failed_on_host_ = false;
+  uint64_t pieces_ = 1;
+  uint64_t next_ = 0;       // piece to begin
+  std::deque<Slot> slots_;  // in the order of the pieces
+  // Of several pieces: that all ranks have the same, told one another before the first.
+  bool agreed_ = false;
+  std::unique_ptr<Operation> agreement_;
+  CallRecord own_{};
+  std::vector<CallRecord> all_;
+};
+
+}  // namespace tutti

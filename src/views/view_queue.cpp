@@ -1,0 +1,153 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/view_queue.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+
+ViewQueue::ViewQueue(Communicator& comm) : Attended(comm.executor().workers()), comm_(comm) {}
+
+ViewQueue::~ViewQueue() { workers_.forget(*this); }
+
+Status ViewQueue::submit(Staged& staged, List list, bool listened_to, StartedFor whom) {
+  starts();
+  {
+    const std::lock_guard lock(queues_lock_);
+    (list == List::kCalls ? calls_ : messages_).push_back(&staged);
+    outstanding_.fetch_add(1, std::memory_order_release);
+  }
+  if (whom == StartedFor::kCaller) return {};
+  push();  // so that the device begins at once
+  started(listened_to);
+  return {};
+}
+
+// ---- pushing -----------------------------------------------------------------------------------
+
+// Whether anything ended.
+bool ViewQueue::push() {
+  if (idle() || !lock_.try_lock()) return false;
+  std::vector<Staged*> ended;
+  push_calls(ended);
+  push_messages(ended);
+  lock_.unlock();
+  for (Staged* const staged : ended) {
+    staged->end();  // and may be gone
+    outstanding_.fetch_sub(1, std::memory_order_release);
+  }
+  if (!ended.empty()) {
+    // A thread of this process may sleep until this moment.
+    ring(*comm_.transport().bell(comm_.rank()));
+  }
+  return !ended.empty();
+}
+
+void ViewQueue::push_calls(std::vector<Staged*>& ended) {
+  for (;;) {
+    Staged* front = nullptr;
+    {
+      const std::lock_guard lock(queues_lock_);
+      if (!calls_.empty()) front = calls_.front();
+    }
+    if (front == nullptr || !front->run()) return;
+    ended.push_back(front);
+    const std::lock_guard lock(queues_lock_);
+    calls_.pop_front();
+  }
+}
+
+void ViewQueue::push_messages(std::vector<Staged*>& ended) {
+  std::vector<Staged*> now;
+  {
+    const std::lock_guard lock(queues_lock_);
+    now.assign(messages_.begin(), messages_.end());
+  }
+  bool may_send = true;
+  for (Staged* const message : now) {
+    message->may_send_ = may_send;
+    const bool over = message->run();
+    if (!over && message->unsent()) may_send = false;
+    if (!over) continue;
+    ended.push_back(message);
+    const std::lock_guard lock(queues_lock_);
+    messages_.erase(std::ranges::find(messages_, message));
+  }
+}
+
+bool ViewQueue::drive(int worker) {
+  if (!needs(worker)) return false;
+  bool ended = false;
+  while (push()) ended = true;
+  return ended;
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+// The device rings no bell.
+Waiter ViewQueue::waiter() const {
+  Waiter waiter = comm_.executor().waiter();
+  waiter.polls = true;
+  return waiter;
+}
+
+// Whoever pushes ends what there is when the communicator stops, so do not stop here.
+Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
+  Waiter waiter = comm_.messages().waiter_of_caller();
+  waiter.polls = true;
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  waiter.timeout_ms = timeout_ms;
+  return waiter;
+}
+
+Status ViewQueue::wait(Staged& staged, int64_t timeout_ms) {
+  if (staged.done()) return staged.status();
+  Waiter waiter = waiter_of_caller(timeout_ms);
+  const WaitEnd end = attend(staged, waiter);
+  if (end == WaitEnd::kReady) return staged.status();
+  if (end == WaitEnd::kInterrupted) {
+    comm_.health().interrupt(staged.what());
+    waiter.timeout_ms = kNever;
+    waiter.uninterrupted = true;
+    (void)attend(staged, waiter);
+    return staged.status().ok() ? comm_.health().cause() : staged.status();
+  }
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", staged.what(),
+                        timeout_ms);
+}
+
+template <typename Ready>
+Status ViewQueue::wait_for(std::string_view what, const Ready& ready) {
+  Waiter waiter = waiter_of_caller(kNever);
+  const auto pushed = [&] {
+    push();
+    return ready();
+  };
+  WaitEnd end = wait_until(waiter, pushed);
+  if (end == WaitEnd::kReady) return {};
+  comm_.health().interrupt(what);
+  waiter.uninterrupted = true;
+  (void)wait_until(waiter, pushed);
+  return comm_.health().cause();
+}
+
+Status ViewQueue::drain() {
+  return wait_for("waiting for calls on device queues", [this] { return idle(); });
+}
+
+Status ViewQueue::flush_sends() {
+  return wait_for("waiting for sends on device queues", [this] { return !has_unsent(); });
+}
+
+bool ViewQueue::has_unsent() {
+  if (idle() || !lock_.try_lock()) return !idle();
+  bool unsent = false;
+  {
+    const std::lock_guard lock(queues_lock_);
+    for (const Staged* const message : messages_) unsent = unsent || message->unsent();
+  }
+  lock_.unlock();
+  return unsent;
+}
+
+}  // namespace tutti

@@ -1,0 +1,58 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The calls on the views of one communicator. Collectives run one after the other, in the order in
+// which they were made on any view or, while there are some, on the communicator itself. Messages
+// go on side by side, but no send overtakes another. Whoever waits pushes them, or the first
+// worker.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "core/brief_lock.hpp"
+#include "views/staged.hpp"
+
+namespace tutti {
+
+class ViewQueue : public Attended {
+ public:
+  // `comm` outlives it.
+  explicit ViewQueue(Communicator& comm);
+  ~ViewQueue() override;
+
+  [[nodiscard]] Communicator& comm() const { return comm_; }
+  [[nodiscard]] bool idle() const { return outstanding_.load(std::memory_order_acquire) == 0; }
+
+  // Begins it; it stays in place until done.
+  enum class List { kCalls, kMessages };
+  Status submit(Staged& staged, List list, bool listened_to, StartedFor whom);
+  Status wait(Staged& staged, int64_t timeout_ms);
+  // Until none is left, or none but messages that have been handed over. Longest as a call waits.
+  Status drain();
+  Status flush_sends();
+
+  void help() override { push(); }
+  bool drive(int worker) override;
+  [[nodiscard]] Waiter waiter() const override;
+
+ private:
+  [[nodiscard]] bool has_work(int worker) const override { return worker == 0 && !idle(); }
+  [[nodiscard]] bool held() const override { return lock_.held(); }
+  void lacks_worker(const Status& why) override { comm_.health().lack(why); }
+  bool push();
+  void push_calls(std::vector<Staged*>& ended);
+  void push_messages(std::vector<Staged*>& ended);
+  bool has_unsent();
+  template <typename Ready>
+  Status wait_for(std::string_view what, const Ready& ready);
+  [[nodiscard]] Waiter waiter_of_caller(int64_t timeout_ms) const;
+
+  Communicator& comm_;
+  BriefLock lock_;                // of who pushes
+  BriefLock queues_lock_;         // for a moment
+  std::deque<Staged*> calls_;     // guarded by queues_lock_; the front is pushed under lock_
+  std::deque<Staged*> messages_;  // guarded by queues_lock_; pushed under lock_
+  std::atomic<size_t> outstanding_{0};
+};
+
+}  // namespace tutti
