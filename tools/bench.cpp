@@ -34,6 +34,8 @@ struct Options {
   int ranks = 0;
   Plan plan;
   std::string form = "blocking";
+  std::string device;
+  int device_index = 0;
   std::string json;
   std::string csv;
   std::string plot;
@@ -205,6 +207,12 @@ void run_bench(Options& options) {
   const Heading heading{session.ranks, options.form,    plan.in_place, plan.check, plan.buffers,
                         plan.shared,   plan.huge_pages, plan.skew_us,  plan.root};
   if (session.rank == 0) fmt::print("{}", heading_text(heading));
+  std::unique_ptr<Device> device;
+  if (!options.device.empty()) {
+    device = need(Device::open(options.device, options.device_index, session.comm));
+    plan.device = device.get();
+    if (session.rank == 0) fmt::print("# buffers on {}, staged through the host\n", device->name());
+  }
   const Results results = measure_all(cases, session, plan);
   if (session.rank != 0) return;
   write_file(options.json, to_json(heading, results.measurements, results.skipped));
@@ -251,6 +259,12 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
       "--huge-pages", o->plan.huge_pages,
       "Ask for huge pages for buffers, which are then multiples of 2 MiB: steadier times "
       "from 16 MB on, and faster reads of peers' buffers");
+  bench->add_option("--device", o->device,
+                    "Buffers in the memory of a device, and calls on a queue of it: opencl or "
+                    "level-zero");
+  bench->add_option("--index", o->device_index, "Which device, as tutti info numbers them")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   bench->add_flag("-q,--in-place", o->plan.in_place, "Send and receive in the same buffer");
   bench->add_option("--root", o->plan.root, "Root of broadcast, reduce, gather and scatter")
       ->check(CLI::NonNegativeNumber)

@@ -6,6 +6,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "core/topology.hpp"
+#include "devices/device.hpp"
 #include "env/env.hpp"
 #include "kernels/reduce_host.hpp"
 #include "select/selector.hpp"
@@ -54,6 +55,30 @@ Json collect_transports() {
                     {"summary", kind->summary},
                     {"available", available.ok()},
                     {"why_not", available.message()}});
+  }
+  return json;
+}
+
+Json collect_devices() {
+  Json json = Json::array();
+  for (const tutti::devices::DeviceApi* const api : tutti::devices::device_apis()) {
+    const tutti::Status opened = api->open();
+    Json devices = Json::array();
+    for (const tutti::devices::DeviceFacts& facts : api->devices()) {
+      devices.push_back({{"index", facts.index},
+                         {"part_of", facts.parent < 0 ? Json(nullptr) : Json(facts.parent)},
+                         {"name", facts.name},
+                         {"driver", facts.driver},
+                         {"memory_bytes", facts.memory_bytes},
+                         {"float64", facts.fp64},
+                         {"ipc", facts.ipc},
+                         {"tells_place", facts.tells_place},
+                         {"kernels", facts.kernels}});
+    }
+    json.push_back({{"api", api->name},
+                    {"available", opened.ok()},
+                    {"why_not", opened.message()},
+                    {"devices", std::move(devices)}});
   }
   return json;
 }

@@ -9,6 +9,7 @@
 nlohmann::ordered_json collect_cores();       // object: usable, online, quota (null: none)
 nlohmann::ordered_json collect_topology();    // object; has "error" if hwloc failed
 nlohmann::ordered_json collect_kernels();     // object: isa, isas
+nlohmann::ordered_json collect_devices();     // array, by API
 nlohmann::ordered_json collect_transports();  // array, best first
 nlohmann::ordered_json collect_algorithms();  // array, in the order of the registry
 // object: file and choices (null: none), machine by name; has "error" if the file cannot be used

@@ -80,6 +80,31 @@ void print_transports(const Json& transports) {
   }
 }
 
+std::string kernels_text(const std::string& kernels) {
+  return kernels.empty() ? "no kernels" : "kernels from " + kernels;
+}
+
+void print_devices(const Json& apis) {
+  fmt::print("\nDevices (docs/devices.md)\n");
+  for (const Json& api : apis) {
+    const std::string name = text_of(api["api"]);
+    if (!api["available"].get<bool>()) {
+      fmt::print("  {:<12} not available: {}\n", name, text_of(api["why_not"]));
+    }
+    for (const Json& device : api["devices"]) {
+      const std::string part =
+          device["part_of"].is_null() ? "" : fmt::format(", part of {}", device["part_of"].dump());
+      fmt::print("  {:<12} {}: {}{}; {}, {}, {}, {}\n", name, device["index"].get<int>(),
+                 text_of(device["name"]), part,
+                 tutti::format_size(device["memory_bytes"].get<uint64_t>()),
+                 kernels_text(text_of(device["kernels"])),
+                 device["float64"].get<bool>() ? "float64" : "no float64",
+                 device["ipc"].get<bool>() ? "IPC" : "no IPC");
+      fmt::print("  {:<12} driver {}\n", "", text_of(device["driver"]));
+    }
+  }
+}
+
 void print_algorithms(const Json& algorithms) {
   fmt::print("\nAlgorithms (*: reduces in rank order, as TUTTI_STRICT=1 demands)\n");
   for (const Json& algorithm : algorithms) {
@@ -169,6 +194,7 @@ void run_info(const Options& options) {
     info["topology"] = collect_topology();
     info["kernels"] = collect_kernels();
     info["transports"] = collect_transports();
+    info["devices"] = collect_devices();
     info["algorithms"] = collect_algorithms();
     info["tuning"] = collect_tuning();
   }
@@ -182,6 +208,7 @@ void run_info(const Options& options) {
     fmt::print("tutti {}\n", tutti_version_string());
     print_machine(info["topology"], info["cores"], info["kernels"]);
     print_transports(info["transports"]);
+    print_devices(info["devices"]);
     print_algorithms(info["algorithms"]);
     print_tuning(info["tuning"]);
     print_variables_briefly(info["variables"], info["notices"]);

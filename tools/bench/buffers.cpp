@@ -19,7 +19,38 @@ Buffers::Buffers(const Case& measured, const Setting& setting)
     : case_(measured),
       setting_(setting),
       counts_(static_cast<size_t>(setting.ranks), measured.count) {
-  for (size_t set = 0; set < setting.buffers; ++set) calls_.push_back(allocate_set());
+  for (size_t set = 0; set < setting.buffers; ++set) {
+    host_calls_.push_back(allocate_set());
+    Call& call = calls_.emplace_back(host_calls_.back());
+    if (setting_.device == nullptr) continue;
+    call.send = on_device(call.send);
+    call.recv = on_device(call.recv);
+  }
+}
+
+// Of an address in a buffer of the host, that in its twin.
+void* Buffers::on_device(const void* host) const {
+  const auto* const address = static_cast<const std::byte*>(host);
+  for (const Twin& twin : twins_) {
+    if (address < twin.host || address >= twin.host + twin.bytes) continue;
+    return static_cast<std::byte*>(twin.memory.get()) + (address - twin.host);
+  }
+  return nullptr;
+}
+
+void Buffers::upload(size_t set) {
+  if (setting_.device == nullptr) return;
+  const size_t size = tutti_type_size(case_.type);
+  const Call& host = host_calls_[set];
+  setting_.device->copy(calls_[set].recv, host.recv, elements(case_.collective->recv) * size);
+  setting_.device->copy(const_cast<void*>(calls_[set].send), host.send,
+                        elements(case_.collective->send) * size);
+}
+
+void Buffers::download(size_t set) {
+  if (setting_.device == nullptr) return;
+  setting_.device->copy(host_calls_[set].recv, calls_[set].recv,
+                        elements(case_.collective->recv) * tutti_type_size(case_.type));
 }
 
 void* Buffers::allocate(size_t count) {
@@ -35,6 +66,11 @@ void* Buffers::allocate(size_t count) {
   if (memory == nullptr) throw std::bad_alloc();
   if (setting_.huge_pages) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish
   memory_.emplace_back(memory, Free{setting_.shared ? setting_.comm : nullptr});
+  if (setting_.device != nullptr) {
+    twins_.push_back({static_cast<std::byte*>(memory), rounded,
+                      std::unique_ptr<void, FreeOnDevice>(setting_.device->allocate(rounded),
+                                                          FreeOnDevice{setting_.device})});
+  }
   return memory_.back().get();
 }
 
@@ -79,13 +115,14 @@ Pattern Buffers::input(int rank) const {
 }
 
 void Buffers::prepare(size_t set) {
-  const Call& call = calls_[set];
+  const Call& call = host_calls_[set];
   Pattern::poison(case_.type).fill(call.recv, 0, elements(case_.collective->recv));
   const bool is_source =
       case_.collective->outcome == Outcome::kFromRoot && setting_.rank == setting_.root;
   if (is_source) input(setting_.rank).fill(call.recv, 0, case_.count);
   // The table's calls see a send buffer as const; the memory is this object's.
   input(setting_.rank).fill(const_cast<void*>(call.send), 0, elements(case_.collective->send));
+  upload(set);
 }
 
 // One block after the other, rank r's being its own data from element `first` on.
@@ -107,8 +144,13 @@ std::optional<Mismatch> Buffers::check_all_ranks(const Call& call, size_t first)
   return found;
 }
 
-std::optional<Mismatch> Buffers::check(size_t set) const {
-  const Call& call = calls_[set];
+std::optional<Mismatch> Buffers::check(size_t set) {
+  download(set);
+  return find_mismatch(set);
+}
+
+std::optional<Mismatch> Buffers::find_mismatch(size_t set) const {
+  const Call& call = host_calls_[set];
   const size_t own = static_cast<size_t>(setting_.rank) * case_.count;
   const bool at_root = setting_.rank == setting_.root;
   const int previous = (setting_.rank + setting_.ranks - 1) % setting_.ranks;

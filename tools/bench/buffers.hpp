@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tools/bench/collectives.hpp"
+#include "tools/bench/device.hpp"
 #include "tools/bench/pattern.hpp"
 
 namespace tutti::bench {
@@ -36,6 +37,7 @@ struct Setting {
   size_t buffers;  // sets that calls use in turn
   bool shared;     // of tutti_alloc, which peers can read
   bool huge_pages;
+  Device* device;  // the calls' buffers are on it; null: on the host
 };
 
 class Buffers {
@@ -46,7 +48,7 @@ class Buffers {
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }  // one per set
   // Fresh input, and a receive buffer that no call has written yet.
   void prepare(size_t set);
-  [[nodiscard]] std::optional<Mismatch> check(size_t set) const;
+  [[nodiscard]] std::optional<Mismatch> check(size_t set);
 
  private:
   struct Free {
@@ -58,8 +60,22 @@ class Buffers {
   };
   using Memory = std::unique_ptr<void, Free>;
 
+  struct FreeOnDevice {
+    Device* device;
+    void operator()(void* memory) const { device->free(memory); }
+  };
+  struct Twin {
+    std::byte* host;
+    size_t bytes;
+    std::unique_ptr<void, FreeOnDevice> memory;
+  };
+
   Call allocate_set();
   void* allocate(size_t count);
+  [[nodiscard]] void* on_device(const void* host) const;
+  void upload(size_t set);
+  void download(size_t set);
+  [[nodiscard]] std::optional<Mismatch> find_mismatch(size_t set) const;
   [[nodiscard]] size_t elements(Blocks blocks) const;
   [[nodiscard]] Pattern input(int rank) const;
   [[nodiscard]] std::optional<Mismatch> check_all_ranks(const Call& call, size_t first) const;
@@ -68,7 +84,9 @@ class Buffers {
   Setting setting_;
   std::vector<size_t> counts_;
   std::vector<Memory> memory_;
-  std::vector<Call> calls_;
+  std::vector<Twin> twins_;       // of memory_, if there is a device
+  std::vector<Call> host_calls_;  // what is filled and compared
+  std::vector<Call> calls_;       // what is called: the same, or on the device
 };
 
 }  // namespace tutti::bench

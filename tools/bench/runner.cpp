@@ -206,9 +206,9 @@ Result<std::variant<Measurement, Skipped>> Runner::run(const Case& measured) {
   std::optional<Buffers> buffers;
   Status allocated;
   try {
-    buffers.emplace(measured,
-                    Setting{comm_, rank_, ranks_, plan_.root, plan_.in_place && collective.in_place,
-                            plan_.buffers, plan_.shared, plan_.huge_pages});
+    buffers.emplace(measured, Setting{plan_.device != nullptr ? plan_.device->view() : comm_, rank_,
+                                      ranks_, plan_.root, plan_.in_place && collective.in_place,
+                                      plan_.buffers, plan_.shared, plan_.huge_pages, plan_.device});
     for (size_t set = 0; set < plan_.buffers; ++set) buffers->prepare(set);
   } catch (const std::bad_alloc&) {
     allocated = Status::format(Code::kOutOfMemory, "rank {} has no memory for {} sets of buffers",

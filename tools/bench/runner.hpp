@@ -33,6 +33,7 @@ struct Plan {
   bool together = false;      // a sample is a call on each set, all under way at once
   bool check_each = false;    // compare after every call, not only before and after timing
   bool counts_wrong = false;  // a wrong result is counted and is no error
+  Device* device = nullptr;   // where the buffers are, and on whose queue the calls
 };
 
 struct Measurement {

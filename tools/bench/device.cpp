@@ -1,0 +1,83 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/device.hpp"
+
+#include <new>
+#include <stdexcept>
+
+#include "core/wait.hpp"
+#include "devices/device.hpp"
+
+namespace tutti::bench {
+namespace {
+
+constexpr int64_t kLongestCopyMs = 60'000;
+
+std::string known_apis() {
+  std::string names;
+  for (const devices::DeviceApi* const api : devices::device_apis()) {
+    names += (names.empty() ? "" : ", ") + std::string(api->name);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> Device::open(std::string_view api, int index, tutti_comm_t comm) {
+  const devices::DeviceApi* const known = devices::device_api(api);
+  if (known == nullptr) {
+    return Status::format(Code::kInvalidArgument, "--device is '{}', expected one of: {}", api,
+                          known_apis());
+  }
+  TUTTI_RETURN_IF_ERROR(known->open());
+  auto made = known->make(index);
+  if (!made.ok()) return made.status();
+  std::unique_ptr<Device> device(new Device);
+  device->context_ = *std::move(made);
+  auto engine = device->context_->make_engine(devices::EngineKind::kCopy);
+  if (!engine.ok()) return engine.status();
+  device->engine_ = *std::move(engine);
+  TUTTI_RETURN_IF_ERROR(device->make_view(comm));
+  return device;
+}
+
+Status Device::make_view(tutti_comm_t comm) {
+  const devices::NativeQueue& native = context_->native();
+  tutti_queue queue = TUTTI_QUEUE_INIT;
+  queue.api = static_cast<tutti_device_api>(devices::device_api_id(context_->api()));
+  queue.context = native.context;
+  queue.device = native.device;
+  queue.queue = native.queue;
+  queue.flags = native.immediate ? TUTTI_QUEUE_IMMEDIATE : 0;
+  const tutti_status status = tutti_comm_view(comm, &queue, &view_);
+  if (status == TUTTI_OK) return {};
+  return {static_cast<Code>(status), tutti_last_error()};
+}
+
+Device::~Device() { tutti_comm_destroy(view_); }
+
+std::string Device::name() const { return context_->name(); }
+
+void* Device::allocate(size_t bytes) {
+  void* memory = nullptr;
+  if (tutti_alloc(view_, bytes, &memory) != TUTTI_OK) throw std::bad_alloc();
+  return memory;
+}
+
+void Device::free(void* memory) { tutti_free(view_, memory); }
+
+void Device::copy(void* dst, const void* source, size_t bytes) {
+  if (bytes == 0) return;
+  Status status = engine_->copy(dst, source, bytes);
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+  const Result<uint64_t> submission = engine_->submit();
+  for (const int64_t deadline_ms = now_ms() + kLongestCopyMs; submission.ok();) {
+    const Result<bool> done = engine_->done(*submission);
+    if (done.ok() && *done) return;
+    if (!done.ok()) throw std::runtime_error(std::string(done.status().message()));
+    if (now_ms() >= deadline_ms) throw std::runtime_error(name() + ": a copy does not end");
+    give_way();
+  }
+  throw std::runtime_error(std::string(submission.status().message()));
+}
+
+}  // namespace tutti::bench
