@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-class JoinedTransport final : public Transport {
+class JoinedTransport final : public Transport, private Recovery {
  public:
   JoinedTransport(int rank, Hosts hosts, int lanes, std::unique_ptr<Transport> host,
                   std::unique_ptr<Transport> network);
@@ -34,21 +34,18 @@ class JoinedTransport final : public Transport {
   [[nodiscard]] std::string_view name() const override { return name_; }
   // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override;
-  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
-    return std::unique_ptr<Window>();
-  }
-  void* allocate_shared(uint64_t bytes) override { return host_->allocate_shared(bytes); }
-  void free_shared(void* memory) override { host_->free_shared(memory); }
-  // Of the ranks of this host.
-  SharedState* shared_state() override { return host_->shared_state(); }
+  Recovery& recovery() override { return *this; }
   // Of a rank on this host.
   Bell* bell(int rank) override { return host_->bell(hosts_.place(rank)); }
   Sleepers* sleepers() override { return host_->sleepers(); }
   void notify() override { host_->notify(); }
   [[nodiscard]] const PeerProcess& process(int rank) const override;
-  void has_failed(Code why) override { network_->has_failed(why); }
 
  private:
+  // Of the ranks of this host.
+  SharedState* shared_state() override { return host_->recovery().shared_state(); }
+  void has_failed(Code why) override { network_->recovery().has_failed(why); }
+
   const int rank_;
   const Hosts hosts_;
   const int lanes_;
@@ -66,10 +63,7 @@ class ColumnTransport final : public Transport {
   Result<std::unique_ptr<Endpoint>> open_endpoint(int lane) override {
     return joined_.open_column_endpoint(lane);
   }
-  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
-    return std::unique_ptr<Window>();
-  }
-  SharedState* shared_state() override { return joined_.shared_state(); }
+  Recovery& recovery() override { return joined_.recovery(); }
   Bell* bell(int rank) override { return joined_.bell(rank_of(rank)); }
   Sleepers* sleepers() override { return joined_.sleepers(); }
   void notify() override { joined_.notify(); }

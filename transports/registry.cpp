@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The list of transports: each folder defines `extern const TransportKind <name>_transport`.
+#include <algorithm>
 #include <array>
 
 #include "transports/transport.hpp"
@@ -18,6 +19,10 @@ std::span<const TransportKind* const> transport_kinds() {
 #undef TUTTI_TRANSPORT
   });
   return kinds;
+}
+
+const TransportKind& host_kind() {
+  return **std::ranges::find(transport_kinds(), Reach::kHost, &TransportKind::reach);
 }
 
 }  // namespace tutti

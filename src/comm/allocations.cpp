@@ -51,10 +51,10 @@ Allocations::~Allocations() {
   for (const auto& [memory, origin] : origins_) release(memory, origin);
 }
 
-Result<void*> Allocations::obtain(size_t bytes, Transport& transport, Origin& origin) {
+Result<void*> Allocations::obtain(size_t bytes, SharedMemory& shared, Origin& origin) {
   if (bytes >= kLeastShared) {
     origin = {Source::kTransport, 0};
-    if (void* const shared = transport.allocate_shared(bytes)) return shared;
+    if (void* const memory = shared.allocate(bytes)) return memory;
   }
   if (bytes < kHugePage) {
     origin = {Source::kHeap, 0};
@@ -64,23 +64,23 @@ Result<void*> Allocations::obtain(size_t bytes, Transport& transport, Origin& or
   return map(origin.mapped);
 }
 
-Result<void*> Allocations::allocate(size_t bytes, Transport& transport) {
+Result<void*> Allocations::allocate(size_t bytes, SharedMemory& shared) {
   if (bytes == 0) return static_cast<void*>(nullptr);
   if (bytes > kMost) return no_memory(bytes);
   Origin origin{};
-  const Result<void*> memory = obtain(bytes, transport, origin);
+  const Result<void*> memory = obtain(bytes, shared, origin);
   if (!memory.ok()) return memory;
   try {
     origins_.emplace(*memory, origin);
   } catch (const std::bad_alloc&) {
-    if (origin.source == Source::kTransport) transport.free_shared(*memory);
+    if (origin.source == Source::kTransport) shared.free(*memory);
     release(*memory, origin);
     return no_memory(bytes);
   }
   return memory;
 }
 
-Status Allocations::free(void* memory, Transport& transport) {
+Status Allocations::free(void* memory, SharedMemory& shared) {
   if (memory == nullptr) return {};
   const auto found = origins_.find(memory);
   if (found == origins_.end()) {
@@ -88,7 +88,7 @@ Status Allocations::free(void* memory, Transport& transport) {
                           "{} is not memory that this communicator has given and not yet got back",
                           memory);
   }
-  if (found->second.source == Source::kTransport) transport.free_shared(memory);
+  if (found->second.source == Source::kTransport) shared.free(memory);
   release(memory, found->second);
   origins_.erase(found);
   return {};

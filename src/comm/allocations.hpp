@@ -1,15 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory that a communicator gives to its user, with an account of it: what is not given back by
-// then goes with the communicator. From kLeastShared on it is such as the peers can read, if the
-// transport has any.
+// then goes with the communicator. From kLeastShared on it is such as the peers can read, if there
+// is any.
 #pragma once
 
 #include <cstddef>
 #include <unordered_map>
 
 #include "core/status.hpp"
-#include "transports/transport.hpp"
+#include "transports/shared_memory.hpp"
 
 namespace tutti {
 
@@ -21,9 +21,9 @@ class Allocations {
   Allocations& operator=(const Allocations&) = delete;
 
   // Zeroed and present in memory; null for 0 bytes.
-  Result<void*> allocate(size_t bytes, Transport& transport);
-  // Gives back what allocate() gave from the same transport; null is nothing.
-  Status free(void* memory, Transport& transport);
+  Result<void*> allocate(size_t bytes, SharedMemory& shared);
+  // Gives back what allocate() gave from the same memory; null is nothing.
+  Status free(void* memory, SharedMemory& shared);
 
  private:
   enum class Source { kHeap, kPages, kTransport };
@@ -32,7 +32,7 @@ class Allocations {
     size_t mapped;  // of pages
   };
   static void release(void* memory, const Origin& origin);
-  static Result<void*> obtain(size_t bytes, Transport& transport, Origin& origin);
+  static Result<void*> obtain(size_t bytes, SharedMemory& shared, Origin& origin);
 
   std::unordered_map<void*, Origin> origins_;
 };

@@ -143,19 +143,19 @@ Status Communicator::connect(Exchange& exchange) {
   const TransportConfig transport_config{
       .lanes = (*workers)->size(),
       .channels = (*workers)->size() + 1,
-      .sizes = {.slot_bytes = slot_bytes_for(environment, most_ranks),
-                .window_bytes = environment.window_bytes,
-                .traded_bytes = traded_bytes_for(environment, most_ranks)},
-      .pulls = pulls_for(environment),
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .global_ranks = config_.global_ranks,
-      .provider = environment.ofi_provider,
-      .interfaces = environment.net_interfaces,
-      .limits_providers = !environment.fi_provider.empty(),
-      .nics = nics_of(environment),
-      .staging = environment.staging,
-      .crowded = local_ranks > agreed->cores};
+      .shared = {.sizes = {.slot_bytes = slot_bytes_for(environment, most_ranks),
+                           .window_bytes = environment.window_bytes,
+                           .traded_bytes = traded_bytes_for(environment, most_ranks)},
+                 .pulls = pulls_for(environment),
+                 .staging = environment.staging,
+                 .oversubscribed = local_ranks > agreed->cores},
+      .network = {.provider = environment.ofi_provider,
+                  .interfaces = environment.net_interfaces,
+                  .limits_providers = !environment.fi_provider.empty(),
+                  .nics = nics_of(environment)}};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();
@@ -295,7 +295,7 @@ Status Communicator::watch_peers(Exchange& exchange) {
     line_regroup_ = regroup.get();
     regroup_ = std::move(regroup);
   } else {
-    regroup_ = regroup_in_memory(rank_, connection_.transport->regroup_board(),
+    regroup_ = regroup_in_memory(rank_, connection_.transport->recovery().regroup_board(),
                                  [this](int peer) { return is_gone(peer); });
   }
   if (peers.empty() && control_ == nullptr) return {};

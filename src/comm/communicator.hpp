@@ -52,6 +52,8 @@ class Communicator {
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
   [[nodiscard]] Transport& transport() { return *connection_.transport; }
+  // Of the ranks of this host.
+  [[nodiscard]] SharedMemory& shared_memory() { return *connection_.within().shared_memory(); }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
   // For texts.
   [[nodiscard]] std::string name() const;

@@ -126,10 +126,6 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
 
 }  // namespace
 
-const TransportKind& host_kind() {
-  return **std::ranges::find(transport_kinds(), Reach::kHost, &TransportKind::reach);
-}
-
 Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
                            const TransportConfig& config) {
   Connection connection;

@@ -17,10 +17,12 @@ struct Connection {
   std::unique_ptr<Transport> transport;
   // The same, if the ranks are on several hosts; else null.
   JoinedTransport* joined = nullptr;
-};
 
-// The transport of ranks that share a host.
-const TransportKind& host_kind();
+  // Of the ranks of this host.
+  [[nodiscard]] Transport& within() const {
+    return joined != nullptr ? joined->host() : *transport;
+  }
+};
 
 // Collective. `hosts` is what the ranks' marks say; ranks of one mark that turn out not to share
 // memory after all are treated as on hosts of their own.

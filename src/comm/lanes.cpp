@@ -18,11 +18,18 @@ Result<Choose> chooser(const Environment& environment, const Machine& machine, A
   });
 }
 
-Limits limits_on(Transport& transport, int most_ranks, const ChoiceSettings& choice) {
+Limits limits_on(const SharedMemory& memory, int most_ranks, const ChoiceSettings& choice) {
   Limits limits = limits_of(choice.environment, most_ranks, choice.cores);
-  limits.pulls = transport.can_pull();
+  limits.pulls = memory.can_pull();
   limits.pull_readers = readers_for(choice.environment, choice.local_ranks, choice.cores);
   return limits;
+}
+
+// Null if the ranks share no memory.
+Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
+  SharedMemory* const memory = transport.shared_memory();
+  if (memory == nullptr) return std::unique_ptr<Window>();
+  return memory->open_window(lane);
 }
 
 // None if there is one, or the domain of some rank is not known.
@@ -55,16 +62,15 @@ bool Lanes::in_column() const {
 }
 
 Status Lanes::choose_by(const ChoiceSettings& choice) {
-  Transport& within =
-      connection_.joined != nullptr ? connection_.joined->host() : *connection_.transport;
+  const SharedMemory& memory = *connection_.within().shared_memory();
   const int most_ranks =
       connection_.joined != nullptr ? connection_.joined->hosts().most_on_a_host() : ranks_;
-  limits_ = limits_on(within, most_ranks, choice);
+  limits_ = limits_on(memory, most_ranks, choice);
   std::vector<int> here(static_cast<size_t>(ranks_));
   std::iota(here.begin(), here.end(), 0);
   if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
   domains_ = domains_among(choice.domains, std::move(here));
-  can_view_ = within.can_view();
+  can_view_ = memory.can_view();
   crowded_ = choice.crowded();
   staging_ = choice.environment.staging;
   Environment selecting = choice.environment;
@@ -132,7 +138,7 @@ Status Lanes::open(int count) {
 
 Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   Transport& transport = *connection_.transport;
-  auto window = transport.open_window(lane);
+  auto window = window_of(transport, lane);
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
@@ -151,7 +157,7 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(Scope scope, int lane) {
   const Hosts& hosts = connection_.joined->hosts();
   const bool on_host = scope == Scope::kHost;
   Transport& transport = on_host ? connection_.joined->host() : static_cast<Transport&>(*column_);
-  auto window = transport.open_window(lane);
+  auto window = window_of(transport, lane);
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();

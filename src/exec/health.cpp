@@ -29,14 +29,14 @@ Status cause_in(const SharedState& shared) {
 }  // namespace
 
 Health::Health(int rank, Transport& transport)
-    : rank_(rank), transport_(transport), shared_(transport.shared_state()) {}
+    : rank_(rank), transport_(transport), shared_(transport.recovery().shared_state()) {}
 
 Status Health::cause() const {
   const std::lock_guard lock(mutex_);
   // A cause that a peer shared came before ours whenever both exist: fail() shares first.
   if (cause_.ok() && shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0) {
     Status cause = cause_in(*shared_);
-    transport_.has_failed(cause.code());
+    transport_.recovery().has_failed(cause.code());
     return cause;
   }
   return cause_;
@@ -82,7 +82,7 @@ bool Health::stop_for(const Status& cause) {
     share(cause);
     if (shared_ == nullptr || shared_->cause_rank == static_cast<uint32_t>(rank_)) cause_ = cause;
   }
-  transport_.has_failed(cause.code());
+  transport_.recovery().has_failed(cause.code());
   stop_.store(1, std::memory_order_release);
   // Unconditionally: a sleeper must not miss this one.
   std::atomic_thread_fence(std::memory_order_seq_cst);

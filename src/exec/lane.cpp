@@ -267,7 +267,7 @@ void Lane::fetch_next_of(int peer) {
 bool Lane::was_not_stopped() {
   if (!part_->schedule.shows_buffers) return true;
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (transport_.shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
+  if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
   return fail({Code::kAborted, "the communicator was stopped during the call"});
 }
 

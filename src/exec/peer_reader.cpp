@@ -15,7 +15,8 @@ Result<bool> PeerReader::refused(const Status& why, int peer, std::byte* dst, ui
     return Status(Code::kPeerFailed, names_.of(peer) + " has died");
   }
   // Of a communicator that was stopped, peers may have given up their buffers.
-  const bool stopped = transport_.shared_state()->stop.load(std::memory_order_acquire) != 0;
+  const bool stopped =
+      transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) != 0;
   if (!said_asking_ && !stopped) {
     said_asking_ = true;
     log::warn("a buffer of {} cannot be read directly ({}): it is handed over, which is slower",

@@ -103,7 +103,7 @@ struct PlanContext {
   int ranks = 1;
   int lanes = 1;
   Limits limits;
-  bool can_view = false;  // Transport::can_view()
+  bool can_view = false;  // SharedMemory::can_view()
   const Choose* choose = nullptr;
   // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
   // for a scope that this rank is not in.

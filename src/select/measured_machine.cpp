@@ -9,7 +9,7 @@
 
 #include "core/least_seconds.hpp"
 #include "select/tuning.hpp"
-#include "transports/shm/pull.hpp"
+#include "transports/transport.hpp"
 
 namespace tutti {
 namespace {
@@ -41,7 +41,7 @@ Machine measured_machine(const Environment& environment) {
   machine.copy_memory_s = rounded(copy_byte_s(), machine.copy_memory_s);
   if (const uint64_t bytes = this_machine().l2_bytes; bytes > 0) machine.cache_bytes = bytes;
   if (!environment.pull.value_or(true)) return machine;
-  const std::optional<shm::PullCosts> pulls = shm::measure_pulls();
+  const std::optional<PullCosts> pulls = host_kind().pull_costs();
   if (!pulls) return machine;
   machine.pull_s = rounded(pulls->start_s, machine.pull_s);
   // The kernel's part of a byte's cost is the same wherever the byte is.

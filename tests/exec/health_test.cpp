@@ -10,23 +10,22 @@ namespace tutti {
 namespace {
 
 // Memory that ranks of a host share, and nothing else.
-class OnlyShared final : public Transport {
+class OnlyShared final : public Transport, private Recovery {
  public:
   explicit OnlyShared(SharedState& state) : state_(state) {}
   [[nodiscard]] std::string_view name() const override { return "only shared"; }
   Result<std::unique_ptr<Endpoint>> open_endpoint(int /*channel*/) override {
     return std::unique_ptr<Endpoint>();
   }
-  Result<std::unique_ptr<Window>> open_window(int /*lane*/) override {
-    return std::unique_ptr<Window>();
-  }
-  SharedState* shared_state() override { return &state_; }
+  Recovery& recovery() override { return *this; }
   Bell* bell(int /*rank*/) override { return nullptr; }
   Sleepers* sleepers() override { return nullptr; }
   void notify() override {}
   [[nodiscard]] const PeerProcess& process(int /*rank*/) const override { return process_; }
 
  private:
+  SharedState* shared_state() override { return &state_; }
+
   SharedState& state_;
   const PeerProcess process_;
 };

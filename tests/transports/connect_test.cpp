@@ -56,10 +56,11 @@ TEST_P(Connect, APidfdTellsOfTheDeathOfItsProcessOnly) {
 
 TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
   run_connected(*GetParam(), 5, 2, [](const Connected& self) {
+    SharedMemory* const memory = self.transport.shared_memory();
+    if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
     for (int lane = 0; lane < 2; ++lane) {
-      auto window = self.transport.open_window(lane);
+      auto window = memory->open_window(lane);
       ASSERT_TRUE(window.ok()) << error_of(window);
-      if (*window == nullptr) GTEST_SKIP() << "this transport shares no memory";
       ASSERT_EQ((*window)->ranks().size(), 5u);
       EXPECT_EQ((*window)->ranks()[0].staging, nullptr);
       ASSERT_TRUE((*window)->map_slots().ok());
@@ -96,9 +97,11 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
 
 TEST_P(Connect, RanksPullFromOneAnother) {
   run_connected(*GetParam(), 3, 1, [](const Connected& self) {
-    auto window = self.transport.open_window(0);
+    SharedMemory* const memory = self.transport.shared_memory();
+    if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
+    auto window = memory->open_window(0);
     ASSERT_TRUE(window.ok()) << error_of(window);
-    if (!self.transport.can_pull()) GTEST_SKIP() << "ranks cannot read one another's memory";
+    if (!memory->can_pull()) GTEST_SKIP() << "ranks cannot read one another's memory";
     std::vector<uint32_t> mine(100'000);
     for (size_t i = 0; i < mine.size(); ++i)
       mine[i] = static_cast<uint32_t>(i) * 3 + static_cast<uint32_t>(self.rank);
@@ -129,24 +132,27 @@ TEST_P(Connect, NobodyPullsWhereItIsNotWanted) {
     auto exchange = meet(id, rank, 2);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     tutti::TransportConfig config = config_of(1);
-    config.pulls = false;
+    config.shared.pulls = false;
     auto transport = GetParam()->connect(**exchange, config);
     ASSERT_TRUE(transport.ok()) << error_of(transport);
-    EXPECT_FALSE((*transport)->can_pull());
+    SharedMemory* const memory = (*transport)->shared_memory();
+    EXPECT_FALSE(memory != nullptr && memory->can_pull());
   });
 }
 
 TEST_P(Connect, ALaneThatIsNotThereIsAnError) {
   run_connected(*GetParam(), 2, 1, [](const Connected& self) {
-    EXPECT_FALSE(self.transport.open_window(1).ok());
-    EXPECT_FALSE(self.transport.open_window(-1).ok());
+    SharedMemory* const memory = self.transport.shared_memory();
+    if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
+    EXPECT_FALSE(memory->open_window(1).ok());
+    EXPECT_FALSE(memory->open_window(-1).ok());
   });
 }
 
 TEST_P(Connect, NotifyWakesAPeerThatSleeps) {
   Shared<std::atomic<int>> asleep;
   run_connected(*GetParam(), 2, 1, [&](const Connected& self) {
-    SharedState* state = self.transport.shared_state();
+    SharedState* state = self.transport.recovery().shared_state();
     if (state == nullptr) GTEST_SKIP() << "this transport shares no memory";
     if (self.rank == 0) {
       while (asleep->load() == 0) usleep(1000);
@@ -173,7 +179,8 @@ TEST_P(Connect, NotifyWakesAPeerThatSleeps) {
 TEST_P(Connect, ASingleRankConnectsToItself) {
   run_connected(*GetParam(), 1, 1, [](const Connected& self) {
     EXPECT_EQ(self.transport.process(0).pid, getpid());
-    EXPECT_TRUE(self.transport.open_window(0).ok());
+    SharedMemory* const memory = self.transport.shared_memory();
+    EXPECT_TRUE(memory == nullptr || memory->open_window(0).ok());
   });
 }
 

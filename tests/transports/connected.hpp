@@ -24,7 +24,13 @@ inline void PrintTo(const TransportKind* kind, std::ostream* out) { *out << kind
 namespace tutti_test {
 
 inline tutti::TransportConfig config_of(int lanes) {
-  return {lanes, lanes + 1, {4096, 65536}, true, tutti::now_ms() + kLongMs, "test"};
+  tutti::TransportConfig config;
+  config.lanes = lanes;
+  config.channels = lanes + 1;
+  config.deadline_ms = tutti::now_ms() + kLongMs;
+  config.label = "test";
+  config.shared.sizes = {4096, 65536};
+  return config;
 }
 
 struct Connected {

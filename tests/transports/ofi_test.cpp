@@ -143,12 +143,12 @@ TEST_F(Ofi, AStrangerIsNotHeard) {
 
 TEST_F(Ofi, AnErrorSaysWhatWasAskedForAndWhatThereIs) {
   TransportConfig config;
-  config.provider = "carrier-pigeon";
+  config.network.provider = "carrier-pigeon";
   std::string text(find_offers(config, true).status().message());
   EXPECT_NE(text.find("provider carrier-pigeon"), std::string::npos) << text;
   EXPECT_NE(text.find("it offers "), std::string::npos) << text;
   config = {};
-  config.interfaces = "nowhere0";
+  config.network.interfaces = "nowhere0";
   text = find_offers(config, true).status().message();
   EXPECT_NE(text.find("interface nowhere0"), std::string::npos) << text;
 }

@@ -31,10 +31,10 @@ inline tutti::Status rails_available() {
 inline tutti::Result<std::unique_ptr<tutti::Transport>> connect_rails(
     tutti::Exchange& exchange, const tutti::TransportConfig& given) {
   tutti::TransportConfig config = given;
-  config.nics.which = tutti::NicSet::Which::kGlobal;
+  config.network.nics.which = tutti::NicSet::Which::kGlobal;
   const auto names = interfaces_here();
   for (const std::string& name : names.ok() ? *names : std::set<std::string>()) {
-    config.nics.names += "," + name;
+    config.network.nics.names += "," + name;
   }
   return tutti::tcp::connect(exchange, config);
 }

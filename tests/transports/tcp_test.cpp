@@ -355,7 +355,7 @@ TEST(Tcp, AConnectionThatBrokeEndsWhatIsBegunLater) {
 
 TEST(Tcp, AnErrorSaysWhatWasAskedForAndWhatThereIs) {
   TransportConfig config;
-  config.interfaces = "nowhere0";
+  config.network.interfaces = "nowhere0";
   const std::string text(find_offers(config, true).status().message());
   EXPECT_NE(text.find("interface nowhere0"), std::string::npos) << text;
   EXPECT_NE(text.find("tcp on lo (127.0.0.1)"), std::string::npos) << text;

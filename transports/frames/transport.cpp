@@ -36,13 +36,12 @@ constexpr uint32_t kMark = 0x0f1a2b01;
 // Up to so many ranks all connect to all at once; more only as they need one another.
 constexpr int kGreetedRanks = 64;
 
-class FrameTransport final : public Transport {
+class FrameTransport final : public Transport, private Recovery {
  public:
   FrameTransport(const Network& network, int rank, std::vector<PeerProcess> processes,
-                 std::vector<std::unique_ptr<FrameEndpoint>> endpoints, int lanes)
+                 std::vector<std::unique_ptr<FrameEndpoint>> endpoints)
       : network_(network),
         rank_(rank),
-        lanes_(lanes),
         needs_fence_(!register_membarrier()),
         processes_(std::move(processes)),
         endpoints_(std::move(endpoints)) {}
@@ -62,13 +61,7 @@ class FrameTransport final : public Transport {
     return std::unique_ptr<Endpoint>(std::move(endpoint));
   }
 
-  Result<std::unique_ptr<Window>> open_window(int lane) override {
-    if (lane < 0 || lane >= lanes_) {
-      return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane, lanes_);
-    }
-    return std::unique_ptr<Window>();
-  }
-  SharedState* shared_state() override { return nullptr; }
+  Recovery& recovery() override { return *this; }
 
   // Only threads of this process ring and sleep.
   Bell* bell(int rank) override { return rank == rank_ ? &bell_ : nullptr; }
@@ -82,14 +75,15 @@ class FrameTransport final : public Transport {
   [[nodiscard]] const PeerProcess& process(int rank) const override {
     return processes_[static_cast<size_t>(rank)];
   }
+
+ private:
+  SharedState* shared_state() override { return nullptr; }
   void has_failed(Code why) override {
     if (network_.has_failed != nullptr) network_.has_failed(why);
   }
 
- private:
   const Network network_;
   const int rank_;
-  const int lanes_;
   const bool needs_fence_;
   const std::vector<PeerProcess> processes_;
   std::vector<std::unique_ptr<FrameEndpoint>> endpoints_;  // those not yet given out
@@ -116,7 +110,7 @@ Result<std::string> own_card(const TransportConfig& config, const Network& netwo
   Card card{};
   std::memcpy(&card.cookie, random->data(), sizeof card.cookie);
   card.mark = kMark;
-  card.sizes = config.sizes;
+  card.sizes = config.shared.sizes;
   card.lanes = config.lanes;
   card.channels = config.channels;
   card.pid = getpid();
@@ -207,8 +201,8 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
   auto endpoints =
       open_endpoints(exchange, config, *std::move(ports), names, cards->front().cookie);
   if (!endpoints.ok()) return endpoints.status();
-  return std::unique_ptr<Transport>(std::make_unique<FrameTransport>(
-      network, rank, std::move(processes), *std::move(endpoints), config.lanes));
+  return std::unique_ptr<Transport>(
+      std::make_unique<FrameTransport>(network, rank, std::move(processes), *std::move(endpoints)));
 }
 
 }  // namespace

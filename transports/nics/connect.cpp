@@ -44,7 +44,7 @@ frames::Ports join_rails(AddressedPorts ports, size_t rails) {
 
 Result<frames::Ports> connect_ports(Exchange& exchange, Result<std::vector<Offer>> offers,
                                     const TransportConfig& config, const OpenPorts& open) {
-  auto chosen = choose(exchange, std::move(offers), config.nics);
+  auto chosen = choose(exchange, std::move(offers), config.network.nics);
   if (!chosen.ok()) return chosen.status();
   const size_t rails = chosen->size();
   log::info("{}: {}: {}", config.label, rails > 1 ? "rails" : "interface", list_of(*chosen));

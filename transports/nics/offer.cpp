@@ -42,8 +42,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 Wanted wanted_by(const TransportConfig& config) {
   Wanted wanted;
-  wanted.interfaces = split(config.interfaces, ',');
-  for (const std::string& name : split(config.nics.names, ',')) {
+  wanted.interfaces = split(config.network.interfaces, ',');
+  for (const std::string& name : split(config.network.nics.names, ',')) {
     if (!name.starts_with('^')) {
       wanted.beginnings.push_back(name);
     } else if (name.size() > 1) {
@@ -116,8 +116,10 @@ void keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool
 
 std::string conditions(const TransportConfig& config, bool alone) {
   std::string text;
-  if (!config.interfaces.empty()) text += fmt::format(", interface {}", config.interfaces);
-  if (!config.nics.names.empty()) text += fmt::format(", CCL_MNIC_NAME={}", config.nics.names);
+  if (!config.network.interfaces.empty())
+    text += fmt::format(", interface {}", config.network.interfaces);
+  if (!config.network.nics.names.empty())
+    text += fmt::format(", CCL_MNIC_NAME={}", config.network.nics.names);
   if (!alone) text += ", not over loopback";
   return text;
 }

@@ -19,7 +19,7 @@ Status available() {
 
 // What the user has named is not passed over in silence.
 bool suits(const TransportConfig& config) {
-  return !config.provider.empty() || config.limits_providers;
+  return !config.network.provider.empty() || config.network.limits_providers;
 }
 
 Result<std::unique_ptr<Transport>> connect(Exchange& /*exchange*/,

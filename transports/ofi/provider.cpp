@@ -92,7 +92,7 @@ std::vector<Offer> ask(const Library& library, const fi_info* hints, int& error)
 Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone) {
   const Result<Library>& library = ofi::library();
   if (!library.ok()) return library.status();
-  const Info hints = hints_for(*library, config.provider);
+  const Info hints = hints_for(*library, config.network.provider);
   if (hints == nullptr) return Status(Code::kOutOfMemory, "no memory for libfabric's hints");
   int error = 0;
   std::vector<Offer> offers = ask(*library, hints.get(), error);
@@ -101,7 +101,8 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   if (!offers.empty()) return offers;
 
   std::string asked = "tagged messages between reliable datagram endpoints";
-  if (!config.provider.empty()) asked += fmt::format(", provider {}", config.provider);
+  if (!config.network.provider.empty())
+    asked += fmt::format(", provider {}", config.network.provider);
   asked += nics::conditions(config, alone);
   if (error == 0) {
     return Status::format(Code::kSystem, "libfabric has nothing fitting ({}); it offers {}", asked,

@@ -19,11 +19,6 @@ Status read_process(int pid, void* dst, uint64_t address, uint64_t bytes);
 // Collective: whether every rank can read every other. An error only if the exchange fails.
 Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> processes);
 
-// What reading another process's memory costs in the kernel.
-struct PullCosts {
-  double start_s = 0;
-  double byte_s = 0;  // of what is in the reader's cache already
-};
 // By reading this process's own memory, which takes no peer that is awake; the least of several
 // times. None if the kernel forbids it.
 std::optional<PullCosts> measure_pulls();

@@ -124,14 +124,13 @@ class ShmWindow final : public Window {
   std::vector<Rank> ranks_;
 };
 
-class ShmTransport final : public Transport {
+class ShmTransport final : public Transport, private SharedMemory, private Recovery {
  public:
   ShmTransport(int rank, const Layout& layout, Attached attached, bool can_pull,
                const TransportConfig& config)
       : rank_(rank),
         can_pull_(can_pull),
-        staging_(config.staging),
-        crowded_(config.crowded),
+        config_(config.shared),
         numbers_(config.numbers),
         layout_(layout),
         attached_(std::move(attached)),
@@ -158,10 +157,22 @@ class ShmTransport final : public Transport {
     std::span<const PeerProcess> readable;
     if (can_pull_) readable = attached_.processes;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
-        Surroundings{region(), layout_, notifier_, arenas_, readable, numbers_, staging_, crowded_},
+        Surroundings{region(), layout_, notifier_, arenas_, readable, numbers_, config_.staging,
+                     config_.oversubscribed},
         rank_, channel));
   }
 
+  SharedMemory* shared_memory() override { return this; }
+  Recovery& recovery() override { return *this; }
+  Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
+  Sleepers* sleepers() override { return notifier_.sleepers; }
+  void notify() override { notifier_.all(); }
+
+  [[nodiscard]] const PeerProcess& process(int rank) const override {
+    return attached_.processes[static_cast<size_t>(rank)];
+  }
+
+ private:
   Result<std::unique_ptr<Window>> open_window(int lane) override {
     if (lane < 0 || lane >= layout_.lanes()) {
       return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane,
@@ -173,29 +184,20 @@ class ShmTransport final : public Transport {
 
   [[nodiscard]] bool can_pull() const override { return can_pull_; }
   [[nodiscard]] bool can_view() const override { return region().is_whole(); }
-  void* allocate_shared(uint64_t bytes) override { return arenas_.take(bytes); }
-  void free_shared(void* memory) override { arenas_.give_back(memory); }
+  void* allocate(uint64_t bytes) override { return arenas_.take(bytes); }
+  void free(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
   RegroupBoard regroup_board() override {
     return {
         region().at<RegroupDecision>(layout_.regroup_decision()),
         {region().at<RegroupSign>(layout_.regroup_signs()), static_cast<size_t>(layout_.ranks())}};
   }
-  Bell* bell(int rank) override { return notifier_.bells[static_cast<size_t>(rank)]; }
-  Sleepers* sleepers() override { return notifier_.sleepers; }
-  void notify() override { notifier_.all(); }
 
-  [[nodiscard]] const PeerProcess& process(int rank) const override {
-    return attached_.processes[static_cast<size_t>(rank)];
-  }
-
- private:
   [[nodiscard]] const Region& region() const { return *attached_.region; }
 
   const int rank_;
   const bool can_pull_;
-  const Staging staging_;
-  const bool crowded_;
+  const SharedMemoryConfig config_;
   const std::vector<int> numbers_;
   const Layout layout_;
   Attached attached_;
@@ -210,11 +212,11 @@ Status available() {
 }
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
-  const Layout layout(exchange.ranks(), config.lanes, config.channels, config.sizes);
+  const Layout layout(exchange.ranks(), config.lanes, config.channels, config.shared.sizes);
   auto attached = attach(exchange, layout, config.deadline_ms);
   if (attached.ok()) name_ranks(config, attached->processes);
   Result<bool> can_pull = false;
-  if (attached.ok() && config.pulls) can_pull = all_can_pull(exchange, attached->processes);
+  if (attached.ok() && config.shared.pulls) can_pull = all_can_pull(exchange, attached->processes);
   if (const Status& failed = attached.ok() ? can_pull.status() : attached.status(); !failed.ok()) {
     return failed.with_context("sharing memory (shm)");
   }
@@ -226,7 +228,13 @@ Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportCo
 }  // namespace shm
 
 extern const TransportKind shm_transport;
-const TransportKind shm_transport = {"shm", "shared memory between the processes of one host",
-                                     Reach::kHost, shm::available, shm::connect};
+const TransportKind shm_transport = {
+    .name = "shm",
+    .summary = "shared memory between the processes of one host",
+    .reach = Reach::kHost,
+    .available = shm::available,
+    .connect = shm::connect,
+    .pull_costs = shm::measure_pulls,
+};
 
 }  // namespace tutti

@@ -1,0 +1,67 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Messages between ranks: what every transport carries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/status.hpp"
+
+namespace tutti {
+
+inline constexpr int kAnySource = -1;
+
+// What a message is matched by. A receive takes the oldest message from its source for which
+// (message.tag & mask) == (tag & mask).
+using Tag = uint64_t;
+inline constexpr Tag kExactTag = ~Tag{0};
+
+// The life of one send or receive; owned by the caller, who must keep it (and the buffer) in place
+// until done or cancelled.
+struct Transfer {
+  bool done = false;
+  Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
+  uint64_t bytes = 0;  // received
+  int source = -1;     // of a receive: once a message has met it
+  Tag tag = 0;         // of the message received
+  void* internal = nullptr;           // the endpoint's
+  class Endpoint* carrier = nullptr;  // which of several joined ones has it; theirs
+};
+
+// Carries messages between this rank and all others (itself included). Used by one thread at a
+// time. No call blocks: transfers progress inside poll().
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+  // Any number of transfers may be under way. A message of up to eager_bytes() completes at the
+  // sender as soon as there is room for it, whether or not a receive is posted.
+  virtual void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) = 0;
+  virtual void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
+  // Begins a receive from any source if a message that it takes has come already, the oldest of
+  // them; else returns false, and nothing is posted.
+  virtual bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
+  // Moves data, completes transfers; returns whether anything moved.
+  virtual bool poll() = 0;
+  // The same, but leaves off once `wanted` is done: what came behind it stays where it is, and need
+  // not be put aside.
+  virtual bool poll_for(const Transfer& wanted) = 0;
+  // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
+  // may then never complete: for use when the communicator is broken or a receive is given up.
+  virtual void cancel(Transfer& transfer) = 0;
+  [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
+  // Tells the peers that no more transfers begin here; none is under way. Theirs that wait for this
+  // rank then end with an error, after all that it sent. `last_words`, of at most kMaxNoteBytes,
+  // are for them to look at, over a network.
+  virtual void leave(std::span<const std::byte> /*last_words*/) {}
+  // What `peer` has left with; empty until it has.
+  [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
+  // Whether `peer` has said so, and all that it sent is here.
+  [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
+  // Whether what arrives rings this rank's bell. Where not, a thread that waits for it polls again
+  // every fraction of a millisecond.
+  [[nodiscard]] virtual bool rings() const { return true; }
+};
+
+}  // namespace tutti

@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How the ranks of a communicator stop together, and how those that are left go on.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/status.hpp"
+#include "core/wait.hpp"
+
+namespace tutti {
+
+// Where a communicator's ranks on one host find one another besides messages; see comm/health.hpp
+// for who writes what.
+struct alignas(kCacheLine) SharedState {
+  std::atomic<uint32_t> stop;        // non-zero: the communicator is broken; the cause is written
+  std::atomic<uint32_t> cause_lock;  // taken by the first to report
+  uint32_t cause_code;               // a tutti_status
+  uint32_t cause_rank;               // who reported it
+  char cause_text[1008];             // NUL-terminated
+};
+
+// Where ranks of one host that are left after a failure agree on who they are; comm/regroup.hpp
+// says who writes what. Each rank has one.
+struct alignas(2 * kCacheLine) RegroupSign {
+  static constexpr size_t kMaxBytes = 160;
+  std::atomic<uint32_t> round;  // that it takes part in
+  std::atomic<uint32_t> taken;  // the last one that was decided to have it
+  uint32_t bytes[2];            // of its part in even and odd rounds
+  std::byte part[2][kMaxBytes];
+};
+// The decision of each round. `decider` is the round in the high half, 1 + the rank that decides in
+// the low one.
+struct alignas(2 * kCacheLine) RegroupDecision {
+  std::atomic<uint64_t> decider;
+  std::atomic<uint32_t> round;  // the last that was decided
+};
+struct RegroupBoard {
+  RegroupDecision* decision = nullptr;
+  std::span<RegroupSign> signs;  // by rank
+};
+
+class Recovery {
+ public:
+  // Null if the ranks share no memory.
+  virtual SharedState* shared_state() = 0;
+  // Empty if they share none.
+  virtual RegroupBoard regroup_board() { return {}; }
+  // The communicator has failed for this reason: a peer may be gone, so nothing shall wait for one
+  // any more. From any thread, any number of times.
+  virtual void has_failed(Code /*why*/) {}
+
+ protected:
+  ~Recovery() = default;  // a transport owns it
+};
+
+}  // namespace tutti

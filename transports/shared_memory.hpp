@@ -1,0 +1,133 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What ranks of one host share besides messages.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/status.hpp"
+#include "core/wait.hpp"
+
+namespace tutti {
+
+// What a rank says when it enters a call, in one number so that it can be read at any time.
+struct CallEntry {
+  uint32_t call;   // its number on this lane
+  uint32_t chain;  // of the signatures of all calls up to it
+};
+
+// A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them and
+// uses them in turn. Lines lie apart, because processors fetch lines in pairs.
+struct alignas(2 * kCacheLine) CallLine {
+  std::atomic<CallEntry> entry;  // the payload precedes it
+  std::byte payload[56];
+};
+static_assert(sizeof(CallLine) == 2 * kCacheLine && std::atomic<CallEntry>::is_always_lock_free);
+
+inline constexpr uint32_t kCallLines = 64;
+
+// How far a rank is: a count of ticks over all calls of the lane.
+struct alignas(kCacheLine) Progress {
+  std::atomic<uint32_t> tick;
+};
+
+// Not zero once the rank makes no more calls.
+struct alignas(kCacheLine) Departure {
+  std::atomic<uint32_t> left;
+};
+
+// What a call looked like, for error texts.
+struct CallRecord {
+  uint64_t sequence;  // the communicator's count of calls
+  uint64_t count;
+  int32_t root;
+  uint8_t collective;
+  uint8_t type;
+  uint8_t op;
+  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` says nothing
+  uint64_t marks;
+};
+// Written before each call line, of which each has its record, and read only on an error.
+struct alignas(kCacheLine) RecordLine {
+  CallRecord record;
+};
+
+// Sizes that all ranks agree on.
+struct WindowSizes {
+  uint64_t slot_bytes = 0;  // of each slot
+  uint64_t window_bytes = 0;
+  uint64_t traded_bytes = 0;  // of the traded slot, if that is more
+};
+
+// One lane's shared memory: every rank's lines and staging, at addresses of this process.
+class Window {
+ public:
+  struct Rank {
+    CallLine* calls;      // kCallLines
+    RecordLine* records;  // kCallLines
+    Progress* progress;
+    Departure* departure;
+    // Null until they are mapped, which happens for those of all ranks at once.
+    std::byte* slots[2];
+    std::byte* traded;  // a slot that another rank writes when its turn has come
+    std::byte* staging;
+  };
+  // Always the same ones.
+  [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
+  [[nodiscard]] virtual WindowSizes sizes() const = 0;
+  // Map the staging or the slots of all ranks, which the transport leaves out until it is needed.
+  // Local; any number of times.
+  virtual Status map_staging() { return {}; }
+  virtual Status map_slots() { return {}; }
+  // Gets the memory of this rank's staging, which is mapped: call before first writing there, so
+  // that a lack of memory is an error and not a SIGBUS.
+  virtual Status reserve_staging() { return {}; }
+  // The same for the first `bytes` of each of this rank's slots.
+  virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
+  // The same for the traded slots of all ranks, which it maps first.
+  virtual Status reserve_traded(uint64_t /*bytes*/) { return {}; }
+  // Whether an address of the process of `rank` (this one included) is in memory that it got from
+  // SharedMemory::allocate(). All ranks come to the same answer; and if it is yes for some
+  // address of each of them, all can view() all of these.
+  [[nodiscard]] virtual bool is_shared(int /*rank*/, uint64_t /*address*/) const { return false; }
+  // Where this process reads what lies at such an address of a peer; null if it is not shared, or
+  // if this rank has never called allocate().
+  [[nodiscard]] virtual const std::byte* view(int /*rank*/, uint64_t /*address*/,
+                                              uint64_t /*bytes*/) const {
+    return nullptr;
+  }
+  // Copies from an address of the process of `rank`; only if SharedMemory::can_pull().
+  virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
+  // For what pull() could not copy: asks `rank` for it, to be called again, with the same
+  // arguments, until it returns true. Needs `rank` to call hand_over() meanwhile. One such copy at
+  // a time.
+  virtual Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
+  // Gives peers what they ask for, anything that this process can read; returns whether any did.
+  virtual bool hand_over() = 0;
+  virtual ~Window() = default;
+};
+
+// All that they share.
+class SharedMemory {
+ public:
+  // The window of lane `lane`. Local.
+  virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
+  // Whether ranks can read one another's memory: the same on all.
+  [[nodiscard]] virtual bool can_pull() const = 0;
+  // Memory for buffers of this rank which its peers can view: zeroed, present, aligned to huge
+  // pages (2 MiB) from one of them on, and to pages below. Null if there is none to be had. It goes
+  // with the transport. One thread at a time.
+  virtual void* allocate(uint64_t bytes) = 0;
+  virtual void free(void* memory) = 0;
+  // Whether there can ever be any, on all ranks alike.
+  [[nodiscard]] virtual bool can_view() const = 0;
+
+ protected:
+  ~SharedMemory() = default;  // a transport owns it
+};
+
+}  // namespace tutti
