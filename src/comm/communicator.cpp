@@ -138,6 +138,7 @@ Status Communicator::connect(Exchange& exchange) {
   if (!tuning.ok()) return tuning.status();
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
 
+  const bool oversubscribed = local_ranks > agreed->cores;
   const int64_t limit = config_.init_timeout_ms;
   const int most_ranks = agreed->hosts.most_on_a_host();
   const TransportConfig transport_config{
@@ -151,7 +152,7 @@ Status Communicator::connect(Exchange& exchange) {
                            .traded_bytes = traded_bytes_for(environment, most_ranks)},
                  .pulls = pulls_for(environment),
                  .staging = environment.staging,
-                 .oversubscribed = local_ranks > agreed->cores},
+                 .oversubscribed = oversubscribed},
       .network = {.provider = environment.ofi_provider,
                   .interfaces = environment.net_interfaces,
                   .limits_providers = !environment.fi_provider.empty(),
@@ -174,6 +175,7 @@ Status Communicator::connect(Exchange& exchange) {
                               .network = network_,
                               .local_ranks = local_ranks,
                               .cores = agreed->cores,
+                              .oversubscribed = oversubscribed,
                               .domains = agreed->domains};
   TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
   return watch_peers(exchange);
@@ -243,7 +245,7 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.caller_patience.spins = static_cast<uint32_t>(spins);
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
-  if (choice.environment.spread && choice.crowded()) spread_over(choice.cores);
+  if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
   settings.caller_patience.spread = spread_.get();
   settings.worker_patience.spread = spread_.get();
   Transport& transport = *connection_.transport;

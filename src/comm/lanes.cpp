@@ -71,7 +71,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
   domains_ = domains_among(choice.domains, std::move(here));
   can_view_ = memory.can_view();
-  crowded_ = choice.crowded();
+  oversubscribed_ = choice.oversubscribed;
   staging_ = choice.environment.staging;
   Environment selecting = choice.environment;
   selecting.strict = choice.strict;
@@ -142,7 +142,7 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  auto all = std::make_unique<Lane>(rank_, ranks_, crowded_, staging_, transport,
+  auto all = std::make_unique<Lane>(rank_, ranks_, oversubscribed_, staging_, transport,
                                     *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   auto host = open_lane(Scope::kHost, lane);
@@ -163,7 +163,7 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(Scope scope, int lane) {
   if (!endpoint.ok()) return endpoint.status();
   const PlanContext& context = contexts_[static_cast<size_t>(scope)];
   return std::make_unique<Lane>(
-      context.rank, context.ranks, crowded_, staging_, transport, *std::move(window),
+      context.rank, context.ranks, oversubscribed_, staging_, transport, *std::move(window),
       *std::move(endpoint), on_host ? hosts.neighbors(rank_) : hosts.column(hosts.place(rank_)));
 }
 

@@ -24,9 +24,8 @@ struct ChoiceSettings {
   const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
   int local_ranks;
   int cores;
+  bool oversubscribed;              // the ranks of this host are more than its cores
   const std::vector<int>& domains;  // by rank
-  // The ranks of this host share cores.
-  [[nodiscard]] bool crowded() const { return local_ranks > cores; }
 };
 
 class Lanes {
@@ -55,7 +54,7 @@ class Lanes {
   Limits limits_;                 // of the ranks of a host
   std::optional<Hosts> domains_;  // of these, if there are several
   bool can_view_ = false;
-  bool crowded_ = false;  // the ranks of this host share cores
+  bool oversubscribed_ = false;  // ChoiceSettings::oversubscribed
   Staging staging_ = Staging::kAuto;
   Choose choose_;
   // If the ranks are on several hosts; by scope.

@@ -18,8 +18,8 @@ namespace {
 // The first two ranks in one process: both ends of the rings are at hand.
 class Shm : public testing::Test {
  protected:
-  explicit Shm(int ranks = 2, bool crowded = false)
-      : layout_(ranks, 1, 2, {32 << 10, 1 << 20}), crowded_(crowded) {}
+  explicit Shm(int ranks = 2, bool oversubscribed = false)
+      : layout_(ranks, 1, 2, {32 << 10, 1 << 20}), oversubscribed_(oversubscribed) {}
   void SetUp() override {
     auto region = Region::create(layout_);
     ASSERT_TRUE(region.ok()) << region.status().message();
@@ -32,7 +32,7 @@ class Shm : public testing::Test {
   Surroundings surroundings_of(int rank) {
     Surroundings surroundings{*region_, layout_, notifier_, *arenas_[static_cast<size_t>(rank)]};
     surroundings.readable = processes_;
-    surroundings.crowded = crowded_;
+    surroundings.oversubscribed = oversubscribed_;
     return surroundings;
   }
   std::unique_ptr<ShmEndpoint> open(int rank) {
@@ -77,7 +77,7 @@ class Shm : public testing::Test {
   }
 
   const Layout layout_;
-  const bool crowded_;
+  const bool oversubscribed_;
   std::optional<Region> region_;
   std::vector<Mapping> rings_;  // as a stray write sees them
   Notifier notifier_;
@@ -250,9 +250,9 @@ TEST_F(Shm, ALongMessageThatCannotBeReadComesThroughTheRing) {
   EXPECT_TRUE(got == data);
 }
 
-class ShmCrowded : public Shm {
+class ShmOversubscribed : public Shm {
  protected:
-  ShmCrowded() : Shm(8, true) {}
+  ShmOversubscribed() : Shm(8, true) {}
 
   // Ranks 0 and 1 send each other messages of `least` to `most` bytes.
   void exchange(size_t least, size_t most, int messages) {
@@ -279,7 +279,7 @@ class ShmCrowded : public Shm {
 };
 
 // Wherever the ring's round is when it grows.
-TEST_F(ShmCrowded, RingsGrowWithTheirMessages) {
+TEST_F(ShmOversubscribed, RingsGrowWithTheirMessages) {
   const uint64_t both_heads = 2 * kRingHeadBytes + (8 << 10);
   ASSERT_NO_FATAL_FAILURE(exchange(41, 10'000, 200));
   EXPECT_LE(touched(), both_heads + 2 * ring_first_bytes(8));
@@ -291,7 +291,7 @@ TEST_F(ShmCrowded, RingsGrowWithTheirMessages) {
   EXPECT_LE(touched(), both_heads + 2 * ring_data_bytes(8));
 }
 
-TEST_F(ShmCrowded, LongMessagesAreReadOrGoThroughTheRingWhoeverSends) {
+TEST_F(ShmOversubscribed, LongMessagesAreReadOrGoThroughTheRingWhoeverSends) {
   reopen_readable(getpid());
   ASSERT_NO_FATAL_FAILURE(exchange(1'000'000, 1'000'000, 1));
   EXPECT_LE(touched(), 2 * kRingHeadBytes + (8 << 10)) << "it was to be read";

@@ -26,7 +26,7 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
     : Engine(rank, surroundings.layout.ranks()),
       around_(surroundings),
       rings_(surroundings, rank, channel),
-      long_messages_(surroundings.crowded) {
+      long_messages_(surroundings.oversubscribed) {
   for (Peer& peer : peers_) {
     rings_.prepare(peer);
     if (around_.readable.empty()) long_messages_.ways_of(peer).give_up_reading();
@@ -191,7 +191,7 @@ bool ShmEndpoint::pull_piece(int rank) {
   const Put room = room_for(*receive, 0);
   if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;
   from.pulls.remove(*receive);
-  const Stopwatch work(around_.crowded);
+  const Stopwatch work(around_.oversubscribed);
   const bool read = read_piece(*receive, bytes);
   if (!read || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
     grant(*receive);

@@ -123,7 +123,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
   rings_.map_in_data(from, rank, frame);
-  const Stopwatch work(around_.crowded);
+  const Stopwatch work(around_.oversubscribed);
   from.in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->past_caches);
   receive->worked_s += 2 * work.seconds();  // the sender has had about as much
   from.in.pop(frame);

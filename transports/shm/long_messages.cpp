@@ -15,7 +15,7 @@ Ways::Way LongMessages::way_of(Peer& from, bool higher, uint64_t bytes) {
 
 void LongMessages::has_come(Peer& from, const Operation& receive, Ways::Way way) {
   const int rank = receive.peer;
-  if (crowded_) return took(from, rank, way, receive.limit, work_of(from, receive, way));
+  if (oversubscribed_) return took(from, rank, way, receive.limit, work_of(from, receive, way));
   const double now = now_s();
   from.uncounted = {way, receive.limit, receive.begun_s, now};
   if (!from.has_sends()) settle(from, rank, now);

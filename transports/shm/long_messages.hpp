@@ -9,10 +9,11 @@ namespace tutti::shm {
 
 class LongMessages {
  public:
-  explicit LongMessages(bool crowded) : crowded_(crowded), ways_(crowded) {}
+  explicit LongMessages(bool oversubscribed)
+      : oversubscribed_(oversubscribed), ways_(oversubscribed) {}
 
-  // Ranks that share cores are nowhere for long, so that what one message tells holds for all.
-  Ways& ways_of(Peer& peer) { return crowded_ ? ways_ : peer.ways; }
+  // Oversubscribed ranks stay on no core for long, so what one message tells holds for all.
+  Ways& ways_of(Peer& peer) { return oversubscribed_ ? ways_ : peer.ways; }
   // By which a message from that peer comes; `higher`: from one of a higher rank.
   [[nodiscard]] Ways::Way way_of(Peer& from, bool higher, uint64_t bytes);
 
@@ -33,8 +34,8 @@ class LongMessages {
   void settle(Peer& from, int rank, double now);
   [[nodiscard]] double work_of(const Peer& from, const Operation& receive, Ways::Way way) const;
 
-  const bool crowded_;
-  Ways ways_;                // of all peers, where ranks share cores
+  const bool oversubscribed_;
+  Ways ways_;                // of all peers, where cores are oversubscribed
   bool sent_since_ = false;  // a long message, since it last received one
   int last_from_ = -1;       // the source of that one
 };

@@ -38,7 +38,7 @@ struct Peer : match::PeerQueues<Operation>, RingPair {
   Queue<Operation> pulls;             // receives that read its memory
   uint32_t asked = 0;                 // sends that wait for its answer
   std::optional<Received> uncounted;  // until what is sent to it has gone, too
-  Ways ways;                          // of its long messages, unless ranks share cores
+  Ways ways;                          // of its long messages, unless cores are oversubscribed
 
   // Whether it asked for sends that it has not taken, or begun to.
   [[nodiscard]] bool has_sends() const { return asked > 0 || !streams.empty(); }

@@ -105,8 +105,8 @@ constexpr uint64_t ring_first_bytes(uint64_t ranks) {
   return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
-// All of it, a power of two, too: as far as longer messages let it grow where ranks share cores
-// (RingWriter::reach_for). Until then no more than addresses.
+// All of it, a power of two, too: as far as longer messages let it grow where cores are
+// oversubscribed (RingWriter::reach_for). Until then no more than addresses.
 constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kMost = 1 << 20;
   constexpr uint64_t kOfAll = 256 << 20;
@@ -115,10 +115,9 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 
 // The longest message that need not ask first, and the longest piece of one that does, if so much
 // of the data area is used. Several fit in there, so that one is read while the next is written;
-// but where ranks take turns on a core (`crowded`), each of them had better do as much as it can in
-// its turn.
-constexpr uint64_t most_at_once(uint64_t reach, bool crowded) {
-  return crowded ? reach / 2 : std::max(reach / 8, kEagerBytes);
+// but where cores are oversubscribed, each rank had better do as much as it can in its turn.
+constexpr uint64_t most_at_once(uint64_t reach, bool oversubscribed) {
+  return oversubscribed ? reach / 2 : std::max(reach / 8, kEagerBytes);
 }
 
 // What a frame with so many bytes takes of the data area.

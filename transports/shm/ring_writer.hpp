@@ -21,11 +21,12 @@ class RingWriter {
   RingWriter() = default;
   // Of a ring whose data area has `bytes`, of which `first` are used at first. `carriers`, as the
   // reader of the ring from that peer has them, outlive it.
-  RingWriter(uint64_t first, uint64_t bytes, Carriers& carriers, Staging staging, bool crowded)
+  RingWriter(uint64_t first, uint64_t bytes, Carriers& carriers, Staging staging,
+             bool oversubscribed)
       : area_bytes_(bytes),
         first_(first),
-        most_at_once_(most_at_once(crowded ? bytes : first, crowded)),
-        crowded_(crowded),
+        most_at_once_(most_at_once(oversubscribed ? bytes : first, oversubscribed)),
+        oversubscribed_(oversubscribed),
         carriers_(&carriers),
         staging_(staging) {}
 
@@ -125,7 +126,7 @@ class RingWriter {
 
   // Several fit in, as long as it can grow.
   [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
-    return crowded_ && reach < area_bytes_ ? reach / kFramesInReach : most_at_once_;
+    return oversubscribed_ && reach < area_bytes_ ? reach / kFramesInReach : most_at_once_;
   }
   // Where the next payload of so many bytes begins: behind the last, or in the next round.
   [[nodiscard]] uint64_t begin_of(uint64_t payload) const {
@@ -172,7 +173,7 @@ class RingWriter {
   uint64_t reach_ = 0;
   uint64_t longest_ = 0;  // frame in so much
   uint64_t most_at_once_ = 0;
-  bool crowded_ = false;
+  bool oversubscribed_ = false;
   bool sound_ = true;
   Carriers* carriers_ = nullptr;
   uint64_t cells_ = 0;  // written

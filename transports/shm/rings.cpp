@@ -15,7 +15,7 @@ Rings::Rings(const Surroundings& surroundings, int rank, int channel)
 void Rings::prepare(RingPair& pair) const {
   const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
   pair.out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), pair.carriers,
-                        around_.staging, around_.crowded);
+                        around_.staging, around_.oversubscribed);
   pair.in = RingReader(ring_data_bytes(ranks), pair.carriers);
 }
 
@@ -31,7 +31,7 @@ Status Rings::map(RingPair& pair, int peer) const {
   pair.rings = *std::move(mapped);
   pair.out.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, rank_, peer)));
   pair.in.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, peer, rank_)));
-  if (around_.crowded) return {};  // caches have the lines of all
+  if (around_.oversubscribed) return {};  // caches have the lines of all
   const Span mine = layout.carrier(channel_, rank_, peer);
   auto* const own = pair.rings.at<std::byte>(mine);
   auto* const other = pair.rings.at<std::byte>(layout.carrier(channel_, peer, rank_));
@@ -52,7 +52,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   TUTTI_RETURN_IF_ERROR(reserve(part));
   // This rank's carrier is written before the peer's comes.
   const Span carrier = around_.layout.carrier(channel_, rank_, peer);
-  const bool opens_carrier = reach > 0 && !around_.crowded;
+  const bool opens_carrier = reach > 0 && !around_.oversubscribed;
   if (opens_carrier) TUTTI_RETURN_IF_ERROR(reserve(carrier));
   if (!pair.out_open) {
     door_of(peer)[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);

@@ -32,7 +32,7 @@ struct Surroundings {
   std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
   std::span<const int> numbers = {};           // TransportConfig::numbers
   Staging staging = Staging::kAuto;
-  bool crowded = false;  // TransportConfig::crowded
+  bool oversubscribed = false;  // SharedMemoryConfig::oversubscribed
 
   // What a rank is called in texts and as a source.
   [[nodiscard]] int number_of(int rank) const {

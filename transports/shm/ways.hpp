@@ -6,10 +6,10 @@
 // the caches do not hold them anyway, if others leave them that much. Which is fastest depends on
 // the processor, on how far apart the two cores are (on a virtual machine that changes while a job
 // runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
-// powers of two of the size, and takes the fastest; where ranks share cores, by how much work they
-// are, and for all peers together (LongMessages::work_of). While long messages go both ways
-// between two ranks, reading holds up what this rank should put into the ring meanwhile, so that
-// the ways would disturb each other's times: the higher rank then does as the lower one.
+// powers of two of the size, and takes the fastest; where cores are oversubscribed, by how much
+// work they are, and for all peers together (LongMessages::work_of). While long messages go both
+// ways between two ranks, reading holds up what this rank should put into the ring meanwhile, so
+// that the ways would disturb each other's times: the higher rank then does as the lower one.
 #pragma once
 
 #include <algorithm>
@@ -26,11 +26,11 @@ class Ways {
  public:
   enum class Way : uint8_t { kRead, kRing, kRingPastCaches };
 
-  // Where ranks share cores (`crowded`), the work of one message varies too much to tell whether a
-  // way still gets faster. (4 ranks on 2 cores that pass on 512 KiB to 2 MiB in small pages took
+  // Where cores are oversubscribed, the work of one message varies too much to tell whether a way
+  // still gets faster. (4 ranks on 2 cores that pass on 512 KiB to 2 MiB in small pages took
   // up to 1.5 times as long.)
-  explicit Ways(bool crowded = false) {
-    const size_t most_of_trial = crowded ? Rivals::kTrial : Rivals::kMostOfTrial;
+  explicit Ways(bool oversubscribed = false) {
+    const size_t most_of_trial = oversubscribed ? Rivals::kTrial : Rivals::kMostOfTrial;
     for (unsigned size = 0; size < rivals_.size(); ++size) {
       const bool past_caches = size >= class_of(kLeastReceivedPastCaches);
       const bool at_once = size >= class_of(kLeastLeftAtOnce);
