@@ -6,6 +6,28 @@
 #include "core/clock.hpp"
 
 namespace tutti::shm {
+namespace {
+
+// What oversubscribed ranks miss by a way of a message, besides its work. Measured with 4 and 8
+// ranks on 2 cores: docs/notes/08-more-ranks-than-cores.md. To measure again: sendrecv, alltoall,
+// gather and scatter of 64 KiB to 4 MiB, in small and in huge pages.
+constexpr struct {
+  // Factor. A rank that passes a message on piece by piece gives its core away after each piece,
+  // and finds its caches used.
+  double of_pieces = 1.25;
+  // Factor. A rank that only receives, from several, leaves the cores of the senders idle while it
+  // reads.
+  double idle_senders = 1.5;
+  // Bytes. A rank that sends as well makes several calls in one turn as long as the ring has room,
+  // but not where its peers read. So many messages of up to this fit the ring ...
+  uint64_t most_of_short_turns = 128 << 10;
+  // Factor. ... that each read loses several turns.
+  double turns_lost = 3;
+  // Seconds. Of longer ones a read loses one turn.
+  double turn_s = 4e-6;
+} kWork;
+
+}  // namespace
 
 Ways::Way LongMessages::way_of(Peer& from, bool higher, uint64_t bytes) {
   const Ways& ways = ways_of(from);
@@ -26,30 +48,16 @@ void LongMessages::settle(Peer& from, int rank, double now) {
   took(from, rank, received.way, received.bytes, received.seconds(now));
 }
 
-// How much work a message has been. Ranks that share cores wait for each other's turns, in which
-// others get on: of theirs, only the work counts, and what they miss by reading.
+// Oversubscribed ranks wait for each other's turns, in which others get on: of theirs, only the
+// work counts, and what they miss by reading.
 double LongMessages::work_of(const Peer& from, const Operation& receive, Ways::Way way) const {
-  const bool fits = receive.limit <= from.out.piece_bytes();
-  // Who passes on piece by piece gives its core away after each, and finds its caches used. Without
-  // this, 4 ranks on 2 cores that pass on 4 MiB in huge pages did so by both ways, as each of them
-  // happened to have found out: 0.77 ms, where reading alone takes 0.54 and the ring 0.92.
-  constexpr double kPieces = 1.25;
-  if (way != Ways::Way::kRead) return receive.worked_s * (fits ? 1 : kPieces);
-  // Who only receives, from several, leaves the cores of the others idle by reading.
-  constexpr double kWorkNotShared = 1.5;
+  const bool one_piece = receive.limit <= from.out.piece_bytes();
+  if (way != Ways::Way::kRead) return receive.worked_s * (one_piece ? 1 : kWork.of_pieces);
   const bool from_several = last_from_ != receive.peer;
-  if (!sent_since_) return receive.worked_s * (from_several ? kWorkNotShared : 1);
-  if (!fits) return receive.worked_s;
-  // Who sends as well makes several calls in one turn where messages fit the ring, but not where
-  // peers read them: on 2 cores, 8 ranks that pass on 128 KiB took 1.7 times as long where every
-  // fourth message was read that was less work to read. Of longer ones the ring holds so few that
-  // only the turn itself is lost: where neighbours are on different cores and pages are huge, 4
-  // ranks that pass on 256 KiB then take 31 us instead of 48, 8 ranks 64 instead of 84.
-  constexpr uint64_t kMostOfMany = 128 << 10;
-  constexpr double kTurnsLost = 3;
-  constexpr double kTurn_s = 4e-6;
-  const bool many = receive.limit <= kMostOfMany;
-  return many ? receive.worked_s * kTurnsLost : receive.worked_s + kTurn_s;
+  if (!sent_since_) return receive.worked_s * (from_several ? kWork.idle_senders : 1);
+  if (!one_piece) return receive.worked_s;
+  const bool short_turns = receive.limit <= kWork.most_of_short_turns;
+  return short_turns ? receive.worked_s * kWork.turns_lost : receive.worked_s + kWork.turn_s;
 }
 
 void LongMessages::took(Peer& from, int rank, Ways::Way way, uint64_t bytes, double seconds) {
