@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <ctime>
 
 namespace tutti {
 namespace {
@@ -15,6 +16,15 @@ constexpr std::array<std::string_view, 5> kLevelNames = {"error", "warn", "info"
 // Relaxed: a thread that logs while they are being set may use either value.
 std::atomic<LogLevel> level_now{LogLevel::kWarn};
 std::atomic<int> rank_now{-1};
+
+std::string time_of_day(int64_t time_ms) {
+  const time_t seconds = time_ms / 1000;
+  tm parts{};
+  localtime_r(&seconds, &parts);
+  return fmt::format("{}-{:02}-{:02} {:02}:{:02}:{:02}.{:03}", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     time_ms % 1000);
+}
 
 }  // namespace
 
@@ -26,9 +36,10 @@ void set_level(LogLevel level) { level_now.store(level, std::memory_order_relaxe
 void set_rank(int rank) { rank_now.store(rank, std::memory_order_relaxed); }
 bool enabled(LogLevel level) { return level <= level_now.load(std::memory_order_relaxed); }
 
-std::string format_lines(LogLevel level, int rank, std::string_view text) {
-  const std::string prefix = rank < 0 ? fmt::format("tutti: {}: ", log_level_name(level))
-                                      : fmt::format("tutti[{}] {}: ", rank, log_level_name(level));
+std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_view text) {
+  const std::string who = rank < 0 ? "tutti:" : fmt::format("tutti[{}]", rank);
+  const std::string prefix =
+      fmt::format("{} {} {}: ", who, time_of_day(time_ms), log_level_name(level));
   while (text.ends_with('\n')) text.remove_suffix(1);
   std::string lines;
   for (;;) {
@@ -41,7 +52,11 @@ std::string format_lines(LogLevel level, int rank, std::string_view text) {
 
 void write(LogLevel level, std::string_view text) {
   const int error_number = errno;
-  const std::string lines = format_lines(level, rank_now.load(std::memory_order_relaxed), text);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const int64_t time_ms = static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+  const std::string lines =
+      format_lines(level, rank_now.load(std::memory_order_relaxed), time_ms, text);
   std::string_view rest = lines;
   while (!rest.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());

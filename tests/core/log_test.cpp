@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -32,6 +33,11 @@ std::string standard_error_of(Body&& body) {
   return text;
 }
 
+// Without what tells the time of each line: "2026-11-27 09:30:12.345 ".
+std::string without_times(const std::string& text) {
+  return std::regex_replace(text, std::regex(R"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} )"), "");
+}
+
 class Log : public testing::Test {
  protected:
   ~Log() override {
@@ -41,15 +47,26 @@ class Log : public testing::Test {
 };
 
 TEST_F(Log, ALineBeginsWithRankAndLevel) {
-  EXPECT_EQ(standard_error_of([] { log::warn("{} is odd", 3); }), "tutti: warn: 3 is odd\n");
+  EXPECT_EQ(without_times(standard_error_of([] { log::warn("{} is odd", 3); })),
+            "tutti: warn: 3 is odd\n");
   log::set_rank(5);
-  EXPECT_EQ(standard_error_of([] { log::error("no {}", "way"); }), "tutti[5] error: no way\n");
+  EXPECT_EQ(without_times(standard_error_of([] { log::error("no {}", "way"); })),
+            "tutti[5] error: no way\n");
 }
 
 TEST_F(Log, EveryLineOfATextHasThePrefix) {
-  EXPECT_EQ(log::format_lines(LogLevel::kInfo, 0, "a\n\nb\n"),
-            "tutti[0] info: a\ntutti[0] info: \ntutti[0] info: b\n");
-  EXPECT_EQ(log::format_lines(LogLevel::kInfo, 0, ""), "tutti[0] info: \n");
+  const auto lines = [](std::string_view text) {
+    return without_times(log::format_lines(LogLevel::kInfo, 0, 1, text));
+  };
+  EXPECT_EQ(lines("a\n\nb\n"), "tutti[0] info: a\ntutti[0] info: \ntutti[0] info: b\n");
+  EXPECT_EQ(lines(""), "tutti[0] info: \n");
+}
+
+TEST_F(Log, ALineTellsTheTimeOfTheHost) {
+  setenv("TZ", "UTC", 1);
+  tzset();
+  EXPECT_EQ(log::format_lines(LogLevel::kWarn, 2, 1'767'225'599'007, "x"),
+            "tutti[2] 2025-12-31 23:59:59.007 warn: x\n");
 }
 
 TEST_F(Log, TheLevelDecidesWhatIsWritten) {
@@ -60,11 +77,11 @@ TEST_F(Log, TheLevelDecidesWhatIsWritten) {
     log::debug("4");
     log::trace("5");
   };
-  EXPECT_EQ(standard_error_of(all), "tutti: error: 1\ntutti: warn: 2\n");
+  EXPECT_EQ(without_times(standard_error_of(all)), "tutti: error: 1\ntutti: warn: 2\n");
   log::set_level(LogLevel::kError);
-  EXPECT_EQ(standard_error_of(all), "tutti: error: 1\n");
+  EXPECT_EQ(without_times(standard_error_of(all)), "tutti: error: 1\n");
   log::set_level(LogLevel::kTrace);
-  EXPECT_TRUE(standard_error_of(all).ends_with("tutti: trace: 5\n"));
+  EXPECT_TRUE(without_times(standard_error_of(all)).ends_with("tutti: trace: 5\n"));
 }
 
 TEST_F(Log, ErrnoSurvives) {
@@ -78,7 +95,7 @@ TEST_F(Log, ErrnoSurvives) {
 TEST_F(Log, LinesOfSeveralThreadsDoNotMix) {
   constexpr int kThreads = 4;
   constexpr int kLines = 100;
-  const std::string text = standard_error_of([] {
+  const std::string text = without_times(standard_error_of([] {
     std::vector<std::jthread> threads;
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([t] {
@@ -86,7 +103,7 @@ TEST_F(Log, LinesOfSeveralThreadsDoNotMix) {
           log::warn("{}", std::string(50, static_cast<char>('a' + t)));
       });
     }
-  });
+  }));
   int lines = 0;
   for (size_t at = 0; at < text.size(); ++lines) {
     const std::string line = text.substr(at, text.find('\n', at) - at);
