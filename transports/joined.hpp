@@ -35,6 +35,11 @@ class JoinedTransport final : public Transport, private Recovery {
   // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override;
   Recovery& recovery() override { return *this; }
+  // Null of a rank on another.
+  Notes* notes(int rank, int lane) override {
+    return hosts_.host(rank) == hosts_.host(rank_) ? host_->notes(hosts_.place(rank), lane)
+                                                   : nullptr;
+  }
   // Of a rank on this host.
   Bell* bell(int rank) override { return host_->bell(hosts_.place(rank)); }
   Sleepers* sleepers() override { return host_->sleepers(); }

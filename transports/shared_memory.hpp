@@ -11,6 +11,7 @@
 
 #include "core/status.hpp"
 #include "core/wait.hpp"
+#include "transports/notes.hpp"
 
 namespace tutti {
 
@@ -40,20 +41,14 @@ struct alignas(kCacheLine) Departure {
   std::atomic<uint32_t> left;
 };
 
-// What a call looked like, for error texts.
-struct CallRecord {
-  uint64_t sequence;  // the communicator's count of calls
-  uint64_t count;
-  int32_t root;
-  uint8_t collective;
-  uint8_t type;
-  uint8_t op;
-  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` says nothing
-  uint64_t marks;
-};
-// Written before each call line, of which each has its record, and read only on an error.
+// Written before each call line, of which each has its record, and read only on an error or from
+// outside.
 struct alignas(kCacheLine) RecordLine {
   CallRecord record;
+  // Stamps (core/stamp.hpp): written after the call line; of a call that had to wait for long, else
+  // of an older one.
+  std::atomic<uint64_t> begun;
+  std::atomic<uint64_t> ended;
 };
 
 // Sizes that all ranks agree on.

@@ -20,6 +20,7 @@
 #include "core/status.hpp"
 #include "core/wait.hpp"
 #include "transports/endpoint.hpp"
+#include "transports/notes.hpp"
 #include "transports/recovery.hpp"
 #include "transports/shared_memory.hpp"
 
@@ -45,6 +46,8 @@ class Transport {
   // Null if the ranks do not all share memory.
   virtual SharedMemory* shared_memory() { return nullptr; }
   virtual Recovery& recovery() = 0;
+  // Where a rank of this host says what it waits for, of lane `lane`; null if they share none.
+  virtual Notes* notes(int /*rank*/, int /*lane*/) { return nullptr; }
 
   // The bell of a rank in this process's reach (this rank's own always is), and the group's count
   // of sleepers. Every publish and every message must be followed by notify().
@@ -87,6 +90,8 @@ struct TransportConfig {
   int channels = 2;              // endpoints
   int64_t deadline_ms = kNever;  // for connecting
   std::string label;             // of the communicator, for errors
+  std::string job = {};          // for who looks from outside, as what follows
+  int all_ranks = 0;             // of the communicator; 0: those that meet here
   // What the ranks that meet here are called in texts and as sources of messages, if they are some
   // of a communicator's; empty: as they are.
   std::vector<int> numbers = {};

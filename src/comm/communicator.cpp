@@ -146,6 +146,8 @@ Status Communicator::connect(Exchange& exchange) {
       .channels = (*workers)->size() + 1,
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
+      .job = environment.job,
+      .all_ranks = ranks_,
       .global_ranks = config_.global_ranks,
       .shared = {.sizes = {.slot_bytes = slot_bytes_for(environment, most_ranks),
                            .window_bytes = environment.window_bytes,
@@ -246,6 +248,8 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
   if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
+  settings.name = config_.name;
+  settings.warn_after_ms = choice.environment.warn_after_ms;
   settings.caller_patience.spread = spread_.get();
   settings.worker_patience.spread = spread_.get();
   Transport& transport = *connection_.transport;
@@ -254,7 +258,7 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   executor_->set_timeout(config_.timeout_ms);
   messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
                                          *executor_, workers, settings.caller_patience,
-                                         settings.worker_patience);
+                                         settings.worker_patience, executor_->lateness());
   return {};
 }
 

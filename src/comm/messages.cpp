@@ -37,7 +37,8 @@ std::string type_name_of(Tag tag) {
                            : fmt::format("type {}", type);
 }
 
-// "recv (16 float32 from rank 3, tag 7)".
+}  // namespace
+
 std::string describe(const MessageArguments& arguments, const Transport& transport) {
   const std::string peer = arguments.peer == TUTTI_ANY_SOURCE
                                ? "any rank"
@@ -47,6 +48,8 @@ std::string describe(const MessageArguments& arguments, const Transport& transpo
   return fmt::format("{} ({} {} {} {}, {})", arguments.sends ? "send" : "recv", arguments.count,
                      type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
 }
+
+namespace {
 
 Status refusal_of(const MessageArguments& arguments, const Transfer& transfer,
                   const Transport& transport) {
@@ -81,7 +84,8 @@ void Message::hasten() { messages_.hasten(); }
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
-                   const Patience& caller_patience, const Patience& worker_patience)
+                   const Patience& caller_patience, const Patience& worker_patience,
+                   const LatenessSettings& lateness)
     : Attended(workers),
       rank_(rank),
       transport_(transport),
@@ -89,6 +93,8 @@ Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> end
       executor_(executor),
       caller_patience_(caller_patience),
       worker_patience_(worker_patience),
+      lateness_(lateness),
+      notes_(transport.notes(rank, 0)),
       endpoint_(std::move(endpoint)) {}
 
 Messages::~Messages() { workers_.forget(*this); }
@@ -127,7 +133,11 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
 }
 
 void Messages::wait_here(std::span<BlockingMessage> pending) {
+  // Of those that are pending, the first.
+  const AwaitingMessage message(pending.front().arguments, transport_);
+  LastingMessage lasting(notes_, lateness_, message);
   Waiter waiter = this->waiter(caller_patience_);
+  waiter.slow = &lasting;
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);
@@ -351,7 +361,10 @@ void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), call
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
   if (message.done() || ends_soon(message, caller_patience_)) return message.status();
+  const AwaitingMessage awaiting(message.arguments_, transport_);
+  LastingMessage lasting(notes_, lateness_, awaiting);
   Waiter waiter = this->waiter(caller_patience_);
+  waiter.slow = &lasting;
   waiter.timeout_ms = timeout_ms;
   const WaitEnd end = attend(message, waiter);
   if (end == WaitEnd::kReady) return message.status();

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "comm/message_wait.hpp"
 #include "core/brief_lock.hpp"
 #include "core/types.hpp"
 #include "exec/attended.hpp"
@@ -70,7 +71,7 @@ class Messages : public Attended {
   // All references outlive it.
   Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint, Health& health,
            Executor& executor, WorkerPool& workers, const Patience& caller_patience,
-           const Patience& worker_patience);
+           const Patience& worker_patience, const LatenessSettings& lateness);
   ~Messages() override;
 
   // All calls may come from any thread. Blocking, until all of `messages` have ended, each with its
@@ -124,6 +125,8 @@ class Messages : public Attended {
   Executor& executor_;
   const Patience caller_patience_;
   const Patience worker_patience_;
+  const LatenessSettings lateness_;
+  MessageNotes notes_;
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_

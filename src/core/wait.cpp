@@ -134,6 +134,9 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, Wait
     end = WaitEnd::kInterrupted;
     return true;
   }
+  if (round % 16 == 15 || round >= waiter.patience->yields) {
+    if (waiter.slow != nullptr) waiter.slow->lasts();
+  }
   if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.patience->yields) &&
       now_ms() >= deadline_ms) {
     end = WaitEnd::kDeadline;

@@ -42,6 +42,16 @@ struct alignas(kCacheLine) Sleepers {
 
 class Spread;
 
+// Is told of a wait that lasts.
+class SlowWait {
+ public:
+  // From the slow part of the wait, again and again; cheap, and before the wait is known to end.
+  virtual void lasts() = 0;
+
+ protected:
+  ~SlowWait() = default;
+};
+
 // How long to spin and to yield before sleeping.
 struct Patience {
   uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
@@ -90,6 +100,7 @@ struct Waiter {
   bool polls = false;
   // The thread holds locks, or must see this wait to its end: see core/interrupt.hpp.
   bool uninterrupted = false;
+  SlowWait* slow = nullptr;  // may be null
 };
 
 enum class WaitEnd { kReady, kStopped, kDeadline, kInterrupted };

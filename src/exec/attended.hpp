@@ -43,6 +43,9 @@ class Attended : public Driven {
   // The same until the end, or that of the waiter's patience.
   WaitEnd attend(const Completion& what, const Waiter& waiter);
 
+  // Whether a thread is in attend().
+  [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+
   // Whether something is left to do for that worker, whoever does it.
   [[nodiscard]] virtual bool has_work(int worker) const = 0;
   // Whether some thread is about it at this moment, so that help() does nothing.

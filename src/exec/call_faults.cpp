@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "exec/call.hpp"
+#include "exec/lateness.hpp"
 
 namespace tutti {
 
@@ -44,9 +45,11 @@ std::string CallFaults::lateness(int peer, uint32_t wanted, bool begun) const {
   if (begun && last != 0 && log.record_at(peer, last).sequence == record.sequence) {
     return names.of(peer) + " entered the call but is late for its part of it";
   }
-  return fmt::format("{} has not entered {}; its last was {}", names.of(peer),
-                     begun ? "the call" : describe(log.record_at(rank, wanted)),
-                     last == 0 ? "none" : describe(log.record_at(peer, last)));
+  const std::string its_last =
+      last == 0 ? "none" : describe(log.record_at(peer, last)) + ago(log.begun_at(peer, last));
+  return fmt::format("{} has not entered {}; its last was {}{}", names.of(peer),
+                     begun ? "the call" : describe(log.record_at(rank, wanted)), its_last,
+                     state_behind(names.transport(), peer));
 }
 
 // Which call differed: `call`, or one before it at which nobody looked. The record of such a one

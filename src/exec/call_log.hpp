@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/prefetch.hpp"
+#include "core/stamp.hpp"
 #include "exec/call.hpp"
 #include "transports/transport.hpp"
 
@@ -72,9 +73,16 @@ class CallLog {
 
   // Makes known that this rank is in the call; what it has written before is seen with that.
   void enter(const CallRecord& record) {
-    record_at(rank_, call_) = record;
+    RecordLine& about = about_call(rank_, call_);
+    about.record = record;
     // After payload and record.
     line_of(rank_, call_).entry.store({call_, chain()}, std::memory_order_release);
+    // Only now: while the rank waits for its peers, it costs no time.
+    about.begun.store(stamp_now(), std::memory_order_relaxed);
+  }
+  // The call that ran last, which had to wait for long, has ended.
+  void note_end() {
+    about_call(rank_, call_).ended.store(stamp_now(), std::memory_order_relaxed);
   }
   void publish(uint32_t tick) {
     own().progress->tick.store(tick_base_ + tick, std::memory_order_release);
@@ -140,7 +148,11 @@ class CallLog {
     return ranks_[index(rank)].calls[call & line_mask_];
   }
   [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
-    return ranks_[index(rank)].records[call & line_mask_].record;
+    return about_call(rank, call).record;
+  }
+  // A stamp; 0: not known.
+  [[nodiscard]] uint64_t begun_at(int rank, uint32_t call) const {
+    return about_call(rank, call).begun.load(std::memory_order_relaxed);
   }
   // The last call that the peer has entered, by its lines; 0 if none.
   [[nodiscard]] uint32_t last_call_of(int peer) const;
@@ -151,6 +163,9 @@ class CallLog {
   [[nodiscard]] uint32_t faulty_call() const { return faulty_call_; }
 
  private:
+  [[nodiscard]] RecordLine& about_call(int rank, uint32_t call) const {
+    return ranks_[index(rank)].records[call % kCallLines];
+  }
   static size_t index(int rank) { return static_cast<size_t>(rank); }
   [[nodiscard]] const Window::Rank& own() const { return ranks_[index(rank_)]; }
   [[nodiscard]] uint32_t chain() const { return chains_[call_ % kCallLines]; }

@@ -22,6 +22,13 @@ Status no_algorithm(const Call& call) {
 // How long a call waits before it tells those whom it waits for, and again if these are others.
 constexpr int64_t kTellAfterMs = 1000;
 
+// And how long before it says in shared memory that it waits, if it was started.
+constexpr int64_t kLastsAfterMs = 20;
+
+// From here on a call that has waited at all says when it ended. When shorter ones end is nearly
+// when the last rank enters.
+constexpr uint64_t kLongBytes = 64 << 10;
+
 // What is started is begun at once by the thread that starts it if the blocks of all ranks are not
 // longer together: in no longer than it takes to wake a worker.
 constexpr uint64_t kMostBytesAtOnce = 64 << 10;
@@ -35,6 +42,11 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : Attended(workers),
       settings_(settings),
+      lateness_{.rank = settings.rank,
+                .ranks = settings.ranks,
+                .transport = &transport,
+                .warn_after_ms = settings.warn_after_ms,
+                .communicator = settings.name},
       choose_(std::move(choose)),
       transport_(transport),
       health_(health),
@@ -45,7 +57,9 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
                            return short_name_of(rank, transport.process(rank));
                          })) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
-    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group)));
+    Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
+    lanes_.push_back(std::make_unique<LaneQueue>(
+        *this, std::move(group), Lateness(lateness_, notes != nullptr ? &notes->call : nullptr)));
   }
 }
 
@@ -80,12 +94,16 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
     if (advance == Advance::kDone) return {};
     WaitEnd end = WaitEnd::kReady;
     if (advance == Advance::kBlocked) {
-      end = wait_here(lane, [&] {
+      end = wait_here(plan, [&] {
         advance = lane.advance();
         return advance != Advance::kBlocked;
       });
     }
-    if (advance == Advance::kDone) return {};
+    if (advance == Advance::kDone) {
+      const bool is_long = call.count * plan.element_bytes >= kLongBytes;
+      if (is_long || lanes_.front()->lateness().lasted()) lane.note_end();
+      return {};
+    }
     return give_up(lane, call, sequence_, advance, end);
   } catch (...) {
     return broke_down(lane, call, sequence_);
@@ -96,12 +114,19 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
 bool Executor::enter(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
+  if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
+    notes->far_calls[sequence_ % kFarCalls].post({plan.record_of(sequence_), stamp_now()});
+  }
   return status.ok();
 }
 
 template <typename Ready>
-WaitEnd Executor::wait_here(const LaneGroup& lanes, const Ready& ready) {
+WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
+  LaneGroup& lanes = lanes_.front()->lanes();
+  const AwaitingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
+  Lasting lasting(lanes_.front()->lateness(), call);
   Waiter waiter = this->waiter(settings_.caller_patience);
+  waiter.slow = &lasting;
   if (journal_ == nullptr) return wait_until(waiter, ready);
   int64_t left_ms = waiter.timeout_ms;
   for (;;) {
@@ -122,6 +147,12 @@ void Executor::tell_awaited(Operation& operation, const LaneGroup& lanes) {
   if (rough_ms() < operation.tell_ms_) return;
   operation.tell_ms_ = rough_deadline_ms(kTellAfterMs);
   tell_awaited(lanes, operation.sequence_);
+}
+
+void Executor::lasts(const Operation& operation, LaneQueue& queue) {
+  const CallRecord record = operation.plan_->record_of(operation.sequence_);
+  queue.lateness().lasts(
+      AwaitingCall(queue.lanes(), record, transport_, journal_.get(), !waited_for()));
 }
 
 void Executor::heard(int peer, std::span<const std::byte> note) {
@@ -145,6 +176,7 @@ Status Executor::prepare(Operation& operation) {
   operation.sequence_ = sequence_;
   operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
   operation.tell_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kTellAfterMs);
+  operation.lasts_ms_ = rough_deadline_ms(kLastsAfterMs);
   return {};
 }
 

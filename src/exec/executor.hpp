@@ -27,8 +27,10 @@ struct ExecutorSettings {
   const Hosts* domains = nullptr;  // as in Problem
   Journal::Tell tell;              // by way of all hosts
   std::array<const PlanContext*, kScopes> scopes{};
-  Patience caller_patience;  // of a thread inside a call
-  Patience worker_patience;  // of a worker, which may share its core with the application
+  Patience caller_patience;   // of a thread inside a call
+  Patience worker_patience;   // of a worker, which may share its core with the application
+  std::string name;           // of the communicator
+  int64_t warn_after_ms = 0;  // TUTTI_WARN_AFTER_MS
 };
 
 class Executor : public Attended {
@@ -61,6 +63,7 @@ class Executor : public Attended {
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_.load(); }
   // Whether any worker thread has been started in this process.
+  [[nodiscard]] const LatenessSettings& lateness() const { return lateness_; }
   [[nodiscard]] bool has_workers() const { return workers_.started(); }
   [[nodiscard]] WorkerPool& workers() { return workers_; }
 
@@ -72,9 +75,10 @@ class Executor : public Attended {
   Status run_here(const Call& call, const Plan& plan);
   bool enter(const Plan& plan, uint32_t& chain);
   template <typename Ready>
-  WaitEnd wait_here(const LaneGroup& lanes, const Ready& ready);
+  WaitEnd wait_here(const Plan& plan, const Ready& ready);
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
   void tell_awaited(Operation& operation, const LaneGroup& lanes);
+  void lasts(const Operation& operation, LaneQueue& queue);
   Status run_queued(const Call& call);
   Status check_last_words();
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
@@ -107,6 +111,7 @@ class Executor : public Attended {
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const ExecutorSettings settings_;
+  const LatenessSettings lateness_;
   const Choose choose_;
   Transport& transport_;
   Health& health_;

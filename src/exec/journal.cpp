@@ -153,6 +153,13 @@ Journal::Answers Journal::answers(uint64_t sequence) const {
   return answers;
 }
 
+std::optional<CallRecord> Journal::last_told_by(int peer) const {
+  const std::lock_guard lock(mutex_);
+  const auto told = told_.find(peer);
+  if (told == told_.end()) return std::nullopt;
+  return told->second.record;
+}
+
 // ---- the end -----------------------------------------------------------------------------------
 
 CallNote Journal::last_words() const {

@@ -79,6 +79,9 @@ class Journal {
   };
   [[nodiscard]] Answers answers(uint64_t sequence) const;
 
+  // The last call that `peer` has told of, if it has.
+  [[nodiscard]] std::optional<CallRecord> last_told_by(int peer) const;
+
   // What this rank leaves its peers with.
   [[nodiscard]] CallNote last_words() const;
   // An error if a peer that has left with these words did not make the calls that this rank did.

@@ -40,6 +40,8 @@ class LaneGroup {
       if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
     }
   }
+  // As of a lane.
+  void note_end() { memory().note_end(); }
   // As of the lane that failed.
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();

@@ -48,6 +48,7 @@ bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   const bool late = operation.deadline_ms_ != kNever && rough_ms() >= operation.deadline_ms_;
   if (advance == Advance::kBlocked && !stopped && !late) {
     if (operation.tell_ms_ != kNever && index == 0) executor_.tell_awaited(operation, *lanes_);
+    if (rough_ms() >= operation.lasts_ms_) executor_.lasts(operation, *this);
     return false;
   }
   status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,
@@ -65,6 +66,7 @@ bool LaneQueue::step(size_t index) {
     status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }
   started_ = false;
+  if (lateness_.ends() && status.ok()) lanes_->note_end();
   {
     const std::lock_guard lock(lock_);
     queue_.pop_front();

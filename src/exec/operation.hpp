@@ -11,6 +11,7 @@
 
 #include "exec/completion.hpp"
 #include "exec/lane_group.hpp"
+#include "exec/lateness.hpp"
 
 namespace tutti {
 
@@ -37,7 +38,8 @@ class Operation : public Completion {
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
-  int64_t tell_ms_ = kNever;  // when to tell those it waits for; of the first lane's driver
+  int64_t tell_ms_ = kNever;   // when to tell those it waits for; of the first lane's driver
+  int64_t lasts_ms_ = kNever;  // when its wait has lasted
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_
@@ -46,8 +48,8 @@ class Operation : public Completion {
 // The lanes of one worker and the operations that wait for them.
 class LaneQueue {
  public:
-  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes)
-      : executor_(executor), lanes_(std::move(lanes)) {}
+  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, Lateness lateness)
+      : executor_(executor), lanes_(std::move(lanes)), lateness_(std::move(lateness)) {}
 
   // `started`: the lanes run it already, so the queue is empty. False: there is no memory for it.
   bool push(Operation& operation, bool started) noexcept;
@@ -59,6 +61,7 @@ class LaneQueue {
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
   // For who knows that the queue is empty: nobody else then touches the lanes.
   [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
+  [[nodiscard]] Lateness& lateness() { return lateness_; }
 
  private:
   bool step(size_t index);
@@ -67,6 +70,7 @@ class LaneQueue {
 
   Executor& executor_;
   const std::unique_ptr<LaneGroup> lanes_;
+  Lateness lateness_;  // of the call that runs on them
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
   bool started_ = false;  // of the front; the driver's own

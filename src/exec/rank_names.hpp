@@ -30,6 +30,7 @@ class RankNames {
   [[nodiscard]] std::string brief(int rank) const {
     return short_name_of(number_of(rank), transport_.process(rank));
   }
+  [[nodiscard]] Transport& transport() const { return transport_; }
   // Whether the lane joins some of the communicator's ranks.
   [[nodiscard]] bool is_part() const { return !numbers_.empty(); }
 

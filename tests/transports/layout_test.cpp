@@ -15,10 +15,9 @@ struct Part {
 };
 
 std::vector<Part> parts_of(const Layout& layout) {
-  std::vector<Part> parts = {{{0, sizeof(Header)}, -1},
-                             {layout.state(), -1},
-                             {layout.sleepers(), -1},
-                             {layout.regroup_decision(), -1},
+  std::vector<Part> parts = {{{0, sizeof(Header)}, -1},   {layout.descriptor(), 0},
+                             {layout.members(), -1},      {layout.state(), -1},
+                             {layout.sleepers(), -1},     {layout.regroup_decision(), -1},
                              {layout.regroup_signs(), -1}};
   for (int r = 0; r < layout.ranks(); ++r) {
     parts.push_back({layout.bell(r), r});
@@ -32,6 +31,7 @@ std::vector<Part> parts_of(const Layout& layout) {
       parts.push_back({layout.traded_slot(r, lane), -1});
       parts.push_back({layout.staging(r, lane), r});
       parts.push_back({layout.wishes(r, lane), -1});
+      parts.push_back({layout.notes(r, lane), r});
       parts.push_back({layout.tray(r, lane), -1});
     }
     for (int channel = 0; channel < layout.channels(); ++channel) {

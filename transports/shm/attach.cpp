@@ -295,6 +295,7 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   maker->listener.reset();
   if (served.ok()) served = attached.region->near().reserve(layout.always(kMaker));
   TUTTI_RETURN_IF_ERROR(agree(exchange, served));
+  attached.for_lookers = ForLookers(attached.region->file());
   let_go(attached, kMaker);
   return attached;
 }

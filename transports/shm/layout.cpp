@@ -15,7 +15,8 @@ constexpr uint64_t kDepartureAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(RecordLine);
 constexpr uint64_t kWishesAt = round_up(kRecordsAt + kRecordsBytes, kApart);
-static_assert(kWishesAt + sizeof(WishLines) <= kLinesBytes);
+constexpr uint64_t kNotesAt = kWishesAt + sizeof(WishLines);
+static_assert(kNotesAt % kApart == 0 && kNotesAt + sizeof(Notes) <= kLinesBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
 
@@ -26,7 +27,8 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
       lanes_(unsigned_of(lanes)),
       channels_(unsigned_of(channels)),
       sizes_(sizes) {
-  state_ = round_up(sizeof(Header), kApart);
+  static_assert(sizeof(Header) <= kApart);
+  state_ = round_up(members().end(), kApart);
   sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
@@ -118,6 +120,10 @@ Span Layout::staging(int rank, int lane) const {
 
 Span Layout::wishes(int rank, int lane) const {
   return {lane_part(rank, lane) + kWishesAt, sizeof(WishLines)};
+}
+
+Span Layout::notes(int rank, int lane) const {
+  return {lane_part(rank, lane) + kNotesAt, sizeof(Notes)};
 }
 
 Span Layout::tray(int rank, int lane) const {

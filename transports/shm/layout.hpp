@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where everything lies in the shared region of a communicator. In order:
-//   common   header, shared state, sleepers, bells, signs, doors  allocated at the start
-//   lines    per rank: per lane four pages                       allocated at the start by the rank
+//   common   header, descriptor, members, shared state, sleepers, bells, signs, doors  allocated at
+//   the start lines    per rank: per lane four pages                       allocated at the start
+//   by the rank
 // So far all is mapped at the start; what follows is when it is first used, each line by itself:
 //   slots    per lane: per rank two                             allocated by the rank when used
 //   traded   per lane: per rank a slot that is traded           allocated by all when used
@@ -28,6 +29,8 @@ namespace tutti::shm {
 inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // of a lane
 inline constexpr uint64_t kApart = 2 * kCacheLine;
+inline constexpr uint64_t kDescriptorBytes = 4 * kApart;
+inline constexpr uint64_t kMemberBytes = 24;  // descriptor.hpp
 
 // At offset 0; written by the maker before it hands the region over, then read only.
 struct Header {
@@ -81,6 +84,9 @@ class Layout {
   // What is mapped at the start.
   [[nodiscard]] uint64_t near_bytes() const { return slots_; }
   [[nodiscard]] Span common() const { return {0, lines_}; }
+  // For who looks from outside: descriptor.hpp. The members are those of all ranks.
+  [[nodiscard]] Span descriptor() const { return {kApart, kDescriptorBytes}; }
+  [[nodiscard]] Span members() const { return {descriptor().end(), ranks_ * kMemberBytes}; }
   [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
   [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
   [[nodiscard]] Span bell(int rank) const;
@@ -105,6 +111,7 @@ class Layout {
   [[nodiscard]] Span traded_slots(int lane) const;
   [[nodiscard]] Span stagings(int lane) const;
   [[nodiscard]] Span wishes(int rank, int lane) const;
+  [[nodiscard]] Span notes(int rank, int lane) const;
   [[nodiscard]] Span tray(int rank, int lane) const;
 
   // Between two different ranks.

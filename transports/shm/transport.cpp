@@ -5,6 +5,7 @@
 #include "transports/names.hpp"
 #include "transports/shm/arena.hpp"
 #include "transports/shm/attach.hpp"
+#include "transports/shm/descriptor.hpp"
 #include "transports/shm/endpoint.hpp"
 #include "transports/shm/hand_over.hpp"
 #include "transports/shm/pull.hpp"
@@ -193,6 +194,10 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
         {region().at<RegroupSign>(layout_.regroup_signs()), static_cast<size_t>(layout_.ranks())}};
   }
 
+  Notes* notes(int rank, int lane) override {
+    return region().at<Notes>(layout_.notes(rank, lane));
+  }
+
   [[nodiscard]] const Region& region() const { return *attached_.region; }
 
   const int rank_;
@@ -214,7 +219,10 @@ Status available() {
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
   const Layout layout(exchange.ranks(), config.lanes, config.channels, config.shared.sizes);
   auto attached = attach(exchange, layout, config.deadline_ms);
-  if (attached.ok()) name_ranks(config, attached->processes);
+  if (attached.ok()) {
+    name_ranks(config, attached->processes);
+    describe(*attached->region, layout, config, exchange.rank());
+  }
   Result<bool> can_pull = false;
   if (attached.ok() && config.shared.pulls) can_pull = all_can_pull(exchange, attached->processes);
   if (const Status& failed = attached.ok() ? can_pull.status() : attached.status(); !failed.ok()) {

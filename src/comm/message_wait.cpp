@@ -1,0 +1,58 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/message_wait.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "comm/messages.hpp"
+#include "transports/names.hpp"
+
+namespace tutti {
+
+void AwaitingMessage::fill(Wait& wait) const {
+  wait.kind = arguments_.sends ? WaitKind::kSend : WaitKind::kRecv;
+  wait.record = {};
+  wait.record.count = arguments_.count;
+  wait.record.type = static_cast<uint8_t>(arguments_.type);
+  wait.record.root = arguments_.peer == TUTTI_ANY_SOURCE ? -1 : arguments_.peer;
+  wait.record.marks =
+      arguments_.tag == TUTTI_ANY_TAG ? UINT64_MAX : static_cast<uint64_t>(arguments_.tag);
+}
+
+void AwaitingMessage::look(Wait& wait) const {
+  fill(wait);
+  if (wait.record.root < 0) return;
+  wait.awaited[0] = wait.record.root;
+  if (transport_.notes(wait.record.root, 0) == nullptr) {
+    set_place(wait, transport_.process(wait.record.root));
+  }
+}
+
+std::string AwaitingMessage::whom() const {
+  if (arguments_.peer == TUTTI_ANY_SOURCE) return "no rank has sent it anything that it takes";
+  const PeerProcess& peer = transport_.process(arguments_.peer);
+  std::string text = fmt::format("{} has {}", name_of(arguments_.peer, peer),
+                                 arguments_.sends ? "not taken it" : "sent nothing that it takes");
+  return text + state_behind(transport_, arguments_.peer);
+}
+
+WaitNote* MessageNotes::take() {
+  if (notes_ == nullptr) return nullptr;
+  uint32_t taken = taken_.load(std::memory_order_relaxed);
+  for (;;) {
+    const auto place = static_cast<uint32_t>(std::countr_one(taken));
+    if (place >= kMessageNotes) return nullptr;
+    if (taken_.compare_exchange_weak(taken, taken | 1u << place, std::memory_order_acquire)) {
+      return &notes_->messages[place];
+    }
+  }
+}
+
+void MessageNotes::give_back(const WaitNote* note) {
+  if (note == nullptr) return;
+  const auto place = static_cast<uint32_t>(note - notes_->messages);
+  taken_.fetch_and(~(1u << place), std::memory_order_release);
+}
+
+}  // namespace tutti

@@ -1,0 +1,65 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What waits for messages say of themselves (exec/lateness.hpp).
+#pragma once
+
+#include <atomic>
+
+#include "exec/lateness.hpp"
+
+namespace tutti {
+
+struct MessageArguments;
+
+// A message's arguments in words: "recv (16 float32 from rank 3, tag 7)".
+std::string describe(const MessageArguments& arguments, const Transport& transport);
+
+class AwaitingMessage final : public Awaiting {
+ public:
+  // Of the message that is waited for now, by then: it is asked in the slow part only.
+  AwaitingMessage(const MessageArguments& arguments, Transport& transport)
+      : arguments_(arguments), transport_(transport) {}
+  void fill(Wait& wait) const override;
+  void look(Wait& wait) const override;
+  [[nodiscard]] std::string what() const override { return describe(arguments_, transport_); }
+  [[nodiscard]] std::string whom() const override;
+
+ private:
+  const MessageArguments& arguments_;
+  Transport& transport_;
+};
+
+// Where several threads of this rank say that they wait for messages, each in a place of its own.
+class MessageNotes {
+ public:
+  explicit MessageNotes(Notes* notes) : notes_(notes) {}
+  // Null: all are taken, or there is no shared memory.
+  WaitNote* take();
+  void give_back(const WaitNote* note);
+
+ private:
+  Notes* const notes_;
+  std::atomic<uint32_t> taken_{0};  // a bit each
+};
+
+// One wait.
+class LastingMessage final : public SlowWait {
+ public:
+  LastingMessage(MessageNotes& notes, const LatenessSettings& settings,
+                 const AwaitingMessage& waiting)
+      : notes_(notes), note_(notes.take()), lateness_(settings, note_), waiting_(waiting) {}
+  ~LastingMessage() {
+    lateness_.ends();
+    notes_.give_back(note_);
+  }
+  LastingMessage(const LastingMessage&) = delete;
+  void lasts() override { lateness_.lasts(waiting_); }
+
+ private:
+  MessageNotes& notes_;
+  WaitNote* const note_;
+  Lateness lateness_;
+  const AwaitingMessage& waiting_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,30 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the system says of a process of this host: whether it runs, sleeps, is stopped or is gone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tutti {
+
+struct ProcessState {
+  // As in proc(5): R running, S sleeping, D in a wait that cannot be interrupted, T stopped, t held
+  // by a debugger, Z dead. 0: there is no such process, or nothing is known of it.
+  char letter = 0;
+  bool gone = false;       // it is known that there is none
+  uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
+  uint64_t started = 0;    // ticks since boot: tells it from a later one of the same number
+
+  [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }
+  [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't'; }
+};
+
+// Of a pid of this process's namespace; of 0 nothing is known.
+ProcessState process_state(int pid);
+// What stands in /proc/PID/stat.
+ProcessState process_state_in(std::string stat);
+// "is stopped (state T)"; empty if nothing is known.
+std::string to_string(const ProcessState& state);
+
+}  // namespace tutti

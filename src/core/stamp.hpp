@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Time stamps that cost a few instructions: the processor's counter, which runs evenly and is the
+// same on all cores of a host. What a count means is found out afterwards, from two moments at
+// which counter and clock were read together.
+#pragma once
+
+#include <cstdint>
+
+namespace tutti {
+
+inline uint64_t stamp_now() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+  uint64_t ticks = 0;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#else
+  return 0;
+#endif
+}
+
+// One moment by all clocks that count. No padding: it lies in shared memory.
+struct Moment {
+  uint64_t stamp = 0;
+  int64_t monotonic_ns = 0;
+  int64_t real_ns = 0;  // since 1970
+};
+Moment moment_now();
+
+// What stamps mean that were taken between two moments, or about then.
+class StampClock {
+ public:
+  // Of two moments that are too close, or of another clock, nothing is known.
+  StampClock(const Moment& first, const Moment& last);
+  [[nodiscard]] bool known() const { return ns_per_tick_ > 0; }
+  // On the monotonic clock, and since 1970.
+  [[nodiscard]] int64_t monotonic_ns(uint64_t stamp) const {
+    return last_.monotonic_ns + since_last(stamp);
+  }
+  [[nodiscard]] int64_t real_ns(uint64_t stamp) const { return last_.real_ns + since_last(stamp); }
+
+ private:
+  [[nodiscard]] int64_t since_last(uint64_t stamp) const {
+    const auto ticks = static_cast<int64_t>(stamp - last_.stamp);
+    return static_cast<int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
+
+  Moment last_;
+  double ns_per_tick_ = 0;
+};
+
+// Seconds from a stamp of this host until now, as this process finds it; below 0: not known.
+double seconds_since(uint64_t stamp);
+
+}  // namespace tutti

@@ -1,0 +1,160 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "exec/lateness.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "core/fields.hpp"
+#include "core/log.hpp"
+#include "core/process_state.hpp"
+#include "core/stamp.hpp"
+#include "transports/names.hpp"
+
+namespace tutti {
+namespace {
+
+// When it is first found out for whom, which allocates; then how often.
+constexpr int64_t kLookAfterMs = 100;
+constexpr int64_t kLookEveryMs = 500;
+
+int32_t this_thread() {
+  thread_local const int32_t number = gettid();
+  return number;
+}
+
+// The first that a rank of this host says.
+std::optional<Wait> wait_of(Transport& transport, int rank) {
+  const Notes* const notes = transport.notes(rank, 0);
+  if (notes == nullptr) return std::nullopt;
+  std::optional<Wait> wait = notes->call.read();
+  for (const WaitNote& message : notes->messages) {
+    if (wait && wait->kind != WaitKind::kNone) return wait;
+    wait = message.read();
+  }
+  if (wait && wait->kind == WaitKind::kNone) wait.reset();
+  return wait;
+}
+
+}  // namespace
+
+void Lateness::lasts(const Awaiting& waiting) {
+  const int64_t now_ms = rough_ms();
+  if (wait_.since_ms != 0 && now_ms < next_look_ms_) return;
+  if (wait_.since_ms != 0) return look(waiting, now_ms);
+  wait_ = {};
+  wait_.thread = this_thread();
+  wait_.since_ms = std::max<int64_t>(now_ms, 1);
+  waiting.fill(wait_);
+  if (note_ != nullptr) note_->post(wait_);
+  next_look_ms_ = now_ms + kLookAfterMs;
+  next_warning_ms_ = settings_.warn_after_ms == 0 ? kNever : settings_.warn_after_ms;
+}
+
+bool Lateness::ends() {
+  lasted_ = wait_.since_ms != 0;
+  if (!lasted_) return false;
+  wait_.since_ms = 0;
+  if (note_ != nullptr) note_->post({});
+  return true;
+}
+
+// A lack of memory must not end what only takes long.
+void Lateness::look(const Awaiting& waiting, int64_t now_ms) {
+  next_look_ms_ = now_ms + kLookEveryMs;
+  try {
+    waiting.look(wait_);
+    if (note_ != nullptr) note_->post(wait_);
+    if (now_ms - wait_.since_ms < next_warning_ms_) {
+      const int64_t until_warning_ms = next_warning_ms_ - (now_ms - wait_.since_ms);
+      next_look_ms_ = now_ms + std::min(kLookEveryMs, until_warning_ms);
+      return;
+    }
+    next_warning_ms_ *= 2;
+    if (!another_says_it(now_ms)) warn(waiting, now_ms);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Lateness::warn(const Awaiting& waiting, int64_t now_ms) const {
+  const PeerProcess& process = settings_.transport->process(settings_.rank);
+  log::warn("\"{}\": {} has waited {:.1f} s in {}: {} (look closer: tutti why {})",
+            settings_.communicator, short_name_of(settings_.rank, process),
+            static_cast<double>(now_ms - wait_.since_ms) / 1000, waiting.what(), waiting.whom(),
+            getpid());
+}
+
+// A lower rank of this host that waits as long and is able to.
+bool Lateness::another_says_it(int64_t now_ms) const {
+  for (int rank = 0; rank < settings_.rank; ++rank) {
+    const std::optional<Wait> theirs = wait_of(*settings_.transport, rank);
+    if (!theirs || now_ms - theirs->since_ms < settings_.warn_after_ms / 2) continue;
+    const ProcessState state = process_state(settings_.transport->process(rank).pid);
+    if (!state.dead() && !state.stopped()) return true;
+  }
+  return false;
+}
+
+// ---- calls -------------------------------------------------------------------------------------
+
+void AwaitingCall::fill(Wait& wait) const {
+  wait.kind = WaitKind::kCall;
+  wait.record = record_;
+  wait.started = started_ ? 1 : 0;
+}
+
+void AwaitingCall::look(Wait& wait) const {
+  uint32_t found = 0;
+  lanes_.for_each_awaited([&](int rank) {
+    if (found < Wait::kMostAwaited) wait.awaited[found++] = rank;
+  });
+  std::fill(wait.awaited + found, wait.awaited + Wait::kMostAwaited, -1);
+  wait.host[0] = '\0';
+  if (found == 0 || journal_ == nullptr) return;
+  if (transport_.notes(wait.awaited[0], 0) != nullptr) return;  // it is here
+  set_place(wait, transport_.process(wait.awaited[0]));
+  const std::optional<CallRecord> told = journal_->last_told_by(wait.awaited[0]);
+  wait.has_told = told ? 1 : 0;
+  if (told) wait.last = *told;
+}
+
+void set_place(Wait& wait, const PeerProcess& process) {
+  wait.pid = process.own_pid;
+  put_text(wait.host, process.host);
+}
+
+// ---- texts -------------------------------------------------------------------------------------
+
+std::string ago(uint64_t stamp) {
+  constexpr double kMomentS = 0.5;
+  const double seconds = seconds_since(stamp);
+  return seconds < kMomentS ? "" : fmt::format(", {:.1f} s ago", seconds);
+}
+
+std::string state_behind(Transport& transport, int rank) {
+  const ProcessState state = process_state(transport.process(rank).pid);
+  const std::optional<Wait> wait = wait_of(transport, rank);
+  if (wait && !state.dead() && !state.stopped()) return "; it waits in " + describe(*wait);
+  const std::string text = to_string(state);
+  return text.empty() ? "" : "; it " + text;
+}
+
+// It may come from another process: trust nothing in it.
+std::string describe(const Wait& wait) {
+  if (wait.kind == WaitKind::kCall) return describe(wait.record);
+  if (wait.kind != WaitKind::kSend && wait.kind != WaitKind::kRecv) return "";
+  const bool sends = wait.kind == WaitKind::kSend;
+  const CallRecord& message = wait.record;
+  const std::string type = message.type < kDataTypes
+                               ? std::string(type_name(static_cast<DataType>(message.type)))
+                               : fmt::format("type {}", message.type);
+  const std::string peer = message.root < 0 ? "any rank" : fmt::format("rank {}", message.root);
+  const std::string tag =
+      message.marks == UINT64_MAX ? "any tag" : fmt::format("tag {}", message.marks);
+  return fmt::format("{} ({} {} {} {}, {})", sends ? "send" : "recv", message.count, type,
+                     sends ? "to" : "from", peer, tag);
+}
+
+}  // namespace tutti

@@ -1,0 +1,108 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a rank says of itself to those who look at it, other ranks of its host and `tutti why`: a
+// few structs in shared memory. They are written in the slow part of waiting alone. Who reads them
+// copies them first and trusts nothing in the copy.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+namespace tutti {
+
+// What a call looked like, for error texts.
+struct CallRecord {
+  uint64_t sequence;  // the communicator's count of calls
+  uint64_t count;
+  int32_t root;
+  uint8_t collective;
+  uint8_t type;
+  uint8_t op;
+  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` says nothing
+  uint64_t marks;
+};
+
+// A value that one thread writes at a time and anybody reads.
+template <typename Value>
+class SharedNote {
+  static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % sizeof(uint64_t) == 0);
+  static constexpr size_t kWords = sizeof(Value) / sizeof(uint64_t);
+  using Words = std::array<uint64_t, kWords>;
+
+ public:
+  void post(const Value& value) {
+    Words words;
+    std::memcpy(words.data(), &value, sizeof value);
+    const uint64_t version = version_.load(std::memory_order_relaxed) | 1;
+    version_.store(version, std::memory_order_relaxed);
+    for (size_t i = 0; i < kWords; ++i) words_[i].store(words[i], std::memory_order_release);
+    version_.store(version + 1, std::memory_order_release);
+  }
+  // Nothing if it is being written all the time, or its writer died about it.
+  [[nodiscard]] std::optional<Value> read() const {
+    for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+      const uint64_t version = version_.load(std::memory_order_acquire);
+      if (version % 2 != 0) continue;
+      Words words;
+      for (size_t i = 0; i < kWords; ++i) words[i] = words_[i].load(std::memory_order_acquire);
+      if (version_.load(std::memory_order_relaxed) != version) continue;
+      Value value;
+      std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
+      return value;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr int kMostAttempts = 100;
+  std::atomic<uint64_t> version_;  // odd while it is written
+  std::atomic<uint64_t> words_[kWords];
+};
+
+enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv };
+
+// A wait of this rank, from when it has taken longer than a moment.
+struct Wait {
+  static constexpr uint32_t kMostAwaited = 8;
+  WaitKind kind = WaitKind::kNone;
+  int32_t thread = 0;    // that waits or drives what waits
+  int64_t since_ms = 0;  // on the monotonic clock
+  // The call; of a message: its number, count, type, the peer as `root` (-1: any) and its tag as
+  // `marks` (UINT64_MAX: any).
+  CallRecord record{};
+  // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
+  // last.
+  int32_t awaited[kMostAwaited] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  // Of the first of them, if it is on another host: where, and what it has told as its last call.
+  int32_t pid = 0;
+  uint16_t has_told = 0;  // 0: it has not answered
+  uint16_t started = 0;   // not 0: an operation that was started, for which no thread waits now
+  CallRecord last{};
+  char host[40] = {};  // empty: it is on this host
+};
+static_assert(sizeof(Wait) == 160);
+using WaitNote = SharedNote<Wait>;
+
+// Of calls among ranks of several hosts, which enter nowhere in shared memory: the last ones.
+struct FarCall {
+  CallRecord record{};
+  uint64_t begun = 0;  // a stamp (core/stamp.hpp)
+};
+using FarCallNote = SharedNote<FarCall>;
+
+inline constexpr uint32_t kMessageNotes = 4;
+inline constexpr uint32_t kFarCalls = 32;
+
+// All that one rank says so.
+struct Notes {
+  WaitNote call;                     // of the lane
+  WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
+  FarCallNote far_calls[kFarCalls];  // by sequence
+};
+
+}  // namespace tutti

@@ -1,0 +1,64 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a communicator's shared memory says of itself to who looks at it from outside: `tutti why`
+// and its like (src/inspect). Written once at set-up, and never read by the ranks. Another version
+// of Tutti may have written it, so it tells where everything lies that may be looked at; what
+// changes in an incompatible way changes the version.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "core/stamp.hpp"
+#include "transports/shm/layout.hpp"
+#include "transports/shm/region.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti::shm {
+
+inline constexpr uint64_t kDescriptorAt = kApart;
+inline constexpr uint64_t kDescriptorMagic = 0x6d68736974747554;  // "Tuttishm"
+inline constexpr uint32_t kDescriptorVersion = 1;
+
+struct Descriptor {
+  std::atomic<uint64_t> magic;  // the rest precedes it
+  uint32_t version;
+  uint32_t descriptor_bytes;
+  uint64_t near_bytes;  // all that follows lies within so many
+  uint32_t ranks;       // on this host
+  uint32_t lanes;
+  uint32_t all_ranks;   // of the communicator
+  uint32_t call_lines;  // of each rank and lane, and as many records
+  uint64_t state_at;
+  uint64_t members_at;  // a Member for each rank of this host
+  uint64_t lines_at;    // for each rank, for each lane: lane_bytes
+  uint64_t lane_bytes;
+  // Within these; call lines come first.
+  uint32_t call_line_bytes;
+  uint32_t records_at;
+  uint32_t progress_at;
+  uint32_t departure_at;
+  uint32_t notes_at;
+  uint32_t notes_bytes;
+  Moment made;
+  char name[64];  // of the communicator
+  char job[64];   // TUTTI_JOB
+  char host[64];
+};
+static_assert(sizeof(Descriptor) <= kDescriptorBytes);
+
+// Written by the rank itself.
+struct Member {
+  std::atomic<uint32_t> present;  // the rest precedes it
+  int32_t rank;                   // its number in the communicator
+  int32_t global_rank;            // in the job; -1: the same
+  int32_t pid;                    // as it calls itself
+  uint64_t started;               // of its process: ticks since boot (core/process_state.hpp)
+};
+
+static_assert(sizeof(Member) == kMemberBytes);
+
+// By every rank of the host, when all have attached.
+void describe(const Region& region, const Layout& layout, const TransportConfig& config, int rank);
+
+}  // namespace tutti::shm

@@ -1,0 +1,25 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "transports/shm/lookers.hpp"
+
+#include <fcntl.h>
+
+#include <atomic>
+
+namespace tutti::shm {
+namespace {
+
+constexpr int kMost = 3;
+std::atomic<int> kept{0};
+
+}  // namespace
+
+ForLookers::ForLookers(int file) {
+  if (kept.fetch_add(1) < kMost) file_.reset(fcntl(file, F_DUPFD_CLOEXEC, 0));
+  if (!file_.open()) kept.fetch_sub(1);
+}
+
+ForLookers::~ForLookers() {
+  if (file_.open()) kept.fetch_sub(1);
+}
+
+}  // namespace tutti::shm

@@ -1,0 +1,28 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A descriptor that a process keeps for the memory of its first few communicators. Processes of the
+// same user open it through /proc to look inside (src/inspect), also where the system lets nobody
+// read the memory of another process. There are few, because descriptors are limited.
+#pragma once
+
+#include "core/fd.hpp"
+
+namespace tutti::shm {
+
+class ForLookers {
+ public:
+  ForLookers() = default;
+  // Another one of the file, as long as there are few.
+  explicit ForLookers(int file);
+  ForLookers(ForLookers&& other) noexcept : file_(std::move(other.file_)) {}
+  ForLookers& operator=(ForLookers&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~ForLookers();
+
+ private:
+  Fd file_;
+};
+
+}  // namespace tutti::shm
