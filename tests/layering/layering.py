@@ -23,7 +23,7 @@ LAYERS = [
     ["transports", "sched", "devices"],
     ["algorithms"],
     ["select", "exec"],
-    ["bootstrap"],
+    ["bootstrap", "inspect"],
     ["comm"],
     ["views"],
     ["api"],

@@ -1,0 +1,41 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which processes of this host have mapped the memory of communicators, as /proc tells it. Of this
+// user; root sees those of all.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/process_state.hpp"
+#include "inspect/source.hpp"
+
+namespace tutti::inspect {
+
+// A file, whatever it is called.
+struct FileKey {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  auto operator<=>(const FileKey&) const = default;
+};
+
+struct Process {
+  int pid = 0;      // as this process sees it
+  int own_pid = 0;  // as it calls itself, in the innermost pid namespace that it is in
+  std::string program = {};
+  ProcessState state = {};
+  std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
+};
+
+// Of the pids in `among`; empty: of all. Those that are gone or others' are left out.
+std::vector<Process> find_processes(const std::vector<int>& among = {});
+// What a line of /proc/PID/maps says, if it is of a file that may be memory of a communicator.
+bool take_mapping(const std::string& line, FileKey& file, MappedPart& part);
+
+// The memory behind a file, by way of one of these processes; null if none lets us look.
+std::unique_ptr<Source> open_source(const FileKey& file, const std::vector<Process>& processes);
+
+}  // namespace tutti::inspect

@@ -1,0 +1,51 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a communicator as somebody sees it who has no part in it: read, never mapped, so
+// that nothing of it is changed, no page is taken, and a file that is shorter than it says is an
+// error and not a signal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/fd.hpp"
+
+namespace tutti::inspect {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Copies what lies `offset` bytes in; false if that is not all to be had.
+  [[nodiscard]] virtual bool read(uint64_t offset, std::span<std::byte> to) const = 0;
+};
+
+// A file.
+class FileSource final : public Source {
+ public:
+  explicit FileSource(Fd file) : file_(std::move(file)) {}
+  [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to) const override;
+
+ private:
+  const Fd file_;
+};
+
+// What a process has mapped of it.
+struct MappedPart {
+  uint64_t address;
+  uint64_t offset;  // in the file
+  uint64_t bytes;
+};
+class ProcessSource final : public Source {
+ public:
+  ProcessSource(int pid, std::vector<MappedPart> parts) : pid_(pid), parts_(std::move(parts)) {}
+  [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to) const override;
+
+ private:
+  const int pid_;
+  const std::vector<MappedPart> parts_;
+};
+
+}  // namespace tutti::inspect

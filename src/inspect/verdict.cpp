@@ -1,0 +1,232 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "inspect/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "exec/call.hpp"
+#include "exec/lateness.hpp"
+#include "inspect/blame.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+constexpr std::string_view kOrder =
+    "all ranks must make the same calls in the same order, and a receive must match its message: "
+    "compare what the ranks above are in";
+
+class Judge {
+ public:
+  Judge(const Job& job, double hung_after_s) : job_(job), hung_after_s_(hung_after_s) {}
+
+  std::vector<Finding> find() {
+    for (const Waiting& waiting : all_waits(job_)) {
+      path_ = {waiting};
+      follow(waiting);
+    }
+    std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
+      return a.kind != b.kind ? a.kind > b.kind : a.waited_s > b.waited_s;
+    });
+    return std::move(findings_);
+  }
+
+ private:
+  void follow(const Waiting& waiting);
+  void follow(const Waiting& waiting, const Late& late);
+  void add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
+           int pid);
+  void add_circle(size_t begin);
+  [[nodiscard]] std::string text_of(const Waiting& waiting, const Late& late,
+                                    std::string_view state) const;
+  void blame_one_that_is_here(const Waiting& waiting, const Late& late);
+
+  const Job& job_;
+  const double hung_after_s_;
+  std::vector<Waiting> path_;
+  std::set<int> followed_;  // processes
+  std::set<std::pair<const Communicator*, int>> blamed_;
+  std::vector<Finding> findings_;
+};
+
+void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
+                int pid) {
+  const double waited_s = job_.age_s(*waiting.wait);
+  const bool for_ever = kind >= Finding::Kind::kCircle || waited_s >= hung_after_s_;
+  findings_.push_back({.kind = kind,
+                       .outcome = for_ever ? Outcome::kHangs : Outcome::kWaits,
+                       .text = std::move(text),
+                       .advice = std::move(advice),
+                       .waited_s = waited_s,
+                       .pid = pid});
+}
+
+void Judge::follow(const Waiting& waiting) {
+  const std::vector<Late> late = whom_it_awaits(waiting);
+  for (const Late& one : late) follow(waiting, one);
+  if (!late.empty()) return;
+  const std::string text = fmt::format(
+      "{} has waited {:.1f} s in {} of \"{}\", which all ranks of this host have entered",
+      job_.name_of(*waiting.communicator, *waiting.rank), job_.age_s(*waiting.wait),
+      describe(*waiting.wait), waiting.communicator->view.name);
+  if (!waiting.communicator->moved) add(Finding::Kind::kQuiet, waiting, text, "", 0);
+}
+
+std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
+  const Communicator& communicator = *waiting.communicator;
+  const std::string what =
+      fmt::format("{} of \"{}\"", describe(*waiting.wait), communicator.view.name);
+  const std::string name = job_.name_of(communicator, *late.rank);
+  std::string text;
+  switch (late.why) {
+    case Late::Why::kNotEntered: text = fmt::format("{} has not entered {}", name, what); break;
+    case Late::Why::kInside:
+      text = fmt::format("{} has entered {} but is late for its part of it", name, what);
+      break;
+    case Late::Why::kLeft:
+      text = fmt::format("{} has destroyed its communicator without {}", name, what);
+      break;
+    case Late::Why::kMessage:
+      text = fmt::format("{} {} {} of {}", name,
+                         waiting.wait->kind == WaitKind::kSend ? "has not taken" : "has not sent",
+                         what, job_.name_of(communicator, *waiting.rank));
+      break;
+    case Late::Why::kOther:
+      text = fmt::format("{} is in {} instead of {}", name,
+                         describe(late.rank->call(waiting.wait->record.sequence)->record), what);
+      break;
+    case Late::Why::kElsewhere: break;  // of whom there is no view
+  }
+  if (late.why != Late::Why::kOther) text += "; " + last_of(job_, communicator, *late.rank);
+  return state.empty() ? text : fmt::format("{}; it {}", text, state);
+}
+
+void Judge::follow(const Waiting& waiting, const Late& late) {
+  const int number = late.why == Late::Why::kElsewhere ? -1 - late.number : late.rank->rank;
+  if (!blamed_.emplace(waiting.communicator, number).second && path_.size() == 1) return;
+  if (late.why == Late::Why::kElsewhere) {
+    add(Finding::Kind::kElsewhere, waiting, text_of_far(job_, waiting, late.number),
+        advice_for_far(*waiting.wait), 0);
+  } else {
+    blame_one_that_is_here(waiting, late);
+  }
+}
+
+void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
+  using Kind = Finding::Kind;
+  const Process* const process = job_.process_of(*waiting.communicator, late.rank->place);
+  const auto blame = [&](Kind kind, std::string_view state, std::string advice) {
+    add(kind, waiting, text_of(waiting, late, state), std::move(advice),
+        process == nullptr ? 0 : process->pid);
+  };
+  if (late.why == Late::Why::kLeft) return blame(Kind::kLeft, "", std::string(kOrder));
+  if (process == nullptr || process->state.dead()) {
+    return blame(Kind::kDead, "is dead, or not to be seen from here", "end the job");
+  }
+  const std::string state = to_string(process->state);
+  if (process->state.letter == 'T') {
+    return blame(Kind::kStopped, state, fmt::format("kill -CONT {}", process->pid));
+  }
+  if (process->state.letter == 't') return blame(Kind::kHeld, state, "let the debugger go on");
+  if (late.why == Late::Why::kOther) return blame(Kind::kOther, "", std::string(kOrder));
+  const auto begin = std::ranges::find_if(path_, [&](const Waiting& before) {
+    return before.wait->started == 0 &&
+           job_.process_of(*before.communicator, before.rank->place) == process;
+  });
+  if (begin != path_.end()) return add_circle(static_cast<size_t>(begin - path_.begin()));
+  if (const std::optional<Waiting> next = wait_of(job_, process->pid)) {
+    if (!followed_.insert(process->pid).second) return;
+    path_.push_back(*next);
+    follow(*next);
+    path_.pop_back();
+    return;
+  }
+  const bool busy = job_.is_busy(process->pid);
+  blame(busy ? Kind::kComputes : Kind::kQuiet,
+        busy ? "computes outside of Tutti (its processor time moves)" : state,
+        fmt::format("see where it is: {} {}", is_python(*process) ? "py-spy dump --pid" : "gdb -p",
+                    process->pid));
+}
+
+// Of waits from path_[begin] on, each for the next, the last for the first.
+void Judge::add_circle(size_t begin) {
+  std::string text = "ranks wait for one another: ";
+  for (size_t i = begin; i < path_.size(); ++i) {
+    const Waiting& waiting = path_[i];
+    text += fmt::format("{}{} in {} of \"{}\"", i == begin ? "" : ", ",
+                        job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
+                        waiting.communicator->view.name);
+  }
+  const Process* const first =
+      job_.process_of(*path_[begin].communicator, path_[begin].rank->place);
+  add(Finding::Kind::kCircle, path_[begin], text, std::string(kOrder),
+      first == nullptr ? 0 : first->pid);
+}
+
+// ---- where nobody waits ------------------------------------------------------------------------
+
+const Communicator* broken_one(const Job& job) {
+  const auto found = std::ranges::find_if(job.communicators, [](const Communicator& communicator) {
+    return communicator.status.ok() && communicator.view.stopped;
+  });
+  return found == job.communicators.end() ? nullptr : &*found;
+}
+
+Verdict of_idle(const Job& job) {
+  std::string text = "no rank waits";
+  const PastCall* last = nullptr;
+  const Communicator* of = nullptr;
+  for (const Communicator& communicator : job.communicators) {
+    for (const RankView& rank : communicator.view.ranks) {
+      const PastCall* const call = rank.last();
+      if (call == nullptr || (last != nullptr && call->begun <= last->begun)) continue;
+      last = call;
+      of = &communicator;
+    }
+  }
+  if (last != nullptr) {
+    const double age_s = job.age_s(*of, *last);
+    text += fmt::format("; the last call was {} of \"{}\"{}", describe(last->record), of->view.name,
+                        age_s < 0 ? "" : fmt::format(", {:.1f} s ago", age_s));
+  }
+  return {.outcome = Outcome::kIdle, .text = text};
+}
+
+bool any_moved(const Job& job) {
+  return std::ranges::any_of(job.communicators, &Communicator::moved);
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+  constexpr std::string_view kNames[] = {"idle", "goes on", "waits", "hung"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+Verdict judge(const Job& job, double hung_after_s) {
+  Verdict verdict;
+  verdict.findings = Judge(job, hung_after_s).find();
+  const bool moved = any_moved(job);
+  if (const Communicator* broken = broken_one(job); broken != nullptr && !moved) {
+    verdict.outcome = Outcome::kHangs;
+    verdict.text = fmt::format("\"{}\" is broken: {}", broken->view.name, broken->view.cause);
+    return verdict;
+  }
+  constexpr double kBriefS = 1;
+  const bool brief = std::ranges::all_of(verdict.findings, [](const Finding& finding) {
+    return finding.outcome == Outcome::kWaits && finding.waited_s < kBriefS;
+  });
+  if (moved && brief) {
+    verdict.outcome = Outcome::kGoesOn;
+    verdict.text = "the ranks make calls";
+    return verdict;
+  }
+  if (verdict.findings.empty()) return of_idle(job);
+  verdict.outcome = verdict.findings.front().outcome;
+  verdict.text = verdict.findings.front().text;
+  verdict.advice = verdict.findings.front().advice;
+  return verdict;
+}
+
+}  // namespace tutti::inspect

@@ -1,0 +1,234 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "inspect/view.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "core/fields.hpp"
+#include "transports/shm/descriptor.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+using shm::Descriptor;
+using shm::Member;
+
+// More than any communicator has.
+constexpr uint64_t kMostRanks = 1 << 16;
+constexpr uint64_t kMostLanes = 64;
+constexpr uint64_t kMostLaneBytes = 1 << 20;
+
+// As aligned as what lies there.
+struct alignas(shm::kApart) Block {
+  std::byte bytes[shm::kApart];
+};
+using Blocks = std::vector<Block>;
+
+// The bytes of a T, copied out, whatever they are.
+template <typename T>
+struct Raw {
+  alignas(T) std::byte bytes[sizeof(T)];
+  const T* operator->() const { return reinterpret_cast<const T*>(bytes); }
+  const T& operator*() const { return *reinterpret_cast<const T*>(bytes); }
+};
+
+template <typename T>
+bool read_raw(const Source& source, uint64_t offset, Raw<T>& raw) {
+  return source.read(offset, raw.bytes);
+}
+
+Status nonsense(std::string_view what) {
+  return Status::format(Code::kInternal, "the shared memory says nonsense of its {}", what);
+}
+
+bool lies_within(uint64_t at, uint64_t bytes, uint64_t whole) {
+  return at <= whole && bytes <= whole - at;
+}
+
+Status check(const Descriptor& about) {
+  if (about.magic.load(std::memory_order_relaxed) != shm::kDescriptorMagic) {
+    return {Code::kInvalidArgument, "not the memory of a communicator"};
+  }
+  if (about.version != shm::kDescriptorVersion || about.descriptor_bytes != sizeof(Descriptor) ||
+      about.notes_bytes != sizeof(Notes) || about.call_line_bytes != sizeof(CallLine) ||
+      about.call_lines != kCallLines) {
+    return Status::format(Code::kUnsupported,
+                          "the communicator is of another version of Tutti: its memory has layout "
+                          "{}, this command reads {}",
+                          about.version, shm::kDescriptorVersion);
+  }
+  if (about.ranks == 0 || about.ranks > kMostRanks || about.lanes == 0 ||
+      about.lanes > kMostLanes || about.all_ranks < about.ranks) {
+    return nonsense("ranks");
+  }
+  const uint64_t lane = about.lane_bytes;
+  if (lane > kMostLaneBytes || lane % shm::kApart != 0) return nonsense("lanes");
+  const auto in_lane = [&](uint32_t at, uint64_t bytes) {
+    return at % shm::kApart == 0 && lies_within(at, bytes, lane);
+  };
+  if (!in_lane(0, kCallLines * sizeof(CallLine)) ||
+      !in_lane(about.records_at, kCallLines * sizeof(RecordLine)) ||
+      !in_lane(about.progress_at, sizeof(Progress)) ||
+      !in_lane(about.departure_at, sizeof(Departure)) || !in_lane(about.notes_at, sizeof(Notes))) {
+    return nonsense("parts");
+  }
+  const uint64_t near = about.near_bytes;
+  if (near > uint64_t{1} << 40 || !lies_within(about.state_at, sizeof(SharedState), near) ||
+      !lies_within(about.members_at, about.ranks * sizeof(Member), near) ||
+      !lies_within(about.lines_at, about.ranks * about.lanes * lane, near)) {
+    return nonsense("size");
+  }
+  return {};
+}
+
+// Texts of others go to terminals.
+std::string printable(std::span<const char> field) {
+  std::string text = text_of(field);
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; }, '?');
+  return text;
+}
+
+// ---- a rank ------------------------------------------------------------------------------------
+
+template <typename T>
+const T* part_of(const Blocks& lane, uint64_t at) {
+  return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(lane.data()) + at);
+}
+
+bool is_later(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
+
+// What the entries of a lane say of its last calls.
+void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCall>& past) {
+  const auto* lines = part_of<CallLine>(lane, 0);
+  const auto* records = part_of<RecordLine>(lane, about.records_at);
+  for (uint32_t i = 0; i < kCallLines; ++i) {
+    const uint32_t number = lines[i].entry.load(std::memory_order_relaxed).call;
+    if (number == 0) continue;
+    past.push_back({.record = records[i].record,
+                    .number = number,
+                    .begun = records[i].begun.load(std::memory_order_relaxed),
+                    .ended = records[i].ended.load(std::memory_order_relaxed)});
+  }
+  std::ranges::sort(past, [](const PastCall& a, const PastCall& b) {
+    return a.record.sequence != b.record.sequence ? a.record.sequence < b.record.sequence
+                                                  : is_later(b.number, a.number);
+  });
+}
+
+void take_far_calls(const Notes& notes, std::vector<PastCall>& past) {
+  for (const FarCallNote& note : notes.far_calls) {
+    const std::optional<FarCall> call = note.read();
+    if (!call || call->record.sequence == 0) continue;
+    past.push_back({.record = call->record, .begun = call->begun});
+  }
+  std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
+}
+
+// Calls of several phases have entered several times: of each the first is kept, with the last end.
+void merge_phases(std::vector<PastCall>& past) {
+  std::vector<PastCall> merged;
+  for (const PastCall& call : past) {
+    if (merged.empty() || merged.back().record.sequence != call.record.sequence) {
+      merged.push_back(call);
+      continue;
+    }
+    PastCall& first = merged.back();
+    if (first.begun == 0 || (call.begun != 0 && call.begun < first.begun)) first.begun = call.begun;
+    first.ended = std::max(first.ended, call.ended);
+  }
+  past = std::move(merged);
+}
+
+// An end before the beginning is that of an older call, whose place this one has taken.
+void forget_old_ends(std::vector<PastCall>& past) {
+  uint64_t before = 0;
+  for (PastCall& call : past) {
+    if (call.begun < before) call.begun = 0;
+    if (call.ended < call.begun || call.begun == 0) call.ended = 0;
+    before = std::max(before, call.begun);
+  }
+}
+
+void take_wait(const WaitNote& note, std::vector<Wait>& waits) {
+  const std::optional<Wait> wait = note.read();
+  if (!wait || wait->kind == WaitKind::kNone || wait->kind > WaitKind::kRecv) return;
+  waits.push_back(*wait);
+  waits.back().host[sizeof wait->host - 1] = '\0';
+}
+
+void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView& rank) {
+  const auto& notes = *part_of<Notes>(lane, about.notes_at);
+  rank.entered += part_of<Progress>(lane, about.progress_at)->tick.load(std::memory_order_relaxed);
+  std::vector<PastCall> calls;
+  take_calls(lane, about, calls);
+  if (!calls.empty()) rank.entered += calls.back().number;
+  take_wait(notes.call, rank.waits);
+  if (!first) return;
+  rank.left = part_of<Departure>(lane, about.departure_at)->left.load() != 0;
+  for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
+  rank.past = std::move(calls);
+  if (about.all_ranks > about.ranks) take_far_calls(notes, rank.past);
+  merge_phases(rank.past);
+  forget_old_ends(rank.past);
+  rank.entered += static_cast<uint32_t>(rank.last_sequence());
+}
+
+bool take_rank(const Source& source, const Descriptor& about, uint64_t place, RankView& rank) {
+  Raw<Member> member{};
+  if (!read_raw(source, about.members_at + place * sizeof(Member), member)) return false;
+  rank.place = static_cast<int>(place);
+  rank.present = member->present.load(std::memory_order_relaxed) == 1;
+  rank.rank = member->rank;
+  rank.global_rank = member->global_rank;
+  rank.pid = member->pid;
+  rank.started = member->started;
+  const uint64_t own = about.lines_at + place * about.lanes * about.lane_bytes;
+  for (uint64_t lane = 0; lane < about.lanes; ++lane) {
+    Blocks memory(about.lane_bytes / sizeof(Block));
+    const auto bytes = std::as_writable_bytes(std::span(memory));
+    if (!source.read(own + lane * about.lane_bytes, bytes)) return false;
+    take_lane(memory, about, lane == 0, rank);
+  }
+  return true;
+}
+
+}  // namespace
+
+const PastCall* RankView::call(uint64_t sequence) const {
+  const auto found =
+      std::ranges::find(past, sequence, [](const PastCall& call) { return call.record.sequence; });
+  return found == past.end() ? nullptr : &*found;
+}
+
+const RankView* CommunicatorView::find(int rank) const {
+  const auto found = std::ranges::find(ranks, rank, &RankView::rank);
+  return found == ranks.end() ? nullptr : &*found;
+}
+
+Result<CommunicatorView> view(const Source& source) {
+  Raw<Descriptor> about{};
+  if (!read_raw(source, shm::kDescriptorAt, about)) {
+    return Status(Code::kSystem, "the shared memory cannot be read");
+  }
+  TUTTI_RETURN_IF_ERROR(check(*about));
+  CommunicatorView seen;
+  seen.name = printable(about->name);
+  seen.job = printable(about->job);
+  seen.host = printable(about->host);
+  seen.all_ranks = static_cast<int>(std::min<uint32_t>(about->all_ranks, INT32_MAX));
+  seen.made = about->made;
+  Raw<SharedState> state{};
+  if (!read_raw(source, about->state_at, state)) return nonsense("size");
+  seen.stopped = state->stop.load(std::memory_order_relaxed) != 0;
+  if (seen.stopped) seen.cause = printable(state->cause_text);
+  for (uint64_t place = 0; place < about->ranks; ++place) {
+    RankView rank;
+    if (!take_rank(source, *about, place, rank)) return nonsense("size");
+    seen.ranks.push_back(std::move(rank));
+  }
+  return seen;
+}
+
+}  // namespace tutti::inspect

@@ -1,0 +1,63 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A communicator as its shared memory tells of it at one moment: who has part in it on this host,
+// which calls each rank has made last, and what it waits for. All of it is copied before it is
+// looked at, and may be nonsense: whoever writes there may have gone mad.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/stamp.hpp"
+#include "core/status.hpp"
+#include "inspect/source.hpp"
+#include "transports/notes.hpp"
+
+namespace tutti::inspect {
+
+struct PastCall {
+  CallRecord record{};
+  uint32_t number = 0;  // on its lane
+  uint64_t begun = 0;   // stamps; 0: not known
+  uint64_t ended = 0;
+};
+
+struct RankView {
+  int place = 0;  // on this host
+  int rank = 0;   // in the communicator
+  int global_rank = -1;
+  int pid = 0;  // as it calls itself
+  uint64_t started = 0;
+  bool present = false;        // it has introduced itself
+  bool left = false;           // it has destroyed the communicator
+  uint32_t entered = 0;        // how many calls, on all lanes, and other signs that it gets on
+  std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
+  std::vector<Wait> waits;
+
+  // Null: none that is known.
+  [[nodiscard]] const PastCall* last() const { return past.empty() ? nullptr : &past.back(); }
+  [[nodiscard]] uint64_t last_sequence() const {
+    return past.empty() ? 0 : past.back().record.sequence;
+  }
+  [[nodiscard]] const PastCall* call(uint64_t sequence) const;
+};
+
+struct CommunicatorView {
+  std::string name;
+  std::string job;
+  std::string host;
+  int all_ranks = 0;
+  Moment made;
+  bool stopped = false;
+  std::string cause;            // if so
+  std::vector<RankView> ranks;  // of this host
+
+  [[nodiscard]] bool across_hosts() const { return all_ranks > static_cast<int>(ranks.size()); }
+  [[nodiscard]] const RankView* find(int rank) const;
+};
+
+// An error if it is not the memory of a communicator of this version of Tutti, or makes no sense.
+Result<CommunicatorView> view(const Source& source);
+
+}  // namespace tutti::inspect

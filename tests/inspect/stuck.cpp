@@ -1,0 +1,137 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// stuck SCENARIO: ranks that get stuck on purpose, or do not, for the tests of what is told of
+// them. Started by a launcher; they stay so until they are killed.
+#include <tutti/tutti.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace {
+
+int rank_here = 0;
+int ranks = 1;
+tutti_comm_t world = nullptr;
+
+void check(tutti_status status) {
+  if (status == TUTTI_OK) return;
+  std::fprintf(stderr, "rank %d: %s\n", rank_here, tutti_last_error());
+  std::exit(1);
+}
+
+bool is_last() { return rank_here == ranks - 1; }
+
+void sum(tutti_comm_t comm, size_t count = 2) {
+  static float data[1 << 16];
+  check(tutti_allreduce(data, data, count, TUTTI_FLOAT32, TUTTI_MAX, comm));
+}
+
+void give(tutti_comm_t comm) {
+  float data[4] = {};
+  check(tutti_broadcast(data, 4, TUTTI_FLOAT32, 0, comm));
+}
+
+void stay() {
+  for (;;) pause();
+}
+
+tutti_comm_t copy_of(const char* name) {
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.name = name;
+  tutti_comm_t copy = nullptr;
+  check(tutti_comm_split(world, 0, rank_here, &config, &copy));
+  return copy;
+}
+
+// ---- scenarios ---------------------------------------------------------------------------------
+
+void sleeps() {
+  if (is_last()) stay();
+  sum(world);
+}
+
+void stops() {
+  if (is_last()) raise(SIGSTOP);
+  sum(world);
+}
+
+void computes() {
+  if (is_last()) {
+    for (volatile unsigned long n = 0;;) n = n + 1;
+  }
+  sum(world);
+}
+
+void started() {
+  if (is_last()) stay();
+  float data = 1;
+  tutti_request_t request = nullptr;
+  check(tutti_iallreduce(&data, &data, 1, TUTTI_FLOAT32, TUTTI_SUM, world, &request));
+  check(tutti_request_wait(request));
+}
+
+// Each waits in another communicator for the other.
+void crossed() {
+  tutti_comm_t const one = copy_of("one");
+  tutti_comm_t const two = copy_of("two");
+  sum(rank_here == 0 ? one : two);
+}
+
+void both_receive() {
+  float data = 0;
+  check(tutti_recv(&data, 1, TUTTI_FLOAT32, (rank_here + 1) % ranks, 7, world, nullptr));
+}
+
+// The message that the first waits for has another tag.
+void other_tag() {
+  float data = 0;
+  if (rank_here == 0) check(tutti_recv(&data, 1, TUTTI_FLOAT32, 1, 7, world, nullptr));
+  if (rank_here == 1) check(tutti_send(&data, 1, TUTTI_FLOAT32, 0, 8, world));
+  sum(world);
+}
+
+void goes_on() {
+  for (;;) {
+    sum(world);
+    usleep(1000);
+  }
+}
+
+// Half of the ranks are stuck, in a group of their own.
+void in_group() {
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.name = "half";
+  tutti_comm_t half = nullptr;
+  check(tutti_comm_split(world, rank_here % 2, rank_here, &config, &half));
+  if (rank_here % 2 == 0) stay();
+  if (!is_last()) sum(half);
+}
+
+const std::map<std::string, std::function<void()>> kScenarios = {
+    {"sleeps", sleeps},       {"stops", stops},     {"computes", computes},
+    {"started", started},     {"crossed", crossed}, {"both-receive", both_receive},
+    {"other-tag", other_tag}, {"goes-on", goes_on}, {"idle", stay},
+    {"in-group", in_group}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto scenario = kScenarios.find(argc == 2 ? argv[1] : "");
+  if (scenario == kScenarios.end()) return 2;
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.name = "world";
+  check(tutti_comm_create_from_env(&config, &world));
+  check(tutti_comm_rank(world, &rank_here));
+  check(tutti_comm_size(world, &ranks));
+  for (int i = 0; i < 3; ++i) sum(world);
+  give(world);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  scenario->second();
+  stay();
+}

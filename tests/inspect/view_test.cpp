@@ -1,0 +1,147 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What is read of a communicator's memory from outside, and what is not taken from it.
+#include "inspect/view.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+
+#include "inspect/verdict.hpp"
+#include "support/threads_as_ranks.hpp"
+#include "transports/shm/descriptor.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+class Copy final : public Source {
+ public:
+  explicit Copy(std::vector<std::byte> bytes) : bytes(std::move(bytes)) {}
+  [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to) const override {
+    if (offset > bytes.size() || to.size() > bytes.size() - offset) return false;
+    std::memcpy(to.data(), bytes.data() + offset, to.size());
+    return true;
+  }
+  std::vector<std::byte> bytes;
+};
+
+void sum(tutti::Communicator& communicator) {
+  float one = 1;
+  Call call;
+  call.collective = Collective::kAllreduce;
+  call.type = DataType::kFloat32;
+  call.count = 1;
+  call.send = call.recv = &one;
+  ASSERT_TRUE(communicator.executor().run(call).ok());
+}
+
+// The memory of a communicator of three ranks after some calls, as far as it is looked at.
+std::vector<std::byte> memory_of_three() {
+  std::vector<std::byte> memory;
+  run_thread_ranks(3, [&memory](tutti::Communicator& communicator) {
+    for (int i = 0; i < 5; ++i) sum(communicator);
+    if (communicator.rank() == 0) {
+      const auto processes = find_processes({getpid()});
+      ASSERT_EQ(processes.size(), 1u);
+      ASSERT_EQ(processes[0].files.size(), 1u);
+      const auto source = open_source(processes[0].files.begin()->first, processes);
+      ASSERT_NE(source, nullptr);
+      shm::Descriptor about{};
+      ASSERT_TRUE(source->read(shm::kDescriptorAt, std::as_writable_bytes(std::span(&about, 1))));
+      memory.resize(about.near_bytes);
+      ASSERT_TRUE(source->read(0, memory));
+    }
+    sum(communicator);
+  });
+  return memory;
+}
+
+TEST(View, TellsOfTheLastCallsOfEachRank) {
+  const Copy source(memory_of_three());
+  const auto seen = view(source);
+  ASSERT_TRUE(seen.ok()) << seen.status().message();
+  EXPECT_EQ(seen->name, "test");
+  EXPECT_EQ(seen->all_ranks, 3);
+  EXPECT_FALSE(seen->stopped);
+  ASSERT_EQ(seen->ranks.size(), 3u);
+  const StampClock clock(seen->made, moment_now());
+  for (const RankView& rank : seen->ranks) {
+    EXPECT_TRUE(rank.present);
+    EXPECT_EQ(rank.rank, rank.place);
+    EXPECT_EQ(rank.pid, getpid());
+    ASSERT_NE(rank.last(), nullptr);
+    EXPECT_GE(rank.last_sequence(), 4u);
+    ASSERT_NE(rank.call(3), nullptr);
+    EXPECT_EQ(describe(rank.call(3)->record), "allreduce #3 (1 float32, sum)");
+    EXPECT_GE(clock.monotonic_ns(rank.call(3)->begun), seen->made.monotonic_ns);
+    EXPECT_LE(clock.monotonic_ns(rank.call(3)->begun), moment_now().monotonic_ns);
+  }
+}
+
+TEST(View, RefusesMemoryOfAnotherVersion) {
+  Copy source(memory_of_three());
+  auto* about = reinterpret_cast<shm::Descriptor*>(source.bytes.data() + shm::kDescriptorAt);
+  about->version = 99;
+  EXPECT_NE(view(source).status().message().find("another version"), std::string::npos);
+  about->magic = 1;
+  EXPECT_EQ(view(source).status().code(), Code::kInvalidArgument);
+}
+
+// Whatever some process has written there.
+TEST(View, TakesNonsenseForNonsense) {
+  const std::vector<std::byte> sound = memory_of_three();
+  ASSERT_FALSE(sound.empty());
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int round = 0; round < 1000; ++round) {
+    Copy source(sound);
+    // Half of the time near the beginning, where the descriptor is.
+    const size_t reach = round % 2 == 0 ? 1024 : source.bytes.size();
+    for (size_t hits = 1 + random() % 64; hits > 0; --hits) {
+      const size_t at = random() % reach;
+      const size_t length = std::min<size_t>(1 + random() % 16, source.bytes.size() - at);
+      for (size_t i = 0; i < length; ++i) source.bytes[at + i] = static_cast<std::byte>(random());
+    }
+    if (round % 5 == 0) source.bytes.resize(random() % source.bytes.size());
+    Communicator communicator;
+    auto seen = view(source);
+    if (!seen.ok()) {
+      ++refused;
+      continue;
+    }
+    communicator.view = *std::move(seen);
+    communicator.pids.assign(communicator.view.ranks.size(), 0);
+    Job job;
+    job.communicators.push_back(std::move(communicator));
+    EXPECT_FALSE(judge(job, 60).text.empty());
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_LT(refused, 1000);
+}
+
+TEST(View, TakesNothingFromAShortFile) {
+  EXPECT_FALSE(view(Copy({})).ok());
+  EXPECT_FALSE(view(Copy(std::vector<std::byte>(100))).ok());
+  EXPECT_FALSE(view(Copy(std::vector<std::byte>(1 << 20))).ok());
+}
+
+TEST(Processes, KnowTheMemoryOfCommunicatorsByItsName) {
+  FileKey file;
+  MappedPart part{};
+  EXPECT_TRUE(
+      take_mapping("7f10-7f30 rw-s 00001000 00:01 1234       /memfd:tutti (deleted)", file, part));
+  EXPECT_EQ(file.inode, 1234u);
+  EXPECT_EQ(part.address, 0x7f10u);
+  EXPECT_EQ(part.offset, 0x1000u);
+  EXPECT_EQ(part.bytes, 0x20u);
+  EXPECT_TRUE(take_mapping("1-2 rw-s 0 00:19 7 /dev/shm/#7 (deleted)", file, part));
+  for (const char* line : {"", "7f10-7f30", "7f30-7f10 rw-s 0 00:01 1 /memfd:tutti",
+                           "1-2 rw-p 0 00:01 1 /memfd:tutti", "1-2 rw-s 0 00:01 1 /home/tutti"}) {
+    EXPECT_FALSE(take_mapping(line, file, part)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::inspect

@@ -1,0 +1,115 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/inside.hpp"
+
+#include <fmt/format.h>
+
+#include "exec/lateness.hpp"
+
+namespace tutti_tools {
+namespace {
+
+using tutti::CallRecord;
+using tutti::Wait;
+using tutti::WaitKind;
+using tutti::inspect::Communicator;
+using tutti::inspect::Job;
+using tutti::inspect::PastCall;
+using tutti::inspect::Process;
+using tutti::inspect::RankView;
+using Json = nlohmann::ordered_json;
+
+// Null where nothing is known.
+Json seconds(double value) { return value < 0 ? Json(nullptr) : Json(value); }
+
+// What a peer wrote may be anything: names of what does not exist are null.
+Json call_json(const CallRecord& record) {
+  Json json = {{"text", tutti::describe(record)}, {"sequence", record.sequence}};
+  const bool known = record.collective < tutti::kCollectives && record.type < tutti::kDataTypes;
+  json["collective"] =
+      known ? Json(tutti::collective_name(static_cast<tutti::Collective>(record.collective)))
+            : Json(nullptr);
+  json["type"] =
+      known ? Json(tutti::type_name(static_cast<tutti::DataType>(record.type))) : Json(nullptr);
+  json["count"] = record.count;
+  json["root"] = record.root < 0 ? Json(nullptr) : Json(record.root);
+  return json;
+}
+
+Json wait_json(const Job& job, const Communicator& communicator, const RankView& rank,
+               const Wait& wait) {
+  Json json = {{"text", describe(wait)},
+               {"seconds", job.age_s(wait)},
+               {"thread", wait.thread},
+               {"started", wait.started != 0}};
+  if (wait.kind == WaitKind::kCall) json["call"] = call_json(wait.record);
+  Json awaited = Json::array();
+  for (const auto& late : tutti::inspect::whom_it_awaits({&communicator, &rank, &wait})) {
+    awaited.push_back(late.number);
+  }
+  json["for_ranks"] = awaited;
+  return json;
+}
+
+Json rank_json(const Job& job, const Communicator& communicator, const RankView& rank) {
+  Json json = {{"rank", rank.rank},
+               {"global_rank", rank.global_rank < 0 ? rank.rank : rank.global_rank},
+               {"pid", rank.pid}};
+  const Process* const process = job.process_of(communicator, rank.place);
+  json["state"] = process == nullptr ? Json(nullptr) : Json(std::string(1, process->state.letter));
+  json["computes"] = process != nullptr && job.is_busy(process->pid);
+  json["program"] = process == nullptr ? Json(nullptr) : Json(process->program);
+  json["left"] = rank.left;
+  json["last_call"] = nullptr;
+  if (const PastCall* last = rank.last()) {
+    json["last_call"] = call_json(last->record);
+    json["last_call"]["seconds_ago"] = seconds(job.age_s(communicator, *last));
+  }
+  json["waits"] = Json::array();
+  for (const Wait& wait : rank.waits) {
+    json["waits"].push_back(wait_json(job, communicator, rank, wait));
+  }
+  return json;
+}
+
+}  // namespace
+
+void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
+  command.add_option("pid", wanted.pid, "A process of the job; without it all jobs of this user")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--job", wanted.name,
+                     "Name of the job (TUTTI_JOB, or that of Slurm, torchrun or PMIx), or of a "
+                     "communicator");
+}
+
+void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted, int status) {
+  std::string whose = "no process of this user on this host";
+  if (wanted.pid != 0)
+    whose = fmt::format("process {} is not there, not this user's, or", wanted.pid);
+  if (!wanted.name.empty()) whose = fmt::format("no process of a job \"{}\"", wanted.name);
+  fmt::print(stderr, "{}: {} has {}communicator of Tutti\n", command, whose,
+             wanted.pid != 0 ? "no " : "a ");
+  throw CLI::RuntimeError(status);
+}
+
+Json communicators_json(const Job& job) {
+  Json all = Json::array();
+  for (const Communicator& communicator : job.communicators) {
+    const auto& view = communicator.view;
+    if (!communicator.status.ok()) {
+      all.push_back({{"error", communicator.status.message()}});
+      continue;
+    }
+    Json ranks = Json::array();
+    for (const RankView& rank : view.ranks) ranks.push_back(rank_json(job, communicator, rank));
+    all.push_back({{"name", view.name},
+                   {"job", view.job},
+                   {"host", view.host},
+                   {"ranks_of_all_hosts", view.all_ranks},
+                   {"broken", view.stopped ? Json(view.cause) : Json(nullptr)},
+                   {"moved", communicator.moved},
+                   {"ranks", ranks}});
+  }
+  return all;
+}
+
+}  // namespace tutti_tools
