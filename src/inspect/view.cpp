@@ -99,22 +99,32 @@ const T* part_of(const Blocks& lane, uint64_t at) {
 
 bool is_later(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 
-// What the entries of a lane say of its last calls.
-void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCall>& past) {
+// The number of the last call that was entered; 0: none.
+uint32_t last_entered(const Blocks& lane) {
   const auto* lines = part_of<CallLine>(lane, 0);
-  const auto* records = part_of<RecordLine>(lane, about.records_at);
+  uint32_t last = 0;
   for (uint32_t i = 0; i < kCallLines; ++i) {
     const uint32_t number = lines[i].entry.load(std::memory_order_relaxed).call;
-    if (number == 0) continue;
-    past.push_back({.record = records[i].record,
-                    .number = number,
-                    .begun = records[i].begun.load(std::memory_order_relaxed),
-                    .ended = records[i].ended.load(std::memory_order_relaxed)});
+    if (number != 0 && (last == 0 || is_later(number, last))) last = number;
   }
-  std::ranges::sort(past, [](const PastCall& a, const PastCall& b) {
-    return a.record.sequence != b.record.sequence ? a.record.sequence < b.record.sequence
-                                                  : is_later(b.number, a.number);
-  });
+  return last;
+}
+
+// The records of the last calls. That of the oldest may be of one that is being entered.
+void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCall>& past) {
+  const auto* records = part_of<RecordLine>(lane, about.records_at);
+  const uint32_t last = last_entered(lane);
+  const uint64_t last_sequence = records[last % kCallLines].record.sequence;
+  for (uint32_t i = std::min(last, kCallLines); i > 0; --i) {
+    const uint32_t number = last - i + 1;
+    const RecordLine& line = records[number % kCallLines];
+    if (line.record.sequence > last_sequence || line.record.sequence == 0) continue;
+    past.push_back({.record = line.record,
+                    .number = number,
+                    .begun = line.begun.load(std::memory_order_relaxed),
+                    .ended = line.ended.load(std::memory_order_relaxed)});
+  }
+  std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
 }
 
 void take_far_calls(const Notes& notes, std::vector<PastCall>& past) {

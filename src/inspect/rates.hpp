@@ -1,0 +1,31 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How fast the ranks of a communicator make calls, and who keeps whom waiting: from the numbers of
+// calls between two looks, and from the stamps of the last calls.
+#pragma once
+
+#include <vector>
+
+#include "inspect/job.hpp"
+
+namespace tutti::inspect {
+
+struct RankRates {
+  int rank = 0;
+  uint64_t calls = 0;  // so far
+  double calls_per_s = 0;
+  double bytes_per_s = 0;  // of blocks, as the last calls were
+  double in_calls = 0;     // share of the time
+  double waiting = 0;      // share of the time in which a peer had not entered the call yet
+  double last_in = 0;      // share of the calls that this rank entered last
+  int awaits = -1;         // the rank that it has waited for the longest; -1: none
+  double waits_now_s = 0;  // for how long it waits now; 0: it does not
+};
+
+// Of every rank, in the order of the view; `before` is the same communicator `seconds` earlier.
+std::vector<RankRates> rates_of(const CommunicatorView& before, const CommunicatorView& now,
+                                double seconds, const Job& job);
+// The rank that the others have waited for the most; null: nobody has waited.
+const RankRates* slowest_of(const std::vector<RankRates>& rates);
+
+}  // namespace tutti::inspect

@@ -1,0 +1,32 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The last calls of all ranks of a host as a trace for Perfetto or chrome://tracing: a process for
+// each rank, a track for each communicator. Times are those of the host's clock, in microseconds
+// since 1970, so that traces of several hosts, or of a profiler, can be laid side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inspect/view.hpp"
+
+namespace tutti::inspect {
+
+// When a call began and ended on one rank, in ns since 1970.
+struct Extent {
+  int64_t begin_ns = 0;
+  int64_t end_ns = 0;
+  // How the end is known: from the rank, from when the last rank entered or this one went on, or
+  // not at all, because the rank is in the call still.
+  enum class End { kMeasured, kEstimated, kOpen } end = End::kEstimated;
+};
+// Of past[index] of a rank. A call without a stamp has no length.
+Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t index,
+                 const StampClock& clock, int64_t now_ns);
+
+// The whole file, of communicators that were looked at up to that moment; of one process's ranks,
+// or of all (0).
+std::string trace_of(const std::vector<const CommunicatorView*>& communicators, const Moment& now,
+                     int pid = 0);
+
+}  // namespace tutti::inspect

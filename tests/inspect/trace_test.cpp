@@ -1,0 +1,126 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Traces and rates of communicators that are made up: the stamp is the count of nanoseconds.
+#include "inspect/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/types.hpp"
+#include "inspect/rates.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kS = 1'000'000'000;
+constexpr Moment kMade{.stamp = 1, .monotonic_ns = 1, .real_ns = 1};
+constexpr Moment kNow{.stamp = 100 * kS, .monotonic_ns = 100 * kS, .real_ns = 100 * kS};
+
+PastCall call_at(uint64_t sequence, uint64_t begun, uint64_t ended = 0) {
+  PastCall call;
+  call.record.sequence = sequence;
+  call.record.count = 1000;
+  call.record.root = -1;
+  call.record.collective = static_cast<uint8_t>(Collective::kAllreduce);
+  call.record.type = static_cast<uint8_t>(DataType::kFloat32);
+  call.begun = begun;
+  call.ended = ended;
+  return call;
+}
+
+// Of two ranks; rank 1 enters every call a quarter of a second after rank 0.
+CommunicatorView two_ranks() {
+  CommunicatorView view;
+  view.name = "c";
+  view.host = "h";
+  view.all_ranks = 2;
+  view.made = kMade;
+  for (int r = 0; r < 2; ++r) {
+    RankView rank;
+    rank.place = rank.rank = r;
+    rank.pid = 100 + r;
+    rank.present = true;
+    for (uint64_t n = 0; n < 4; ++n) {
+      const uint64_t begun = (96 + n) * kS + static_cast<uint64_t>(r) * kS / 4;
+      rank.past.push_back(call_at(n + 1, begun, n == 2 ? begun + kS / 2 : 0));
+    }
+    view.ranks.push_back(rank);
+  }
+  return view;
+}
+
+double seconds_of(const Extent& extent) {
+  return static_cast<double>(extent.end_ns - extent.begin_ns) / kS;
+}
+
+TEST(Trace, ACallEndsWhenItsRankSaysSoOrElseWhenTheLastRankEnters) {
+  const CommunicatorView view = two_ranks();
+  const StampClock clock(kMade, kNow);
+  const auto extent = [&](int rank, size_t index) {
+    return extent_of(view, view.ranks[static_cast<size_t>(rank)], index, clock, kNow.real_ns);
+  };
+  EXPECT_NEAR(seconds_of(extent(0, 0)), 0.25, 1e-3);
+  EXPECT_EQ(extent(0, 0).end, Extent::End::kEstimated);
+  EXPECT_NEAR(seconds_of(extent(1, 0)), 0, 1e-3);
+  EXPECT_NEAR(seconds_of(extent(0, 2)), 0.5, 1e-3);
+  EXPECT_EQ(extent(0, 2).end, Extent::End::kMeasured);
+}
+
+TEST(Trace, ACallThatARankWaitsInHasNotEnded) {
+  CommunicatorView view = two_ranks();
+  view.ranks[1].past.pop_back();
+  Wait wait;
+  wait.kind = WaitKind::kCall;
+  wait.record = view.ranks[0].past[3].record;
+  view.ranks[0].waits.push_back(wait);
+  const Extent extent = extent_of(view, view.ranks[0], 3, StampClock(kMade, kNow), kNow.real_ns);
+  EXPECT_EQ(extent.end, Extent::End::kOpen);
+  EXPECT_NEAR(seconds_of(extent), 1, 1e-3);
+}
+
+TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
+  const CommunicatorView one = two_ranks();
+  CommunicatorView two = one;
+  two.name = "d";
+  const Json trace = Json::parse(trace_of({&one, &two}, kNow));
+  std::set<std::pair<int, int>> tracks;
+  std::set<std::string> names;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      tracks.emplace(event["pid"], event["tid"]);
+      EXPECT_GE(event["dur"].get<double>(), 0);
+    } else {
+      names.insert(event["args"]["name"].get<std::string>());
+    }
+  }
+  EXPECT_EQ(tracks, (std::set<std::pair<int, int>>{{100, 1}, {100, 2}, {101, 1}, {101, 2}}));
+  EXPECT_TRUE(names.contains("rank 1 (pid 101 on h)") && names.contains("d"));
+  for (const Json& event : Json::parse(trace_of({&one}, kNow, 101))["traceEvents"]) {
+    EXPECT_EQ(event["pid"], 101);
+  }
+}
+
+TEST(Rates, TellWhoKeepsWhomWaiting) {
+  Job job;
+  job.now = kNow;
+  const CommunicatorView now = two_ranks();
+  CommunicatorView before = now;
+  for (RankView& rank : before.ranks) rank.past.resize(2);
+  const std::vector<RankRates> rates = rates_of(before, now, 2, job);
+  ASSERT_EQ(rates.size(), 2u);
+  EXPECT_DOUBLE_EQ(rates[0].calls_per_s, 1);
+  EXPECT_DOUBLE_EQ(rates[0].bytes_per_s, 4000);
+  EXPECT_NEAR(rates[0].waiting, 0.25, 0.01);
+  EXPECT_NEAR(rates[0].in_calls, 0.375, 0.01);
+  EXPECT_EQ(rates[0].awaits, 1);
+  EXPECT_DOUBLE_EQ(rates[1].last_in, 1);
+  EXPECT_EQ(rates[1].awaits, -1);
+  ASSERT_NE(slowest_of(rates), nullptr);
+  EXPECT_EQ(slowest_of(rates)->rank, 1);
+}
+
+}  // namespace
+}  // namespace tutti::inspect

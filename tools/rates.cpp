@@ -1,0 +1,184 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/rates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/wait.hpp"
+
+namespace tutti_tools {
+namespace {
+
+using tutti::inspect::Communicator;
+using tutti::inspect::Job;
+using tutti::inspect::RankRates;
+using tutti::inspect::RankView;
+using Json = nlohmann::ordered_json;
+
+// "1.2 M"
+std::string short_number(double value) {
+  constexpr std::string_view kUnits[] = {"", " k", " M", " G", " T"};
+  size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < std::size(kUnits)) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.{}f}{}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string row_of(const RankRates& one, const RankView& rank) {
+  const std::string awaits = one.awaits < 0 ? "" : fmt::format("rank {}", one.awaits);
+  const std::string now =
+      one.waits_now_s <= 0 ? "" : fmt::format("waits for {:.1f} s", one.waits_now_s);
+  std::string row =
+      fmt::format("  {:<6} {:<9} {:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}", one.rank, rank.pid,
+                  short_number(one.calls_per_s), short_number(one.bytes_per_s),
+                  percent(one.in_calls), percent(one.waiting), percent(one.last_in), awaits, now);
+  row.erase(row.find_last_not_of(' ') + 1);
+  return row + "\n";
+}
+
+// What a label of a metric may contain.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\\' || c == '"') result.push_back('\\');
+    result += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return result;
+}
+
+struct Metric {
+  std::string_view name;
+  std::string_view type;
+  std::string_view help;
+  double (*value)(const RankRates&);
+};
+
+constexpr Metric kMetrics[] = {
+    {"tutti_calls_total", "counter", "Collective calls that the rank has made.",
+     [](const RankRates& one) { return static_cast<double>(one.calls); }},
+    {"tutti_bytes_per_second", "gauge", "Bytes of the blocks of its calls, per second.",
+     [](const RankRates& one) { return one.bytes_per_s; }},
+    {"tutti_in_calls_ratio", "gauge", "Share of the time that the rank spends in calls.",
+     [](const RankRates& one) { return one.in_calls; }},
+    {"tutti_waiting_ratio", "gauge",
+     "Share of the time that the rank waits for peers to enter its calls.",
+     [](const RankRates& one) { return one.waiting; }},
+    {"tutti_last_in_ratio", "gauge", "Share of the calls that the rank entered last.",
+     [](const RankRates& one) { return one.last_in; }},
+    {"tutti_waits_seconds", "gauge", "For how long the rank has waited by now; 0: it does not.",
+     [](const RankRates& one) { return one.waits_now_s; }},
+};
+
+std::string labels_of(const Communicator& communicator, const RankView& rank) {
+  const auto& view = communicator.view;
+  return fmt::format("{{job=\"{}\",communicator=\"{}\",host=\"{}\",rank=\"{}\",pid=\"{}\"}}",
+                     escaped(view.job), escaped(view.name), escaped(view.host), rank.rank,
+                     rank.pid);
+}
+
+// Of each rank that is there.
+void for_each_rank(
+    const std::vector<CommunicatorRates>& all,
+    const std::function<void(const CommunicatorRates&, const RankRates&, const RankView&)>& visit) {
+  for (const CommunicatorRates& one : all) {
+    for (size_t i = 0; i < one.ranks.size(); ++i) {
+      const RankView& rank = one.communicator.view.ranks[i];
+      if (rank.present && !rank.left) visit(one, one.ranks[i], rank);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
+  std::vector<Job> jobs = find_jobs(wanted);
+  const int64_t begun_ms = tutti::now_ms();
+  tutti::Bell bell{};
+  tutti::nap(bell, static_cast<int64_t>(seconds * 1e6) % 1'000'000, [] { return false; });
+  for (auto whole = static_cast<int64_t>(seconds); whole > 0; --whole) {
+    tutti::nap(bell, 999'999, [] { return false; });
+  }
+  std::vector<CommunicatorRates> all;
+  for (Job& job : jobs) {
+    const std::vector<Communicator> before = job.communicators;
+    look_again(job);
+    const double passed_s = static_cast<double>(tutti::now_ms() - begun_ms) / 1000;
+    for (size_t i = 0; i < before.size(); ++i) {
+      const Communicator& now = job.communicators[i];
+      if (!now.status.ok() || !before[i].status.ok()) continue;
+      all.push_back({now, rates_of(before[i].view, now.view, passed_s, job)});
+    }
+  }
+  return all;
+}
+
+Json to_json(const std::vector<CommunicatorRates>& all) {
+  Json json = Json::array();
+  for (const CommunicatorRates& one : all) {
+    const auto& view = one.communicator.view;
+    const RankRates* const slowest = slowest_of(one.ranks);
+    Json ranks = Json::array();
+    for (size_t i = 0; i < one.ranks.size(); ++i) {
+      const RankRates& rates = one.ranks[i];
+      ranks.push_back({{"rank", rates.rank},
+                       {"pid", view.ranks[i].pid},
+                       {"calls", rates.calls},
+                       {"calls_per_s", rates.calls_per_s},
+                       {"bytes_per_s", rates.bytes_per_s},
+                       {"in_calls", rates.in_calls},
+                       {"waiting", rates.waiting},
+                       {"last_in", rates.last_in},
+                       {"waits_for", rates.awaits < 0 ? Json(nullptr) : Json(rates.awaits)},
+                       {"waits_now_s", rates.waits_now_s}});
+    }
+    json.push_back({{"name", view.name},
+                    {"job", view.job},
+                    {"host", view.host},
+                    {"slowest_rank", slowest == nullptr ? Json(nullptr) : Json(slowest->rank)},
+                    {"ranks", ranks}});
+  }
+  return {{"communicators", json}};
+}
+
+std::string to_table(const std::vector<CommunicatorRates>& all) {
+  if (all.empty()) return "no process of this user has a communicator of Tutti\n";
+  std::string text;
+  for (const CommunicatorRates& one : all) {
+    const auto& view = one.communicator.view;
+    const RankRates* const slowest = slowest_of(one.ranks);
+    text += fmt::format("{}\"{}\" on {}{}{}\n", text.empty() ? "" : "\n", view.name, view.host,
+                        slowest == nullptr ? "" : fmt::format(", slowest: rank {}", slowest->rank),
+                        view.stopped ? ", broken" : "");
+    text += fmt::format("  {:<6} {:<9} {:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}\n", "rank", "pid",
+                        "calls/s", "B/s", "in calls", "waiting", "last in", "waits for", "now");
+    for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view.ranks[i]);
+  }
+  return text;
+}
+
+std::string to_metrics(const std::vector<CommunicatorRates>& all) {
+  std::string text;
+  for (const Metric& metric : kMetrics) {
+    text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", metric.name, metric.help, metric.name,
+                        metric.type);
+    for_each_rank(all,
+                  [&](const CommunicatorRates& one, const RankRates& rates, const RankView& rank) {
+                    text += fmt::format("{}{} {}\n", metric.name, labels_of(one.communicator, rank),
+                                        metric.value(rates));
+                  });
+  }
+  text += "# HELP tutti_broken Whether the communicator has failed.\n# TYPE tutti_broken gauge\n";
+  for_each_rank(all, [&](const CommunicatorRates& one, const RankRates&, const RankView& rank) {
+    text += fmt::format("tutti_broken{} {}\n", labels_of(one.communicator, rank),
+                        one.communicator.view.stopped ? 1 : 0);
+  });
+  return text;
+}
+
+}  // namespace tutti_tools
