@@ -35,6 +35,9 @@ class JoinedTransport final : public Transport, private Recovery {
   // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override;
   Recovery& recovery() override { return *this; }
+  [[nodiscard]] std::span<const std::byte> mapped_memory() const override {
+    return host_->mapped_memory();
+  }
   // Null of a rank on another.
   Notes* notes(int rank, int lane) override {
     return hosts_.host(rank) == hosts_.host(rank_) ? host_->notes(hosts_.place(rank), lane)

@@ -46,6 +46,8 @@ class Transport {
   // Null if the ranks do not all share memory.
   virtual SharedMemory* shared_memory() { return nullptr; }
   virtual Recovery& recovery() = 0;
+  // What is mapped of it from the start, which others may look at; empty if they share none.
+  [[nodiscard]] virtual std::span<const std::byte> mapped_memory() const { return {}; }
   // Where a rank of this host says what it waits for, of lane `lane`; null if they share none.
   virtual Notes* notes(int /*rank*/, int /*lane*/) { return nullptr; }
 

@@ -14,6 +14,7 @@
 #include "bootstrap/join.hpp"
 #include "bootstrap/meeting_place.hpp"
 #include "bootstrap/service.hpp"
+#include "comm/announce.hpp"
 #include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
@@ -163,7 +164,9 @@ Status Communicator::connect(Exchange& exchange) {
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();
   connection_ = *std::move(connection);
+  if (rank_ == 0) announce(config_.name, ranks_, connection_);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
+  health_->report_by([this](const Status& cause) { report(cause); });
   Result<std::unique_ptr<Endpoint>> endpoint =
       connection_.transport->open_endpoint((*workers)->size());
   if (!endpoint.ok()) return endpoint.status();
@@ -178,7 +181,8 @@ Status Communicator::connect(Exchange& exchange) {
                               .local_ranks = local_ranks,
                               .cores = agreed->cores,
                               .oversubscribed = oversubscribed,
-                              .domains = agreed->domains};
+                              .domains = agreed->domains,
+                              .name = config_.name};
   TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
   return watch_peers(exchange);
 }
@@ -354,6 +358,27 @@ void Communicator::hear() {
   }
 }
 
+// A lack of memory here is no reason for another failure.
+void Communicator::report(const Status& cause) {
+  try {
+    const auto view = view_of(*connection_.transport);
+    if (view) log_failure(config_.name, cause, *view);
+  } catch (const std::bad_alloc&) {
+  }
+  trace();
+}
+
+void Communicator::trace() {
+  if (!runtime_->trace().wanted()) return;
+  try {
+    auto view = view_of(*connection_.transport);
+    const bool whole = config_.global_ranks.empty();
+    const int number = whole ? rank_ : config_.global_ranks[static_cast<size_t>(rank_)];
+    if (view) runtime_->trace().add(*std::move(view), number);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 // ---- the end -----------------------------------------------------------------------------------
 
 Status Communicator::close() {
@@ -372,6 +397,7 @@ Status Communicator::close() {
     if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
   }
   const Status cause = health_->cause();
+  trace();
   // First the monitor, which may have found a failure this moment: it tells the others before it is
   // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(watch_);

@@ -93,6 +93,8 @@ class Communicator {
   [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;
   [[nodiscard]] Status death_of(int peer) const;
   void peer_died(int peer);
+  void report(const Status& cause);
+  void trace();
   void hear();
 
   const std::shared_ptr<Runtime> runtime_;

@@ -5,14 +5,18 @@
 
 #include <numeric>
 
+#include "comm/announce.hpp"
 #include "core/domain.hpp"
 
 namespace tutti {
 namespace {
 
-Result<Choose> chooser(const Environment& environment, const Machine& machine, Advice advice) {
+// Rank 0 says for all what it chooses; of phases nobody does.
+Result<Choose> chooser(const Environment& environment, const Machine& machine, Advice advice,
+                       const std::string* named = nullptr) {
   Result<Selector> selector = Selector::create(environment, machine, std::move(advice));
   if (!selector.ok()) return selector.status();
+  if (named != nullptr) return choose_aloud(*std::move(selector), *named);
   return Choose([selector = *std::move(selector)](const Problem& problem, DataType type) {
     return selector.choose(problem, type);
   });
@@ -80,9 +84,10 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   measured.rules_path = choice.tuning.path;
   const Machine& alone = choice.tuning.tuning.machine;
   const Machine machine = machine_for(choice.local_ranks, choice.cores, alone);
+  const std::string* const named = rank_ == 0 ? &choice.name : nullptr;
   if (connection_.joined == nullptr) {
     measured.tuner = choice.tuner;
-    auto choose = chooser(selecting, machine, std::move(measured));
+    auto choose = chooser(selecting, machine, std::move(measured), named);
     if (!choose.ok()) return choose.status();
     choose_ = *std::move(choose);
     return {};
@@ -91,7 +96,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   const Machine across = machine_across(connection_.joined->hosts(), alone, *choice.network);
   Advice advice;
   advice.tuner = choice.tuner;
-  auto choose = chooser(selecting, across, std::move(advice));
+  auto choose = chooser(selecting, across, std::move(advice), named);
   if (!choose.ok()) return choose.status();
   choose_ = *std::move(choose);
   // The phases of a strict call are none that reduce in two steps, so they need not be strict.

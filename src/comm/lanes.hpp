@@ -26,6 +26,7 @@ struct ChoiceSettings {
   int cores;
   bool oversubscribed;              // the ranks of this host are more than its cores
   const std::vector<int>& domains;  // by rank
+  const std::string& name;          // of the communicator
 };
 
 class Lanes {

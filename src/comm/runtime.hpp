@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "comm/monitor.hpp"
+#include "comm/report.hpp"
 #include "core/fork.hpp"
 #include "env/env.hpp"
 #include "exec/worker.hpp"
@@ -21,10 +22,12 @@ class Runtime {
   // The process's; made if there is none. Fails when the environment is wrong.
   static Result<std::shared_ptr<Runtime>> get();
 
-  explicit Runtime(Environment environment) : environment_(std::move(environment)) {}
+  explicit Runtime(Environment environment)
+      : environment_(std::move(environment)), trace_(environment_.trace) {}
 
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
+  [[nodiscard]] TraceFile& trace() { return trace_; }
   // The tuning of this process, looked for or measured at the first call; rank 0's counts for a
   // communicator.
   [[nodiscard]] const Result<FoundTuning>& tuning();
@@ -40,6 +43,7 @@ class Runtime {
  private:
   const OwnedByProcess owned_;
   const Environment environment_;
+  TraceFile trace_;
   Monitor monitor_;
   std::once_flag introduced_;
   std::once_flag tuning_sought_;

@@ -69,10 +69,25 @@ void Health::fail_by_exception(std::string_view where) noexcept {
 
 void Health::fail(const Status& cause) {
   // What a rank of this host shared before is what counts, here and elsewhere.
-  if (stop_for(cause) && tell_) tell_(this->cause());
+  if (!stop_for(cause)) return;
+  if (tell_) tell_(this->cause());
+  report();
 }
 
-void Health::learn(const Status& cause) { (void)stop_for(cause); }
+void Health::learn(const Status& cause) {
+  if (stop_for(cause)) report();
+}
+
+// Of the ranks of a host, the one whose cause it is.
+void Health::report() {
+  if (!report_) return;
+  Status own;
+  {
+    const std::lock_guard lock(mutex_);
+    own = cause_;
+  }
+  if (!own.ok()) report_(own);
+}
 
 // Returns whether this was the first cause that this rank has.
 bool Health::stop_for(const Status& cause) {

@@ -41,6 +41,9 @@ class Health {
   // How ranks on other hosts are told; called once at most. Set before any other thread comes.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
+  // Is told once, if this rank is the first of its host to know; so is set.
+  void report_by(std::function<void(const Status& cause)> report) { report_ = std::move(report); }
+
   // What every wait on this communicator has to look at.
   void attach(Waiter& waiter) const {
     waiter.stop = &stop_;
@@ -49,6 +52,7 @@ class Health {
 
  private:
   bool stop_for(const Status& cause);
+  void report();
   void share(const Status& cause);
 
   const int rank_;
@@ -56,6 +60,7 @@ class Health {
   SharedState* const shared_;
   std::atomic<uint32_t> stop_{0};
   std::function<void(const Status&)> tell_;
+  std::function<void(const Status&)> report_;
   mutable std::mutex mutex_;
   Status cause_;  // guarded by mutex_
 };

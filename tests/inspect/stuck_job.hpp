@@ -50,7 +50,7 @@ class StuckJob {
       _exit(127);
     }
     close(ends[1]);
-    for (int rank = 0; rank < ranks; ++rank) (void)output_until("ready\n");
+    for (int rank = 0; rank < ranks; ++rank) said_ += output_until("ready\n");
   }
   ~StuckJob() {
     // Its ranks die with it, stopped ones too.
@@ -63,6 +63,8 @@ class StuckJob {
   // By which tutti why finds it.
   [[nodiscard]] const std::string& name() const { return name_; }
 
+  // What it has said up to when the last rank got stuck.
+  [[nodiscard]] const std::string& said() const { return said_; }
   // What it has said since the last time, up to the end of the line that has `text`.
   std::string output_until(const std::string& text) const {
     std::string said;
@@ -82,6 +84,7 @@ class StuckJob {
 
  private:
   std::string name_;
+  std::string said_;
   pid_t pid_ = -1;
   int output_ = -1;
 };

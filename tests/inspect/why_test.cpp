@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "inspect/stuck_job.hpp"
 
@@ -99,6 +102,96 @@ TEST(Why, SaysThatThereIsNothingToSee) {
   EXPECT_EQ(none.exit_status, 3);
   EXPECT_NE(none.output.find("no-such-job"), std::string::npos) << none.output;
   EXPECT_EQ(run_tutti("why " + std::to_string(getpid()) + " 2>&1").exit_status, 3);
+}
+
+// ---- top and trace -----------------------------------------------------------------------------
+
+TEST(Top, CountsTheCallsOfEachRank) {
+  const StuckJob job(2, "goes-on");
+  const CommandResult result = run_tutti("top --once --json --interval 0.3 --job " + job.name());
+  EXPECT_EQ(result.exit_status, 0);
+  const Json told = Json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(told.is_object()) << result.output;
+  const Json& ranks = told["communicators"][0]["ranks"];
+  ASSERT_EQ(ranks.size(), 2u);
+  for (const Json& rank : ranks) EXPECT_GT(rank["calls_per_s"].get<double>(), 1) << told;
+  const CommandResult table = run_tutti("top --once --interval 0.1 --job " + job.name());
+  EXPECT_NE(table.output.find("\"world\" on "), std::string::npos) << table.output;
+  EXPECT_EQ(run_tutti("top --once --interval 0.1 --job no-such-job 2>&1").exit_status, 3);
+}
+
+TEST(Top, WritesMetricsForPrometheus) {
+  const StuckJob job(2, "sleeps");
+  (void)why(job, "waits");
+  const std::string file = "/tmp/tutti-metrics-" + std::to_string(getpid());
+  EXPECT_EQ(run_tutti("top --once --interval 0.1 --prometheus " + file + " --job " + job.name())
+                .exit_status,
+            0);
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  unlink(file.c_str());
+  for (const char* part :
+       {"# HELP tutti_calls_total ", "# TYPE tutti_calls_total counter\n", "communicator=\"world\"",
+        "rank=\"1\"", "# TYPE tutti_waits_seconds gauge"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+  for (const char* where : {"1.2.3.4.5:1", "127.0.0.1:99999"}) {
+    EXPECT_NE(run_tutti(std::string("top --prometheus ") + where + " 2>&1").exit_status, 0)
+        << where;
+  }
+}
+
+TEST(Trace, HasTheLastCallsOfEveryRank) {
+  const StuckJob job(3, "sleeps");
+  (void)why(job, "waits");
+  const CommandResult result = run_tutti("trace --job " + job.name());
+  EXPECT_EQ(result.exit_status, 0);
+  const Json trace = Json::parse(result.output, nullptr, false);
+  ASSERT_TRUE(trace.is_object()) << result.output;
+  std::map<int, std::vector<std::string>> calls;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") calls[event["args"]["rank"]].push_back(event["name"]);
+  }
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].back(), "allreduce #5 (2 float32, max)");
+  EXPECT_EQ(calls[2].back(), "broadcast #4 (4 float32, root 0)");
+  EXPECT_EQ(run_tutti("trace --job no-such-job 2>&1").exit_status, 3);
+}
+
+TEST(Trace, IsLeftBehindByRanksThatFail) {
+  const std::string path = "/tmp/tutti-trace-" + std::to_string(getpid());
+  const StuckJob job(2, "sleeps", "TUTTI_TIMEOUT_MS=300 TUTTI_TRACE=" + path);
+  const std::string text = job.output_until("rank 1 (pid ");
+  EXPECT_NE(text.find("warn: \"world\" has failed: rank 0 waited 300 ms in allreduce #5"),
+            std::string::npos)
+      << text;
+  const std::string last = text + job.output_until("broadcast #4 (4 float32, root 0)");
+  EXPECT_NE(last.find("allreduce #3 (2 float32, max), broadcast #4"), std::string::npos) << last;
+  Json trace;
+  tutti_test::eventually([&] {
+    std::ifstream stream(path + ".0");
+    trace = Json::parse(stream, nullptr, false);
+    return trace.is_object();
+  });
+  unlink((path + ".0").c_str());
+  EXPECT_TRUE(trace.is_object());
+}
+
+// ---- the log -----------------------------------------------------------------------------------
+
+TEST(Log, TellsAtLevelInfoOfTheJobAndItsAlgorithmsOnce) {
+  const StuckJob job(2, "goes-on", "CCL_LOG_LEVEL=info");
+  const std::string text = job.said();
+  EXPECT_NE(text.find("info: world: Tutti "), std::string::npos) << text;
+  EXPECT_NE(text.find(", 2 ranks on 1 host, transport shm"), std::string::npos) << text;
+  const size_t first = text.find("info: world: allreduce of 8 B (float32) on 2 ranks: ");
+  ASSERT_NE(first, std::string::npos) << text;
+  EXPECT_EQ(text.find("info: world: allreduce of 8 B", first + 1), std::string::npos) << text;
+}
+
+TEST(Log, TellsAtLevelDebugWhyAnAlgorithmWasChosen) {
+  const StuckJob job(2, "goes-on", "CCL_LOG_LEVEL=debug");
+  EXPECT_NE(job.said().find("on 2 ranks: inline by cost model; "), std::string::npos) << job.said();
 }
 
 TEST(Warning, NamesWhoIsLateOnceForTheHost) {

@@ -193,7 +193,9 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
         region().at<RegroupDecision>(layout_.regroup_decision()),
         {region().at<RegroupSign>(layout_.regroup_signs()), static_cast<size_t>(layout_.ranks())}};
   }
-
+  [[nodiscard]] std::span<const std::byte> mapped_memory() const override {
+    return {region().near().base(), region().near().bytes()};
+  }
   Notes* notes(int rank, int lane) override {
     return region().at<Notes>(layout_.notes(rank, lane));
   }

@@ -1,0 +1,88 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "core/log.hpp"
+#include "exec/call.hpp"
+#include "inspect/trace.hpp"
+
+namespace tutti {
+namespace {
+
+// Of each rank, and ranks.
+constexpr size_t kMostCalls = 3;
+constexpr size_t kMostRanks = 16;
+
+constexpr std::string_view kNext =
+    "to see more: tutti why, while a job waits; TUTTI_TRACE=FILE leaves traces of all ranks behind";
+
+bool write_file(const std::string& path, const std::string& text) {
+  FILE* const file = std::fopen(path.c_str(), "we");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && written;
+}
+
+}  // namespace
+
+std::optional<inspect::CommunicatorView> view_of(Transport& transport) {
+  const std::span<const std::byte> memory = transport.mapped_memory();
+  const inspect::ProcessSource source(getpid(),
+                                      {{.address = reinterpret_cast<uint64_t>(memory.data()),
+                                        .offset = 0,
+                                        .bytes = memory.size()}});
+  auto seen = inspect::view(source);
+  if (!seen.ok()) return std::nullopt;
+  return *std::move(seen);
+}
+
+std::string last_calls_of(const inspect::CommunicatorView& view) {
+  std::string text;
+  const StampClock clock(view.made, moment_now());
+  for (size_t r = 0; r < view.ranks.size(); ++r) {
+    if (r == kMostRanks) return text + fmt::format("and {} more ranks\n", view.ranks.size() - r);
+    const inspect::RankView& rank = view.ranks[r];
+    std::string calls;
+    const size_t first = rank.past.size() - std::min(rank.past.size(), kMostCalls);
+    for (size_t i = first; i < rank.past.size(); ++i) {
+      calls += (calls.empty() ? "" : ", ") + describe(rank.past[i].record);
+    }
+    const uint64_t begun = calls.empty() ? 0 : rank.past.back().begun;
+    const double age_s = begun == 0 || !clock.known() ? -1 : seconds_since(begun);
+    text += fmt::format("rank {} (pid {}): {}{}\n", rank.rank, rank.pid,
+                        calls.empty() ? "no call" : calls,
+                        age_s < 0 ? "" : fmt::format(", {:.1f} s ago", age_s));
+  }
+  return text;
+}
+
+void log_failure(const std::string& name, const Status& cause,
+                 const inspect::CommunicatorView& view) {
+  const bool puzzles = cause.code() == Code::kTimeout || cause.code() == Code::kMismatch;
+  const LogLevel level = puzzles ? LogLevel::kWarn : LogLevel::kInfo;
+  log::message(level, "\"{}\" has failed: {}\nthe last calls of its ranks on this host:\n{}{}",
+               name, cause.message(), last_calls_of(view), puzzles ? kNext : "");
+}
+
+void TraceFile::add(inspect::CommunicatorView view, int job_rank) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(views_, [&](const inspect::CommunicatorView& old) {
+    return old.name == view.name && old.made.monotonic_ns == view.made.monotonic_ns;
+  });
+  views_.push_back(std::move(view));
+  std::vector<const inspect::CommunicatorView*> all;
+  for (const inspect::CommunicatorView& one : views_) all.push_back(&one);
+  const std::string path = fmt::format("{}.{}", path_, job_rank);
+  if (!write_file(path, inspect::trace_of(all, moment_now(), getpid()))) {
+    log::warn("TUTTI_TRACE: writing {}: {}", path, std::strerror(errno));
+  }
+}
+
+}  // namespace tutti

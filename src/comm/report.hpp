@@ -1,0 +1,40 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a rank leaves behind of its communicators: the last calls of all ranks of its host in the
+// log when one fails, and of its own in a trace (TUTTI_TRACE) then and when it is destroyed.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/view.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+// Of this process's communicator, as others see it; none if the system does not let us look.
+std::optional<inspect::CommunicatorView> view_of(Transport& transport);
+// "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
+std::string last_calls_of(const inspect::CommunicatorView& view);
+// In the log: as a warning if somebody has to look for the reason, else at level info.
+void log_failure(const std::string& name, const Status& cause,
+                 const inspect::CommunicatorView& view);
+
+// The trace of one process, written anew whenever there is more. Any thread.
+class TraceFile {
+ public:
+  // Empty: there is none.
+  explicit TraceFile(std::string path) : path_(std::move(path)) {}
+  [[nodiscard]] bool wanted() const { return !path_.empty(); }
+  // To the path, a point and the rank in the job.
+  void add(inspect::CommunicatorView view, int job_rank);
+
+ private:
+  const std::string path_;
+  std::mutex mutex_;
+  std::vector<inspect::CommunicatorView> views_;  // guarded by mutex_; the last of each
+};
+
+}  // namespace tutti
