@@ -9,6 +9,7 @@ off.
 Imported by `import torch`: cheap, and nothing here needs torch.
 """
 
+import datetime
 import os
 import sys
 import warnings
@@ -154,7 +155,8 @@ def fill(env=os.environ):
 def log_info(text):
     """A line as the library logs it, at its level info."""
     if os.environ.get("CCL_LOG_LEVEL", "").lower() in ("info", "debug", "trace"):
-        print(f"tutti[{os.environ.get('RANK', '?')}] info: torch: {text}", file=sys.stderr,
+        now = datetime.datetime.now().isoformat(" ", "milliseconds")
+        print(f"tutti[{os.environ.get('RANK', '?')}] {now} info: torch: {text}", file=sys.stderr,
               flush=True)
 
 
