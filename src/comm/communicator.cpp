@@ -252,8 +252,11 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.worker_patience.spins = static_cast<uint32_t>(spins);
   }
   if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
-  settings.name = config_.name;
-  settings.warn_after_ms = choice.environment.warn_after_ms;
+  settings.lateness = {.rank = rank_,
+                       .ranks = ranks_,
+                       .transport = connection_.transport.get(),
+                       .warn_after_ms = choice.environment.warn_after_ms,
+                       .communicator = config_.name};
   settings.caller_patience.spread = spread_.get();
   settings.worker_patience.spread = spread_.get();
   Transport& transport = *connection_.transport;
@@ -262,7 +265,7 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   executor_->set_timeout(config_.timeout_ms);
   messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
                                          *executor_, workers, settings.caller_patience,
-                                         settings.worker_patience, executor_->lateness());
+                                         settings.worker_patience, settings.lateness);
   return {};
 }
 

@@ -46,7 +46,8 @@ std::string CallFaults::lateness(int peer, uint32_t wanted, bool begun) const {
     return names.of(peer) + " entered the call but is late for its part of it";
   }
   const std::string its_last =
-      last == 0 ? "none" : describe(log.record_at(peer, last)) + ago(log.begun_at(peer, last));
+      last == 0 ? "none"
+                : describe(log.record_at(peer, last)) + ago(log.about_call(peer, last).begun);
   return fmt::format("{} has not entered {}; its last was {}{}", names.of(peer),
                      begun ? "the call" : describe(log.record_at(rank, wanted)), its_last,
                      state_behind(names.transport(), peer));

@@ -81,9 +81,7 @@ class CallLog {
     about.begun.store(stamp_now(), std::memory_order_relaxed);
   }
   // The call that ran last, which had to wait for long, has ended.
-  void note_end() {
-    about_call(rank_, call_).ended.store(stamp_now(), std::memory_order_relaxed);
-  }
+  void note_end() { about_call(rank_, call_).ended.store(stamp_now(), std::memory_order_relaxed); }
   void publish(uint32_t tick) {
     own().progress->tick.store(tick_base_ + tick, std::memory_order_release);
   }
@@ -150,9 +148,9 @@ class CallLog {
   [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
     return about_call(rank, call).record;
   }
-  // A stamp; 0: not known.
-  [[nodiscard]] uint64_t begun_at(int rank, uint32_t call) const {
-    return about_call(rank, call).begun.load(std::memory_order_relaxed);
+  // The same, with when it was.
+  [[nodiscard]] RecordLine& about_call(int rank, uint32_t call) const {
+    return ranks_[index(rank)].records[call % kCallLines];
   }
   // The last call that the peer has entered, by its lines; 0 if none.
   [[nodiscard]] uint32_t last_call_of(int peer) const;
@@ -163,9 +161,6 @@ class CallLog {
   [[nodiscard]] uint32_t faulty_call() const { return faulty_call_; }
 
  private:
-  [[nodiscard]] RecordLine& about_call(int rank, uint32_t call) const {
-    return ranks_[index(rank)].records[call % kCallLines];
-  }
   static size_t index(int rank) { return static_cast<size_t>(rank); }
   [[nodiscard]] const Window::Rank& own() const { return ranks_[index(rank_)]; }
   [[nodiscard]] uint32_t chain() const { return chains_[call_ % kCallLines]; }

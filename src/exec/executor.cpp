@@ -42,11 +42,6 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : Attended(workers),
       settings_(settings),
-      lateness_{.rank = settings.rank,
-                .ranks = settings.ranks,
-                .transport = &transport,
-                .warn_after_ms = settings.warn_after_ms,
-                .communicator = settings.name},
       choose_(std::move(choose)),
       transport_(transport),
       health_(health),
@@ -59,7 +54,8 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
     lanes_.push_back(std::make_unique<LaneQueue>(
-        *this, std::move(group), Lateness(lateness_, notes != nullptr ? &notes->call : nullptr)));
+        *this, std::move(group),
+        Lateness(settings_.lateness, notes != nullptr ? &notes->call : nullptr)));
   }
 }
 
@@ -147,12 +143,6 @@ void Executor::tell_awaited(Operation& operation, const LaneGroup& lanes) {
   if (rough_ms() < operation.tell_ms_) return;
   operation.tell_ms_ = rough_deadline_ms(kTellAfterMs);
   tell_awaited(lanes, operation.sequence_);
-}
-
-void Executor::lasts(const Operation& operation, LaneQueue& queue) {
-  const CallRecord record = operation.plan_->record_of(operation.sequence_);
-  queue.lateness().lasts(
-      AwaitingCall(queue.lanes(), record, transport_, journal_.get(), !waited_for()));
 }
 
 void Executor::heard(int peer, std::span<const std::byte> note) {

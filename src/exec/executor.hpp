@@ -27,10 +27,9 @@ struct ExecutorSettings {
   const Hosts* domains = nullptr;  // as in Problem
   Journal::Tell tell;              // by way of all hosts
   std::array<const PlanContext*, kScopes> scopes{};
-  Patience caller_patience;   // of a thread inside a call
-  Patience worker_patience;   // of a worker, which may share its core with the application
-  std::string name;           // of the communicator
-  int64_t warn_after_ms = 0;  // TUTTI_WARN_AFTER_MS
+  Patience caller_patience;  // of a thread inside a call
+  Patience worker_patience;  // of a worker, which may share its core with the application
+  LatenessSettings lateness = {};
 };
 
 class Executor : public Attended {
@@ -63,7 +62,6 @@ class Executor : public Attended {
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_.load(); }
   // Whether any worker thread has been started in this process.
-  [[nodiscard]] const LatenessSettings& lateness() const { return lateness_; }
   [[nodiscard]] bool has_workers() const { return workers_.started(); }
   [[nodiscard]] WorkerPool& workers() { return workers_; }
 
@@ -78,7 +76,6 @@ class Executor : public Attended {
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
   void tell_awaited(Operation& operation, const LaneGroup& lanes);
-  void lasts(const Operation& operation, LaneQueue& queue);
   Status run_queued(const Call& call);
   Status check_last_words();
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
@@ -111,7 +108,6 @@ class Executor : public Attended {
   [[nodiscard]] Waiter waiter(const Patience& patience) const;
 
   const ExecutorSettings settings_;
-  const LatenessSettings lateness_;
   const Choose choose_;
   Transport& transport_;
   Health& health_;

@@ -80,10 +80,6 @@ class Lane {
   Status leave(std::span<const std::byte> last_words);
   // Whether `peer` has said so.
   [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
-  // The call that ran last, which had to wait for long, has ended.
-  void note_end() {
-    if (window_ != nullptr) log_.note_end();
-  }
   // What `peer` has told as its last words over a network; empty until it has.
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     messages_.poll();
@@ -91,6 +87,7 @@ class Lane {
   }
 
  private:
+  friend class LaneGroup;  // which notes when calls end
   // The life of a call (lane.cpp).
   void bind(const Call& call);
   Status map_windows();

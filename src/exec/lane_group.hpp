@@ -40,8 +40,10 @@ class LaneGroup {
       if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
     }
   }
-  // As of a lane.
-  void note_end() { memory().note_end(); }
+  // The call that ran last, which had to wait for long, has ended.
+  void note_end() {
+    if (memory().window_ != nullptr) memory().log_.note_end();
+  }
   // As of the lane that failed.
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();

@@ -36,6 +36,13 @@ bool LaneQueue::drive(size_t index) noexcept {
   return ended;
 }
 
+// It has been waited for by others, or by nobody yet, for a moment.
+void LaneQueue::lasts(const Operation& operation) {
+  lateness_.lasts(AwaitingCall(*lanes_, operation.plan_->record_of(operation.sequence_),
+                               executor_.transport_, executor_.journal_.get(),
+                               !executor_.waited_for()));
+}
+
 // Runs the front of the queue; if that has ended, `status` says how.
 bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   if (!started_) {
@@ -48,7 +55,7 @@ bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   const bool late = operation.deadline_ms_ != kNever && rough_ms() >= operation.deadline_ms_;
   if (advance == Advance::kBlocked && !stopped && !late) {
     if (operation.tell_ms_ != kNever && index == 0) executor_.tell_awaited(operation, *lanes_);
-    if (rough_ms() >= operation.lasts_ms_) executor_.lasts(operation, *this);
+    if (rough_ms() >= operation.lasts_ms_) lasts(operation);
     return false;
   }
   status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,

@@ -65,6 +65,7 @@ class LaneQueue {
 
  private:
   bool step(size_t index);
+  void lasts(const Operation& operation);
   bool has_ended(Operation& operation, size_t index, Status& status);
   Operation* front();
 

@@ -173,6 +173,13 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
     return attached_.processes[static_cast<size_t>(rank)];
   }
 
+  [[nodiscard]] std::span<const std::byte> mapped_memory() const override {
+    return {region().near().base(), region().near().bytes()};
+  }
+  Notes* notes(int rank, int lane) override {
+    return region().at<Notes>(layout_.notes(rank, lane));
+  }
+
  private:
   Result<std::unique_ptr<Window>> open_window(int lane) override {
     if (lane < 0 || lane >= layout_.lanes()) {
@@ -192,12 +199,6 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
     return {
         region().at<RegroupDecision>(layout_.regroup_decision()),
         {region().at<RegroupSign>(layout_.regroup_signs()), static_cast<size_t>(layout_.ranks())}};
-  }
-  [[nodiscard]] std::span<const std::byte> mapped_memory() const override {
-    return {region().near().base(), region().near().bytes()};
-  }
-  Notes* notes(int rank, int lane) override {
-    return region().at<Notes>(layout_.notes(rank, lane));
   }
 
   [[nodiscard]] const Region& region() const { return *attached_.region; }
