@@ -36,6 +36,12 @@ constexpr uint64_t kMostBytesAtOnce = 64 << 10;
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;
 
+// Whether all of it may be done at once by the thread that starts it.
+bool is_brief(const Plan& plan, uint64_t count, int ranks) {
+  const uint64_t by_each_rank = count * plan.element_bytes;
+  return plan.parts.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBytesAtOnce;
+}
+
 }  // namespace
 
 Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
@@ -179,7 +185,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   } catch (...) {
     return broke_down(operation.call_, sequence_ + 1);
   }
-  const bool brief = is_brief(operation);
+  const bool brief = is_brief(*operation.plan_, operation.call_.count, settings_.ranks);
   const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
   if (begun && ends_at_once(operation)) return {};
   const size_t parts = operation.plan_->parts.size();
@@ -197,13 +203,6 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   if (brief && !begun) lanes_.front()->drive(0);
   started(listened_to);
   return {};
-}
-
-bool Executor::is_brief(const Operation& operation) const {
-  const Plan& plan = *operation.plan_;
-  const uint64_t by_each_rank = operation.call_.count * plan.element_bytes;
-  return plan.parts.size() == 1 &&
-         by_each_rank * static_cast<uint64_t>(settings_.ranks) <= kMostBytesAtOnce;
 }
 
 // Begins an operation while no other is outstanding; whether that was all.

@@ -99,7 +99,6 @@ class Executor : public Attended {
     return plan_of_another(call);
   }
   const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
-  [[nodiscard]] bool is_brief(const Operation& operation) const;
   bool ends_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }

@@ -52,9 +52,11 @@ std::vector<int> Lane::waits_for() const {
   // Receives are not posted past any other step that can block, so that is what comes next.
   if (messages_.receives()) {
     peers.push_back(names_.number_of(part_->schedule.steps[next_].peer));
-  } else if (const Step* step = blocked_step();
-             peers.empty() && step != nullptr && step->kind == StepKind::kAwait) {
-    const int peer = step->peer == kAllPeers ? next_peer_ : step->peer;
+    return peers;
+  }
+  const std::vector<Step>& steps = part_->schedule.steps;
+  if (peers.empty() && next_ < steps.size() && steps[next_].kind == StepKind::kAwait) {
+    const int peer = steps[next_].peer == kAllPeers ? next_peer_ : steps[next_].peer;
     if (peer >= 0 && peer < ranks_ && peer != rank_) peers.push_back(names_.number_of(peer));
   } else if (messages_.sends()) {
     peers.push_back(names_.number_of(messages_.receiver()));
