@@ -1,6 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What calls on views refuse, how they fail, and in which order they come.
+#include <unistd.h>
+
+#include <atomic>
 #include <csignal>
 #include <vector>
 
@@ -202,6 +205,25 @@ TEST_P(ViewErrors, SubCommunicatorsHaveViewsOfTheirOwn) {
     collectives.allreduce(TUTTI_FLOAT32, Op::kAvg, 1000, {});
     EXPECT_OK(tutti_comm_destroy(view));
     EXPECT_OK(tutti_comm_destroy(half));
+  });
+}
+
+TEST_P(ViewErrors, ACallEndsThoughNobodyWaitsForIt) {
+  on_views(2, [](const OnView& on) {
+    constexpr size_t kCount = 3 << 20;  // in pieces
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, kCount * 4, &memory));
+    tutti_request_t request = nullptr;
+    ASSERT_OK(tutti_iallreduce(memory, memory, kCount, TUTTI_INT32, TUTTI_SUM, on.view, &request));
+    std::atomic<int> ended{-1};
+    const auto end = [](tutti_status status, const char* /*error*/, void* context) {
+      static_cast<std::atomic<int>*>(context)->store(status);
+    };
+    ASSERT_OK(tutti_request_on_complete(request, end, &ended));
+    for (int ms = 0; ended.load() < 0 && ms < 60'000; ++ms) usleep(1000);
+    EXPECT_EQ(ended.load(), TUTTI_OK);
+    ASSERT_OK(tutti_request_free(request));
+    EXPECT_OK(tutti_free(on.view, memory));
   });
 }
 
