@@ -138,7 +138,7 @@ void finish(Recorded& call, const Recording& recording) {
   if (call.request != nullptr || !call.status.ok()) return;
   call.status = call.inside->wait(kNever);
   if (call.info != nullptr && call.status.ok()) {
-    *call.info = static_cast<const StagedMessage&>(*call.own).received();
+    *call.info = *static_cast<const StagedMessage&>(*call.own).received();
   }
   if (call.message == Recorded::kNoMessage || !call.status.ok()) return;
   tutti_recv_info* const info = recording.messages[call.message].info;

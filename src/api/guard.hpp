@@ -32,8 +32,7 @@ struct tutti_comm {
 
 struct tutti_request {
   tutti_comm* comm = nullptr;
-  std::variant<std::monostate, tutti::Operation, tutti::Message, tutti::StagedCall,
-               tutti::StagedMessage>
+  std::variant<std::monostate, tutti::Operation, tutti::Message, std::unique_ptr<tutti::Staged>>
       what;
   tutti::Completion* inside = nullptr;  // the same
   bool persistent = false;

@@ -140,10 +140,8 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
     auto& [sent, received] = both;
     TUTTI_RETURN_IF_ERROR(check(kSendOfBoth, sent.arguments, type, comm));
     TUTTI_RETURN_IF_ERROR(check(kRecvOfBoth, received.arguments, type, comm));
-    if (may_take_detour()) [[unlikely]] {
-      if (in_group() || comm->stage != nullptr) return run_both_by_detour(comm, both);
-      TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
-    }
+    if (may_take_detour()) [[unlikely]]
+      return run_both_by_detour(comm, both);
     comm->inside->messages().run(both);
     return std::move((sent.status().ok() ? received : sent).transfer.status);
   });

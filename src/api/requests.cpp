@@ -128,14 +128,15 @@ tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* i
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_recv_info"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(info, "tutti_request_recv_info", "info"));
     const auto* const message = std::get_if<Message>(&request->what);
-    const auto* const staged = std::get_if<StagedMessage>(&request->what);
-    const bool receives =
-        (message != nullptr && !message->sends()) || (staged != nullptr && !staged->sends());
-    if (!receives || !request->inside->done() || (staged != nullptr && !staged->status().ok())) {
+    const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
+    const tutti_recv_info* received = nullptr;
+    if (message != nullptr && !message->sends() && message->done()) received = &message->received();
+    if (staged != nullptr) received = (*staged)->received();
+    if (received == nullptr) {
       return {Code::kInvalidUsage,
               "tutti_request_recv_info: the request is not a receive that is complete"};
     }
-    *info = message != nullptr ? message->received() : staged->received();
+    *info = *received;
     return {};
   });
 }
@@ -144,13 +145,12 @@ tutti_status tutti_request_event(tutti_request_t request, void** event) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(event, "tutti_request_event", "event"));
-    Staged* staged = std::get_if<StagedCall>(&request->what);
-    if (staged == nullptr) staged = std::get_if<StagedMessage>(&request->what);
+    const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
     if (staged == nullptr) {
       return {Code::kInvalidUsage,
               "tutti_request_event: the request is of no call on a view (tutti_comm_view)"};
     }
-    Result<void*> made = staged->event();
+    Result<void*> made = (*staged)->event();
     if (!made.ok()) return made.status().with_context("tutti_request_event");
     *event = *made;
     return {};

@@ -100,16 +100,21 @@ Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti
   }
   StagedMessage staged(*comm->queue, comm->stage.get(), arguments);
   TUTTI_RETURN_IF_ERROR(run_staged(staged));
-  if (info != nullptr && !arguments.sends) *info = staged.received();
+  if (info != nullptr && !arguments.sends) *info = *staged.received();
   return {};
 }
 
 Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both) {
-  const BlockingMessage& sent = both[0];
-  const BlockingMessage& received = both[1];
+  BlockingMessage& sent = both[0];
+  BlockingMessage& received = both[1];
   if (in_group()) {
     TUTTI_RETURN_IF_ERROR(run_by_detour(comm, sent.arguments, nullptr));
     return run_by_detour(comm, received.arguments, received.info);
+  }
+  if (comm->stage == nullptr) {
+    TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
+    comm->inside->messages().run(both);
+    return (sent.status().ok() ? received : sent).status();
   }
   StagedMessage receive(*comm->queue, comm->stage.get(), received.arguments);
   TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
@@ -118,14 +123,15 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
   const Status of_send = started.ok() ? send.wait(kNever) : started;
   const Status of_receive = receive.wait(kNever);
   if (!of_send.ok()) return of_send;
-  if (of_receive.ok() && received.info != nullptr) *received.info = receive.received();
+  if (of_receive.ok() && received.info != nullptr) *received.info = *receive.received();
   return of_receive;
 }
 
 void make_staged(tutti_request& request, Call call) {
   tutti_comm& comm = *request.comm;
-  request.inside =
-      &request.what.emplace<StagedCall>(*comm.queue, comm.stage.get(), std::move(call));
+  auto staged = std::make_unique<StagedCall>(*comm.queue, comm.stage.get(), std::move(call));
+  request.inside = staged.get();
+  request.what = std::move(staged);
 }
 
 void make_staged(tutti_request& request, const MessageArguments& arguments) {
@@ -133,7 +139,9 @@ void make_staged(tutti_request& request, const MessageArguments& arguments) {
   if (comm.stage == nullptr) {
     request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
   } else {
-    request.inside = &request.what.emplace<StagedMessage>(*comm.queue, comm.stage.get(), arguments);
+    auto staged = std::make_unique<StagedMessage>(*comm.queue, comm.stage.get(), arguments);
+    request.inside = staged.get();
+    request.what = std::move(staged);
   }
 }
 

@@ -13,7 +13,7 @@ namespace tutti {
 // A blocking call that may be one of a group, or of a communicator with views.
 Status run_by_detour(tutti_comm_t comm, const Call& call);
 Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
-// A send and a receive, in a group or on a view.
+// A send and a receive at once.
 Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
 
 // What a request stands for, on a communicator with views or on a view.

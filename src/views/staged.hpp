@@ -23,6 +23,8 @@ class Staged : public Completion {
   void help() override;
   // For texts.
   [[nodiscard]] virtual std::string what() const = 0;
+  // Of a receive, once it is done; null for anything else.
+  [[nodiscard]] virtual const tutti_recv_info* received() const { return nullptr; }
   // An event of the device's API that comes to pass when this activation is complete, valid until
   // the next one or the end of this object.
   Result<void*> event();

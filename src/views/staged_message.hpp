@@ -16,9 +16,9 @@ class StagedMessage : public Staged {
 
   Status start(StartedFor whom) override;
   [[nodiscard]] std::string what() const override;
-  [[nodiscard]] bool sends() const { return arguments_.sends; }
-  // Of a receive that is done.
-  [[nodiscard]] const tutti_recv_info& received() const { return message_->received(); }
+  [[nodiscard]] const tutti_recv_info* received() const override {
+    return arguments_.sends || !done() || !status().ok() ? nullptr : &message_->received();
+  }
 
  protected:
   Result<Waits> push() override;
