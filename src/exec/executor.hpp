@@ -61,8 +61,6 @@ class Executor : public Attended {
   void heard(int peer, std::span<const std::byte> note);
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_.load(); }
-  // Whether any worker thread has been started in this process.
-  [[nodiscard]] bool has_workers() const { return workers_.started(); }
   [[nodiscard]] WorkerPool& workers() { return workers_; }
 
   bool drive(int worker) override;

@@ -46,7 +46,7 @@ TEST(Communicator, ABlockingCallOnAnIdleCommunicatorStartsNoWorker) {
       ASSERT_TRUE(communicator.executor().run(allreduce(send, recv)).ok());
       EXPECT_EQ(recv, std::vector<float>(count, sum_of_ranks(communicator)));
     }
-    EXPECT_FALSE(communicator.executor().has_workers());
+    EXPECT_FALSE(communicator.executor().workers().started());
   });
 }
 
@@ -57,7 +57,7 @@ TEST(Communicator, WhatIsStartedAndNeedsNobodyEndsAtOnceAndStartsNoWorker) {
       Operation operation(communicator.executor(), broadcast(buffer, 0));
       ASSERT_TRUE(operation.start(StartedFor::kWorkers).ok());
       EXPECT_TRUE(operation.done());
-      EXPECT_FALSE(communicator.executor().has_workers());
+      EXPECT_FALSE(communicator.executor().workers().started());
     } else {
       std::vector<float> got(100);
       ASSERT_TRUE(communicator.executor().run(broadcast(got, 0)).ok());
