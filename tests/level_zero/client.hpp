@@ -134,17 +134,21 @@ struct ZeClient {
     return list;
   }
 
-  ze_command_queue_handle_t queue() const {
-    const ze_command_queue_desc_t desc{
-        ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, nullptr, 0, 0, 0, ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-        ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  ze_command_queue_handle_t queue(uint32_t ordinal = 0) const {
+    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                       nullptr,
+                                       ordinal,
+                                       0,
+                                       0,
+                                       ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+                                       ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
     ze_command_queue_handle_t made = nullptr;
     ZE_MUST(zeCommandQueueCreate(context, device, &desc, &made));
     return made;
   }
 
-  ze_command_list_handle_t list() const {
-    const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, 0, 0};
+  ze_command_list_handle_t list(uint32_t ordinal = 0) const {
+    const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, ordinal, 0};
     ze_command_list_handle_t made = nullptr;
     ZE_MUST(zeCommandListCreate(context, device, &desc, &made));
     return made;

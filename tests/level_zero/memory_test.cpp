@@ -1,13 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory of the test driver: who may touch it, what is known of it, and how it gets to others.
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "level_zero/client.hpp"
+#include "level_zero/handles.hpp"
 
 namespace tutti_test {
 namespace {
@@ -98,36 +96,20 @@ TEST(LevelZeroDriver, HasNoMoreMemoryThanItWasToldToHave) {
   });
 }
 
-// A handle and its descriptor, as a message of a socket.
 void send_handle(int socket, const ze_ipc_mem_handle_t& handle) {
+  HandleBytes bytes;
+  std::memcpy(bytes.data(), &handle, sizeof handle);
   int fd = -1;
   std::memcpy(&fd, handle.data, sizeof fd);
-  iovec part{const_cast<char*>(handle.data), sizeof handle.data};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fd)] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
-  ASSERT_EQ(sendmsg(socket, &message, 0), static_cast<ssize_t>(sizeof handle.data));
+  HandleMessage(bytes).send(socket, fd);
 }
 
 ze_ipc_mem_handle_t receive_handle(int socket) {
+  HandleBytes bytes;
+  const int fd = HandleMessage(bytes).receive(socket);
   ze_ipc_mem_handle_t handle{};
-  iovec part{handle.data, sizeof handle.data};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  EXPECT_EQ(recvmsg(socket, &message, 0), static_cast<ssize_t>(sizeof handle.data));
-  std::memcpy(handle.data, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+  std::memcpy(&handle, bytes.data(), sizeof handle);
+  std::memcpy(handle.data, &fd, sizeof fd);
   return handle;
 }
 

@@ -81,6 +81,7 @@ ze_result_t set_argument(ze_kernel_handle_t kernel, uint32_t index, size_t bytes
   require(index < kernel->arguments.size(), ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_INDEX,
           "the kernel has fewer arguments");
   kernel->arguments[index] = make_argument(kernel, kernel->info.parameters[index], bytes, value);
+  kernel->memory[index] = find_memory(kernel->arguments[index].pointer);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -33,12 +33,16 @@ Launch make_launch(ze_kernel_handle_t kernel, const ze_group_count_t& groups, Co
             ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "no groups, or no size of a group");
     launch.size[i] = kernel->size[i];
   }
-  for (Argument argument : kernel->arguments) {
+  for (size_t i = 0; i < kernel->arguments.size(); i++) {
+    Argument argument = kernel->arguments[i];
     require(argument.kind != Argument::Kind::kUnset, ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "an argument of the kernel is not set");
     if (argument.pointer) {
       const Place place =
           find_place(kernel->module->context, kernel->module->device, argument.pointer, 0);
+      if (kernel->memory[i].lock() != place.memory) {
+        complain("an argument was set before its memory was freed and allocated again");
+      }
       argument.pointer = place.at;
       command.memory.push_back(place.memory);
     }

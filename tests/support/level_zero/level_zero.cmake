@@ -1,6 +1,4 @@
 # The test driver for Level Zero: libtutti_test_ze.so, which the loader opens by ZE_ENABLE_ALT_DRIVERS.
-find_path(TUTTI_LEVEL_ZERO_HEADERS level_zero/ze_ddi.h)
-mark_as_advanced(TUTTI_LEVEL_ZERO_HEADERS)
 if(NOT TUTTI_LEVEL_ZERO_HEADERS OR NOT TUTTI_OPENCL_HEADERS)
   message(STATUS "Test driver for Level Zero: not built, for want of level_zero/ze_ddi.h or CL/cl_ext.h "
     "(Debian: libze-dev, opencl-c-headers)")

@@ -32,12 +32,18 @@ struct _ze_module_build_log_handle_t : tutti_test::ze::Object {
 
 struct _ze_kernel_handle_t : tutti_test::ze::Object {
   _ze_kernel_handle_t(ze_module_handle_t module_, const tutti_test::ze::KernelInfo& info_)
-      : Object("kernel"), module(module_), info(info_), arguments(info.parameters.size()) {
+      : Object("kernel"),
+        module(module_),
+        info(info_),
+        arguments(info.parameters.size()),
+        memory(info.parameters.size()) {
     module->kernels++;
   }
   ~_ze_kernel_handle_t() override { module->kernels--; }
   const ze_module_handle_t module;
   const tutti_test::ze::KernelInfo info;
   std::vector<tutti_test::ze::Argument> arguments;
+  // Of arguments that are pointers: drivers may keep more than the address.
+  std::vector<std::weak_ptr<tutti_test::ze::Allocation>> memory;
   uint32_t size[3] = {0, 0, 0};  // of a group; not yet set
 };

@@ -1,0 +1,93 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A context of Level Zero with one of its devices.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <utility>
+
+#include "devices/level_zero/events.hpp"
+#include "devices/level_zero/memory.hpp"
+#include "kernels/device/modules.hpp"
+
+namespace tutti::devices::level_zero {
+
+class Context : public DeviceContext, public std::enable_shared_from_this<Context> {
+ public:
+  // `owns`: the handles of `native` go with it. `device` outlives it.
+  Context(const Library& ze, const Device& device, const NativeQueue& native, bool owns);
+  ~Context() override;
+
+  [[nodiscard]] const DeviceApi& api() const override;
+  [[nodiscard]] const DeviceFacts& facts() const override { return device_.facts; }
+  [[nodiscard]] const NativeQueue& native() const override { return native_; }
+  Result<Place> place_of(const void* pointer) override;
+  Result<void*> allocate(MemoryKind kind, size_t bytes) override;
+  Status free(void* memory) override;
+  Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;
+  Result<std::shared_ptr<DeviceEvent>> mark() override;
+  Result<std::shared_ptr<SignalledEvent>> make_event() override;
+  Result<MemoryHandle> export_memory(void* base) override;
+  Result<void*> open_memory(const MemoryHandle& handle) override;
+  Status close_memory(void* opened) override;
+
+  [[nodiscard]] const Library& ze() const { return ze_; }
+  [[nodiscard]] const Device& device() const { return device_; }
+  [[nodiscard]] ze_context_handle_t handle() const {
+    return static_cast<ze_context_handle_t>(native_.context);
+  }
+  Memory& memory() { return memory_; }
+  Events& events() { return events_; }
+  // Compiled at its first use, or taken from the user's cache. Any thread.
+  Result<ze_module_handle_t> module(DataType type, DeviceVariant variant);
+  // Something runs on the device that does not end: what it may use is left to the process.
+  void abandon();
+
+ private:
+  // What signals the event when all is done that is in the application's queue; of that queue.
+  Result<ze_command_list_handle_t> barrier_list(ze_event_handle_t event);
+  Result<ze_command_list_handle_t> make_barrier_list(ze_event_handle_t event, uint32_t ordinal);
+  Status enqueue_barrier(ze_event_handle_t event);
+  Status execute(ze_event_handle_t event);
+
+  const Library& ze_;
+  const Device& device_;
+  const NativeQueue native_;
+  const bool owns_;
+  std::atomic<bool> abandoned_{false};
+  Memory memory_;
+  Events events_;
+  // Of the application's command queue, which does not tell the group that it belongs to.
+  std::optional<uint32_t> queue_ordinal_;
+  std::map<ze_event_handle_t, ze_command_list_handle_t> barriers_;
+  std::mutex mutex_;
+  std::map<std::pair<DataType, DeviceVariant>, Result<ze_module_handle_t>> modules_;  // by mutex_
+};
+
+// What is in the application's queue, or what Tutti signals.
+class Event : public SignalledEvent {
+ public:
+  Event(std::shared_ptr<Context> context, ze_event_handle_t event)
+      : context_(std::move(context)), event_(event) {}
+  ~Event() override { context_->events().give_back(event_, !done_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  Result<bool> done() override;
+  [[nodiscard]] void* native() const override { return event_; }
+  Status signal(const Status& outcome) override;
+
+ private:
+  const std::shared_ptr<Context> context_;
+  ze_event_handle_t const event_;
+  std::atomic<bool> done_{false};
+};
+
+// Whether it is signalled.
+Result<bool> ended(const Library& ze, ze_event_handle_t event);
+
+// In the user's cache or new.
+Result<ze_module_handle_t> build_module(const Context& context, DataType type,
+                                        DeviceVariant variant);
+
+}  // namespace tutti::devices::level_zero

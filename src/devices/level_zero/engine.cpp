@@ -1,0 +1,257 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "devices/level_zero/engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/wait.hpp"
+
+namespace tutti::devices::level_zero {
+namespace {
+
+constexpr int64_t kLeaveAfterMs = 1000;
+
+uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
+DeviceVariant variant_for(uintptr_t addresses) {
+  return addresses % device_alignment(DeviceVariant::kVector) == 0 ? DeviceVariant::kVector
+                                                                   : DeviceVariant::kScalar;
+}
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<Context> context, ze_command_list_handle_t list, bool computes)
+    : context_(std::move(context)),
+      ze_(context_->ze()),
+      list_(list),
+      computes_(computes),
+      kernels_(*context_) {}
+
+Engine::~Engine() {
+  const int64_t deadline_ms = now_ms() + kLeaveAfterMs;
+  const Result<uint64_t> last = submit();
+  bool idle = false;
+  while (last.ok() && !idle && now_ms() < deadline_ms) {
+    const Result<bool> over = done(*last);
+    if (!over.ok()) break;
+    idle = *over;
+    if (!idle) give_way();
+  }
+  if (!idle) {  // what runs there may use all of it
+    kernels_.abandon();
+    context_->abandon();
+    return;
+  }
+  ze_.zeCommandListDestroy(list_);
+}
+
+// ---- what is given -----------------------------------------------------------------------------
+
+Status Engine::wait_for(std::shared_ptr<DeviceEvent> event) {
+  Command command;
+  command.after = std::move(event);
+  given_.push_back(std::move(command));
+  return {};
+}
+
+Result<void*> Engine::stage(size_t bytes, void* dst) {
+  Result<void*> memory = context_->allocate(MemoryKind::kPinned, bytes);
+  if (memory.ok()) staging_.push_back({*memory, dst, bytes});
+  return memory;
+}
+
+// Level Zero promises access to its own memory only: other memory of the host is copied here, now
+// if it is the source, and when done() has seen the end if it is written.
+Status Engine::copy(void* dst, const void* source, size_t bytes) {
+  if (bytes == 0) return {};
+  Result<Place> from = context_->memory().remembered(source);
+  if (!from.ok()) return from.status().with_context(context_->name());
+  Result<Place> to = context_->memory().remembered(dst);
+  if (!to.ok()) return to.status().with_context(context_->name());
+  if (from->on_host()) {
+    Result<void*> staged = stage(bytes, nullptr);
+    if (!staged.ok()) return staged.status();
+    std::memcpy(*staged, source, bytes);
+    source = *staged;
+  }
+  if (to->on_host()) {
+    Result<void*> staged = stage(bytes, dst);
+    if (!staged.ok()) return staged.status();
+    dst = *staged;
+  }
+  Command command;
+  command.accesses = {{address(source), address(source) + bytes, false},
+                      {address(dst), address(dst) + bytes, true}};
+  command.dst = dst;
+  command.source = source;
+  given_.push_back(std::move(command));
+  return {};
+}
+
+Result<Argument> Engine::pointer(const void* pointer) {
+  Result<Place> place = context_->memory().remembered(pointer);
+  if (!place.ok()) return place.status().with_context(context_->name());
+  if (place->on_host() || place->kind == MemoryKind::kForeign) {
+    return Status::format(Code::kInvalidArgument, "{}: {} is memory that it does not reach ({})",
+                          context_->name(), pointer, memory_kind_name(place->kind));
+  }
+  Argument argument = value_argument(pointer);
+  argument.allocation = place->allocation;
+  return argument;
+}
+
+Status Engine::check_kernel(const char* name, DataType type, size_t sources, ReduceOp op) const {
+  if (name != nullptr && sources > 0 && sources <= kMostSources && computes_) return {};
+  return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}{}", context_->name(),
+                        op_name(op), sources, type_name(type),
+                        computes_ ? "" : " on an engine that copies");
+}
+
+Status Engine::reduce(const Reduction& given) {
+  const char* const name = device_kernel_name(given.op, given.type);
+  TUTTI_RETURN_IF_ERROR(check_kernel(name, given.type, given.sources.size(), given.op));
+  if (given.count == 0) return {};
+  const uint64_t bytes = given.count * type_size(given.type);
+  Command command;
+  uintptr_t addresses = address(given.dst);
+  command.accesses.push_back({addresses, addresses + bytes, true});
+  Result<Argument> dst = pointer(given.dst);
+  if (!dst.ok()) return dst.status();
+  command.arguments.push_back(*dst);
+  for (const void* const source : given.sources) {
+    addresses |= address(source);
+    command.accesses.push_back({address(source), address(source) + bytes, false});
+    Result<Argument> argument = pointer(source);
+    if (!argument.ok()) return argument.status();
+    command.arguments.push_back(*argument);
+  }
+  command.arguments.resize(1 + kMostSources);  // those that are not read are null
+  command.arguments.push_back(value_argument(static_cast<uint32_t>(given.sources.size())));
+  command.arguments.push_back(value_argument(given.count));
+  command.arguments.push_back(value_argument(std::max<uint32_t>(given.divisor, 1)));
+  command.kernel = {given.type, variant_for(addresses), name};
+  command.work_items = device_work_items(given.type, command.kernel.variant, given.count);
+  Result<ze_module_handle_t> module = context_->module(given.type, command.kernel.variant);
+  if (!module.ok()) return module.status();
+  given_.push_back(std::move(command));
+  return {};
+}
+
+Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
+                     uint64_t count) {
+  TUTTI_RETURN_IF_ERROR(check_kernel(kDeviceScaleKernel, type, 1, ReduceOp::kPremulSum));
+  if (count == 0) return {};
+  const uint64_t bytes = count * type_size(type);
+  Result<Argument> to = pointer(dst);
+  if (!to.ok()) return to.status();
+  Result<Argument> from = pointer(source);
+  if (!from.ok()) return from.status();
+  uint64_t factor = 0;
+  std::memcpy(&factor, scalar, type_size(type));
+  Command command;
+  command.accesses = {{address(source), address(source) + bytes, false},
+                      {address(dst), address(dst) + bytes, true}};
+  command.arguments = {*to, *from, value_argument(count), value_argument(factor)};
+  command.kernel = {type, variant_for(address(dst) | address(source)), kDeviceScaleKernel};
+  command.work_items = device_work_items(type, command.kernel.variant, count);
+  Result<ze_module_handle_t> module = context_->module(type, command.kernel.variant);
+  if (!module.ok()) return module.status();
+  given_.push_back(std::move(command));
+  return {};
+}
+
+// ---- what is submitted -------------------------------------------------------------------------
+
+bool Engine::conflicts(const Command& command) const {
+  return std::ranges::any_of(command.accesses, [&](const Access& one) {
+    return std::ranges::any_of(in_flight_, [&](const Access& other) {
+      return (one.writes || other.writes) && one.begin < other.end && other.begin < one.end;
+    });
+  });
+}
+
+// All before it is done before anything after it begins.
+Status Engine::barrier(ze_event_handle_t event) {
+  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendBarrier, list_, event, 0, nullptr);
+  in_flight_.clear();
+  return {};
+}
+
+Status Engine::append_launch(const Command& command, ze_event_handle_t event) {
+  Result<ze_kernel_handle_t> kernel = kernels_.get(command.kernel, command.arguments);
+  if (!kernel.ok()) return kernel.status();
+  const uint64_t group = context_->device().group_size;
+  const ze_group_count_t groups{static_cast<uint32_t>((command.work_items + group - 1) / group), 1,
+                                1};
+  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendLaunchKernel, list_, *kernel, &groups, event, 0,
+                        nullptr);
+  return {};
+}
+
+Status Engine::append(const Command& command, ze_event_handle_t event) {
+  if (command.after != nullptr) {
+    auto* awaited = static_cast<ze_event_handle_t>(command.after->native());
+    TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendBarrier, list_, event, 1, &awaited);
+    return {};
+  }
+  if (command.work_items > 0) return append_launch(command, event);
+  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendMemoryCopy, list_, command.dst, command.source,
+                        command.accesses.back().end - command.accesses.back().begin, event, 0,
+                        nullptr);
+  return {};
+}
+
+// The last command signals the event itself, if nothing else can be on its way then.
+Status Engine::append_all(ze_event_handle_t event) {
+  bool signals = false;
+  for (const Command& command : given_) {
+    if (conflicts(command)) TUTTI_RETURN_IF_ERROR(barrier(nullptr));
+    signals = &command == &given_.back() && in_flight_.empty();
+    TUTTI_RETURN_IF_ERROR(append(command, signals ? event : nullptr));
+    in_flight_.insert(in_flight_.end(), command.accesses.begin(), command.accesses.end());
+  }
+  return signals ? Status() : barrier(event);
+}
+
+Result<uint64_t> Engine::submit() {
+  if (!lost_.ok()) return lost_;
+  Result<ze_event_handle_t> event = context_->events().take();
+  Status status = event.ok() ? append_all(*event) : event.status();
+  if (event.ok()) submitted_.push_back({++last_, *event, std::move(staging_), {}});
+  staging_.clear();
+  for (Command& command : given_) {
+    if (command.after && event.ok()) submitted_.back().awaited.push_back(std::move(command.after));
+  }
+  given_.clear();
+  if (!status.ok()) {  // nobody knows what of it runs
+    lost_ = status.with_context(context_->name());
+    return lost_;
+  }
+  return last_;
+}
+
+void Engine::finish(Submission& submission) {
+  for (const Staging& staged : submission.staging) {
+    if (staged.dst != nullptr) std::memcpy(staged.dst, staged.memory, staged.bytes);
+    if (const Status freed = context_->free(staged.memory); !freed.ok()) lost_ = freed;
+  }
+  context_->events().give_back(submission.event, false);
+}
+
+Result<bool> Engine::done(uint64_t submission) {
+  while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
+    const Result<bool> over = ended(ze_, submitted_.front().event);
+    if (!over.ok()) {
+      lost_ = over.status().with_context(context_->name());
+      return lost_;
+    }
+    if (!*over) return false;
+    finish(submitted_.front());
+    submitted_.pop_front();
+    if (submitted_.empty()) in_flight_.clear();
+  }
+  if (!lost_.ok()) return lost_;
+  return true;
+}
+
+}  // namespace tutti::devices::level_zero

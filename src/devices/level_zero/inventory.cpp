@@ -1,0 +1,207 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "devices/level_zero/inventory.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/log.hpp"
+#include "kernels/device/modules.hpp"
+
+namespace tutti::devices::level_zero {
+namespace {
+
+// What `get(&count, elements)` lists; it is called `function`.
+template <typename T, typename Get>
+Result<std::vector<T>> list_of(std::string_view function, const Get& get, const T& blank = T{}) {
+  uint32_t count = 0;
+  ze_result_t result = get(&count, nullptr);
+  std::vector<T> found(count, blank);
+  if (result == ZE_RESULT_SUCCESS && count > 0) result = get(&count, found.data());
+  if (result != ZE_RESULT_SUCCESS) return failed(result, function);
+  found.resize(std::min<size_t>(count, found.size()));
+  return found;
+}
+
+Result<std::vector<ze_driver_handle_t>> drivers(const Library& ze) {
+  return list_of<ze_driver_handle_t>(
+      "zeDriverGet",
+      [&](uint32_t* count, ze_driver_handle_t* found) { return ze.zeDriverGet(count, found); });
+}
+
+Result<std::vector<ze_device_handle_t>> devices_of(const Library& ze, ze_driver_handle_t driver) {
+  return list_of<ze_device_handle_t>("zeDeviceGet",
+                                     [&](uint32_t* count, ze_device_handle_t* devices) {
+                                       return ze.zeDeviceGet(driver, count, devices);
+                                     });
+}
+
+Result<std::vector<ze_device_handle_t>> parts_of(const Library& ze, ze_device_handle_t device) {
+  return list_of<ze_device_handle_t>("zeDeviceGetSubDevices",
+                                     [&](uint32_t* count, ze_device_handle_t* devices) {
+                                       return ze.zeDeviceGetSubDevices(device, count, devices);
+                                     });
+}
+
+Result<uint64_t> memory_of(const Library& ze, ze_device_handle_t device) {
+  ze_device_memory_properties_t blank{};
+  blank.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+  const auto memories = list_of<ze_device_memory_properties_t>(
+      "zeDeviceGetMemoryProperties",
+      [&](uint32_t* count, ze_device_memory_properties_t* found) {
+        return ze.zeDeviceGetMemoryProperties(device, count, found);
+      },
+      blank);
+  if (!memories.ok()) return memories.status();
+  uint64_t bytes = 0;
+  for (const auto& memory : *memories) bytes += memory.totalSize;
+  return bytes;
+}
+
+std::string driver_text(const Library& ze, ze_driver_handle_t driver) {
+  ze_driver_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
+  if (ze.zeDriverGetProperties(driver, &properties) != ZE_RESULT_SUCCESS) return "";
+  std::string text = fmt::format("Level Zero driver {:#x}, ", properties.driverVersion);
+  for (const uint8_t byte : properties.uuid.id) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+bool has_ipc(const Library& ze, ze_driver_handle_t driver) {
+  ze_driver_ipc_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES;
+  return ze.zeDriverGetIpcProperties(driver, &properties) == ZE_RESULT_SUCCESS &&
+         (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
+}
+
+Status find_queues(const Library& ze, Device& device) {
+  ze_command_queue_group_properties_t blank{};
+  blank.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES;
+  const auto listed = list_of<ze_command_queue_group_properties_t>(
+      "zeDeviceGetCommandQueueGroupProperties",
+      [&](uint32_t* count, ze_command_queue_group_properties_t* found) {
+        return ze.zeDeviceGetCommandQueueGroupProperties(device.id, count, found);
+      },
+      blank);
+  if (!listed.ok()) return listed.status();
+  const std::vector<ze_command_queue_group_properties_t>& groups = *listed;
+  std::optional<uint32_t> compute;
+  for (uint32_t ordinal = 0; ordinal < groups.size(); ++ordinal) {
+    const auto flags = groups[ordinal].flags;
+    const bool computes = (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
+    const bool copies = (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) != 0;
+    if (groups[ordinal].numQueues == 0) continue;
+    if (computes && !compute) compute = ordinal;
+    if (copies && !computes && !device.copy_ordinal) device.copy_ordinal = ordinal;
+  }
+  device.queue_groups = static_cast<uint32_t>(groups.size());
+  if (!compute) {
+    return Status::format(Code::kUnsupported, "device {} has no queue for kernels",
+                          device.facts.name);
+  }
+  device.compute_ordinal = *compute;
+  return {};
+}
+
+// Nothing if it is no GPU.
+Result<std::optional<Device>> describe(const Library& ze, ze_driver_handle_t driver,
+                                       ze_device_handle_t id) {
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  TUTTI_LEVEL_ZERO_CALL(ze, zeDeviceGetProperties, id, &properties);
+  if (properties.type != ZE_DEVICE_TYPE_GPU) return std::optional<Device>();
+  ze_device_module_properties_t module{};
+  module.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES;
+  TUTTI_LEVEL_ZERO_CALL(ze, zeDeviceGetModuleProperties, id, &module);
+  ze_device_compute_properties_t compute{};
+  compute.stype = ZE_STRUCTURE_TYPE_DEVICE_COMPUTE_PROPERTIES;
+  TUTTI_LEVEL_ZERO_CALL(ze, zeDeviceGetComputeProperties, id, &compute);
+  Device device{.driver = driver, .id = id, .facts = {}};
+  device.group_size =
+      std::clamp<uint32_t>(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX), 1, 256);
+  device.facts.name = properties.name;
+  device.facts.driver = driver_text(ze, driver) + fmt::format(", {:#x}", properties.deviceId);
+  const Result<uint64_t> memory = memory_of(ze, id);
+  if (!memory.ok()) return memory.status();
+  device.facts.memory_bytes = *memory;
+  device.facts.vendor_id = properties.vendorId;
+  device.facts.fp64 = (module.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0;
+  device.facts.ipc = has_ipc(ze, driver);
+  device.facts.tells_place = true;
+  const bool takes_spirv = module.spirvVersionSupported >= ZE_MAKE_VERSION(1, 0) &&
+                           !device_spirv(DataType::kFloat32, DeviceVariant::kVector).empty();
+  device.facts.kernels = takes_spirv ? "SPIR-V" : "";
+  TUTTI_RETURN_IF_ERROR(find_queues(ze, device));
+  return std::optional<Device>(std::move(device));
+}
+
+class Taking {
+ public:
+  explicit Taking(const Library& ze) : ze_(ze) {}
+
+  // What is of no use does not keep others from being found.
+  void add_all() {
+    const auto found = drivers(ze_);
+    if (!found.ok()) return skip(found.status());
+    for (ze_driver_handle_t const driver : *found) {
+      const auto cards = devices_of(ze_, driver);
+      if (!cards.ok()) {
+        skip(cards.status());
+        continue;
+      }
+      for (ze_device_handle_t const card : *cards) add(driver, card, -1);
+    }
+  }
+
+  Result<Inventory> result() && {
+    if (!found_.devices.empty()) return std::move(found_);
+    return Status::format(Code::kUnsupported, "Level Zero: {}", why_);
+  }
+
+ private:
+  void add(ze_driver_handle_t driver, ze_device_handle_t id, int parent) {
+    Result<std::optional<Device>> device = describe(ze_, driver, id);
+    if (!device.ok()) return skip(device.status());
+    if (!*device) return;
+    const auto index = static_cast<int>(found_.devices.size());
+    (*device)->facts.index = index;
+    (*device)->facts.parent = parent;
+    found_.facts.push_back((*device)->facts);
+    found_.devices.push_back(**std::move(device));
+    if (parent >= 0) return;
+    const auto parts = parts_of(ze_, id);
+    if (!parts.ok()) return skip(parts.status());
+    for (ze_device_handle_t const part : *parts) add(driver, part, index);
+  }
+
+  void skip(const Status& why) {
+    why_ = why.message();
+    log::info("Level Zero: {}", why_);
+  }
+
+  const Library& ze_;
+  Inventory found_;
+  std::string why_ = "no driver has a GPU";
+};
+
+Result<Inventory> take() {
+  Result<const Library*> library = open_library();
+  if (!library.ok()) return library.status();
+  const Library& ze = **library;
+  if (const ze_result_t result = ze.zeInit(0); result != ZE_RESULT_SUCCESS) {
+    return Status::format(Code::kUnsupported, "Level Zero: no driver works: {}",
+                          failed(result, "zeInit").message());
+  }
+  Taking taking(ze);
+  taking.add_all();
+  return std::move(taking).result();
+}
+
+}  // namespace
+
+Result<const Inventory*> inventory() {
+  static const Result<Inventory> found = take();
+  if (!found.ok()) return found.status();
+  return &*found;
+}
+
+}  // namespace tutti::devices::level_zero

@@ -1,0 +1,32 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The drivers of Level Zero, their GPUs and the parts of these; all that is ever asked of them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "devices/device.hpp"
+#include "devices/level_zero/library.hpp"
+
+namespace tutti::devices::level_zero {
+
+struct Device {
+  ze_driver_handle_t driver = nullptr;
+  ze_device_handle_t id = nullptr;
+  DeviceFacts facts;
+  uint32_t group_size = 1;                 // most work-items of a group
+  uint32_t queue_groups = 0;               // how many there are
+  uint32_t compute_ordinal = 0;            // the group of queues that run kernels
+  std::optional<uint32_t> copy_ordinal{};  // one that only copies
+};
+
+struct Inventory {
+  std::vector<Device> devices;
+  std::vector<DeviceFacts> facts;  // of the same
+};
+
+// Taken at the first call; it stays so.
+Result<const Inventory*> inventory();
+
+}  // namespace tutti::devices::level_zero

@@ -1,0 +1,73 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "devices/level_zero/kernels.hpp"
+
+#include <algorithm>
+
+namespace tutti::devices::level_zero {
+namespace {
+
+// Of one name, so that a program which takes turns with a few calls finds each prepared.
+constexpr size_t kMostPrepared = 8;
+
+}  // namespace
+
+Kernels::~Kernels() {
+  for (const auto& [name, set] : sets_) {
+    for (const Prepared& prepared : set) context_.ze().zeKernelDestroy(prepared.kernel);
+  }
+}
+
+Result<ze_kernel_handle_t> Kernels::make(const KernelName& name) {
+  Result<ze_module_handle_t> module = context_.module(name.type, name.variant);
+  if (!module.ok()) return module.status();
+  const Library& ze = context_.ze();
+  const ze_kernel_desc_t desc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name.name.data()};
+  ze_kernel_handle_t kernel = nullptr;
+  TUTTI_LEVEL_ZERO_CALL(ze, zeKernelCreate, *module, &desc, &kernel);
+  const ze_result_t result = ze.zeKernelSetGroupSize(kernel, context_.device().group_size, 1, 1);
+  if (result == ZE_RESULT_SUCCESS) return kernel;
+  ze.zeKernelDestroy(kernel);
+  return failed(result, "zeKernelSetGroupSize");
+}
+
+Result<Kernels::Prepared*> Kernels::choose(const KernelName& name, Set& set,
+                                           const std::vector<Argument>& arguments) {
+  for (Prepared& prepared : set) {
+    if (prepared.arguments == arguments &&
+        std::ranges::all_of(prepared.set, [](bool is_set) { return is_set; })) {
+      return &prepared;
+    }
+  }
+  if (set.size() == kMostPrepared) return &*std::ranges::min_element(set, {}, &Prepared::used);
+  Result<ze_kernel_handle_t> kernel = make(name);
+  if (!kernel.ok()) return kernel.status();
+  set.push_back(
+      {*kernel, std::vector<Argument>(arguments.size()), std::vector<bool>(arguments.size()), 0});
+  return &set.back();
+}
+
+Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
+    if (prepared.set[i] && prepared.arguments[i] == argument) continue;
+    prepared.set[i] = false;
+    const bool null = argument.size == 0;
+    TUTTI_LEVEL_ZERO_CALL(context_.ze(), zeKernelSetArgumentValue, prepared.kernel,
+                          static_cast<uint32_t>(i), null ? sizeof(void*) : argument.size,
+                          null ? nullptr : argument.bytes.data());
+    prepared.arguments[i] = argument;
+    prepared.set[i] = true;
+  }
+  return {};
+}
+
+Result<ze_kernel_handle_t> Kernels::get(const KernelName& name,
+                                        const std::vector<Argument>& arguments) {
+  Result<Prepared*> prepared = choose(name, sets_[name], arguments);
+  if (!prepared.ok()) return prepared.status();
+  TUTTI_RETURN_IF_ERROR(give(**prepared, arguments));
+  (*prepared)->used = ++calls_;
+  return (*prepared)->kernel;
+}
+
+}  // namespace tutti::devices::level_zero

@@ -1,0 +1,71 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Kernels with arguments that stay set: a call like one before sets none again.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "devices/level_zero/context.hpp"
+
+namespace tutti::devices::level_zero {
+
+// A value, a pointer or nothing, as a kernel is given it.
+struct Argument {
+  std::array<unsigned char, 8> bytes{};
+  uint8_t size = 0;         // 0: the null pointer
+  uint64_t allocation = 0;  // of a pointer: the same address may be of another allocation later
+  bool operator==(const Argument&) const = default;
+};
+
+template <typename T>
+Argument value_argument(T value) {
+  static_assert(sizeof value <= 8);
+  Argument argument;
+  std::copy_n(reinterpret_cast<const unsigned char*>(&value), sizeof value, argument.bytes.data());
+  argument.size = sizeof value;
+  return argument;
+}
+
+struct KernelName {
+  DataType type{};
+  DeviceVariant variant{};
+  std::string_view name;
+  auto operator<=>(const KernelName&) const = default;
+};
+
+// Of one engine.
+class Kernels {
+ public:
+  explicit Kernels(Context& context) : context_(context) {}
+  ~Kernels();
+  Kernels(const Kernels&) = delete;
+  Kernels& operator=(const Kernels&) = delete;
+
+  // With these arguments, and groups of `group_size`.
+  Result<ze_kernel_handle_t> get(const KernelName& name, const std::vector<Argument>& arguments);
+  // They are left to the process.
+  void abandon() { sets_.clear(); }
+
+ private:
+  struct Prepared {
+    ze_kernel_handle_t kernel = nullptr;
+    std::vector<Argument> arguments;  // one that was never set equals none
+    std::vector<bool> set;
+    uint64_t used = 0;  // when it was last
+  };
+  using Set = std::vector<Prepared>;
+
+  Result<Prepared*> choose(const KernelName& name, Set& set,
+                           const std::vector<Argument>& arguments);
+  Result<ze_kernel_handle_t> make(const KernelName& name);
+  Status give(Prepared& prepared, const std::vector<Argument>& arguments);
+
+  Context& context_;
+  std::map<KernelName, Set> sets_;
+  uint64_t calls_ = 0;
+};
+
+}  // namespace tutti::devices::level_zero

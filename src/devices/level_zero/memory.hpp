@@ -1,0 +1,59 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a context's pointers are: memory of its own, memory opened from other processes, and what
+// the driver says of everything else.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "devices/device.hpp"
+#include "devices/level_zero/inventory.hpp"
+
+namespace tutti::devices::level_zero {
+
+// Of one context. Any thread.
+class Memory {
+ public:
+  Memory(const Library& ze, ze_context_handle_t context, const Device& device);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Asks the driver, unless it is memory of our own.
+  Result<Place> place_of(const void* pointer);
+  // As place_of() said last of this allocation; asks only if it has said nothing.
+  Result<Place> remembered(const void* pointer);
+
+  Result<void*> allocate(MemoryKind kind, size_t bytes);
+  Status free(void* memory);
+  Result<MemoryHandle> export_handle(void* base);
+  Result<void*> open(const MemoryHandle& handle);
+  Status close(void* opened);
+
+ private:
+  struct Known {
+    Place place;
+    bool ours = false;  // allocated or opened here: the driver need not be asked
+    bool opened = false;
+  };
+
+  // Guarded by mutex_, as is known_.
+  std::map<uintptr_t, Known>::iterator find(const void* pointer);
+  void forget(const void* begin, size_t bytes);
+
+  Result<Place> ask(const void* pointer);
+  void remember(const Place& place, bool ours, bool opened);
+  std::optional<Known> take(void* base, bool opened);
+  // kForeign, if another context of this process knows it; else kHost.
+  [[nodiscard]] Place ask_others(const void* pointer) const;
+
+  const Library& ze_;
+  ze_context_handle_t const context_;
+  const Device& device_;
+  std::mutex mutex_;
+  std::map<uintptr_t, Known> known_;  // by base
+};
+
+}  // namespace tutti::devices::level_zero
