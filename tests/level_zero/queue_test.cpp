@@ -86,7 +86,7 @@ TEST(LevelZeroQueue, WorkBeginsAfterTheEventThatItWaitsFor) {
     must(finish(*engine));
     const auto go = taken(application.context->make_event());
     const void* const sources[] = {memory, memory};
-    must(engine->wait_for(go));
+    must(engine->after(go));
     must(engine->reduce(
         {.type = tutti::DataType::kInt32, .dst = memory, .sources = sources, .count = 16}));
     const uint64_t submission = taken(engine->submit());

@@ -47,9 +47,9 @@ Engine::~Engine() {
 
 // ---- what is given -----------------------------------------------------------------------------
 
-Status Engine::wait_for(std::shared_ptr<DeviceEvent> event) {
+Status Engine::after(std::shared_ptr<DeviceEvent> event) {
   Command command;
-  command.after = std::move(event);
+  command.awaited = std::move(event);
   given_.push_back(std::move(command));
   return {};
 }
@@ -189,8 +189,8 @@ Status Engine::append_launch(const Command& command, ze_event_handle_t event) {
 }
 
 Status Engine::append(const Command& command, ze_event_handle_t event) {
-  if (command.after != nullptr) {
-    auto* awaited = static_cast<ze_event_handle_t>(command.after->native());
+  if (command.awaited != nullptr) {
+    auto* awaited = static_cast<ze_event_handle_t>(command.awaited->native());
     TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendBarrier, list_, event, 1, &awaited);
     return {};
   }
@@ -220,7 +220,8 @@ Result<uint64_t> Engine::submit() {
   if (event.ok()) submitted_.push_back({++last_, *event, std::move(staging_), {}});
   staging_.clear();
   for (Command& command : given_) {
-    if (command.after && event.ok()) submitted_.back().awaited.push_back(std::move(command.after));
+    if (command.awaited && event.ok())
+      submitted_.back().awaited.push_back(std::move(command.awaited));
   }
   given_.clear();
   if (!status.ok()) {  // nobody knows what of it runs

@@ -19,7 +19,7 @@ class Engine : public DeviceEngine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  Status wait_for(std::shared_ptr<DeviceEvent> event) override;
+  Status after(std::shared_ptr<DeviceEvent> event) override;
   Status copy(void* dst, const void* source, size_t bytes) override;
   Status reduce(const Reduction& reduction) override;
   Status scale(DataType type, void* dst, const void* source, const void* scalar,
@@ -37,7 +37,7 @@ class Engine : public DeviceEngine {
   struct Command {
     std::vector<Access> accesses;
     // One of: an event that what follows begins after; a kernel; a copy.
-    std::shared_ptr<DeviceEvent> after;
+    std::shared_ptr<DeviceEvent> awaited;
     KernelName kernel;
     std::vector<Argument> arguments;
     uint64_t work_items = 0;

@@ -3,6 +3,7 @@
 // Kernels with arguments that stay set: a call like one before sets none again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string_view>
