@@ -42,7 +42,7 @@ inline void choose_test_driver(const ZeSwitches& switches) {
   setenv("ZE_ENABLE_VALIDATION_LAYER", "1", 1);
   setenv("ZE_ENABLE_PARAMETER_VALIDATION", "1", 1);
   for (const auto& [name, value] : switches) {
-    setenv(("TUTTI_ZE_" + name).c_str(), std::to_string(value).c_str(), 1);
+    setenv(("ZE_TEST_" + name).c_str(), std::to_string(value).c_str(), 1);
   }
 }
 

@@ -67,7 +67,12 @@ void expect_no_spills(const ZeClient& ze, DataType type, DeviceVariant variant) 
     ze_kernel_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     ZE_MUST(zeKernelGetProperties(kernel, &properties));
-    EXPECT_EQ(properties.spillMemSize, 0u) << name << " of " << tutti::type_name(type);
+    // Which is never launched.
+    const bool average_of_bytes = variant == DeviceVariant::kVector &&
+                                  tutti::type_size(type) == 1 && std::string_view(name) == "avg";
+    if (!average_of_bytes) {
+      EXPECT_EQ(properties.spillMemSize, 0u) << name << " of " << tutti::type_name(type);
+    }
     ZE_MUST(zeKernelDestroy(kernel));
   }
   ZE_MUST(zeModuleDestroy(module));

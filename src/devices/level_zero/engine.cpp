@@ -129,9 +129,12 @@ Status Engine::reduce(const Reduction& given) {
   command.arguments.push_back(value_argument(static_cast<uint32_t>(given.sources.size())));
   command.arguments.push_back(value_argument(given.count));
   command.arguments.push_back(value_argument(std::max<uint32_t>(given.divisor, 1)));
-  command.kernel = {given.type, variant_for(addresses), name};
-  command.work_items = device_work_items(given.type, command.kernel.variant, given.count);
-  Result<ze_module_handle_t> module = context_->module(given.type, command.kernel.variant);
+  // Averages of 16 small integers at once spill on most devices.
+  const bool spills = given.op == ReduceOp::kAvg && type_size(given.type) == 1;
+  const DeviceVariant variant = spills ? DeviceVariant::kScalar : variant_for(addresses);
+  command.kernel = {given.type, variant, name};
+  command.work_items = device_work_items(given.type, variant, given.count);
+  Result<ze_module_handle_t> module = context_->module(given.type, variant);
   if (!module.ok()) return module.status();
   given_.push_back(std::move(command));
   return {};

@@ -23,7 +23,7 @@ struct Command {
 };
 using Recorded = std::shared_ptr<const Command>;
 
-// In order, each after the one before it; by TUTTI_ZE_SHUFFLE, a command that nothing orders begins
+// In order, each after the one before it; by ZE_TEST_SHUFFLE, a command that nothing orders begins
 // at any time from when it was submitted.
 class Engine {
  public:

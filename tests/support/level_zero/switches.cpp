@@ -13,7 +13,7 @@ namespace {
 long read(std::string name, long otherwise) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-  const char* text = std::getenv(("TUTTI_ZE_" + name).c_str());
+  const char* text = std::getenv(("ZE_TEST_" + name).c_str());
   return text ? std::strtol(text, nullptr, 0) : otherwise;
 }
 
