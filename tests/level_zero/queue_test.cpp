@@ -132,6 +132,7 @@ TEST(LevelZeroQueue, KnowsWhatAPointerIs) {
     EXPECT_EQ(kind(application.ze.allocate<char>(64, false)), devices::MemoryKind::kPinned);
     int on_the_stack = 0;
     EXPECT_EQ(kind(&on_the_stack), devices::MemoryKind::kHost);
+    EXPECT_EQ(kind(nullptr), devices::MemoryKind::kHost);
     EXPECT_EQ(kind(allocate<char>(other, 64)), devices::MemoryKind::kForeign);
     // The same address, and another allocation.
     ZE_MUST(zeMemFree(application.ze.context, device));

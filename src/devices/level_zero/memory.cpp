@@ -89,6 +89,7 @@ Result<Place> Memory::remembered(const void* pointer) {
 }
 
 Result<Place> Memory::ask(const void* pointer) {
+  if (pointer == nullptr) return Place{};  // of a call without buffers; drivers refuse it
   ze_memory_allocation_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
   ze_device_handle_t device = nullptr;
