@@ -56,8 +56,8 @@ uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes) {
   return (call.count + each - 1) / each;
 }
 
-Piece piece_of(const Call& call, int rank, int ranks, uint64_t index, uint64_t piece_bytes) {
-  Piece piece;
+StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index, uint64_t piece_bytes) {
+  StagedPiece piece;
   piece.call = call;
   const uint64_t size = type_size(call.type);
   if (is_uneven(call.collective)) {

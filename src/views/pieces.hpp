@@ -18,7 +18,7 @@ struct Segment {
   uint64_t bytes = 0;
 };
 
-struct Piece {
+struct StagedPiece {
   // The call on the host's memory: send and recv are to be set to where that lies.
   Call call;
   std::vector<Segment> send;      // to be copied to the host before
@@ -33,7 +33,7 @@ inline constexpr uint64_t kPieceBytes = 4 << 20;
 
 // At least 1. Of uneven collectives always 1.
 uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
-Piece piece_of(const Call& call, int rank, int ranks, uint64_t index,
-               uint64_t piece_bytes = kPieceBytes);
+StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index,
+                     uint64_t piece_bytes = kPieceBytes);
 
 }  // namespace tutti

@@ -29,7 +29,7 @@ class StagedCall : public Staged {
   enum class State { kCopiedIn, kRuns, kCopiedOut };
   struct Slot {
     State state = State::kCopiedIn;
-    Piece piece;
+    StagedPiece piece;
     Stage::Memory send;
     Stage::Memory recv;
     std::unique_ptr<Operation> operation{};  // null until it has begun

@@ -62,7 +62,7 @@ TEST(Pieces, TakeEachByteOfEachBufferOnce) {
         std::map<uint64_t, int> received;
         const uint64_t pieces = number_of_pieces(call, kRanks, kBytes);
         for (uint64_t p = 0; p < pieces; ++p) {
-          const Piece piece = piece_of(call, rank, kRanks, p, kBytes);
+          const StagedPiece piece = piece_of(call, rank, kRanks, p, kBytes);
           sent = covered(piece.send, sent);
           received = covered(piece.recv_in, covered(piece.recv_out, received));
         }
@@ -90,7 +90,7 @@ TEST(Pieces, AreOfTheSameSizesOnEveryRank) {
 
 TEST(Pieces, LieInTheStageAsTheCallOnThemExpects) {
   const Call call = call_of(Collective::kAlltoall, 10);
-  const Piece piece = piece_of(call, 0, kRanks, 1, kBytes);  // 5 elements of each block
+  const StagedPiece piece = piece_of(call, 0, kRanks, 1, kBytes);  // 5 elements of each block
   ASSERT_EQ(piece.call.count, 5u);
   ASSERT_EQ(piece.send.size(), 3u);
   for (uint64_t block = 0; block < 3; ++block) {
@@ -115,7 +115,7 @@ TEST(Pieces, OfUnevenBlocksAreOneThatLeavesTheGapsAlone) {
   layouts->recv = {{3, 0, 5}, {2, 7, 9}};
   call.layouts = layouts;
   EXPECT_EQ(number_of_pieces(call, kRanks, kBytes), 1u);
-  const Piece piece = piece_of(call, 0, kRanks, 0, kBytes);
+  const StagedPiece piece = piece_of(call, 0, kRanks, 0, kBytes);
   ASSERT_EQ(piece.recv_out.size(), 2u);
   EXPECT_EQ(piece.recv_out[0].in_buffer, 8u);
   EXPECT_EQ(piece.recv_out[0].bytes, 12u);
