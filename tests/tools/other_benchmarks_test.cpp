@@ -84,7 +84,7 @@ TEST(NcclTable, SizesAreThoseOfTheLargerBuffer) {
 
 TEST(BenchBuffers, EveryWrongElementIsCounted) {
   const Case of{find_collective("allgather"), TUTTI_INT32, tutti::ReduceOp::kSum, 5000};
-  Buffers buffers(of, {nullptr, 1, 3, 0, false, 1, false, false});
+  Buffers buffers(of, {nullptr, 1, 3, 0, false, 1, false, false, nullptr});
   const Call& call = buffers.calls()[0];
   for (int rank = 0; rank < 3; ++rank) {
     Pattern::copied(TUTTI_INT32, rank)
