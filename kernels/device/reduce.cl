@@ -202,7 +202,7 @@ lane decode(OF(ELEMENT) code) {
   const bits denormal = AS(uint)(AS(float)(magnitude + DENORMAL_UNIT) - AS(float)((bits)(DENORMAL_UNIT)));
   const bits finite = magnitude < (1U << MANTISSA_BITS) ? denormal : normal;
   const bits special =
-      ((magnitude == OVERFLOWS) & (OVERFLOWS != NAN_CODE)) ? (bits)(0x7F800000U) : (bits)(DEFAULT_NAN);
+      magnitude == OVERFLOWS && OVERFLOWS != NAN_CODE ? (bits)(0x7F800000U) : (bits)(DEFAULT_NAN);
   return AS(float)((magnitude > LARGEST ? special : finite) | sign);
 }
 OF(ELEMENT) encode(lane v) {

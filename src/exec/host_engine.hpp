@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -58,9 +59,10 @@ class HostEngine {
   // In the order of the sources. The caller's own function is used where the plan has no kernel.
   void reduce(const Plan& plan, const Call& call, std::byte* dst, size_t k, size_t count,
               const ReduceOptions& options) {
-    if (plan.kernel == nullptr) [[unlikely]]
-      return reduce_with_user_function(call, plan.element_bytes, dst, k, count);
-    plan.kernel(dst, sources_.data(), k, count, options);
+    if (plan.kernel != nullptr) [[likely]]
+      return plan.kernel(dst, sources_.data(), k, count, options);
+    reduce_with_user_function(call, plan.element_bytes, dst, k, count);
+    if (options.copy != nullptr) std::memcpy(options.copy, dst, count * plan.element_bytes);
   }
 
  private:
