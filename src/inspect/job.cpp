@@ -42,11 +42,12 @@ std::vector<std::vector<Process>> divide(std::vector<Process> processes) {
     std::vector<Process> group = {std::move(processes.back())};
     processes.pop_back();
     for (size_t i = 0; i < group.size(); ++i) {
-      const auto rest = std::ranges::stable_partition(
-          processes, [&](const Process& other) { return !share(group[i], other); });
-      group.insert(group.end(), std::make_move_iterator(rest.begin()),
-                   std::make_move_iterator(rest.end()));
-      processes.erase(rest.begin(), rest.end());
+      const auto shared =
+          std::stable_partition(processes.begin(), processes.end(),
+                                [&](const Process& other) { return !share(group[i], other); });
+      group.insert(group.end(), std::make_move_iterator(shared),
+                   std::make_move_iterator(processes.end()));
+      processes.erase(shared, processes.end());
     }
     std::ranges::sort(group, {}, &Process::pid);
     groups.push_back(std::move(group));

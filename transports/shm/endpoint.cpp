@@ -82,7 +82,7 @@ Put ShmEndpoint::room_for(Operation& operation, uint64_t payload) {
   Peer& to = peer(operation.peer);
   Status opened = rings_.open(to, operation.peer, payload);
   if (opened.ok()) return to.out.room(payload) ? Put::kYes : Put::kNotNow;
-  leave(operation);
+  take_from_queue(operation);
   finish(operation, std::move(opened));
   return Put::kOver;
 }
@@ -218,13 +218,13 @@ void ShmEndpoint::tell_taken(const Operation& receive) {
 // ---- giving up ----
 
 // The operation is in no queue afterwards.
-void ShmEndpoint::leave(Operation& operation) {
+void ShmEndpoint::take_from_queue(Operation& operation) {
   if (operation.state == State::kApart) return peer(operation.peer).pulls.remove(operation);
   leave_queue(operation);
 }
 
 void ShmEndpoint::take_back(Operation& operation) {
-  leave(operation);
+  take_from_queue(operation);
   if (operation.state == State::kApart) {
     Peer& from = peer(operation.peer);
     if (rings_.open(from, operation.peer, 0).ok() && from.out.room(0)) tell_taken(operation);

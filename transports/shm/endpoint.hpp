@@ -64,7 +64,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   [[nodiscard]] bool lies_in_arena(const void* source) const {
     return around_.arenas.holds(rank_, reinterpret_cast<uint64_t>(source));
   }
-  void leave(Operation& operation);
+  void take_from_queue(Operation& operation);
   bool pull_piece(int rank);
   bool read_piece(const Operation& receive, uint64_t bytes);
   void tell_taken(const Operation& receive);
