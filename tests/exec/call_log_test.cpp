@@ -91,8 +91,8 @@ TEST_F(CallLogs, CallsThatDifferAreFound) {
 }
 
 TEST_F(CallLogs, ADifferenceShowsInAllCallsAfterIt) {
-  for (const uint32_t signature : {7, 7, 7}) call(first, signature);
-  for (const uint32_t signature : {8, 7, 7}) call(second, signature);
+  for (const uint32_t signature : {7U, 7U, 7U}) call(first, signature);
+  for (const uint32_t signature : {8U, 7U, 7U}) call(second, signature);
   EXPECT_EQ(first.look_at(1, 3), CallLog::Look::kFault);
 }
 

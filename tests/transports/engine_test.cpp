@@ -46,7 +46,9 @@ class Engine : public testing::Test {
  protected:
   // Until nothing moves any more.
   void settle() {
-    while (wire_[0].poll() | wire_[1].poll() | wire_[2].poll()) {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const int rank : {0, 1, 2}) moved |= wire_[rank].poll();
     }
   }
   // That a message still passes from rank 0 to rank 1.
