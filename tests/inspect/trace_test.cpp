@@ -98,7 +98,8 @@ TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
   }
   EXPECT_EQ(tracks, (std::set<std::pair<int, int>>{{100, 1}, {100, 2}, {101, 1}, {101, 2}}));
   EXPECT_TRUE(names.contains("rank 1 (pid 101 on h)") && names.contains("d"));
-  for (const Json& event : Json::parse(trace_of({&one}, kNow, 101))["traceEvents"]) {
+  const Json of_one = Json::parse(trace_of({&one}, kNow, 101));
+  for (const Json& event : of_one["traceEvents"]) {
     EXPECT_EQ(event["pid"], 101);
   }
 }
