@@ -46,9 +46,12 @@ namespace tutti {
 tutti_status report(const Status& status) noexcept;
 tutti_status report_forked() noexcept;
 
+// Inlined, as is guard(): each has one caller for each body, whose arguments would otherwise have
+// to be stored for it.
+
 // For what a forked child may do, too.
 template <typename Body>
-tutti_status guard_anywhere(Body&& body) noexcept {
+[[gnu::always_inline]] inline tutti_status guard_anywhere(Body&& body) noexcept {
   try {
     const Status status = body();
     return status.ok() ? TUTTI_OK : report(status);
@@ -58,7 +61,7 @@ tutti_status guard_anywhere(Body&& body) noexcept {
 }
 
 template <typename Body>
-tutti_status guard(Body&& body) noexcept {
+[[gnu::always_inline]] inline tutti_status guard(Body&& body) noexcept {
   if (is_forked()) [[unlikely]]
     return report_forked();
   return guard_anywhere(std::forward<Body>(body));

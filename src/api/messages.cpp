@@ -133,7 +133,7 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
                             size_t recv_count, int source, int recv_tag, tutti_type type,
                             tutti_comm_t comm, tutti_recv_info* info) {
   using namespace tutti;
-  return guard([&]() -> Status {
+  return guard([&]() __attribute__((always_inline))->Status {
     BlockingMessage both[] = {
         BlockingMessage(arguments_of(true, send, send_count, type, dest, send_tag)),
         BlockingMessage(arguments_of(false, recv, recv_count, type, source, recv_tag), info)};

@@ -14,6 +14,18 @@ Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 // The same where it may be one of a group.
 Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
+// The same, in a group or on a communicator with views: what stands for it is chosen here.
+template <typename Inside, typename Of, typename Arguments>
+[[gnu::noinline]] Status make_request_by_detour(std::unique_ptr<tutti_request> made, Of& of,
+                                                Arguments&& arguments, tutti_request_t* request) {
+  if (made->comm->queue != nullptr) {
+    make_staged(*made, std::forward<Arguments>(arguments));
+  } else {
+    made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
+  }
+  return hand_out_by_detour(std::move(made), request);
+}
+
 // The same of an Operation or Message, which `of` runs.
 template <typename Inside, typename Of, typename Arguments>
 Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persistent,
@@ -22,12 +34,8 @@ Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persi
   made->comm = comm;
   made->persistent = persistent;
   if (may_take_detour()) [[unlikely]] {
-    if (comm->queue != nullptr) {
-      make_staged(*made, std::forward<Arguments>(arguments));
-    } else {
-      made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
-    }
-    return hand_out_by_detour(std::move(made), request);
+    return make_request_by_detour<Inside>(std::move(made), of, std::forward<Arguments>(arguments),
+                                          request);
   }
   made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
   return hand_out(std::move(made), request);

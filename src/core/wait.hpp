@@ -82,8 +82,12 @@ inline constexpr int64_t kNever = INT64_MAX;
 // rough_deadline_ms() from now, wherever it is compared with rough_ms().
 int64_t rough_ms();
 inline constexpr int64_t kRoughMs = 10;
+// From `now_ms`, which is of rough_ms(), or from now.
+inline int64_t rough_deadline_ms(int64_t timeout_ms, int64_t now_ms) {
+  return timeout_ms == kNever ? kNever : now_ms + timeout_ms + kRoughMs;
+}
 inline int64_t rough_deadline_ms(int64_t timeout_ms) {
-  return timeout_ms == kNever ? kNever : rough_ms() + timeout_ms + kRoughMs;
+  return timeout_ms == kNever ? kNever : rough_deadline_ms(timeout_ms, rough_ms());
 }
 
 struct Waiter {

@@ -19,12 +19,6 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
-// How long a call waits before it tells those whom it waits for, and again if these are others.
-constexpr int64_t kTellAfterMs = 1000;
-
-// And how long before it says in shared memory that it waits, if it was started.
-constexpr int64_t kLastsAfterMs = 20;
-
 // From here on a call that has waited at all says when it ended. When shorter ones end is nearly
 // when the last rank enters.
 constexpr uint64_t kLongBytes = 64 << 10;
@@ -132,11 +126,11 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   if (journal_ == nullptr) return wait_until(waiter, ready);
   int64_t left_ms = waiter.timeout_ms;
   for (;;) {
-    waiter.timeout_ms = std::min(left_ms, kTellAfterMs);
+    waiter.timeout_ms = std::min(left_ms, Operation::kTellAfterMs);
     const WaitEnd end = wait_until(waiter, ready);
-    if (end != WaitEnd::kDeadline || left_ms <= kTellAfterMs) return end;
+    if (end != WaitEnd::kDeadline || left_ms <= Operation::kTellAfterMs) return end;
     tell_awaited(lanes, sequence_);
-    if (left_ms != kNever) left_ms -= kTellAfterMs;
+    if (left_ms != kNever) left_ms -= Operation::kTellAfterMs;
   }
 }
 
@@ -144,10 +138,8 @@ void Executor::tell_awaited(const LaneGroup& lanes, uint64_t sequence) {
   lanes.for_each_awaited([&](int rank) { journal_->wait_for(rank, sequence); });
 }
 
-// When its time has come.
 void Executor::tell_awaited(Operation& operation, const LaneGroup& lanes) {
-  if (rough_ms() < operation.tell_ms_) return;
-  operation.tell_ms_ = rough_deadline_ms(kTellAfterMs);
+  operation.tell_ms_ = rough_deadline_ms(Operation::kTellAfterMs);
   tell_awaited(lanes, operation.sequence_);
 }
 
@@ -170,9 +162,6 @@ Status Executor::prepare(Operation& operation) {
     return why_stopped(operation.call_, sequence_);
   }
   operation.sequence_ = sequence_;
-  operation.deadline_ms_ = rough_deadline_ms(timeout_ms());
-  operation.tell_ms_ = journal_ == nullptr ? kNever : rough_deadline_ms(kTellAfterMs);
-  operation.lasts_ms_ = rough_deadline_ms(kLastsAfterMs);
   return {};
 }
 
@@ -188,6 +177,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   const bool brief = is_brief(*operation.plan_, operation.call_.count, settings_.ranks);
   const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
   if (begun && ends_at_once(operation)) return {};
+  operation.begins(timeout_ms(), journal_ != nullptr);
   const size_t parts = operation.plan_->parts.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);

@@ -12,6 +12,13 @@ Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeou
 void Operation::help() { executor_.visit(); }
 void Operation::hasten() { executor_.hasten(); }
 
+void Operation::begins(int64_t timeout_ms, bool tells) {
+  const int64_t now_ms = rough_ms();
+  deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
+  tell_ms_ = tells ? rough_deadline_ms(kTellAfterMs, now_ms) : kNever;
+  lasts_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
+}
+
 bool LaneQueue::push(Operation& operation, bool started) noexcept {
   try {
     const std::lock_guard lock(lock_);
@@ -52,10 +59,10 @@ bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   const Advance advance = lanes_->advance();
   if (advance == Advance::kDone) return true;
   const bool stopped = executor_.health_.stopped();
-  const bool late = operation.deadline_ms_ != kNever && rough_ms() >= operation.deadline_ms_;
-  if (advance == Advance::kBlocked && !stopped && !late) {
-    if (operation.tell_ms_ != kNever && index == 0) executor_.tell_awaited(operation, *lanes_);
-    if (rough_ms() >= operation.lasts_ms_) lasts(operation);
+  const int64_t now_ms = rough_ms();
+  if (advance == Advance::kBlocked && !stopped && now_ms < operation.deadline_ms_) {
+    if (now_ms >= operation.tell_ms_ && index == 0) executor_.tell_awaited(operation, *lanes_);
+    if (now_ms >= operation.lasts_ms_) lasts(operation);
     return false;
   }
   status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,

@@ -31,6 +31,13 @@ class Operation : public Completion {
  private:
   friend class Executor;
   friend class LaneQueue;
+  // How long a call waits before it tells those whom it waits for, and again if these are others;
+  // and before it says in shared memory that it waits, if it was started.
+  static constexpr int64_t kTellAfterMs = 1000;
+  static constexpr int64_t kLastsAfterMs = 20;
+
+  // It is to be waited for, from now on.
+  void begins(int64_t timeout_ms, bool tells);
 
   Executor& executor_;
   Call call_;
