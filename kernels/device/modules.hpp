@@ -6,8 +6,9 @@
 //
 // The kernels of a module, by device_kernel_name():
 //   sum, prod, vmin, vmax, avg, and of integers band, bor, bxor, have these 12 arguments:
-//     0 dst, 1..8 sources (device pointers; those past k are not read, but must be valid: pass the
-//     first again), 9 k (uint, 1..8), 10 count (ulong), 11 divisor (uint; of avg, >= 1)
+//     0 dst, 1..8 sources (device pointers; those past k are not read; OpenCL wants valid ones
+//     there, such as the first again), 9 k (uint, 1..8), 10 count (ulong), 11 divisor (uint; of
+//     avg, >= 1)
 //   scale: 0 dst, 1 source, 2 count (ulong), 3 scalar (ulong, whose first bytes are the element)
 // One dimension; at least device_work_items() work-items, of which those past the end do nothing.
 // Groups are of any size but in kBlock, where it is a multiple of 16. A module of float64 needs
@@ -33,6 +34,11 @@ constexpr int kDeviceVariants = 3;
 // What dst and sources must be aligned to.
 constexpr size_t device_alignment(DeviceVariant variant) {
   return variant == DeviceVariant::kScalar ? 1 : 16;
+}
+// Of kScalar and kVector, the one for pointers whose addresses, or-ed together, are these.
+constexpr DeviceVariant device_variant_for(uintptr_t addresses) {
+  return addresses % device_alignment(DeviceVariant::kVector) == 0 ? DeviceVariant::kVector
+                                                                   : DeviceVariant::kScalar;
 }
 
 // OpenCL C 1.2, and what the compiler needs for a module of it.

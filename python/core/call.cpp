@@ -55,6 +55,16 @@ Use::~Use() {
   --comm_.uses;
 }
 
+Call::Block Call::own_block(nb::handle send, const Array& to) {
+  expect_blocks(to, "recv");
+  const size_t count = to.count() / size();
+  if (is_in_place(send)) return {to.at(rank() * count), count};
+  const Array& from = reads(send, "send");
+  expect_type(from, to);
+  expect_count(to, "recv", from.count() * size(), "those of send for each rank");
+  return {from.data(), count};
+}
+
 void Call::expect_type(const Array& send, const Array& recv) const {
   if (send.type() == recv.type() && send.is_bool() == recv.is_bool()) return;
   raise_type(std::string(operation_) + ": send is " + send.text() + " and recv is " + recv.text() +

@@ -59,6 +59,13 @@ class Call {
                     const char* meaning) const;
   void expect_blocks(const Array& array, const char* parameter) const;
   void expect_root(int root) const;
+  // This rank's block of an allgather or gather: where it is, and how long all blocks are. If
+  // `send` is IN_PLACE, it lies in `to`.
+  struct Block {
+    const void* data;
+    size_t count;
+  };
+  Block own_block(nb::handle send, const Array& to);
   void expect_op(const Array& array, int op) const;
   [[noreturn]] void refuse_in_place(const char* instead) const;
 

@@ -47,15 +47,7 @@ nb::object gather(Communicator& comm, nb::handle send, nb::handle recv, int root
                                   from.type(), root);
   }
   const Array& to = call.writes(recv, "recv");
-  call.expect_blocks(to, "recv");
-  const size_t count = to.count() / call.size();
-  const void* data = to.at(call.rank() * count);
-  if (!is_in_place(send)) {
-    const Array& from = call.reads(send, "send");
-    call.expect_type(from, to);
-    call.expect_count(to, "recv", from.count() * call.size(), "those of send for each rank");
-    data = from.data();
-  }
+  const auto [data, count] = call.own_block(send, to);
   return call.carry_out<kLater>(tutti_gather, tutti_igather, data, to.data(), count, to.type(),
                                 root);
 }

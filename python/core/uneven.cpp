@@ -38,8 +38,11 @@ struct Blocks {
   }
   void expect_inside(const Call& call, const char* parameter, const Array& array) const {
     size_t need = 0;
+    size_t next = 0;
     for (size_t r = 0; r < counts_.size(); ++r) {
-      if (counts_[r] != 0) need = std::max(need, start(r) + counts_[r]);
+      const size_t end = (displs_ ? (*displs_)[r] : next) + counts_[r];
+      if (counts_[r] != 0) need = std::max(need, end);
+      next = end;
     }
     if (need <= array.count()) return;
     raise_value(Place{call.operation(), parameter}.text() + " is " + array.text() +
@@ -52,20 +55,23 @@ struct Blocks {
   const Displs& displs_;
 };
 
+// What this rank gives to an allgatherv or gatherv; if `send` is IN_PLACE, it lies in `to`.
+const void* own_block(Call& call, nb::handle send, const Array& to, const Blocks& blocks) {
+  blocks.expect_inside(call, "recv", to);
+  if (is_in_place(send)) return to.at(blocks.start(call.rank()));
+  const Array& from = call.reads(send, "send");
+  call.expect_type(from, to);
+  call.expect_count(from, "send", blocks.counts()[call.rank()], "recv_counts of this rank");
+  return from.data();
+}
+
 template <bool kLater>
 nb::object allgatherv(Communicator& comm, nb::handle send, nb::handle recv,
                       const Counts& recv_counts, const Displs& recv_displs) {
   Call call(comm, kLater ? "Iallgatherv" : "Allgatherv");
   const Blocks blocks(call, "recv_counts", recv_counts, recv_displs);
   const Array& to = call.writes(recv, "recv");
-  blocks.expect_inside(call, "recv", to);
-  const void* data = to.at(blocks.start(call.rank()));
-  if (!is_in_place(send)) {
-    const Array& from = call.reads(send, "send");
-    call.expect_type(from, to);
-    call.expect_count(from, "send", recv_counts[call.rank()], "recv_counts of this rank");
-    data = from.data();
-  }
+  const void* data = own_block(call, send, to, blocks);
   return call.carry_out<kLater>(tutti_allgatherv, tutti_iallgatherv, data, to.data(),
                                 blocks.counts(), blocks.displs(), to.type());
 }
@@ -118,14 +124,7 @@ nb::object gatherv(Communicator& comm, nb::handle send, nb::handle recv,
   const Counts counts = recv_counts.value_or(Counts{});
   const Blocks blocks(call, "recv_counts", counts, recv_displs);
   const Array& to = call.writes(recv, "recv");
-  blocks.expect_inside(call, "recv", to);
-  const void* data = to.at(blocks.start(call.rank()));
-  if (!is_in_place(send)) {
-    const Array& from = call.reads(send, "send");
-    call.expect_type(from, to);
-    call.expect_count(from, "send", counts[call.rank()], "recv_counts of this rank");
-    data = from.data();
-  }
+  const void* data = own_block(call, send, to, blocks);
   return call.carry_out<kLater>(tutti_gatherv, tutti_igatherv, data, counts[call.rank()], to.data(),
                                 blocks.counts(), blocks.displs(), to.type(), root);
 }

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/device.hpp"
 
+#include "core/wait.hpp"
+
 namespace tutti::devices {
 
 #define TUTTI_DEVICE_API(name, id, text, library) extern const DeviceApi name##_device_api;
@@ -51,6 +53,19 @@ std::string_view memory_kind_name(MemoryKind kind) {
     case MemoryKind::kForeign: return "foreign";
   }
   return "unknown";
+}
+
+bool comes_to_rest(DeviceEngine& engine) {
+  constexpr int64_t kMostMs = 1000;
+  const int64_t deadline_ms = now_ms() + kMostMs;
+  const Result<uint64_t> last = engine.submit();
+  while (last.ok() && now_ms() < deadline_ms) {
+    const Result<bool> idle = engine.done(*last);
+    if (!idle.ok()) return false;
+    if (*idle) return true;
+    give_way();
+  }
+  return false;
 }
 
 std::string DeviceContext::name() const {

@@ -155,6 +155,9 @@ class DeviceEngine {
   // Whether that submission, and so all before it, has ended. An error if the device is lost.
   virtual Result<bool> done(uint64_t submission) = 0;
 };
+// Submits what was given, and waits until all has ended, for a second at most; whether it has. What
+// the destructor of an engine begins with.
+bool comes_to_rest(DeviceEngine& engine);
 
 // What copies need to be told to run beside others where the device can do that.
 enum class EngineKind : uint8_t { kCompute, kCopy };

@@ -121,27 +121,25 @@ struct ZeClient {
     return made;
   }
 
+  static ze_command_queue_desc_t queue_desc(uint32_t ordinal) {
+    return {ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+            nullptr,
+            ordinal,
+            0,
+            0,
+            ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
+            ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+  }
+
   ze_command_list_handle_t immediate(uint32_t ordinal = 0) const {
-    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                       nullptr,
-                                       ordinal,
-                                       0,
-                                       0,
-                                       ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                       ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    const ze_command_queue_desc_t desc = queue_desc(ordinal);
     ze_command_list_handle_t list = nullptr;
     ZE_MUST(zeCommandListCreateImmediate(context, device, &desc, &list));
     return list;
   }
 
   ze_command_queue_handle_t queue(uint32_t ordinal = 0) const {
-    const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
-                                       nullptr,
-                                       ordinal,
-                                       0,
-                                       0,
-                                       ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
-                                       ZE_COMMAND_QUEUE_PRIORITY_NORMAL};
+    const ze_command_queue_desc_t desc = queue_desc(ordinal);
     ze_command_queue_handle_t made = nullptr;
     ZE_MUST(zeCommandQueueCreate(context, device, &desc, &made));
     return made;

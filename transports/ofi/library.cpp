@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/folder.hpp"
+#include "core/symbol.hpp"
 #include "transports/frames/frame.hpp"
 
 namespace tutti::ofi {
@@ -15,12 +16,6 @@ namespace {
 
 constexpr const char* kFile = "libfabric.so.1";
 constexpr uint32_t kOldest = FI_VERSION(1, 17);
-
-template <typename Function>
-bool find(void* handle, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(handle, name));
-  return function != nullptr;
-}
 
 // Unless told otherwise the layer over TCP asks for all above 16 KiB with a read of the receiver's,
 // which waits behind whatever the receiver itself sends: what went both ways took turns, at half
@@ -47,10 +42,12 @@ Result<Library> open() {
                           reason != nullptr ? reason : kFile);
   }
   Library found;
-  const bool complete =
-      find(handle, "fi_getinfo", found.getinfo) && find(handle, "fi_freeinfo", found.freeinfo) &&
-      find(handle, "fi_dupinfo", found.dupinfo) && find(handle, "fi_fabric", found.fabric) &&
-      find(handle, "fi_strerror", found.strerror) && find(handle, "fi_version", found.version);
+  const bool complete = find_symbol(handle, "fi_getinfo", found.getinfo) &&
+                        find_symbol(handle, "fi_freeinfo", found.freeinfo) &&
+                        find_symbol(handle, "fi_dupinfo", found.dupinfo) &&
+                        find_symbol(handle, "fi_fabric", found.fabric) &&
+                        find_symbol(handle, "fi_strerror", found.strerror) &&
+                        find_symbol(handle, "fi_version", found.version);
   if (!complete) {
     return Status::format(Code::kUnsupported, "{} is no libfabric: {}", kFile, dlerror());
   }

@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "core/interrupt.hpp"
+#include "core/symbol.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::couriers {
@@ -48,8 +49,7 @@ Status Library::open() {
                           dlerror());
   }
   const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
+    return find_symbol(library, name, function);
   };
   const bool all = find(init, "PMIx_Init") && find(finalize, "PMIx_Finalize") &&
                    find(put, "PMIx_Put") && find(commit, "PMIx_Commit") &&

@@ -4,19 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/wait.hpp"
-
 namespace tutti::devices::level_zero {
 namespace {
 
-constexpr int64_t kLeaveAfterMs = 1000;
-
 uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
-DeviceVariant variant_for(uintptr_t addresses) {
-  return addresses % device_alignment(DeviceVariant::kVector) == 0 ? DeviceVariant::kVector
-                                                                   : DeviceVariant::kScalar;
-}
 
 }  // namespace
 
@@ -28,16 +19,7 @@ Engine::Engine(std::shared_ptr<Context> context, ze_command_list_handle_t list, 
       kernels_(*context_) {}
 
 Engine::~Engine() {
-  const int64_t deadline_ms = now_ms() + kLeaveAfterMs;
-  const Result<uint64_t> last = submit();
-  bool idle = false;
-  while (last.ok() && !idle && now_ms() < deadline_ms) {
-    const Result<bool> over = done(*last);
-    if (!over.ok()) break;
-    idle = *over;
-    if (!idle) give_way();
-  }
-  if (!idle) {  // what runs there may use all of it
+  if (!comes_to_rest(*this)) {  // what runs there may use all of it
     kernels_.abandon();
     context_->abandon();
     return;
@@ -131,7 +113,7 @@ Status Engine::reduce(const Reduction& given) {
   command.arguments.push_back(value_argument(std::max<uint32_t>(given.divisor, 1)));
   // Averages of 16 small integers at once spill on most devices.
   const bool spills = given.op == ReduceOp::kAvg && type_size(given.type) == 1;
-  const DeviceVariant variant = spills ? DeviceVariant::kScalar : variant_for(addresses);
+  const DeviceVariant variant = spills ? DeviceVariant::kScalar : device_variant_for(addresses);
   command.kernel = {given.type, variant, name};
   command.work_items = device_work_items(given.type, variant, given.count);
   Result<ze_module_handle_t> module = context_->module(given.type, variant);
@@ -155,7 +137,7 @@ Status Engine::scale(DataType type, void* dst, const void* source, const void* s
   command.accesses = {{address(source), address(source) + bytes, false},
                       {address(dst), address(dst) + bytes, true}};
   command.arguments = {*to, *from, value_argument(count), value_argument(factor)};
-  command.kernel = {type, variant_for(address(dst) | address(source)), kDeviceScaleKernel};
+  command.kernel = {type, device_variant_for(address(dst) | address(source)), kDeviceScaleKernel};
   command.work_items = device_work_items(type, command.kernel.variant, count);
   Result<ze_module_handle_t> module = context_->module(type, command.kernel.variant);
   if (!module.ok()) return module.status();

@@ -3,16 +3,12 @@
 
 #include <dlfcn.h>
 
+#include "core/symbol.hpp"
+
 namespace tutti::devices::level_zero {
 namespace {
 
 constexpr const char* kFile = "libze_loader.so.1";
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
 
 Status open_into(Library& into) {
   void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
@@ -20,7 +16,7 @@ Status open_into(Library& into) {
     return Status::format(Code::kUnsupported, "Level Zero: cannot open {}: {}", kFile, dlerror());
   }
 #define TUTTI_FIND(name)                                                                 \
-  if (!find(library, #name, into.name)) {                                                \
+  if (!find_symbol(library, #name, into.name)) {                                         \
     return Status::format(Code::kUnsupported, "Level Zero: {} has no {}", kFile, #name); \
   }
   TUTTI_LEVEL_ZERO_FUNCTIONS(TUTTI_FIND)

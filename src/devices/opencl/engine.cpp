@@ -4,19 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/wait.hpp"
-
 namespace tutti::devices::opencl {
 namespace {
 
-constexpr int64_t kLeaveAfterMs = 1000;
 // One size for all counts: a driver may compile a kernel anew for each size of its groups.
 constexpr size_t kGroup = 128;
-
-DeviceVariant variant_for(uintptr_t addresses) {
-  return addresses % device_alignment(DeviceVariant::kVector) == 0 ? DeviceVariant::kVector
-                                                                   : DeviceVariant::kScalar;
-}
 
 uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
@@ -26,13 +18,7 @@ Engine::Engine(std::shared_ptr<Context> context, cl_command_queue queue)
     : context_(std::move(context)), cl_(context_->cl()), queue_(queue) {}
 
 Engine::~Engine() {
-  const int64_t deadline_ms = now_ms() + kLeaveAfterMs;
-  const Result<uint64_t> last = submit();
-  while (last.ok() && now_ms() < deadline_ms) {
-    const Result<bool> idle = done(*last);
-    if (!idle.ok() || *idle) break;
-    give_way();
-  }
+  (void)comes_to_rest(*this);
   for (const Submission& submission : submitted_) {
     for (cl_event const event : submission.events) cl_.clReleaseEvent(event);
   }
@@ -107,7 +93,7 @@ Status Engine::reduce(const Reduction& given) {
   if (given.count == 0) return {};
   uintptr_t addresses = address(given.dst);
   for (const void* const source : given.sources) addresses |= address(source);
-  const DeviceVariant variant = variant_for(addresses);
+  const DeviceVariant variant = device_variant_for(addresses);
   Result<cl_kernel> made = kernel({given.type, variant, name});
   if (!made.ok()) return made.status();
   TUTTI_RETURN_IF_ERROR(set_pointer(*made, 0, given.dst));
@@ -128,7 +114,7 @@ Status Engine::reduce(const Reduction& given) {
 Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
                      uint64_t count) {
   if (count == 0) return {};
-  const DeviceVariant variant = variant_for(address(dst) | address(source));
+  const DeviceVariant variant = device_variant_for(address(dst) | address(source));
   Result<cl_kernel> made = kernel({type, variant, kDeviceScaleKernel});
   if (!made.ok()) return made.status();
   TUTTI_RETURN_IF_ERROR(set_pointer(*made, 0, dst));

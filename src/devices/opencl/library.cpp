@@ -6,16 +6,12 @@
 #include <mutex>
 #include <vector>
 
+#include "core/symbol.hpp"
+
 namespace tutti::devices::opencl {
 namespace {
 
 constexpr const char* kFile = "libOpenCL.so.1";
-
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
 
 Status open_into(Library& into) {
   void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
@@ -23,13 +19,13 @@ Status open_into(Library& into) {
     return Status::format(Code::kUnsupported, "OpenCL: cannot open {}: {}", kFile, dlerror());
   }
 #define TUTTI_FIND(name)                                                                     \
-  if (!find(library, #name, into.name)) {                                                    \
+  if (!find_symbol(library, #name, into.name)) {                                             \
     return Status::format(Code::kUnsupported, "OpenCL: {} has no {}, which version 1.2 has", \
                           kFile, #name);                                                     \
   }
   TUTTI_OPENCL_FUNCTIONS(TUTTI_FIND)
 #undef TUTTI_FIND
-#define TUTTI_FIND(name) find(library, #name, into.name);
+#define TUTTI_FIND(name) find_symbol(library, #name, into.name);
   TUTTI_OPENCL_LATER_FUNCTIONS(TUTTI_FIND)
 #undef TUTTI_FIND
   return {};
