@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "support/processes.hpp"
 
 namespace tutti {
@@ -28,11 +30,20 @@ TEST(Thread, BeginsWithAllSignalsBlockedAndLeavesThoseOfItsStarterAlone) {
   }
 }
 
+// Bytes that this process has mapped.
+rlim_t address_space() {
+  rlim_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<rlim_t>(getpagesize());
+}
+
 TEST(Thread, ThatCannotBeStartedIsNamedWithTheLikelyReason) {
   if (tutti_test::kSanitized) GTEST_SKIP() << "sanitizers need address space";
   tutti_test::run_processes({.count = 1, .killed = {}}, [](int) {
-    const rlimit none = {1, 1};  // no more address space, so no stack; malloc has some left
-    ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+    // Address space for what malloc may need, and too little for a stack.
+    const rlim_t limit = address_space() + (rlim_t{1} << 20);
+    const rlimit little = {limit, limit};
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
     // The C library may have kept stacks of threads that have ended.
     Result<std::thread> thread = Status();
     for (int tries = 0; tries < 100; ++tries) {
