@@ -219,6 +219,7 @@ def interrupt(wait):
                 comm.Send(np.ones(1), 0, 9)
                 time.sleep(0.05)
         return caught.value.text
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if pytest is in the background
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         wait(comm)
