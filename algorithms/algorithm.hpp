@@ -21,9 +21,9 @@ namespace tutti {
 struct Machine {
   double line_s = 70e-9;       // one cache line handed from core to core
   double line_next_s = 20e-9;  // each further line, when several are fetched at once
-  // The same from another domain (Problem::domains): twice as long. Not measured for Tutti, but on
-  // the careful side of what AnandTech found on a Zen 4 (15 to 19 ns between cores that share a
-  // third-level cache, up to 80 ns to the others; "AMD Zen 4 Ryzen 9 7950X review", 2022).
+  // The same from another domain (Problem::cache_domains): twice as long. Not measured for Tutti,
+  // but on the careful side of what AnandTech found on a Zen 4 (15 to 19 ns between cores that
+  // share a third-level cache, up to 80 ns to the others; "AMD Zen 4 Ryzen 9 7950X review", 2022).
   double line_far_s = 140e-9;
   double line_far_next_s = 40e-9;
   double turn_s = 350e-9;           // one rank's turn on a core that ranks share, at least
@@ -33,8 +33,8 @@ struct Machine {
   double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
   double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
   double takeover_s = 1 / 20e9;     // per byte, writing what another core has read
-  // The same two where staging is walked through further than the second-level cache reaches: lines
-  // that a peer has read then come from the third, which is faster.
+  // The same two where calls move further through staging than the second-level cache reaches:
+  // lines that a peer has read then come from the third, which is faster.
   double walk_read_s = 1 / 40e9;
   double walk_write_s = 1 / 60e9;
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
@@ -67,16 +67,16 @@ struct Algorithm {
   // Either a schedule or a composition.
   void (*build)(const Problem&, Builder&);
   Composition (*compose)(const Problem&) = nullptr;
-  bool by_domains = false;  // what is built depends on Problem::domains
+  bool by_cache_domains = false;  // what is built depends on Problem::cache_domains
 };
 
-// What a call uses. The rival, if any, does the same the other way about (it pulls where the first
-// goes through staging, or the reverse), and may turn out to be faster where the call runs. So may
-// one of them with other stores to the receive buffer: past the caches where the call is too short
-// for that by Limits::stream_bytes, or the reverse.
+// What a call uses. The other route, if any, does the same the other way about (it pulls where the
+// first goes through staging, or the reverse), and may turn out to be faster where the call runs.
+// So may one of them with other stores to the receive buffer: past the caches where the call is too
+// short for that by Limits::stream_bytes, or the reverse.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
-  const Algorithm* rival = nullptr;
+  const Algorithm* other_route = nullptr;
   const Algorithm* with_other_stores = nullptr;
 };
 

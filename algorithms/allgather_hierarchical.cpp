@@ -3,7 +3,7 @@
 // Hierarchical allgather with as many leaders as ranks (after PiP-MColl, Huang et al., 2023): each
 // rank gathers along its column what the ranks at its place of the other hosts give, while the
 // ranks of a host exchange their own; then they exchange what came for each of the other hosts. T =
-// (H-1) alpha + n (H-1) beta, and n (p-1) handed over within the host; n bytes per rank.
+// (H-1) alpha + n (H-1) beta, and n (p-1) copied within the host; n bytes per rank.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {

@@ -4,7 +4,7 @@
 // host a reduce-scatter, so that each rank of a column has the host's sum of its share; an
 // allreduce of each share along its column; an allgather within the host. Long messages pass in
 // chunks, so that the network works on one while the host works on another. Short ones have one
-// leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n handed over
+// leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n copied
 // within the host, the larger of the two for long messages: each host sends as little as it can.
 #include "algorithms/hierarchical.hpp"
 

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_traded_slot(q, q.bytes()); }
+Applies applies(const Problem& q) { return fits_ping_pong_slot(q, q.bytes()); }
 
 double seconds(const Problem& q, const Machine& m) {
   return slot_write_s(q, q.bytes(), m) + sync_s(q, m) + slot_read_s(q, others_blocks_bytes(q), m) +
@@ -18,7 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.trade_slots(q.bytes());
+  b.use_ping_pong_slots(q.bytes());
   b.copy(Ref::of(Space::kSlot, 0, q.rank), send_at(0), q.bytes());
   b.publish(1);
   b.await_all(1);

@@ -21,15 +21,15 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  TwoShot way(q, b);
-  way.build(
+  TwoShot shots(q, b);
+  shots.build(
       [&](int chunk) {
-        way.reduce_own(chunk, way.own_result(chunk));
-        way.copy_result(chunk, q.rank);  // in one pass with that
+        shots.reduce_own(chunk, shots.own_result(chunk));
+        shots.copy_result(chunk, q.rank);  // in one pass with that
       },
       [&](int chunk) {
         // Not all from one rank at a time.
-        for (int i = 1; i < q.ranks; ++i) way.copy_result(chunk, rank_after(q, i));
+        for (int i = 1; i < q.ranks; ++i) shots.copy_result(chunk, rank_after(q, i));
       });
 }
 

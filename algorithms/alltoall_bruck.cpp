@@ -40,7 +40,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   copy_block_to_self(q, b);
-  // Where the block lies that is still to travel some distance's higher bits: first at its giver.
+  // Where the block lies that is still to travel some distance's higher bits: first at its sender.
   std::vector<Ref> places;
   for (int distance = 0; distance < q.ranks; ++distance) {
     places.push_back(send_at(block_at(q, rank_after(q, distance))));

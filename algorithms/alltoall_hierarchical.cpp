@@ -5,7 +5,7 @@
 // have; then the ranks of a host hand one another what came from each host. While that is on its
 // way, they exchange their own blocks.
 // T = H alpha / 2 + n (p-L) beta, with beta of L ranks that share a line, and H phases within the
-// host: alpha/32 each, n p handed over; blocks of n. L times fewer messages than pairwise, as many
+// host: alpha/32 each, n p copied; blocks of n. L times fewer messages than pairwise, as many
 // bytes: it suits short and middle blocks of many ranks.
 //
 // There is none of alltoallv, for the reason given in gather_hierarchical.cpp.

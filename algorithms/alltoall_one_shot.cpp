@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_traded_slot(q, others_blocks_bytes(q)); }
+Applies applies(const Problem& q) { return fits_ping_pong_slot(q, others_blocks_bytes(q)); }
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t others = others_blocks_bytes(q);
@@ -17,7 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.trade_slots(others_blocks_bytes(q));
+  b.use_ping_pong_slots(others_blocks_bytes(q));
   stage_others_blocks(q, b, Space::kSlot);
   b.publish(1);
   copy_block_to_self(q, b);

@@ -2,7 +2,7 @@
 //
 // Hierarchical broadcast: along the root's column to one rank of every host, and within each host
 // from there, chunk by chunk. If the root is in no column, its host comes first.
-// T = log2(H) alpha + n beta, or n handed over within the host, whichever is longer.
+// T = log2(H) alpha + n beta, or n copied within the host, whichever is longer.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {

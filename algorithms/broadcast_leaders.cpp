@@ -25,9 +25,9 @@ void build(const Problem& q, Builder& b) {
     return b.publish(1);
   }
   b.publish(1);
-  const int giver = leaders.leads() ? q.root : leaders.leader();
-  b.await(giver, giver == q.root ? 1 : 2);
-  const Ref given = Ref::of(space, 0, giver);
+  const int sender = leaders.leads() ? q.root : leaders.leader();
+  b.await(sender, sender == q.root ? 1 : 2);
+  const Ref given = Ref::of(space, 0, sender);
   if (leaders.leads()) {
     b.copy(own, given, q.bytes());
     b.publish(2);

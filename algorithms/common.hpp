@@ -77,7 +77,7 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
 // for the others to come, or they give the core away once more (allgathers of 64 and 256 KB of 4
 // ranks on 2 cores took 1.15 of the time).
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
-  return !q.limits.crowded && bytes >= (16 << 10);
+  return !q.limits.oversubscribed && bytes >= (16 << 10);
 }
 
 // The entry of a rank that has staged so much, which keep() puts where it belongs in its own
@@ -91,15 +91,15 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
 }
 
 // From this length on, a block that a rank keeps of its own goes past the caches while it is not
-// known what pays for the rest: what peers give comes by other ways meanwhile, and neither finds
+// known what pays for the rest: what peers give comes by other routes meanwhile, and neither finds
 // the other's data in the caches. (Two ranks, by pulling: alltoalls of 12 MiB 0.85 to 0.91 of the
 // time, of 16 and 64 MiB 0.83 to 0.88, allgathers alike, scatters 0.9; of 8 MiB 0.9 to 1.12.)
-inline constexpr uint64_t kLeastKeptPastCaches = 12 << 20;
+inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
-  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptPastCaches);
+  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
 }
 
-// Allgather, and gather at the root: the way of the own block, or a part of it, to its place.
+// Allgather, and gather at the root: the copy of the own block, or a part of it, to its place.
 inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
   b.copy(at_recv(q.recv_block(q.rank)).plus(part.offset), send_at(part.offset), part.bytes,
@@ -166,8 +166,8 @@ inline Applies fits(const Problem& q, uint64_t bytes, uint64_t slot_bytes) {
 inline Applies fits_slot(const Problem& q, uint64_t bytes) {
   return fits(q, bytes, q.limits.slot_bytes);
 }
-inline Applies fits_traded_slot(const Problem& q, uint64_t bytes) {
-  return fits(q, bytes, q.traded_slot_bytes());
+inline Applies fits_ping_pong_slot(const Problem& q, uint64_t bytes) {
+  return fits(q, bytes, q.ping_pong_slot_bytes());
 }
 
 }  // namespace tutti

@@ -13,8 +13,8 @@
 
 namespace tutti {
 
-// A hand-over of lines: their writers take them back, the reader fetches them, the first at full
-// latency, the others meanwhile. Where many read one line, they get it one after the other, so
+// Lines that change caches: their writers take them back, the reader fetches them, the first at
+// full latency, the others meanwhile. Where many read one line, they get it one after the other, so
 // `lines` can be as well the number of readers.
 inline double lines_s(int lines, const Machine& m) { return 2 * m.line_s + lines * m.line_next_s; }
 // The same with lines of other domains.
@@ -24,8 +24,8 @@ inline double far_lines_s(int lines, const Machine& m) {
 
 // sigma: each reads one line per peer. Who has the fewest peers in its domain has to wait longest.
 inline double sync_s(const Problem& q, const Machine& m) {
-  if (q.domains == nullptr) return lines_s(q.ranks - 1, m);
-  const int near = q.domains->columns() - 1;
+  if (q.cache_domains == nullptr) return lines_s(q.ranks - 1, m);
+  const int near = q.cache_domains->columns() - 1;
   return far_lines_s(q.ranks - 1 - near, m) + near * m.line_next_s;
 }
 
@@ -39,9 +39,9 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * m.handover_s;
 }
 
-// Both slots of a rank, which calls walk through.
+// Both slots of a rank, which calls move through.
 inline uint64_t both_slots(const Problem& q) {
-  return 2 * 2 * q.limits.slot_bytes;  // which is half of what they walk through
+  return 2 * 2 * q.limits.slot_bytes;  // which is half of what they move through
 }
 // The part of what goes through slots that finds it in second-level caches: all, unless they are
 // more than those of who writes and reads them hold.
@@ -185,14 +185,14 @@ inline double message_s(uint64_t bytes, const Machine& m) {
 }
 
 // What of alpha is time on the way, in which the next message can start: half of it between hosts.
-inline double way_s(const Machine& m) { return m.host != nullptr ? m.message_s / 2 : 0; }
+inline double flight_s(const Machine& m) { return m.host != nullptr ? m.message_s / 2 : 0; }
 
 // alpha + n beta of messages that do not wait for one another, and are all asked for at once.
 // (Where it was measured, 3 messages are faster than 2 rounds, and 7 slower than 3; not so those of
 // one root, see scatter_tree.cpp.)
 inline double messages_s(int messages, uint64_t bytes, const Machine& m) {
   const double asking = start_s(bytes, m) - m.message_s;
-  return way_s(m) + asking + messages * (message_s(bytes, m) - asking - way_s(m));
+  return flight_s(m) + asking + messages * (message_s(bytes, m) - asking - flight_s(m));
 }
 
 // With how many others a rank exchanges messages that cost: where ranks are on several hosts, what

@@ -3,7 +3,7 @@
 // Hierarchical gather: within each host to the rank in the root's column, and from there all blocks
 // of the host in one message to the root.
 // T = alpha + (H-1) (alpha/16 + n L beta), blocks of n, all of it at the root, and one phase within
-// the host: alpha/32, n L handed over. L times fewer messages than direct, as many bytes: it suits
+// the host: alpha/32, n L copied. L times fewer messages than direct, as many bytes: it suits
 // short blocks of many ranks.
 //
 // There is none of gatherv: each rank knows the size of its own block only, so who gathers for its

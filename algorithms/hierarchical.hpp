@@ -154,7 +154,7 @@ class BlocksByHost {
   std::vector<size_t> first_;  // of each host among those, and the end
 };
 
-// All blocks handed over within the host, those of the other hosts along the column.
+// All blocks copied within the host, those of the other hosts along the column.
 inline double along_columns_s(const Problem& q, const Machine& m) {
   const int others = q.hosts->count() - 1;
   return others * message_s(q.bytes(), m) + host_pass_s(all_blocks_bytes(q), m) +
@@ -181,7 +181,7 @@ inline double host_phase_s(const Problem& q, const Machine& m) {
 }
 
 // From or to one rank of each host along a column, in chunks that overlap with the work within.
-// That rank has its host's way to the others to itself.
+// That rank has its host's network to itself.
 inline double through_leaders_s(const Problem& q, const Machine& m) {
   const double per_byte = m.message_byte_s / q.hosts->most_on_a_host();
   const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunk));

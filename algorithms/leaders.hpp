@@ -38,8 +38,8 @@ inline Groups groups_of(const Problem& q) {
       groups.emplace_back(at(i), at(i + 1));
     }
   };
-  if (q.domains != nullptr) {
-    for (const std::vector<int>& ranks : q.domains->ranks_of) add(ranks);
+  if (q.cache_domains != nullptr) {
+    for (const std::vector<int>& ranks : q.cache_domains->ranks_of) add(ranks);
   } else {
     std::vector<int> all;
     for (int rank = 0; rank < q.ranks; ++rank) all.push_back(rank);
@@ -61,7 +61,7 @@ inline int largest_of(const Groups& groups) {
 
 inline Applies has_leaders(const Problem& q) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (q.domains == nullptr && q.ranks <= kMostInGroup) {
+  if (q.cache_domains == nullptr && q.ranks <= kMostInGroup) {
     return {false, "16 ranks or fewer, and not known to lie in several domains (TUTTI_DOMAIN)"};
   }
   if (largest_of(groups_of(q)) == 1) return {false, "every rank has a domain to itself"};
@@ -156,9 +156,9 @@ inline double in_group_s(const GroupShape& shape, const Machine& m) {
 // From leader to leader: a line with the tick and one with the payload, or the entry.
 inline double between_leaders_s(const Problem& q, const GroupShape& shape, const Machine& m) {
   const int lines = 2 * (shape.groups - 1);
-  return q.domains != nullptr ? far_lines_s(lines, m) : lines_s(lines, m);
+  return q.cache_domains != nullptr ? far_lines_s(lines, m) : lines_s(lines, m);
 }
-// Entries are looked at once in eight calls (Lane::pass_gate).
+// Entries are looked at once in eight calls (Lane::start).
 inline double gate_s(const Problem& q, const Machine& m) {
   return (q.ranks - 1) * m.line_next_s / 8;
 }

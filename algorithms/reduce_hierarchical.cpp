@@ -2,7 +2,7 @@
 //
 // Hierarchical reduce: within each host to the rank in the root's column, and along that column to
 // the root, chunk by chunk.
-// T = log2(H) alpha + n beta, or n handed over within the host, whichever is longer.
+// T = log2(H) alpha + n beta, or n copied within the host, whichever is longer.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {

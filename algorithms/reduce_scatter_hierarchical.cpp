@@ -3,7 +3,7 @@
 // Hierarchical reduce-scatter with as many leaders as ranks: for each host, the ranks here reduce
 // what its ranks shall have, each the block of the one at its own place; then each column reduces
 // along itself.
-// T = (H-1) alpha + n (H-1) beta, and n p handed over within the host; n bytes per rank.
+// T = (H-1) alpha + n (H-1) beta, and n p copied within the host; n bytes per rank.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {

@@ -19,14 +19,14 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  TwoShot way(q, b);
+  TwoShot shots(q, b);
   const bool root = q.rank == q.root;
-  way.build(
+  shots.build(
       [&](int chunk) {
-        way.reduce_own(chunk, root ? recv_at(way.own_offset(chunk)) : way.own_result(chunk));
+        shots.reduce_own(chunk, root ? recv_at(shots.own_offset(chunk)) : shots.own_result(chunk));
       },
       [&](int chunk) {
-        for (int i = 1; root && i < q.ranks; ++i) way.copy_result(chunk, rank_after(q, i));
+        for (int i = 1; root && i < q.ranks; ++i) shots.copy_result(chunk, rank_after(q, i));
       });
 }
 

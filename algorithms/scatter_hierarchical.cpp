@@ -3,7 +3,7 @@
 // Hierarchical scatter: all blocks of a host in one message from the root to the rank in its
 // column, and from there within the host.
 // T = H alpha / 2 + (H-1) n L beta, blocks of n, all of it at the root, and one phase within the
-// host: alpha/32, n L handed over. L times fewer messages than direct, as many bytes: it suits
+// host: alpha/32, n L copied. L times fewer messages than direct, as many bytes: it suits
 // short and middle blocks.
 //
 // There is none of scatterv, for the reason given in gather_hierarchical.cpp.

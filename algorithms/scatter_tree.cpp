@@ -16,9 +16,9 @@ namespace {
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t passed_on = blocks_bytes(q, std::max(q.ranks / 2 - 1, 0));
   double total =
-      way_s(m) + static_cast<double>(passed_on) * m.message_byte_s + copy_s(passed_on, m);
+      flight_s(m) + static_cast<double>(passed_on) * m.message_byte_s + copy_s(passed_on, m);
   for (int left = q.ranks; left > 1; left = (left + 1) / 2) {
-    total += message_s(blocks_bytes(q, left / 2), m) - way_s(m);
+    total += message_s(blocks_bytes(q, left / 2), m) - flight_s(m);
   }
   return total + buffers_s(q, m);
 }

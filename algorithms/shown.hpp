@@ -1,11 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share where a rank knows the sizes of its own blocks only. Which way a block goes
-// depends on nothing but its size, so that giver and taker agree wherever they agree on that, and
-// the head of each block tells the taker whether they do (sched/schedule.hpp). Heads lie in the
-// call line, if that has room for as many as there are takers, and tiny blocks behind them; short
-// ones lie in the slot: with either, one exchange between the ranks. Long ones go as messages,
-// which find out the fastest way between the two for themselves (transports/shm/ways.hpp).
+// What algorithms share where a rank knows the sizes of its own blocks only. By which route a block
+// goes depends on nothing but its size, so that sender and receiver agree wherever they agree on
+// that, and the head of each block tells the receiver whether they do (sched/schedule.hpp). Heads
+// lie in the call line, if that has room for as many as there are receivers, and tiny blocks behind
+// them; short ones lie in the slot: with either, one exchange between the ranks. Long ones go as
+// messages, which find the fastest route between the two
+// (transports/shm/routes.hpp).
 #pragma once
 
 #include <vector>
@@ -20,7 +21,7 @@ namespace tutti {
 // 7.7, and of 4 B 0.4 to 0.5, with areas of 64 KiB 0.7. 2 ranks with a core each, 16 KiB: 1.4 to
 // 1.8 of the time of messages.)
 inline uint64_t most_short(const Problem& q) {
-  return q.limits.crowded ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
+  return q.limits.oversubscribed ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
 }
 
 // In its slot, a rank has an area for each that may take a block from it, each of this size.
@@ -53,11 +54,11 @@ class ShownBlocks {
     b.use_of_slots(area_bytes(q) * static_cast<uint64_t>(areas_of(q)));
   }
 
-  void give(int taker, const Range& block) {
-    const Place place(q_, q_.rank, taker, block.bytes);
+  void give(int receiver, const Range& block) {
+    const Place place(q_, q_.rank, receiver, block.bytes);
     const Ref at = block.bytes > 0 ? at_send(block) : send_at(0);
     b_.show(place.head, at, block.bytes);
-    if (!is_short(q_, block.bytes)) return long_given_.push_back({taker, block});
+    if (!is_short(q_, block.bytes)) return long_given_.push_back({receiver, block});
     b_.copy(place.block, at, block.bytes);
   }
 
@@ -66,15 +67,15 @@ class ShownBlocks {
   // 256 KiB 38 instead of 66; alltoalls of 64 KiB 42 instead of 61.)
   void enter() {
     b_.publish(1);
-    if (q_.limits.crowded && !long_given_.empty()) b_.await_all(1);
+    if (q_.limits.oversubscribed && !long_given_.empty()) b_.await_all(1);
     for (const Block& one : long_given_) b_.send(one.peer, at_send(one.range), one.range.bytes);
   }
 
-  // Of a giver that has entered.
-  void take(int giver, const Range& block) {
-    const Place place(q_, giver, q_.rank, block.bytes);
+  // Of a sender that has entered.
+  void take(int sender, const Range& block) {
+    const Place place(q_, sender, q_.rank, block.bytes);
     b_.expect(place.head, block.bytes);
-    if (!is_short(q_, block.bytes)) return long_taken_.push_back({giver, block});
+    if (!is_short(q_, block.bytes)) return long_taken_.push_back({sender, block});
     b_.copy(at_recv(block), place.block, block.bytes);
   }
 
@@ -89,16 +90,16 @@ class ShownBlocks {
     Range range;
   };
 
-  // Where the giver leaves the head of a short block, and the block.
+  // Where the sender leaves the head of a short block, and the block.
   struct Place {
     Ref head;
     Ref block;
-    Place(const Problem& q, int giver, int taker, uint64_t bytes) {
-      const uint64_t area = areas_of(q) == 1 ? 0 : blocks_before(taker, giver);
+    Place(const Problem& q, int sender, int receiver, uint64_t bytes) {
+      const uint64_t area = areas_of(q) == 1 ? 0 : blocks_before(receiver, sender);
       const uint64_t room = room_in_line(q);
-      const Ref in_slot = Ref::of(Space::kSlot, area_bytes(q) * area, giver);
+      const Ref in_slot = Ref::of(Space::kSlot, area_bytes(q) * area, sender);
       const bool in_line = room >= sizeof(BlockHead);
-      head = in_line ? Ref::of(Space::kLine, room * area, giver) : in_slot;
+      head = in_line ? Ref::of(Space::kLine, room * area, sender) : in_slot;
       const bool is_tiny = bytes + sizeof(BlockHead) <= room;
       block = in_line && !is_tiny ? in_slot : head.plus(sizeof(BlockHead));
     }
@@ -110,18 +111,18 @@ class ShownBlocks {
   std::vector<Block> long_taken_;
 };
 
-// The time until one rank has what `givers` give it.
-inline double take_s(const Problem& q, int givers, const Machine& m) {
+// The time until one rank has what `senders` give it.
+inline double take_s(const Problem& q, int senders, const Machine& m) {
   if (is_short(q, q.bytes())) {
-    return sync_s(q, m) + fetch_s(static_cast<uint64_t>(givers) * (q.bytes() + 64), m);
+    return sync_s(q, m) + fetch_s(static_cast<uint64_t>(senders) * (q.bytes() + 64), m);
   }
-  return sync_s(q, m) + givers * message_s(q.bytes(), m);
+  return sync_s(q, m) + senders * message_s(q.bytes(), m);
 }
 
 // Before that: the heads, and what lies behind them.
-inline double give_s(const Problem& q, int takers, const Machine& m) {
+inline double give_s(const Problem& q, int receivers, const Machine& m) {
   const uint64_t behind = is_short(q, q.bytes()) ? q.bytes() : 0;
-  return stage_s(static_cast<uint64_t>(takers) * (behind + 64), m);
+  return stage_s(static_cast<uint64_t>(receivers) * (behind + 64), m);
 }
 
 }  // namespace tutti

@@ -35,7 +35,7 @@ class TwoShot {
       return exchange_results(
           b_, layout_.chunks, [&](int chunk) { put(chunk); }, work, take);
     }
-    b_.trade_slots(q_.bytes());
+    b_.use_ping_pong_slots(q_.bytes());
     put(0);
     b_.publish(1);
     b_.await_all(1);
@@ -71,7 +71,7 @@ class TwoShot {
     int chunks;
   };
 
-  static bool fits_a_slot(const Problem& q) { return q.bytes() <= q.traded_slot_bytes(); }
+  static bool fits_a_slot(const Problem& q) { return q.bytes() <= q.ping_pong_slot_bytes(); }
 
   static Layout layout_of(const Problem& q) {
     const auto ranks = static_cast<uint64_t>(q.ranks);

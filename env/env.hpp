@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "core/affinity.hpp"
+#include "core/cache_domain.hpp"
 #include "core/distance.hpp"
-#include "core/domain.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
 
-// The types a variable can have, besides LogLevel, Staging, CoreList and DomainChoice. Words may be
-// in either case.
+// The types a variable can have, besides LogLevel, Staging, CoreList and CacheDomainChoice. Words
+// may be in either case.
 using Text = std::string;
 using Integer = int64_t;                     // decimal; the table gives its range
 using Boolean = bool;                        // 0/1, on/off, yes/no, true/false

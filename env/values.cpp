@@ -158,8 +158,8 @@ bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
   return list.has_value();
 }
 
-bool parse_value(std::string_view text, const NoBounds&, DomainChoice& value) {
-  const auto choice = parse_domain(lower_case(text));
+bool parse_value(std::string_view text, const NoBounds&, CacheDomainChoice& value) {
+  const auto choice = parse_cache_domain(lower_case(text));
   if (choice) value = *choice;
   return choice.has_value();
 }
@@ -185,9 +185,9 @@ std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
 std::string print_value(Mnic value) { return print_word(kMnics, value); }
 std::string print_value(Staging value) { return print_word(kStagings, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
-std::string print_value(const DomainChoice& value) {
+std::string print_value(const CacheDomainChoice& value) {
   if (value.automatic) return "auto";
-  return value.number == kNoDomain ? "none" : fmt::format("{}", value.number);
+  return value.number == kNoCacheDomain ? "none" : fmt::format("{}", value.number);
 }
 
 std::string expected_value(const Bounds<Integer>& bounds, Integer) {
@@ -215,7 +215,7 @@ std::string expected_value(const NoBounds&, Staging) { return expected_word(kSta
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";
 }
-std::string expected_value(const NoBounds&, const DomainChoice&) {
+std::string expected_value(const NoBounds&, const CacheDomainChoice&) {
   return "auto, none, or a number from 0 on";
 }
 

@@ -50,7 +50,7 @@ bool parse_value(std::string_view text, const NoBounds& bounds, KvsMode& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Mnic& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Staging& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
-bool parse_value(std::string_view text, const NoBounds& bounds, DomainChoice& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, CacheDomainChoice& value);
 
 // The value as it could be given.
 std::string print_value(Integer value);
@@ -65,7 +65,7 @@ std::string print_value(KvsMode value);
 std::string print_value(Mnic value);
 std::string print_value(Staging value);
 std::string print_value(const CoreList& value);
-std::string print_value(const DomainChoice& value);
+std::string print_value(const CacheDomainChoice& value);
 
 // What would have been legal, after "expected ". The value only selects the overload.
 std::string expected_value(const Bounds<Integer>& bounds, Integer);
@@ -80,7 +80,7 @@ std::string expected_value(const NoBounds& bounds, KvsMode);
 std::string expected_value(const NoBounds& bounds, Mnic);
 std::string expected_value(const NoBounds& bounds, Staging);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
-std::string expected_value(const NoBounds& bounds, const DomainChoice&);
+std::string expected_value(const NoBounds& bounds, const CacheDomainChoice&);
 
 std::string lower_case(std::string_view text);
 

@@ -79,7 +79,7 @@ HWY_INLINE void write(D memory, V elements, void* dst, size_t i) {
 
 // The same past the caches, at a multiple of a vector, where elements fill a register that can be.
 template <class D, class V>
-HWY_INLINE void write_past_caches(D memory, V elements, void* dst, size_t i) {
+HWY_INLINE void write_non_temporal(D memory, V elements, void* dst, size_t i) {
   if constexpr (hn::MaxLanes(memory) * sizeof(hn::TFromD<D>) >= 16) {
     hn::Stream(elements, memory, static_cast<hn::TFromD<D>*>(dst) + i);
   } else {
@@ -92,10 +92,10 @@ template <bool kStream, class D, class V>
 HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i) {
   const size_t n = hn::Lanes(memory);
   if constexpr (kStream) {
-    write_past_caches(memory, v0, dst, i);
-    write_past_caches(memory, v1, dst, i + n);
-    write_past_caches(memory, v2, dst, i + 2 * n);
-    write_past_caches(memory, v3, dst, i + 3 * n);
+    write_non_temporal(memory, v0, dst, i);
+    write_non_temporal(memory, v1, dst, i + n);
+    write_non_temporal(memory, v2, dst, i + 2 * n);
+    write_non_temporal(memory, v3, dst, i + 3 * n);
   } else {
     write(memory, v0, dst, i);
     write(memory, v1, dst, i + n);
@@ -143,9 +143,9 @@ struct TwoDestinations {
 
  private:
   template <class D, class V>
-  static HWY_INLINE void put_four_to(void* to, bool past_caches, D memory, V v0, V v1, V v2, V v3,
+  static HWY_INLINE void put_four_to(void* to, bool non_temporal, D memory, V v0, V v1, V v2, V v3,
                                      size_t i) {
-    if (past_caches) {
+    if (non_temporal) {
       write_four<true>(memory, v0, v1, v2, v3, to, i);
     } else {
       write_four<false>(memory, v0, v1, v2, v3, to, i);

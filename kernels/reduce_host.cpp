@@ -48,11 +48,11 @@ constexpr size_t kLeastReadByStrings = 32 << 10;
 constexpr size_t kMostReadByStrings = 256 << 10;
 constexpr size_t kMostReadAtLengthByStrings = 64 << 10;
 
-bool to_others(CopyWay way) { return way == CopyWay::kToOthers || way == CopyWay::kToRing; }
+bool to_others(CopyHint hint) { return hint == CopyHint::kToOthers || hint == CopyHint::kToRing; }
 
-bool suits_strings(size_t bytes, CopyWay way) {
-  if (to_others(way)) return bytes >= kLeastStringCopy;
-  const bool at_length = way == CopyWay::kLongFromOthers;
+bool suits_strings(size_t bytes, CopyHint hint) {
+  if (to_others(hint)) return bytes >= kLeastStringCopy;
+  const bool at_length = hint == CopyHint::kLongFromOthers;
   return kLeastReadByStrings <= bytes &&
          bytes <= (at_length ? kMostReadAtLengthByStrings : kMostReadByStrings);
 }
@@ -106,32 +106,32 @@ ReduceKernel reduce_kernel(ReduceOp op, DataType type) { return isas().front().r
 
 ScaleKernel scale_kernel(DataType type) { return isas().front().scale(type); }
 
-void copy_long(void* dst, const void* source, size_t bytes, CopyWay way) {
+void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
   if (bytes == 0) return;  // the pointers may be null
-  if (way == CopyWay::kPastCaches) {
+  if (hint == CopyHint::kNonTemporal) {
     isas().front().stream_copy(dst, source, bytes);
-  } else if (way == CopyWay::kFromMemory) {
+  } else if (hint == CopyHint::kFromMemory) {
     std::memcpy(dst, source, bytes);
-  } else if (suits_strings(bytes, way) && string_copies_pay()) {
+  } else if (suits_strings(bytes, hint) && string_copies_pay()) {
     string_copy(dst, source, bytes);
-  } else if (to_others(way) && bytes < kLeastCopyByVectors) {
+  } else if (to_others(hint) && bytes < kLeastCopyByVectors) {
     std::memcpy(dst, source, bytes);
-  } else if (way == CopyWay::kToRing && bytes < kLeastBackwards) {
+  } else if (hint == CopyHint::kToRing && bytes < kLeastBackwards) {
     isas().front().forward_copy(dst, source, bytes);
   } else {
     copy_by_vectors(dst, source, bytes);
   }
 }
 
-void copy_twice(void* dst, CopyWay way, void* other, CopyWay other_way, const void* source,
+void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, const void* source,
                 size_t bytes) {
-  const bool stream = way == CopyWay::kPastCaches;
-  const bool stream_other = other_way == CopyWay::kPastCaches;
+  const bool stream = hint == CopyHint::kNonTemporal;
+  const bool stream_other = other_hint == CopyHint::kNonTemporal;
   const bool by_strings =
-      !stream && !stream_other && suits_strings(bytes, way) && string_copies_pay();
+      !stream && !stream_other && suits_strings(bytes, hint) && string_copies_pay();
   if (bytes < kLeastLongCopy || by_strings) {
-    copy_bytes(dst, source, bytes, way);
-    copy_bytes(other, source, bytes, other_way);
+    copy_bytes(dst, source, bytes, hint);
+    copy_bytes(other, source, bytes, other_hint);
   } else {
     isas().front().twin_copy(dst, stream, other, stream_other, source, bytes);
   }

@@ -126,7 +126,7 @@ tutti::Choice choose(const Options& options, const tutti::Selector& selector,
   tutti::Choice choice = selector.explain(problem);
   if (options.algorithm.empty()) return choice;
   choice.algorithm = find_algorithm(problem.collective, options.algorithm);
-  choice.rival = choice.with_other_stores = nullptr;
+  choice.other_route = choice.with_other_stores = nullptr;
   choice.origin = "--algorithm";
   choice.note.clear();
   for (const Candidate& candidate : choice.candidates) {
@@ -172,8 +172,9 @@ std::string why(const Candidate& candidate, const tutti::Choice& choice) {
   for (const Candidate& other : choice.candidates) {
     if (other.algorithm != choice.algorithm || other.seconds <= 0) continue;
     const double ratio = candidate.seconds / other.seconds;
-    if (candidate.algorithm == choice.rival) {
-      return fmt::format("rival, predicted to take {:.2f} times as long: calls time both", ratio);
+    if (candidate.algorithm == choice.other_route) {
+      return fmt::format("other arm, predicted to take {:.2f} times as long: calls time both",
+                         ratio);
     }
     if (ratio >= 1) return fmt::format("predicted to take {:.2f} times as long", ratio);
     return fmt::format("predicted to take {:.2f} of the time, but {} decides", ratio,
@@ -262,7 +263,8 @@ std::string headline(const Options& options, const Problem& problem) {
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
          (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
          (options.shared ? " in memory of tutti_alloc" : "") +
-         (problem.domains != nullptr ? fmt::format(" of {} domains", options.domains) : "") +
+         (problem.cache_domains != nullptr ? fmt::format(" of {} domains", options.cache_domains)
+                                           : "") +
          (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
               : fmt::format(" that share {} core{}", cores_of(options),
@@ -286,7 +288,7 @@ void print_text(const Options& options, const Problem& problem, const tutti::Cho
   }
   if (choice.with_other_stores != nullptr) {
     fmt::print("{:<20} {:>13}  timed by calls as well: {} writes the receive buffer {}\n", "", "",
-               choice.with_other_stores->name, way_of_stores(with_other_stores(problem)));
+               choice.with_other_stores->name, kind_of_stores(with_other_stores(problem)));
   }
   if (choice.algorithm->compose == nullptr) {
     return print_steps(build_schedule(*choice.algorithm, problem), problem.rank);
@@ -332,7 +334,7 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"phases", composed ? phases_of(*choice.algorithm, problem) : std::vector<std::string>()}};
   if (choice.with_other_stores != nullptr) {
     report["timed_as_well"] = {{"algorithm", choice.with_other_stores->name},
-                               {"stores", way_of_stores(with_other_stores(problem))}};
+                               {"stores", kind_of_stores(with_other_stores(problem))}};
   }
   if (network != nullptr) {
     report["network"] = {{"message_s", network->message_s},
@@ -368,7 +370,7 @@ void run_explain(const Options& options) {
   advice.rules_path = tuning->path;
   const tutti::Machine& alone = tuning->tuning.machine;
   const tutti::Hosts hosts = divided(options, "--hosts", options.hosts);
-  const tutti::Hosts domains = divided(options, "--domains", options.domains);
+  const tutti::Hosts domains = divided(options, "--domains", options.cache_domains);
   const bool spans = hosts.count() > 1;
   const tutti::NetworkFigures network = network_of(options, *tuning);
   const tutti::Machine machine = spans
@@ -379,7 +381,7 @@ void run_explain(const Options& options) {
   if (!selector.ok()) fail(std::string(selector.status().message()));
   Problem problem = problem_of(options, *environment);
   if (spans) problem.hosts = &hosts;
-  if (!spans && domains.count() > 1) problem.domains = &domains;
+  if (!spans && domains.count() > 1) problem.cache_domains = &domains;
   if (options.shared) problem = shared_problem(options, *selector, problem);
   const tutti::Choice choice = choose(options, *selector, problem);
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
@@ -412,7 +414,7 @@ void add_explain(CLI::App& app) {
   command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command
-      ->add_option("--domains", options->domains,
+      ->add_option("--domains", options->cache_domains,
                    "Last-level caches among which the ranks of a host are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command

@@ -22,7 +22,7 @@ using tutti::Status;
 using tutti::bench::Blocks;
 
 constexpr size_t kContestants = 6;
-constexpr double kHopeless = 4;  // times what the cost model predicts for the best
+constexpr double kTooSlow = 4;   // times what the cost model predicts for the best
 constexpr double kBeaten = 2.5;  // times the best when they are first timed: no more rounds
 constexpr size_t kRounds = 5;
 constexpr size_t kFewRounds = 3;  // if more would take more time than a case has
@@ -42,17 +42,17 @@ Status status_of(tutti_status status) {
 struct Contestant {
   size_t place = 0;
   tutti_comm_t comm = nullptr;
-  std::vector<std::string> hopeful;  // of the last kind of call, the fastest first
+  std::vector<std::string> contenders;  // of the last kind of call, the fastest first
 
   static const char* choose(void* context, const tutti_tuner_query* query) {
     auto& self = *static_cast<Contestant*>(context);
-    self.hopeful.clear();
+    self.contenders.clear();
     for (size_t i = 0; i < query->candidates; ++i) {
-      if (i > 0 && query->seconds[i] > kHopeless * query->seconds[0]) break;
-      self.hopeful.emplace_back(query->algorithms[i]);
+      if (i > 0 && query->seconds[i] > kTooSlow * query->seconds[0]) break;
+      self.contenders.emplace_back(query->algorithms[i]);
     }
-    if (self.hopeful.empty()) return nullptr;
-    return self.hopeful[std::min(self.place, self.hopeful.size() - 1)].c_str();
+    if (self.contenders.empty()) return nullptr;
+    return self.contenders[std::min(self.place, self.contenders.size() - 1)].c_str();
   }
 };
 
@@ -192,9 +192,9 @@ Result<double> Tuner::seconds_left() {
 // Finds out who competes, and about how long a call of each takes.
 Status Tuner::qualify(const Case& current, Race& race) {
   double ignored = 0;
-  contestants_.front().hopeful.clear();
+  contestants_.front().contenders.clear();
   TUTTI_RETURN_IF_ERROR(run_calls(current, 0, 1, ignored));
-  race.names = contestants_.front().hopeful;
+  race.names = contestants_.front().contenders;
   race.names.resize(std::min(race.names.size(), kContestants));
   if (race.names.empty()) {
     return Status::format(Code::kInternal, "no tuner was asked for the algorithm of {}",

@@ -35,12 +35,12 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The same where all see all buffers.
       {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
-  // A slot goes on beyond what calls walk through.
+  // A slot goes on beyond what calls move through.
   limits.push_back({line_each, 4 * line_each, line_each});
   limits.back().whole_slot_bytes = 5 * line_each + 64;
-  if (ranks == 2) {  // what they trade is longer
+  if (ranks == 2) {  // ping-pong slots are longer
     limits.push_back({32 << 10, 1 << 20, 256 << 10});
-    limits.back().traded_bytes = 512 << 10;
+    limits.back().ping_pong_bytes = 512 << 10;
   }
   return limits;
 }
@@ -203,11 +203,11 @@ bool worth_a_proof_in_domains(const Problem& problem) {
 }
 
 // With the same domains, or none, in all problems.
-void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Hosts* domains,
+void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Hosts* cache_domains,
                  ProofTally& tally) {
   std::vector<tutti::Schedule> schedules(static_cast<size_t>(ranks));
   for (std::vector<Problem> problems : verify_cases(algorithm.collective, ranks)) {
-    for (Problem& problem : problems) problem.domains = domains;
+    for (Problem& problem : problems) problem.cache_domains = domains;
     Problem problem = problems.front();
     if (domains != nullptr && !worth_a_proof_in_domains(problem)) continue;
     problem.rank = 0;
@@ -246,7 +246,7 @@ void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Host
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
   if (algorithm.compose != nullptr) return prove_composition(algorithm, ranks, tally);
   prove_cases(algorithm, ranks, nullptr, tally);
-  if (!algorithm.by_domains) return;
+  if (!algorithm.by_cache_domains) return;
   for (const tutti::Hosts& domains : shapes_of(ranks)) {
     if (tally.failures.empty()) prove_cases(algorithm, ranks, &domains, tally);
   }

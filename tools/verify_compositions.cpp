@@ -221,38 +221,38 @@ class Proof {
   // What each gives each other, all of it before any is taken.
   Status exchange(const Group& group, std::span<const Phase* const> phases) {
     struct Parcel {
-      size_t giver;
-      size_t taker;
+      size_t sender;
+      size_t receiver;
       std::vector<Run> runs;
     };
     std::vector<Parcel> parcels;
     const auto kinds = [&](size_t i) {
       return blocks_of(phases[i]->collective, static_cast<int>(i) == phases[i]->root);
     };
-    for (size_t giver = 0; giver < phases.size(); ++giver) {
-      for (size_t taker = 0; taker < phases.size(); ++taker) {
-        const Blocks gives = kinds(giver).send;
-        const Blocks takes = kinds(taker).recv;
+    for (size_t sender = 0; sender < phases.size(); ++sender) {
+      for (size_t receiver = 0; receiver < phases.size(); ++receiver) {
+        const Blocks gives = kinds(sender).send;
+        const Blocks takes = kinds(receiver).recv;
         if (gives == Blocks::kNone || takes == Blocks::kNone) continue;
-        const size_t given_block = gives == Blocks::kPerRank ? taker : 0;
-        const size_t taken_block = takes == Blocks::kPerRank ? giver : 0;
-        const Range given = block(*phases[giver], phases[giver]->layouts.send, given_block);
-        const Range taken = block(*phases[taker], phases[taker]->layouts.recv, taken_block);
+        const size_t given_block = gives == Blocks::kPerRank ? receiver : 0;
+        const size_t taken_block = takes == Blocks::kPerRank ? sender : 0;
+        const Range given = block(*phases[sender], phases[sender]->layouts.send, given_block);
+        const Range taken = block(*phases[receiver], phases[receiver]->layouts.recv, taken_block);
         if (given.bytes != taken.bytes) {
           return Status::format(Code::kInternal, "in a {}, rank {} gives {} B to rank {}, not {}",
-                                collective_name(phases[giver]->collective), group.ranks[giver],
-                                given.bytes, group.ranks[taker], taken.bytes);
+                                collective_name(phases[sender]->collective), group.ranks[sender],
+                                given.bytes, group.ranks[receiver], taken.bytes);
         }
-        parcels.push_back({giver, taker, {}});
+        parcels.push_back({sender, receiver, {}});
         TUTTI_RETURN_IF_ERROR(
-            read(group.ranks[giver], phases[giver]->send, given, parcels.back().runs));
+            read(group.ranks[sender], phases[sender]->send, given, parcels.back().runs));
       }
     }
     for (const Parcel& parcel : parcels) {
-      const Phase& phase = *phases[parcel.taker];
-      const bool apart = kinds(parcel.taker).recv == Blocks::kPerRank;
-      const Range place = block(phase, phase.layouts.recv, apart ? parcel.giver : 0);
-      TUTTI_RETURN_IF_ERROR(write(group.ranks[parcel.taker], phase.recv, place, parcel.runs));
+      const Phase& phase = *phases[parcel.receiver];
+      const bool apart = kinds(parcel.receiver).recv == Blocks::kPerRank;
+      const Range place = block(phase, phase.layouts.recv, apart ? parcel.sender : 0);
+      TUTTI_RETURN_IF_ERROR(write(group.ranks[parcel.receiver], phase.recv, place, parcel.runs));
     }
     return {};
   }

@@ -26,8 +26,8 @@ struct Transfer {
   uint64_t bytes = 0;  // received
   int source = -1;     // of a receive: once a message has met it
   Tag tag = 0;         // of the message received
-  void* internal = nullptr;           // the endpoint's
-  class Endpoint* carrier = nullptr;  // which of several joined ones has it; theirs
+  void* internal = nullptr;         // the endpoint's
+  class Endpoint* owner = nullptr;  // which of several joined ones has it; theirs
 };
 
 // Carries messages between this rank and all others (itself included). Used by one thread at a

@@ -28,11 +28,11 @@ uint64_t JoinedEndpoint::eager_bytes() const {
 void JoinedEndpoint::send(int peer, Tag tag, const void* source, uint64_t bytes,
                           Transfer& transfer) {
   if (is_here(peer)) {
-    transfer.carrier = host_.get();
+    transfer.owner = host_.get();
     host_->send(hosts_.place(peer), tag, source, bytes, transfer);
     watch(peer, true, transfer);
   } else {
-    transfer.carrier = network_.get();
+    transfer.owner = network_.get();
     network_->send(peer, tag, source, bytes, transfer);
   }
   forget_done();
@@ -41,7 +41,7 @@ void JoinedEndpoint::send(int peer, Tag tag, const void* source, uint64_t bytes,
 void JoinedEndpoint::recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes,
                           Transfer& transfer) {
   match::start(transfer);
-  transfer.carrier = nullptr;
+  transfer.owner = nullptr;
   const Held receive{peer, tag, mask, dst, bytes, &transfer};
   if (waits_behind(receive, held_.size()) || !post_held(receive)) held_.push_back(receive);
   forget_done();
@@ -50,11 +50,11 @@ void JoinedEndpoint::recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes
 void JoinedEndpoint::post(const Held& receive) {
   Transfer& transfer = *receive.transfer;
   if (!is_here(receive.source)) {
-    transfer.carrier = network_.get();
+    transfer.owner = network_.get();
     return network_->recv(receive.source, receive.tag, receive.mask, receive.dst, receive.bytes,
                           transfer);
   }
-  transfer.carrier = host_.get();
+  transfer.owner = host_.get();
   host_->recv(hosts_.place(receive.source), receive.tag, receive.mask, receive.dst, receive.bytes,
               transfer);
   watch(receive.source, false, transfer);
@@ -63,15 +63,15 @@ void JoinedEndpoint::post(const Held& receive) {
 bool JoinedEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes,
                                   Transfer& transfer) {
   host_first_ = !host_first_;
-  std::array<Endpoint*, 2> carriers = {host_.get(), network_.get()};
-  if (!host_first_) std::swap(carriers[0], carriers[1]);
-  for (Endpoint* carrier : carriers) {
-    transfer.carrier = carrier;
-    if (!carrier->recv_if_here(tag, mask, dst, bytes, transfer)) continue;
-    if (carrier == host_.get()) watch(transfer.source, false, transfer);
+  std::array<Endpoint*, 2> owners = {host_.get(), network_.get()};
+  if (!host_first_) std::swap(owners[0], owners[1]);
+  for (Endpoint* owner : owners) {
+    transfer.owner = owner;
+    if (!owner->recv_if_here(tag, mask, dst, bytes, transfer)) continue;
+    if (owner == host_.get()) watch(transfer.source, false, transfer);
     return true;
   }
-  transfer.carrier = nullptr;
+  transfer.owner = nullptr;
   return false;
 }
 
@@ -114,7 +114,7 @@ void JoinedEndpoint::cancel(Transfer& transfer) {
   if (transfer.done) return;
   std::erase_if(held_, [&](const Held& receive) { return receive.transfer == &transfer; });
   std::erase_if(local_, [&](const Local& local) { return local.transfer == &transfer; });
-  if (transfer.carrier != nullptr) transfer.carrier->cancel(transfer);
+  if (transfer.owner != nullptr) transfer.owner->cancel(transfer);
   forget_done();
 }
 
@@ -160,7 +160,7 @@ bool JoinedEndpoint::end_for_leavers() {
   for (const Local& local : ended) {
     Transfer& transfer = *local.transfer;
     cancel(transfer);
-    transfer.carrier = network_.get();
+    transfer.owner = network_.get();
     if (local.sends) {
       network_->send(local.peer, 0, nullptr, 0, transfer);
     } else {

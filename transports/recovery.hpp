@@ -32,10 +32,10 @@ struct alignas(2 * kCacheLine) RegroupSign {
   uint32_t bytes[2];            // of its part in even and odd rounds
   std::byte part[2][kMaxBytes];
 };
-// The decision of each round. `decider` is the round in the high half, 1 + the rank that decides in
-// the low one.
+// The decision of each round. `coordinator` is the round in the high half, 1 + the rank that
+// decides in the low one.
 struct alignas(2 * kCacheLine) RegroupDecision {
-  std::atomic<uint64_t> decider;
+  std::atomic<uint64_t> coordinator;
   std::atomic<uint32_t> round;  // the last that was decided
 };
 struct RegroupBoard {

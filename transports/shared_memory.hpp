@@ -55,7 +55,7 @@ struct alignas(kCacheLine) RecordLine {
 struct WindowSizes {
   uint64_t slot_bytes = 0;  // of each slot
   uint64_t window_bytes = 0;
-  uint64_t traded_bytes = 0;  // of the traded slot, if that is more
+  uint64_t ping_pong_bytes = 0;  // of the ping-pong slot, if that is more
 };
 
 // One lane's shared memory: every rank's lines and staging, at addresses of this process.
@@ -68,7 +68,7 @@ class Window {
     Departure* departure;
     // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];
-    std::byte* traded;  // a slot that another rank writes when its turn has come
+    std::byte* ping_pong;  // a slot that another rank writes when its turn has come
     std::byte* staging;
   };
   // Always the same ones.
@@ -83,8 +83,8 @@ class Window {
   virtual Status reserve_staging() { return {}; }
   // The same for the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
-  // The same for the traded slots of all ranks, which it maps first.
-  virtual Status reserve_traded(uint64_t /*bytes*/) { return {}; }
+  // The same for the ping-pong slots of all ranks, which it maps first.
+  virtual Status reserve_ping_pong(uint64_t /*bytes*/) { return {}; }
   // Whether an address of the process of `rank` (this one included) is in memory that it got from
   // SharedMemory::allocate(). All ranks come to the same answer; and if it is yes for some
   // address of each of them, all can view() all of these.
@@ -98,11 +98,11 @@ class Window {
   // Copies from an address of the process of `rank`; only if SharedMemory::can_pull().
   virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   // For what pull() could not copy: asks `rank` for it, to be called again, with the same
-  // arguments, until it returns true. Needs `rank` to call hand_over() meanwhile. One such copy at
-  // a time.
+  // arguments, until it returns true. Needs `rank` to call serve_fallback_copy() meanwhile. One
+  // such copy at a time.
   virtual Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   // Gives peers what they ask for, anything that this process can read; returns whether any did.
-  virtual bool hand_over() = 0;
+  virtual bool serve_fallback_copy() = 0;
   virtual ~Window() = default;
 };
 

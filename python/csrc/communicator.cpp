@@ -155,9 +155,9 @@ void Communicator::abort(const std::string& reason) {
   if (handle_ != nullptr) tutti_comm_abort(handle_, reason.c_str());
 }
 
-void Communicator::close(Milliseconds patience) {
+void Communicator::close(Milliseconds grace) {
   if (!owner_.here()) return;
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + grace;
   bool calm = true;
   for (const auto& work : snapshot()) {
     const auto left = std::chrono::duration_cast<Milliseconds>(deadline - Clock::now());
@@ -239,14 +239,14 @@ void Communicator::release_memory() {
     tutti_comm_destroy(std::exchange(leftover_, nullptr));
 }
 
-void Communicator::close_all(Milliseconds patience) {
+void Communicator::close_all(Milliseconds grace) {
   std::vector<std::weak_ptr<Communicator>> all;
   {
     std::lock_guard guard(registry().mutex);
     all.swap(registry().all);
   }
   for (const auto& entry : all) {
-    if (const auto communicator = entry.lock()) communicator->close(patience);
+    if (const auto communicator = entry.lock()) communicator->close(grace);
   }
 }
 

@@ -109,11 +109,11 @@ class Communicator {
 
   // Ends every call in progress or to come, on all ranks, with an error. Any thread; at once.
   void abort(const std::string& reason);
-  // Lets the outstanding works end within `patience`, aborts those that do not, and frees the
+  // Lets the outstanding works end within `grace`, aborts those that do not, and frees the
   // communicator. The second call does nothing.
-  void close(Milliseconds patience);
+  void close(Milliseconds grace);
   // The same for every communicator of the process.
-  static void close_all(Milliseconds patience);
+  static void close_all(Milliseconds grace);
   // In the child, after a fork.
   static void forget_all();
 

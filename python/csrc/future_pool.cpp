@@ -55,11 +55,11 @@ void FuturePool::run() {
   ended_.notify_all();
 }
 
-void FuturePool::stop(std::chrono::milliseconds patience) {
+void FuturePool::stop(std::chrono::milliseconds grace) {
   std::unique_lock lock(mutex_);
   stopping_ = true;
   posted_.notify_all();
-  ended_.wait_for(lock, patience, [this] { return threads_ == 0; });
+  ended_.wait_for(lock, grace, [this] { return threads_ == 0; });
   stopping_ = false;
 }
 

@@ -26,8 +26,8 @@ class FuturePool {
   void post(Task task);
   // Runs what was posted and ends the threads; for the exit of the interpreter, after which a
   // thread that needs Python would bring the process down. Waits for callbacks no longer than
-  // `patience`. What is posted later starts threads again.
-  void stop(std::chrono::milliseconds patience);
+  // `grace`. What is posted later starts threads again.
+  void stop(std::chrono::milliseconds grace);
 
  private:
   static FuturePool*& now();

@@ -34,10 +34,10 @@ c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::
 }
 
 // For the exit of the interpreter: after this nothing of ours needs Python.
-void stop(Milliseconds patience) {
+void stop(Milliseconds grace) {
   tutti_torch::FlightRecorder::stop();
-  tutti_torch::Communicator::close_all(patience);
-  tutti_torch::FuturePool::instance().stop(patience);
+  tutti_torch::Communicator::close_all(grace);
+  tutti_torch::FuturePool::instance().stop(grace);
 }
 
 void forked_child() {
@@ -69,7 +69,7 @@ PYBIND11_MODULE(_C, module) {
         }
         return py::bytes(shared);
       });
-  module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("patience"));
+  module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("grace"));
   module.def("dump_flight_recorder", &tutti_torch::FlightRecorder::dump,
              py::call_guard<py::gil_scoped_release>());
   // Waits for the turn of a thread that may need the interpreter.

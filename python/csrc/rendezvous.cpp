@@ -34,21 +34,21 @@ Bytes look(c10d::Store& store, const std::string& name) {
 }
 
 // How long to look, and who says that it is in vain.
-struct Patience {
+struct Limits {
   std::chrono::milliseconds timeout;
   tutti_comm_t parent;  // may be null
 };
 
 // Calls `done` with growing pauses until it returns true; false when the time is over.
 template <typename Done>
-bool look_until(Patience patience, Done&& done) {
-  const auto deadline = Clock::now() + patience.timeout;
+bool look_until(Limits limits, Done&& done) {
+  const auto deadline = Clock::now() + limits.timeout;
   auto pause = std::chrono::microseconds(200);
   while (!done()) {
     if (Clock::now() >= deadline) return false;
     if (interrupted()) raise_interrupt();
-    if (patience.parent != nullptr) {
-      check(tutti_comm_state(patience.parent), "ccl: making the process group");
+    if (limits.parent != nullptr) {
+      check(tutti_comm_state(limits.parent), "ccl: making the process group");
     }
     std::this_thread::sleep_for(pause);
     pause = std::min<std::chrono::microseconds>(pause * 2, std::chrono::milliseconds(10));
@@ -78,13 +78,13 @@ bool serve(c10d::Store& store, Guest& guest, const Bytes& token, const tutti_uni
   return true;
 }
 
-tutti_unique_id host(c10d::Store& store, int size, Patience patience) {
+tutti_unique_id host(c10d::Store& store, int size, Limits limits) {
   tutti_unique_id id;
   check(tutti_get_unique_id(&id), "ccl: making a unique id");
   const Bytes token = random_bytes();
   std::vector<Guest> guests;
   for (int rank = 1; rank < size; ++rank) guests.push_back({rank, {}});
-  const bool all = look_until(patience, [&] {
+  const bool all = look_until(limits, [&] {
     std::erase_if(guests, [&](Guest& guest) { return serve(store, guest, token, id); });
     return guests.empty();
   });
@@ -93,17 +93,17 @@ tutti_unique_id host(c10d::Store& store, int size, Patience patience) {
     for (const Guest& guest : guests) missing = c10::str(missing, " ", guest.rank);
     C10_THROW_ERROR(DistBackendError,
                     c10::str("ccl: of ", size, " ranks these did not come to the store within ",
-                             patience.timeout.count(), " ms:", missing));
+                             limits.timeout.count(), " ms:", missing));
   }
   return id;
 }
 
-tutti_unique_id visit(c10d::Store& store, int rank, Patience patience) {
+tutti_unique_id visit(c10d::Store& store, int rank, Limits limits) {
   tutti_unique_id id;
   const Bytes nonce = random_bytes();
   Bytes answer;
   store.set(key("hello", rank), nonce);
-  const bool found = look_until(patience, [&] {
+  const bool found = look_until(limits, [&] {
     answer = look(store, key("id", rank));
     return answer.size() == 2 * nonce.size() + sizeof(id.bytes) &&
            std::equal(nonce.begin(), nonce.end(), answer.begin());
@@ -111,7 +111,7 @@ tutti_unique_id visit(c10d::Store& store, int rank, Patience patience) {
   if (!found) {
     C10_THROW_ERROR(DistBackendError, c10::str("ccl: rank ", rank,
                                                " found no answer from rank 0 in the store within ",
-                                               patience.timeout.count(), " ms"));
+                                               limits.timeout.count(), " ms"));
   }
   const auto token = answer.begin() + static_cast<std::ptrdiff_t>(nonce.size());
   const auto text = token + static_cast<std::ptrdiff_t>(nonce.size());
@@ -124,8 +124,8 @@ tutti_unique_id visit(c10d::Store& store, int rank, Patience patience) {
 
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
                             std::chrono::milliseconds timeout, tutti_comm_t parent) {
-  const Patience patience{timeout, parent};
-  return rank == 0 ? host(store, size, patience) : visit(store, rank, patience);
+  const Limits limits{timeout, parent};
+  return rank == 0 ? host(store, size, limits) : visit(store, rank, limits);
 }
 
 }  // namespace tutti_torch

@@ -78,12 +78,12 @@ void Streams::abort(const std::string& reason) {
   for_each([&](Communicator& communicator) { communicator.abort(reason); });
 }
 
-void Streams::close(Milliseconds patience) {
+void Streams::close(Milliseconds grace) {
   {
     std::lock_guard guard(mutex_);
     closed_ = true;
   }
-  for_each([&](Communicator& communicator) { communicator.close(patience); });
+  for_each([&](Communicator& communicator) { communicator.close(grace); });
 }
 
 }  // namespace tutti_torch

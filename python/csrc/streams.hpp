@@ -57,7 +57,7 @@ class Streams {
   void set_default_timeout(Milliseconds timeout);
   void abort(const std::string& reason);
   // Closes all communicators; none is made any more.
-  void close(Milliseconds patience);
+  void close(Milliseconds grace);
 
  private:
   struct Slot {

@@ -150,7 +150,7 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
     if (!runtime.ok()) return runtime.status();
     auto resolved = resolve_config(config, (*runtime)->environment());
     if (!resolved.ok()) return resolved.status().with_context("tutti_comm_split");
-    TUTTI_RETURN_IF_ERROR(make_way(comm));
+    TUTTI_RETURN_IF_ERROR(end_views(comm));
     return hand_out(comm->inside->split(color, key, *resolved), result);
   });
 }
@@ -166,7 +166,7 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
     if (!runtime.ok()) return runtime.status();
     auto resolved = resolve_config(config, (*runtime)->environment());
     if (!resolved.ok()) return resolved.status().with_context("tutti_comm_shrink");
-    TUTTI_RETURN_IF_ERROR(make_way(comm));
+    TUTTI_RETURN_IF_ERROR(end_views(comm));
     return hand_out(comm->inside->shrink(*resolved), result);
   });
 }

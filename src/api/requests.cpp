@@ -89,7 +89,7 @@ tutti_status tutti_request_start(tutti_request_t request) {
       return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
     }
     if (may_take_detour()) [[unlikely]]
-      TUTTI_RETURN_IF_ERROR(make_way(*request));
+      TUTTI_RETURN_IF_ERROR(end_views(*request));
     TUTTI_RETURN_IF_ERROR(request->inside->start(StartedFor::kWorkers));
     request->started = true;
     return {};

@@ -95,7 +95,7 @@ Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti
                   arguments.sends ? nullptr : info);
   }
   if (comm->stage == nullptr) {
-    TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
+    TUTTI_RETURN_IF_ERROR(end_message_views(comm));
     return comm->inside->messages().run(arguments, info);
   }
   StagedMessage staged(*comm->queue, comm->stage.get(), arguments);
@@ -112,7 +112,7 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
     return run_by_detour(comm, received.arguments, received.info);
   }
   if (comm->stage == nullptr) {
-    TUTTI_RETURN_IF_ERROR(make_way_for_messages(comm));
+    TUTTI_RETURN_IF_ERROR(end_message_views(comm));
     comm->inside->messages().run(both);
     return (sent.status().ok() ? received : sent).status();
   }
@@ -145,17 +145,17 @@ void make_staged(tutti_request& request, const MessageArguments& arguments) {
   }
 }
 
-Status make_way(tutti_comm_t comm) {
+Status end_views(tutti_comm_t comm) {
   return comm->queue == nullptr ? Status() : comm->queue->drain();
 }
 
-Status make_way(const tutti_request& request) {
-  if (std::holds_alternative<Operation>(request.what)) return make_way(request.comm);
-  if (std::holds_alternative<Message>(request.what)) return make_way_for_messages(request.comm);
+Status end_views(const tutti_request& request) {
+  if (std::holds_alternative<Operation>(request.what)) return end_views(request.comm);
+  if (std::holds_alternative<Message>(request.what)) return end_message_views(request.comm);
   return {};
 }
 
-Status make_way_for_messages(tutti_comm_t comm) {
+Status end_message_views(tutti_comm_t comm) {
   return comm->queue == nullptr ? Status() : comm->queue->flush_sends();
 }
 

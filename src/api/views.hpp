@@ -21,11 +21,11 @@ void make_staged(tutti_request& request, Call call);
 void make_staged(tutti_request& request, const MessageArguments& arguments);
 
 // Before the communicator itself is used: ends what is under way on its views.
-Status make_way(tutti_comm_t comm);
+Status end_views(tutti_comm_t comm);
 // Before a persistent request, which may have been made when there were no views, is started.
-Status make_way(const tutti_request& request);
+Status end_views(const tutti_request& request);
 // Before a message on the communicator itself: sends on its views come first.
-Status make_way_for_messages(tutti_comm_t comm);
+Status end_message_views(tutti_comm_t comm);
 
 // Ends a view, of which nothing may be used any more.
 Status close_view(tutti_comm& view);

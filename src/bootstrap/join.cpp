@@ -35,7 +35,7 @@ class Member final : public Exchange {
         rank_(rank),
         ranks_(ranks),
         deadline_ms_(deadline_ms),
-        proof_by_ms_(std::min(patience(), now_ms() + kProofMs)) {}
+        proof_by_ms_(std::min(deadline_with_grace(), now_ms() + kProofMs)) {}
   ~Member() override {
     // The service tells a rank that leaves from one that died by this; no answer, no wait.
     if (!socket_.open() || !session_.established()) return;
@@ -60,7 +60,7 @@ class Member final : public Exchange {
   Status receive(FrameKind kind, Frame& frame);
   Status more();
   [[nodiscard]] Status refused() const;
-  [[nodiscard]] int64_t patience() const {
+  [[nodiscard]] int64_t deadline_with_grace() const {
     return deadline_ms_ > kNever - kGraceMs ? kNever : deadline_ms_ + kGraceMs;
   }
 
@@ -145,7 +145,7 @@ Status Member::send() {
       out.clear();  // the service's last frame says why
     } else if (errno != EAGAIN && errno != EINTR) {
       return Status::system(errno, "writing to the service at which ranks meet");
-    } else if (!wait_for(socket_.get(), POLLOUT, patience())) {
+    } else if (!wait_for(socket_.get(), POLLOUT, deadline_with_grace())) {
       return {Code::kTimeout, "the service at which ranks meet takes nothing"};
     }
   }
@@ -166,7 +166,7 @@ Status Member::receive(FrameKind kind, Frame& frame) {
 // Reads what the next frame lacks and no more, so that what comes after the last one that is
 // expected here stays in the socket.
 Status Member::more() {
-  const int64_t until_ms = session_.established() ? patience() : proof_by_ms_;
+  const int64_t until_ms = session_.established() ? deadline_with_grace() : proof_by_ms_;
   std::byte buffer[16 << 10];
   for (;;) {
     const ssize_t got = recv(socket_.get(), buffer, std::min(sizeof buffer, session_.wants()), 0);
@@ -247,11 +247,11 @@ std::string perhaps_other_users(const UniqueId& id) {
 }
 
 // Retries while nobody listens, ever more seldom.
-Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
+Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
   const int64_t start = now_ms();
   Fd socket;
   for (int64_t pause_ms = 1;; pause_ms = std::min<int64_t>(2 * pause_ms, 50)) {
-    int error = way == Way::kAny ? connect_here(id, socket) : ECONNREFUSED;
+    int error = via == Via::kAny ? connect_here(id, socket) : ECONNREFUSED;
     if (error == 0) return socket;
     const bool later = error == ECONNREFUSED || error == EAGAIN || error == EINTR;
     if (!later && !(id.address.known() && (error == kOtherUser || refuses_unix_sockets(error)))) {
@@ -279,9 +279,9 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Way way) {
 }  // namespace bootstrap
 
 Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, int64_t deadline_ms,
-                                       Way way) {
+                                       Via via) {
   for (;;) {
-    auto socket = bootstrap::connect_service(id, deadline_ms, way);
+    auto socket = bootstrap::connect_service(id, deadline_ms, via);
     if (!socket.ok()) return socket.status();
     const bool by_network = remote_address(socket->get()).known();
     auto member =

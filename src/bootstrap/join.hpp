@@ -12,13 +12,13 @@
 namespace tutti {
 
 // How to get to the service. A rank of its host and user takes the abstract socket, any other TCP.
-enum class Way : uint8_t { kAny, kNetwork };
+enum class Via : uint8_t { kAny, kNetwork };
 
 // Meets the other ranks at the service of `id`, which need not be up yet. Returns when all have
 // arrived, or with an error that names what is wrong: ranks missing at the deadline, present twice,
 // out of range, or of another opinion on how many there are. The exchange obeys the same deadline.
 Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, int64_t deadline_ms,
-                                       Way way = Way::kAny);
+                                       Via via = Via::kAny);
 
 // For a communicator of one rank, which has nobody to meet.
 std::unique_ptr<Exchange> exchange_alone();

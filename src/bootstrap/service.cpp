@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kMaxStrangers = 256;
 // What one of them from the network may use of that time while others wait: enough for those that
 // are what they should be, so that no number of silent ones can keep these out.
-constexpr int64_t kPatienceMs = 300;
+constexpr int64_t kEvictAfterMs = 300;
 
 // The meeting's sockets.
 class Service {
@@ -78,7 +78,7 @@ size_t Service::strangers(bool network) {
 // the first of those there.
 bool Service::has_room(bool network) {
   if (strangers(network) < kMaxStrangers) return true;
-  return network && now_ms() - first_from_network().since_ms >= kPatienceMs;
+  return network && now_ms() - first_from_network().since_ms >= kEvictAfterMs;
 }
 
 Client& Service::first_from_network() {
@@ -93,7 +93,7 @@ void Service::wait_and_serve() {
   int64_t next_ms = meeting_.next_deadline_ms();
   // Beyond the limit new clients stay in the system's queue until the present ones have spoken.
   const bool room = has_room(true);
-  if (!room) next_ms = std::min(next_ms, now_ms() + kPatienceMs);
+  if (!room) next_ms = std::min(next_ms, now_ms() + kEvictAfterMs);
   polled.push_back({has_room(false) ? local_.get() : -1, POLLIN, 0});
   polled.push_back({room ? network_.get() : -1, POLLIN, 0});
   for (const Client& client : clients) {

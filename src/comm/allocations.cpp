@@ -26,7 +26,7 @@ Status no_memory(size_t bytes) {
 Result<void*> map(size_t bytes) {
   std::byte* const memory = map_aligned(bytes, PROT_READ | PROT_WRITE);
   if (memory == nullptr) return no_memory(bytes);
-  madvise(memory, bytes, MADV_HUGEPAGE);  // a wish; small pages do too
+  madvise(memory, bytes, MADV_HUGEPAGE);  // a hint; small pages do too
   if (populate(memory, bytes)) return static_cast<void*>(memory);
   munmap(memory, bytes);
   return no_memory(bytes);

@@ -152,7 +152,7 @@ Status Communicator::connect(Exchange& exchange) {
       .global_ranks = config_.global_ranks,
       .shared = {.sizes = {.slot_bytes = slot_bytes_for(environment, most_ranks),
                            .window_bytes = environment.window_bytes,
-                           .traded_bytes = traded_bytes_for(environment, most_ranks)},
+                           .ping_pong_bytes = ping_pong_bytes_for(environment, most_ranks)},
                  .pulls = pulls_for(environment),
                  .staging = environment.staging,
                  .oversubscribed = oversubscribed},
@@ -171,7 +171,8 @@ Status Communicator::connect(Exchange& exchange) {
       connection_.transport->open_endpoint((*workers)->size());
   if (!endpoint.ok()) return endpoint.status();
   messages_endpoint_ = *std::move(endpoint);
-  TUTTI_RETURN_IF_ERROR(learn_network(exchange, *tuning, patience_for(local_ranks, agreed->cores),
+  TUTTI_RETURN_IF_ERROR(learn_network(exchange, *tuning,
+                                      spin_budget_for(local_ranks, agreed->cores),
                                       transport_config.deadline_ms));
   const ChoiceSettings choice{.environment = environment,
                               .strict = config_.strict,
@@ -181,7 +182,7 @@ Status Communicator::connect(Exchange& exchange) {
                               .local_ranks = local_ranks,
                               .cores = agreed->cores,
                               .oversubscribed = oversubscribed,
-                              .domains = agreed->domains,
+                              .cache_domains = agreed->cache_domains,
                               .name = config_.name};
   TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
   return watch_peers(exchange);
@@ -190,7 +191,7 @@ Status Communicator::connect(Exchange& exchange) {
 // The first that there is of: what a tuning file says, what is known already, what is measured now,
 // over the endpoint of the users' messages, which nobody uses yet; else the defaults.
 Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning,
-                                   const Patience& patience, int64_t deadline_ms) {
+                                   const SpinBudget& budget, int64_t deadline_ms) {
   if (connection_.joined == nullptr) {
     network_.reset();
     return {};
@@ -200,12 +201,12 @@ Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning
     network_ = tuning.tuning.network;
     network_->origin = "tuning file " + tuning.path;
   } else if (!network_ && runtime_->environment().measure_network) {
-    const Patience polls = polling(patience);
+    const SpinBudget polls = polling(budget);
     // Half of the time that is left: the rest is there to tell how it went.
     const Waiter waiter{
         .bell = connection_.transport->bell(rank_),
         .sleepers = connection_.transport->sleepers(),
-        .patience = &polls,
+        .budget = &polls,
         .deadline_ms = deadline_ms == kNever ? kNever : begun + (deadline_ms - begun) / 2,
         .polls = true};
     auto measured =
@@ -240,16 +241,16 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   settings.ranks = ranks_;
   lanes_->describe(settings);
   settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
-  settings.caller_patience = patience_for(choice.local_ranks, choice.cores);
-  settings.worker_patience = patience_for(choice.local_ranks * (1 + workers.size()), choice.cores);
-  settings.worker_patience.sleeps_if_crowded = !settings.polls;
+  settings.caller_budget = spin_budget_for(choice.local_ranks, choice.cores);
+  settings.worker_budget = spin_budget_for(choice.local_ranks * (1 + workers.size()), choice.cores);
+  settings.worker_budget.sleeps_if_oversubscribed = !settings.polls;
   if (settings.polls) {
-    settings.caller_patience = polling(settings.caller_patience);
-    settings.worker_patience = polling(settings.worker_patience);
+    settings.caller_budget = polling(settings.caller_budget);
+    settings.worker_budget = polling(settings.worker_budget);
   }
   if (const int64_t spins = choice.environment.spin_count; spins >= 0) {
-    settings.caller_patience.spins = static_cast<uint32_t>(spins);
-    settings.worker_patience.spins = static_cast<uint32_t>(spins);
+    settings.caller_budget.spins = static_cast<uint32_t>(spins);
+    settings.worker_budget.spins = static_cast<uint32_t>(spins);
   }
   if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
   settings.lateness = {.rank = rank_,
@@ -257,15 +258,15 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
                        .transport = connection_.transport.get(),
                        .warn_after_ms = choice.environment.warn_after_ms,
                        .communicator = config_.name};
-  settings.caller_patience.spread = spread_.get();
-  settings.worker_patience.spread = spread_.get();
+  settings.caller_budget.spread = spread_.get();
+  settings.worker_budget.spread = spread_.get();
   Transport& transport = *connection_.transport;
   executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
                                          *health_, workers);
   executor_->set_timeout(config_.timeout_ms);
   messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
-                                         *executor_, workers, settings.caller_patience,
-                                         settings.worker_patience, settings.lateness);
+                                         *executor_, workers, settings.caller_budget,
+                                         settings.worker_budget, settings.lateness);
   return {};
 }
 

@@ -71,7 +71,7 @@ class Communicator {
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
   Status connect(Exchange& exchange);
-  Status learn_network(Exchange& exchange, const FoundTuning& tuning, const Patience& patience,
+  Status learn_network(Exchange& exchange, const FoundTuning& tuning, const SpinBudget& budget,
                        int64_t deadline_ms);
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);

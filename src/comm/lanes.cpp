@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "comm/announce.hpp"
-#include "core/domain.hpp"
+#include "core/cache_domain.hpp"
 
 namespace tutti {
 namespace {
@@ -37,10 +37,11 @@ Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
 }
 
 // None if there is one, or the domain of some rank is not known.
-std::optional<Hosts> domains_among(const std::vector<int>& domain_of, std::vector<int> ranks) {
+std::optional<Hosts> cache_domains_among(const std::vector<int>& cache_domain_of,
+                                         std::vector<int> ranks) {
   for (int& rank : ranks) {
-    rank = domain_of[static_cast<size_t>(rank)];
-    if (rank == kNoDomain) return std::nullopt;
+    rank = cache_domain_of[static_cast<size_t>(rank)];
+    if (rank == kNoCacheDomain) return std::nullopt;
   }
   Hosts domains = Hosts::of(ranks);
   if (domains.count() == 1) return std::nullopt;
@@ -73,7 +74,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   std::vector<int> here(static_cast<size_t>(ranks_));
   std::iota(here.begin(), here.end(), 0);
   if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
-  domains_ = domains_among(choice.domains, std::move(here));
+  cache_domains_ = cache_domains_among(choice.cache_domains, std::move(here));
   can_view_ = memory.can_view();
   oversubscribed_ = choice.oversubscribed;
   staging_ = choice.environment.staging;
@@ -123,7 +124,7 @@ Status Lanes::open(int count) {
         .limits = limits_,
         .can_view = can_view_,
         .choose = &choose_in_[static_cast<size_t>(Scope::kHost)],
-        .domains = domains_ ? &*domains_ : nullptr};
+        .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr};
     contexts_[static_cast<size_t>(Scope::kColumn)] = {
         .rank = hosts.host(rank_),
         .ranks = hosts.count(),
@@ -176,7 +177,7 @@ void Lanes::describe(ExecutorSettings& settings) const {
   if (connection_.joined == nullptr) {
     settings.limits = limits_;
     settings.can_view = can_view_;
-    settings.domains = domains_ ? &*domains_ : nullptr;
+    settings.cache_domains = cache_domains_ ? &*cache_domains_ : nullptr;
     return;
   }
   settings.polls = true;

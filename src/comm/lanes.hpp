@@ -24,9 +24,9 @@ struct ChoiceSettings {
   const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
   int local_ranks;
   int cores;
-  bool oversubscribed;              // the ranks of this host are more than its cores
-  const std::vector<int>& domains;  // by rank
-  const std::string& name;          // of the communicator
+  bool oversubscribed;                    // the ranks of this host are more than its cores
+  const std::vector<int>& cache_domains;  // by rank
+  const std::string& name;                // of the communicator
 };
 
 class Lanes {
@@ -52,8 +52,8 @@ class Lanes {
   Connection& connection_;
   const int rank_;
   const int ranks_;
-  Limits limits_;                 // of the ranks of a host
-  std::optional<Hosts> domains_;  // of these, if there are several
+  Limits limits_;                       // of the ranks of a host
+  std::optional<Hosts> cache_domains_;  // of these, if there are several
   bool can_view_ = false;
   bool oversubscribed_ = false;  // ChoiceSettings::oversubscribed
   Staging staging_ = Staging::kAuto;

@@ -84,15 +84,15 @@ void Message::hasten() { messages_.hasten(); }
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
-                   const Patience& caller_patience, const Patience& worker_patience,
+                   const SpinBudget& caller_budget, const SpinBudget& worker_budget,
                    const LatenessSettings& lateness)
-    : Attended(workers),
+    : HelpedProgress(workers),
       rank_(rank),
       transport_(transport),
       health_(health),
       executor_(executor),
-      caller_patience_(caller_patience),
-      worker_patience_(worker_patience),
+      caller_budget_(caller_budget),
+      worker_budget_(worker_budget),
       lateness_(lateness),
       notes_(transport.notes(rank, 0)),
       endpoint_(std::move(endpoint)) {}
@@ -120,7 +120,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
     for (BlockingMessage& message : messages) post(message.arguments, message.transfer);
     others = advance(pending, 0);
     // What comes at once is not waited for: 0.02 us less with the lock taken but once.
-    const uint32_t polls = std::min(caller_patience_.spins, kPollsAtOnce);
+    const uint32_t polls = std::min(caller_budget_.spins, kPollsAtOnce);
     for (uint32_t i = 0; i < polls && !pending.empty(); ++i) others |= advance(pending, 0);
   }
   if (others) wake_this_rank();
@@ -136,7 +136,7 @@ void Messages::wait_here(std::span<BlockingMessage> pending) {
   // Of those that are pending, the first.
   const AwaitingMessage message(pending.front().arguments, transport_);
   LastingMessage lasting(notes_, lateness_, message);
-  Waiter waiter = this->waiter(caller_patience_);
+  Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
@@ -357,22 +357,22 @@ void Messages::end(Message& message) {
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
 
-void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_patience_); }
+void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_budget_); }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
-  if (message.done() || ends_soon(message, caller_patience_)) return message.status();
+  if (message.done() || ends_soon(message, caller_budget_)) return message.status();
   const AwaitingMessage awaiting(message.arguments_, transport_);
   LastingMessage lasting(notes_, lateness_, awaiting);
-  Waiter waiter = this->waiter(caller_patience_);
+  Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;
   waiter.timeout_ms = timeout_ms;
-  const WaitEnd end = attend(message, waiter);
+  const WaitEnd end = help_until_done(message, waiter);
   if (end == WaitEnd::kReady) return message.status();
   if (end == WaitEnd::kInterrupted) {
     health_.interrupt(describe(message.arguments_, transport_));
     waiter.timeout_ms = kNever;
     waiter.uninterrupted = true;
-    (void)attend(message, waiter);
+    (void)help_until_done(message, waiter);
     return message.status().ok() ? health_.cause() : message.status();
   }
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
@@ -380,7 +380,7 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
 }
 
 Status Messages::drain() {
-  Waiter waiter = this->waiter(caller_patience_);
+  Waiter waiter = this->waiter(caller_budget_);
   waiter.timeout_ms = executor_.timeout_ms();
   const auto nothing_left = [&] {
     help();
@@ -403,10 +403,10 @@ bool Messages::has_work(int worker) const {
 }
 
 // No stop flags: poll_locked() looks at them, and ends every message when they are set.
-Waiter Messages::waiter(const Patience& patience) const {
+Waiter Messages::waiter(const SpinBudget& budget) const {
   return {.bell = transport_.bell(rank_),
           .sleepers = transport_.sleepers(),
-          .patience = &patience,
+          .budget = &budget,
           .polls = !endpoint_->rings()};
 }
 

@@ -11,9 +11,9 @@
 #include "comm/message_wait.hpp"
 #include "core/brief_lock.hpp"
 #include "core/types.hpp"
-#include "exec/attended.hpp"
 #include "exec/completion.hpp"
 #include "exec/executor.hpp"
+#include "exec/helped_progress.hpp"
 
 namespace tutti {
 
@@ -66,12 +66,12 @@ class Message : public Completion {
   tutti_recv_info received_{};
 };
 
-class Messages : public Attended {
+class Messages : public HelpedProgress {
  public:
   // All references outlive it.
   Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint, Health& health,
-           Executor& executor, WorkerPool& workers, const Patience& caller_patience,
-           const Patience& worker_patience, const LatenessSettings& lateness);
+           Executor& executor, WorkerPool& workers, const SpinBudget& caller_budget,
+           const SpinBudget& worker_budget, const LatenessSettings& lateness);
   ~Messages() override;
 
   // All calls may come from any thread. Blocking, until all of `messages` have ended, each with its
@@ -91,9 +91,9 @@ class Messages : public Attended {
   void leave();
 
   bool drive(int worker) override;
-  [[nodiscard]] Waiter waiter() const override { return waiter(worker_patience_); }
+  [[nodiscard]] Waiter waiter() const override { return waiter(worker_budget_); }
   // For a thread that pushes messages and collectives itself, which end when the communicator does.
-  [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_patience_); }
+  [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_budget_); }
 
  private:
   void run_here(std::span<BlockingMessage> messages);
@@ -117,14 +117,14 @@ class Messages : public Attended {
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
   void wake_this_rank();
-  [[nodiscard]] Waiter waiter(const Patience& patience) const;
+  [[nodiscard]] Waiter waiter(const SpinBudget& budget) const;
 
   const int rank_;
   Transport& transport_;
   Health& health_;
   Executor& executor_;
-  const Patience caller_patience_;
-  const Patience worker_patience_;
+  const SpinBudget caller_budget_;
+  const SpinBudget worker_budget_;
   const LatenessSettings lateness_;
   MessageNotes notes_;
   BriefLock lock_;

@@ -72,10 +72,10 @@ std::vector<size_t> MemoryRegroup::awaited(uint32_t round) const {
 
 // Makes this rank the one that decides, if nobody else who lives is.
 bool MemoryRegroup::may_decide(uint32_t round) const {
-  uint64_t seen = board_.decision->decider.load(std::memory_order_acquire);
+  uint64_t seen = board_.decision->coordinator.load(std::memory_order_acquire);
   if (seen >> 32 == round && !is_gone((seen & UINT32_MAX) - 1)) return false;
   const uint64_t own = uint64_t{round} << 32 | static_cast<uint64_t>(rank_ + 1);
-  return seen >> 32 <= round && board_.decision->decider.compare_exchange_strong(seen, own);
+  return seen >> 32 <= round && board_.decision->coordinator.compare_exchange_strong(seen, own);
 }
 
 void MemoryRegroup::decide(uint32_t round) const {

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "comm/connect.hpp"
-#include "core/domain.hpp"
+#include "core/cache_domain.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
 
@@ -136,8 +136,8 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
       exchange.ranks() > 1 ? own_mark(environment, exchange.rank()) : host_mark(environment);
   CPU_ZERO(&mine.cores);
   const std::vector<int> usable = usable_cores();
-  const DomainChoice& domain = environment.domain;
-  mine.domain = domain.automatic ? domain_of(usable) : domain.number;
+  const CacheDomainChoice& domain = environment.cache_domain;
+  mine.domain = domain.automatic ? cache_domain_of(usable) : domain.number;
   for (const int core : usable) {
     if (core < CPU_SETSIZE) CPU_SET(core, &mine.cores);
   }
@@ -147,7 +147,7 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   cpu_set_t cores;
   CPU_ZERO(&cores);
   std::vector<uint64_t> marks;
-  std::vector<int> domains;
+  std::vector<int> cache_domains;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
     Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], rank);
     if (!entry.ok()) return entry.status();
@@ -158,7 +158,7 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   }
   Agreement agreement;
   agreement.hosts = Hosts::of(marks);
-  agreement.domains = std::move(domains);
+  agreement.cache_domains = std::move(domains);
   agreement.cores = parallel_threads(to_list(cores), cpu_quota());
   return agreement;
 }

@@ -13,8 +13,8 @@ namespace tutti {
 struct Agreement {
   // As the ranks' marks have it; that those of a host really share memory is yet to be seen.
   Hosts hosts;
-  std::vector<int> domains;  // by rank; kNoDomain: not known
-  int cores = 1;             // that the ranks of this host may use together
+  std::vector<int> cache_domains;  // by rank; kNoCacheDomain: not known
+  int cores = 1;                   // that the ranks of this host may use together
 };
 
 // What processes that can share memory have in common: the running system, the network namespace,

@@ -28,10 +28,9 @@ class BriefLock {
 
  private:
   [[gnu::noinline]] void wait() {
-    static constexpr Patience kPatience{.spins = 100, .yields = 100, .wake_needs_fence = true};
+    static constexpr SpinBudget kBudget{.spins = 100, .yields = 100, .wake_needs_fence = true};
     Bell bell{};
-    const Waiter waiter{
-        .bell = &bell, .patience = &kPatience, .polls = true, .uninterrupted = true};
+    const Waiter waiter{.bell = &bell, .budget = &kBudget, .polls = true, .uninterrupted = true};
     wait_until(waiter, [this] { return try_lock(); });
   }
 

@@ -22,7 +22,7 @@ namespace tutti {
 enum class Staging : uint8_t { kAuto, kCache, kMemory };
 
 // Shorter pieces stay in the caches, whatever the distance.
-inline constexpr uint64_t kLeastPastCaches = 1 << 10;
+inline constexpr uint64_t kLeastNonTemporal = 1 << 10;
 
 // How long one load of a line takes, in ticks of a clock that is the same all the time; 0 if it
 // cannot be found out on this processor. Peers may be writing there.

@@ -42,7 +42,7 @@ int64_t ms_of(clockid_t clock) {
 }
 
 // Yields, unless others were found to work on this core; whether they were.
-bool yield_or_find_crowded(uint32_t round, uint32_t yields) {
+bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
   thread_local uint32_t sleeps_left = 0;
   thread_local double yielded_s = 0;
   if (sleeps_left > 0) {
@@ -62,20 +62,20 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
 }  // namespace
 
-Patience patience_for(int threads, int cores) {
-  Patience patience;
-  // Yields are the whole patience when a core must be shared: each lets a peer run, and costs about
+SpinBudget spin_budget_for(int threads, int cores) {
+  SpinBudget budget;
+  // Yields are the whole budget when a core must be shared: each lets a peer run, and costs about
   // what a switch of processes costs, 0.2 to 1 us.
-  patience.spins = threads > cores ? 0 : kUncontendedSpins;
-  patience.yields = threads > cores ? kContendedYields : 20;
-  patience.wake_needs_fence = !register_membarrier();
-  return patience;
+  budget.spins = threads > cores ? 0 : kUncontendedSpins;
+  budget.yields = threads > cores ? kContendedYields : 20;
+  budget.wake_needs_fence = !register_membarrier();
+  return budget;
 }
 
-Patience polling(Patience patience) {
-  patience.spins = 0;
-  patience.yields = kContendedYields;
-  return patience;
+SpinBudget polling(SpinBudget budget) {
+  budget.spins = 0;
+  budget.yields = kContendedYields;
+  return budget;
 }
 
 int64_t now_ms() { return ms_of(CLOCK_MONOTONIC); }
@@ -93,9 +93,9 @@ void ring(Bell& bell) {
   syscall(SYS_futex, &bell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void give_way() { sched_yield(); }
+void yield_core() { sched_yield(); }
 
-void ring_after_store(Bell& bell, const Patience& sleepers) {
+void ring_after_store(Bell& bell, const SpinBudget& sleepers) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (sleepers.wake_needs_fence) std::atomic_thread_fence(std::memory_order_seq_cst);
   ring(bell);
@@ -134,19 +134,19 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, Wait
     end = WaitEnd::kInterrupted;
     return true;
   }
-  if (round % 16 == 15 || round >= waiter.patience->yields) {
+  if (round % 16 == 15 || round >= waiter.budget->yields) {
     if (waiter.slow != nullptr) waiter.slow->lasts();
   }
-  if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.patience->yields) &&
+  if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.budget->yields) &&
       now_ms() >= deadline_ms) {
     end = WaitEnd::kDeadline;
     return true;
   }
-  if (Spread* spread = waiter.patience->spread; spread != nullptr) spread->before_yield();
-  if (!waiter.patience->sleeps_if_crowded) {
+  if (Spread* spread = waiter.budget->spread; spread != nullptr) spread->before_yield();
+  if (!waiter.budget->sleeps_if_oversubscribed) {
     sched_yield();
-  } else if (yield_or_find_crowded(round, waiter.patience->yields)) {
-    round = std::max(round, waiter.patience->yields);
+  } else if (yield_or_find_oversubscribed(round, waiter.budget->yields)) {
+    round = std::max(round, waiter.budget->yields);
   }
   return false;
 }
@@ -157,7 +157,7 @@ uint32_t before_sleep(const Waiter& waiter) {
   if (waiter.sleepers != nullptr) waiter.sleepers->count.fetch_add(1, std::memory_order_seq_cst);
   // From here on every waker either sees the sleeper, or its store is seen by the look that
   // follows.
-  if (!waiter.patience->wake_needs_fence) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+  if (!waiter.budget->wake_needs_fence) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   return rings;
 }
 

@@ -53,27 +53,27 @@ class SlowWait {
 };
 
 // How long to spin and to yield before sleeping.
-struct Patience {
+struct SpinBudget {
   uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
   Spread* spread = nullptr;       // of a rank that shares its core with others
   // Sleeps instead of yielding where others have long work for the core: who yields then gets it
   // back last, who is woken first.
-  bool sleeps_if_crowded = false;
+  bool sleeps_if_oversubscribed = false;
 };
 
 // Sleeps at once; who wakes orders its own stores.
-inline constexpr Patience kNoPatience{.spins = 0, .yields = 0, .wake_needs_fence = true};
+inline constexpr SpinBudget kNoSpinning{.spins = 0, .yields = 0, .wake_needs_fence = true};
 
-// The Patience for `threads` that may wait at once on `cores` (a core count, or a CPU quota rounded
-// down): no spinning when they are more than the cores.
-Patience patience_for(int threads, int cores);
+// The SpinBudget for `threads` that may wait at once on `cores` (a core count, or a CPU quota
+// rounded down): no spinning when they are more than the cores.
+SpinBudget spin_budget_for(int threads, int cores);
 
 // The same where a look at what is waited for may cost a system call (Waiter::polls): a yield
 // between any two, which loses nothing on an idle core, and on one that is shared, as by hosts that
 // do not know of one another, lets those run that are waited for.
-Patience polling(Patience patience);
+SpinBudget polling(SpinBudget budget);
 
 // Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
 int64_t now_ms();
@@ -93,7 +93,7 @@ inline int64_t rough_deadline_ms(int64_t timeout_ms) {
 struct Waiter {
   Bell* bell = nullptr;          // this rank's; null: never sleep
   Sleepers* sleepers = nullptr;  // the group's
-  const Patience* patience = nullptr;
+  const SpinBudget* budget = nullptr;
   const std::atomic<uint32_t>* stop = nullptr;         // process-local; non-zero ends the wait
   const std::atomic<uint32_t>* shared_stop = nullptr;  // the same in shared memory; may be null
   int64_t deadline_ms = kNever;                        // on now_ms()'s clock
@@ -110,7 +110,7 @@ struct Waiter {
 enum class WaitEnd { kReady, kStopped, kDeadline, kInterrupted };
 
 // Says that something moved that this thread waits for, though it is not all there yet: the wait
-// begins its patience anew. What waits for a long message or call moves it itself, piece by piece.
+// begins its budget anew. What waits for a long message or call moves it itself, piece by piece.
 inline thread_local uint32_t moves_of_this_thread = 0;
 inline void note_move() { ++moves_of_this_thread; }
 
@@ -139,7 +139,7 @@ template <typename Ready>
 WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
   if (ready()) return WaitEnd::kReady;
   uint32_t moves = moves_of_this_thread;
-  const uint32_t most_spins = waiter.patience->spins;
+  const uint32_t most_spins = waiter.budget->spins;
   for (uint32_t i = 0; i < most_spins; ++i) {
     wait_detail::relax();
     if (ready()) return WaitEnd::kReady;
@@ -172,11 +172,11 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
     }
     if (spins) continue;
     const uint32_t this_round = round++;
-    if (this_round < waiter.patience->yields || waiter.bell == nullptr) continue;
+    if (this_round < waiter.budget->yields || waiter.bell == nullptr) continue;
     const uint32_t rings = wait_detail::before_sleep(waiter);
     const bool done = ready();
     if (!done) {
-      wait_detail::sleep(waiter, deadline_ms, rings, this_round - waiter.patience->yields);
+      wait_detail::sleep(waiter, deadline_ms, rings, this_round - waiter.budget->yields);
     }
     wait_detail::after_sleep(waiter);
     if (done) return WaitEnd::kReady;
@@ -185,18 +185,18 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
 
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
-// The same after a store that threads of such patience may sleep until.
-void ring_after_store(Bell& bell, const Patience& sleepers);
+// The same after a store that threads of such budget may sleep until.
+void ring_after_store(Bell& bell, const SpinBudget& sleepers);
 // Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
 template <typename Ready>
 void nap(Bell& bell, int64_t us, Ready&& ready) {
-  const Waiter waiter{.bell = &bell, .patience = &kNoPatience};
+  const Waiter waiter{.bell = &bell, .budget = &kNoSpinning};
   const uint32_t rings = wait_detail::before_sleep(waiter);
   if (!ready()) wait_detail::sleep_for(bell, us, rings);
   wait_detail::after_sleep(waiter);
 }
 // Lets another thread run that may need this core for what the caller waits for.
-void give_way();
+void yield_core();
 // Called once per process before it sleeps on shared bells; true if membarrier(2) orders wakers.
 bool register_membarrier();
 

@@ -63,7 +63,7 @@ bool comes_to_rest(DeviceEngine& engine) {
     const Result<bool> idle = engine.done(*last);
     if (!idle.ok()) return false;
     if (*idle) return true;
-    give_way();
+    yield_core();
   }
   return false;
 }

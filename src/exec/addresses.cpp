@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Spaces that not every call uses: traded slots, windows, buffers of peers.
+// Spaces that not every call uses: ping-pong slots, windows, buffers of peers.
 #include "exec/addresses.hpp"
 
 #include <cstring>
@@ -18,9 +18,9 @@ Addresses::Addresses(int rank, Window* window)
   }
 }
 
-void Addresses::set_traded_slots(bool swapped) {
+void Addresses::set_ping_pong_slots(bool swapped) {
   for (int rank = 0; rank < 2; ++rank) {
-    base(Space::kSlot, rank) = shared_[static_cast<size_t>(swapped ? 1 - rank : rank)].traded;
+    base(Space::kSlot, rank) = shared_[static_cast<size_t>(swapped ? 1 - rank : rank)].ping_pong;
   }
 }
 

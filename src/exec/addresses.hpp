@@ -43,7 +43,7 @@ class Addresses {
     }
   }
   // Of two ranks: each has its own, or that of the other.
-  void set_traded_slots(bool swapped);
+  void set_ping_pong_slots(bool swapped);
   // Maps the windows of all ranks, when they are first used.
   Status map_windows();
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where calls of one kind can be made in several ways (Plan::Part::rivals), finds out which is
-// fastest while the program runs. One rank of the lane, the decider, times calls. With its entry
-// into each it tells its peers which way the next goes: whoever ends a call has seen that entry, so
-// nobody waits for it. Each lane finds out for itself. One thread at a time.
+// Where calls of one kind can be run by several algorithms (Plan::Part::other_arms), finds out
+// which is fastest while the program runs. One rank of the lane, the coordinator, times calls. With
+// its entry into each it announces which arm the next takes: whoever ends a call has seen that
+// entry, so nobody waits for it. Each lane finds out for itself. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/rivals.hpp"
+#include "core/bandit.hpp"
 #include "exec/plan.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
 
 // What is known of calls of one kind.
-struct Rivalry {
-  Rivals rivals;  // of the decider; seconds per byte of a block
-  Rival next = Rival::kFirst;
-  uint32_t last_call = 0;          // that was timed
-  Rival last_way = Rival::kFirst;  // that it went
-  double ended_s = 0;              // when it ended
+struct Trial {
+  Bandit bandit;  // of the coordinator; seconds per byte of a block
+  Arm next = Arm::kFirst;
+  uint32_t last_call = 0;      // that was timed
+  Arm last_arm = Arm::kFirst;  // that it took
+  double ended_s = 0;          // when it ended
 };
 
 class CallTrials {
@@ -39,22 +39,22 @@ class CallTrials {
 
   explicit CallTrials(int rank) : rank_(rank) {}
 
-  // Begins a call of a plan with rivals; returns the part that it runs instead of `part`.
+  // Begins a call of a plan with other arms; returns the part that it runs instead of `part`.
   const Plan::Part& start(const Plan& plan, const Plan::Part& part, uint64_t block_bytes,
                           double now_s);
-  [[nodiscard]] bool runs() const { return rivalry_ != nullptr; }
-  [[nodiscard]] bool decides(const Plan& plan) const { return plan.decider == rank_; }
-  // Writes which way the next call goes, by the decider; all read it.
-  void tell(std::byte* where);
-  // The call waits. How late a peer comes says nothing about the way, so the first wait of a call
+  [[nodiscard]] bool runs() const { return trial_ != nullptr; }
+  [[nodiscard]] bool decides(const Plan& plan) const { return plan.coordinator == rank_; }
+  // Writes which arm the next call takes, by the coordinator; all read it.
+  void announce(std::byte* where);
+  // The call waits. How late a peer comes says nothing about the arm, so the first wait of a call
   // does not count; `first`: this is it.
   void waits(bool first, double now_s);
   // The call goes over to another schedule, so that its time says nothing.
   void forget_time() { timed_from_s_ = 0; }
-  // The call ended. `told` is what the decider has written.
+  // The call ended. `told` is what the coordinator has written.
   void finish(const Plan& plan, const Plan::Part& part, Collective collective, const Timed& timed,
               const std::byte* told);
-  void abandon() { rivalry_ = nullptr; }
+  void abandon() { trial_ = nullptr; }
 
  private:
   [[nodiscard]] std::optional<double> seconds_of(const Plan::Part& part, Collective collective,
@@ -64,12 +64,12 @@ class CallTrials {
   void log_choice(const Plan& plan, Collective collective, uint64_t bytes) const;
 
   const int rank_;
-  Rivalry* rivalry_ = nullptr;  // of the call that runs
-  Rival way_ = Rival::kFirst;   // that it goes
-  double timed_from_s_ = 0;     // 0: not timed
-  double wait_began_s_ = 0;     // the first one; 0: not yet
+  Trial* trial_ = nullptr;   // of the call that runs
+  Arm arm_ = Arm::kFirst;    // that it takes
+  double timed_from_s_ = 0;  // 0: not timed
+  double wait_began_s_ = 0;  // the first one; 0: not yet
   double wait_ended_s_ = 0;
-  std::unordered_map<uint64_t, Rivalry> rivalries_;  // by Plan::rivalry
+  std::unordered_map<uint64_t, Trial> trials_;  // by Plan::bandit_key
 };
 
 }  // namespace tutti

@@ -40,7 +40,7 @@ bool is_brief(const Plan& plan, uint64_t count, int ranks) {
 
 Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
-    : Attended(workers),
+    : HelpedProgress(workers),
       settings_(settings),
       choose_(std::move(choose)),
       transport_(transport),
@@ -121,7 +121,7 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   LaneGroup& lanes = lanes_.front()->lanes();
   const AwaitingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
   Lasting lasting(lanes_.front()->lateness(), call);
-  Waiter waiter = this->waiter(settings_.caller_patience);
+  Waiter waiter = this->waiter(settings_.caller_budget);
   waiter.slow = &lasting;
   if (journal_ == nullptr) return wait_until(waiter, ready);
   int64_t left_ms = waiter.timeout_ms;
@@ -214,17 +214,17 @@ bool Executor::ends_at_once(Operation& operation) {
 }
 
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  if (operation.done() || ends_soon(operation, settings_.caller_patience)) {
+  if (operation.done() || ends_soon(operation, settings_.caller_budget)) {
     return operation.status();
   }
   // Other workers than the first, which leaves its lane to this thread, may want the core.
   const bool alone = lanes_.size() == 1 && !workers_.busy();
-  Waiter waiter = this->waiter(alone ? settings_.caller_patience : settings_.worker_patience);
+  Waiter waiter = this->waiter(alone ? settings_.caller_budget : settings_.worker_budget);
   waiter.timeout_ms = timeout_ms;
   // Whoever drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
-  const WaitEnd end = attend(operation, waiter);
+  const WaitEnd end = help_until_done(operation, waiter);
   if (end == WaitEnd::kReady) return operation.status();
   if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
@@ -236,7 +236,7 @@ Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
   health_.interrupt(describe(record_of(operation.call_, operation.sequence_)));
   waiter.timeout_ms = kNever;
   waiter.uninterrupted = true;
-  (void)attend(operation, waiter);
+  (void)help_until_done(operation, waiter);
   if (!operation.status().ok()) return operation.status();
   return why_stopped(operation.call_, operation.sequence_);
 }
@@ -246,7 +246,7 @@ void Executor::help() {
 }
 
 Status Executor::drain() {
-  Waiter waiter = this->waiter(settings_.caller_patience);
+  Waiter waiter = this->waiter(settings_.caller_budget);
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
   const auto nothing_left = [&] {
@@ -292,7 +292,7 @@ const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
                       .can_view = settings_.can_view,
                       .choose = &choose_,
                       .hosts = settings_.hosts,
-                      .domains = settings_.domains,
+                      .cache_domains = settings_.cache_domains,
                       .scopes = settings_.scopes});
     if (plan == nullptr) return plan;
     cached_steps_ += plan->steps();
@@ -319,7 +319,7 @@ void Executor::part_ended(Operation& operation, const Status& status) {
   std::swap(first_error, operation.first_error_);
   operation.complete(std::move(first_error));
   // A thread of this process may sleep until this moment.
-  ring_after_store(*transport_.bell(settings_.rank), settings_.caller_patience);
+  ring_after_store(*transport_.bell(settings_.rank), settings_.caller_budget);
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
 
@@ -338,16 +338,16 @@ void Executor::lacks_worker(const Status& why) { health_.lack(why); }
 bool Executor::has_work(int worker) const { return !lanes_[static_cast<size_t>(worker)]->empty(); }
 
 Waiter Executor::waiter() const {
-  Waiter waiter = this->waiter(settings_.worker_patience);
+  Waiter waiter = this->waiter(settings_.worker_budget);
   // A worker waits for whatever comes first, and looks at every operation's own deadline.
   waiter.timeout_ms = kNever;
   return waiter;
 }
 
-Waiter Executor::waiter(const Patience& patience) const {
+Waiter Executor::waiter(const SpinBudget& budget) const {
   Waiter waiter{.bell = transport_.bell(settings_.rank),
                 .sleepers = transport_.sleepers(),
-                .patience = &patience,
+                .budget = &budget,
                 .timeout_ms = timeout_ms(),
                 .polls = settings_.polls};
   health_.attach(waiter);

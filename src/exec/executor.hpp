@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exec/attended.hpp"
 #include "exec/health.hpp"
+#include "exec/helped_progress.hpp"
 #include "exec/journal.hpp"
 #include "exec/operation.hpp"
 
@@ -24,15 +24,15 @@ struct ExecutorSettings {
   bool polls = false;  // see Waiter
   // If they are on several hosts: where, and among whom its phases run.
   const Hosts* hosts = nullptr;
-  const Hosts* domains = nullptr;  // as in Problem
-  Journal::Tell tell;              // by way of all hosts
+  const Hosts* cache_domains = nullptr;  // as in Problem
+  Journal::Tell tell;                    // by way of all hosts
   std::array<const PlanContext*, kScopes> scopes{};
-  Patience caller_patience;  // of a thread inside a call
-  Patience worker_patience;  // of a worker, which may share its core with the application
+  SpinBudget caller_budget;  // of a thread inside a call
+  SpinBudget worker_budget;  // of a worker, which may share its core with the application
   LatenessSettings lateness = {};
 };
 
-class Executor : public Attended {
+class Executor : public HelpedProgress {
  public:
   // All references outlive it.
   Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
@@ -102,7 +102,7 @@ class Executor : public Attended {
   [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }
   void lacks_worker(const Status& why) override;
   void part_ended(Operation& operation, const Status& status);
-  [[nodiscard]] Waiter waiter(const Patience& patience) const;
+  [[nodiscard]] Waiter waiter(const SpinBudget& budget) const;
 
   const ExecutorSettings settings_;
   const Choose choose_;

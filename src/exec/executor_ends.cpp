@@ -76,7 +76,7 @@ Status Executor::why_stopped(const Call& call, uint64_t sequence) {
 // ---- what peers tell ---------------------------------------------------------------------------
 
 Waiter Executor::waiter_for(int64_t timeout_ms) const {
-  Waiter waiter = this->waiter(settings_.caller_patience);
+  Waiter waiter = this->waiter(settings_.caller_budget);
   waiter.timeout_ms = timeout_ms;
   return waiter;
 }

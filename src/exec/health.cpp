@@ -110,8 +110,8 @@ void Health::share(const Status& cause) {
   if (shared_->cause_lock.exchange(1, std::memory_order_acq_rel) != 0) {
     // Another rank is writing, or has written, an earlier cause. It may also have died on the way:
     // wait a moment for its text, then do without.
-    const Patience patience{.spins = 1000, .yields = 1000};
-    wait_until(Waiter{.patience = &patience, .timeout_ms = 5, .uninterrupted = true},
+    const SpinBudget budget{.spins = 1000, .yields = 1000};
+    wait_until(Waiter{.budget = &budget, .timeout_ms = 5, .uninterrupted = true},
                [this] { return shared_->stop.load(std::memory_order_acquire) != 0; });
     if (shared_->stop.load(std::memory_order_acquire) != 0) return;
   }

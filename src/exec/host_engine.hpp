@@ -46,13 +46,13 @@ class HostEngine {
     return reinterpret_cast<std::byte*>(scratch_.data());
   }
 
-  void copy(std::byte* dst, const std::byte* source, uint64_t bytes, CopyWay way) {
-    copy_bytes(dst, source, bytes, way);
+  void copy(std::byte* dst, const std::byte* source, uint64_t bytes, CopyHint hint) {
+    copy_bytes(dst, source, bytes, hint);
   }
   // To two places.
-  void copy(std::byte* dst, CopyWay way, std::byte* other, CopyWay other_way,
+  void copy(std::byte* dst, CopyHint hint, std::byte* other, CopyHint other_hint,
             const std::byte* source, uint64_t bytes) {
-    copy_twice(dst, way, other, other_way, source, bytes);
+    copy_twice(dst, hint, other, other_hint, source, bytes);
   }
   // Where reduce() reads: to be filled with as many sources as it is called with.
   [[nodiscard]] std::span<const void*> sources() { return sources_; }

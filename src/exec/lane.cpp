@@ -42,7 +42,7 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
   plan_ = &plan;
   part_ = &plan.parts[index];
   arguments_ = &call;
-  if (!part_->rivals.empty()) [[unlikely]]
+  if (!part_->other_arms.empty()) [[unlikely]]
     start_trial();
   log_.start(plan.signature);
   next_ = 0;
@@ -78,22 +78,22 @@ void Lane::bind(const Call& call) {
 
 void Lane::place_slots() {
   const uint64_t extent = part_->slot_extent;
-  if (part_->trades_slots) {
+  if (part_->ping_pong_slots) {
     // Nothing to wait for: what the peer wrote there, this rank has read; and when it had seen the
     // peer in that call, the peer had ended the one before.
-    if (slots_.must_grow_traded(extent)) status_ = slots_.grow_traded(extent);
-    if (status_.ok()) addresses_.set_traded_slots(slots_.trade());
+    if (slots_.must_grow_ping_pong(extent)) status_ = slots_.grow_ping_pong(extent);
+    if (status_.ok()) addresses_.set_ping_pong_slots(slots_.swap());
     return;
   }
-  const SlotAllocator::Walk walk = slots_.walk_of(extent);
+  const SlotAllocator::SizeClass size_class = slots_.size_class_of(extent);
   const bool writes = part_->traits.slot_written > 0;
-  if (slots_.must_grow(walk, writes)) [[unlikely]] {
-    status_ = slots_.grow(walk, writes, log_.call());
+  if (slots_.must_grow(size_class, writes)) [[unlikely]] {
+    status_ = slots_.grow(size_class, writes, log_.call());
     if (!status_.ok()) return;
   }
-  const uint64_t at = slots_.place(log_.call(), extent, walk);
+  const uint64_t at = slots_.place(log_.call(), extent, size_class);
   addresses_.set_slots(log_.call() & 1, at);
-  if (writes) log_.begin_after(slots_.begins_after(log_, extent, walk, at));
+  if (writes) log_.begin_after(slots_.begins_after(log_, extent, size_class, at));
 }
 
 // Called until it returns true, which begins the call.
@@ -125,7 +125,7 @@ Advance Lane::advance() {
   if (next_ != first) note_move();
   if (messages_.sends()) messages_.poll();
   // Its buffers are shown, so it is not through before all peers are.
-  if (part_->schedule.shows_buffers) window_->hand_over();
+  if (part_->schedule.shows_buffers) window_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(*plan_)) {
     trials_.waits(next_ <= part_->traits.first_wait, now_s());
   }
@@ -156,10 +156,10 @@ bool Lane::run(const Step& step) {
 // ---- entries and ticks -------------------------------------------------------------------------
 
 void Lane::enter() {
-  if (part_->tells) [[unlikely]] {
+  if (part_->announces) [[unlikely]] {
     std::byte* payload = log_.line_of(rank_, log_.call()).payload;
     addresses_.show_buffers(payload);
-    if (trials_.runs() && trials_.decides(*plan_)) trials_.tell(payload + kShownBytes);
+    if (trials_.runs() && trials_.decides(*plan_)) trials_.announce(payload + kShownBytes);
   }
   log_.enter(record_);
   transport_.notify();
@@ -240,11 +240,11 @@ bool Lane::all_entered() {
 void Lane::take_next_lines() {
   log_.take_next_line();
   const uint64_t written = part_->traits.slot_written;
-  if (part_->trades_slots || written == 0 || written > kMostTaken) return;
-  if (staging_.writes_past_caches()) return;
+  if (part_->ping_pong_slots || written == 0 || written > kMostTaken) return;
+  if (staging_.writes_non_temporal()) return;
   const uint64_t extent = part_->slot_extent;
   const std::byte* slot = addresses_.slots_of(rank_, (log_.call() + 1) & 1) +
-                          slots_.next_place(extent, slots_.walk_of(extent));
+                          slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
@@ -256,7 +256,7 @@ void Lane::fetch_next_of(int peer) {
   const uint64_t extent = part_->slot_extent;
   if (extent == 0 || extent > kMostFetched) return;
   const std::byte* slot = addresses_.slots_of(peer, (log_.call() + 1) & 1) +
-                          slots_.next_place(extent, slots_.walk_of(extent));
+                          slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
 }
 
@@ -278,7 +278,7 @@ bool Lane::was_not_stopped() {
       .ranks = ranks_,
       .fits_slots = block_bytes() <= slots_.slot_bytes(),
       .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call())};
-  const std::byte* payload = log_.line_of(plan_->decider, log_.call()).payload;
+  const std::byte* payload = log_.line_of(plan_->coordinator, log_.call()).payload;
   trials_.finish(*plan_, *part_, arguments_->collective, timed, payload + kShownBytes);
 }
 

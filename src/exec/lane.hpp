@@ -12,7 +12,7 @@
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
 //   StagingPolicy  with which stores slots and windows are written
-//   CallTrials     which of several ways calls of one kind go
+//   CallTrials     which arm calls of one kind use
 //   HostEngine     copies and reductions
 //   StepMessages   sends and receives under way
 //   PeerReader     buffers of peers that are read where they lie

@@ -99,7 +99,7 @@ void LaneGroup::bind(const ComposedPlan::Phase& phase, Call& call) {
 
 void LaneGroup::move(const ComposedPlan::Phase& phase) {
   for (const Move& move : phase.moves) {
-    copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyWay::kToOthers);
+    copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kToOthers);
   }
 }
 

@@ -10,11 +10,11 @@
 namespace tutti {
 
 void Lane::copy(const Step& step, const std::byte* src) {
-  const CopyWay way = staging_.way_of(step, *part_);
-  if (!step.with_next) return engine_.copy(addresses_.of(step.dst), src, step.bytes, way);
+  const CopyHint hint = staging_.hint_of(step, *part_);
+  if (!step.with_next) return engine_.copy(addresses_.of(step.dst), src, step.bytes, hint);
   const Step& next = part_->schedule.steps[++next_];
-  engine_.copy(addresses_.of(step.dst), way, addresses_.of(next.dst), staging_.way_of(next, *part_),
-               src, step.bytes);
+  engine_.copy(addresses_.of(step.dst), hint, addresses_.of(next.dst),
+               staging_.hint_of(next, *part_), src, step.bytes);
 }
 
 void Lane::reduce(const Step& step) {
@@ -22,11 +22,11 @@ void Lane::reduce(const Step& step) {
   const std::span<const void*> sources = engine_.sources();
   for (uint32_t i = 0; i < step.source_count; ++i) sources[i] = addresses_.of(refs[i]);
   ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                        .stream = staging_.goes_past_caches(step, *part_)};
+                        .stream = staging_.is_non_temporal(step, *part_)};
   if (step.with_next) {
     const Step& copy = part_->schedule.steps[++next_];
     options.copy = addresses_.of(copy.dst);
-    options.stream_copy = staging_.goes_past_caches(copy, *part_);
+    options.stream_copy = staging_.is_non_temporal(copy, *part_);
   }
   engine_.reduce(*plan_, *arguments_, addresses_.of(step.dst), step.source_count,
                  step.bytes / plan_->element_bytes, options);

@@ -19,7 +19,7 @@ Result<bool> PeerReader::refused(const Status& why, int peer, std::byte* dst, ui
       transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) != 0;
   if (!said_asking_ && !stopped) {
     said_asking_ = true;
-    log::warn("a buffer of {} cannot be read directly ({}): it is handed over, which is slower",
+    log::warn("a buffer of {} cannot be read directly ({}): its owner copies it, which is slower",
               names_.of(peer), why.message());
   }
   return ask(peer, dst, address, bytes);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Makes the plan of a kind of call: schedules for all lanes, their facts, rivals and phases.
+// Makes the plan of a kind of call: schedules for all lanes, their facts, arms and phases.
 #include "exec/plan.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
   problem.limits = context.limits.for_calls_of(key.collective);
   problem.hosts = context.hosts;
-  problem.domains = context.domains;
+  problem.cache_domains = context.cache_domains;
   return problem;
 }
 
@@ -62,12 +62,12 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   part.traits = traits_of(part.schedule);
   part.offset = range.offset;
   part.slot_extent = slot_extent_of(part, problem);
-  part.tells = part.schedule.shows_buffers;
+  part.announces = part.schedule.shows_buffers;
   part.views = problem.limits.views;
   part.is_long = problem.received_bytes() > kMostCached;
   part.has_root = has_root(problem.collective);
-  part.trades_slots = part.schedule.trades_slots && problem.ranks == 2;
-  if (part.trades_slots) part.traits.staged = 0;  // lines go over once, however far that is
+  part.ping_pong_slots = part.schedule.ping_pong_slots && problem.ranks == 2;
+  if (part.ping_pong_slots) part.traits.staged = 0;  // lines go over once, however far that is
   return part;
 }
 
@@ -190,7 +190,7 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
     if (!may_view(part)) continue;
     Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
-    part.schedule.shows_buffers = part.tells = true;
+    part.schedule.shows_buffers = part.announces = true;
     part.traits.most_sources = std::max(part.traits.most_sources, viewing.traits.most_sources);
     part.traits.uses_window |= viewing.traits.uses_window;
     part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
@@ -198,49 +198,50 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
 }
 
 // Who sees best how long a call takes: of those that end last, the last.
-int decider_of(const Problem& problem) {
+int coordinator_of(const Problem& problem) {
   if (!has_root(problem.collective)) return 0;
   return root_gives(problem.collective) ? (problem.root + problem.ranks - 1) % problem.ranks
                                         : problem.root;
 }
 
-void add_rival(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {
-  plan.ways.push_back(std::move(name));
+void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {
+  plan.arm_names.push_back(std::move(name));
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    Plan::Part rival = make_part(algorithm, problem, lanes, lane);
-    part.traits.most_sources = std::max(part.traits.most_sources, rival.traits.most_sources);
-    // Whoever ends a call knows what the decider said when it entered.
-    part.traits.runs_ahead = rival.traits.runs_ahead = false;
-    part.tells = rival.tells = true;
-    part.rivals.push_back(std::make_shared<const Plan::Part>(std::move(rival)));
+    Plan::Part other = make_part(algorithm, problem, lanes, lane);
+    part.traits.most_sources = std::max(part.traits.most_sources, other.traits.most_sources);
+    // Whoever ends a call knows what the coordinator said when it entered.
+    part.traits.runs_ahead = other.traits.runs_ahead = false;
+    part.announces = other.announces = true;
+    part.other_arms.push_back(std::make_shared<const Plan::Part>(std::move(other)));
   }
 }
 
 // Calls of a collective whose sizes are within a power of two and that go the same ways.
-uint64_t rivalry_of(const Problem& problem, const Chosen& chosen) {
-  uint64_t rivalry = static_cast<uint64_t>(problem.collective);
-  rivalry = rivalry << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
-  for (const Algorithm* way : {chosen.algorithm, chosen.rival, chosen.with_other_stores}) {
-    const auto index = std::ranges::find(algorithms(), way) - algorithms().begin();  // also of none
-    rivalry = rivalry << 12 | static_cast<uint64_t>(index);
+uint64_t bandit_key_of(const Problem& problem, const Chosen& chosen) {
+  uint64_t bandit_key = static_cast<uint64_t>(problem.collective);
+  bandit_key = bandit_key << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
+  for (const Algorithm* each : {chosen.algorithm, chosen.other_route, chosen.with_other_stores}) {
+    const auto index =
+        std::ranges::find(algorithms(), each) - algorithms().begin();  // also of none
+    bandit_key = bandit_key << 12 | static_cast<uint64_t>(index);
   }
-  return rivalry << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
+  return bandit_key << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
 }
 
-void add_rivals(Plan& plan, const Chosen& chosen, const Problem& problem) {
-  plan.ways.emplace_back(chosen.algorithm->name);
-  if (chosen.rival != nullptr) {
-    add_rival(plan, std::string(chosen.rival->name), *chosen.rival, problem);
+void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
+  plan.arm_names.emplace_back(chosen.algorithm->name);
+  if (chosen.other_route != nullptr) {
+    add_arm(plan, std::string(chosen.other_route->name), *chosen.other_route, problem);
   }
   if (chosen.with_other_stores != nullptr) {
     const Problem otherwise = with_other_stores(problem);
-    add_rival(plan, fmt::format("{} {}", chosen.with_other_stores->name, way_of_stores(otherwise)),
-              *chosen.with_other_stores, otherwise);
+    add_arm(plan, fmt::format("{} {}", chosen.with_other_stores->name, kind_of_stores(otherwise)),
+            *chosen.with_other_stores, otherwise);
   }
-  plan.rivalry = rivalry_of(problem, chosen);
-  plan.decider = decider_of(problem);
+  plan.bandit_key = bandit_key_of(problem, chosen);
+  plan.coordinator = coordinator_of(problem);
 }
 
 }  // namespace
@@ -260,7 +261,7 @@ Problem with_other_stores(Problem problem) {
   return problem;
 }
 
-std::string_view way_of_stores(const Problem& problem) {
+std::string_view kind_of_stores(const Problem& problem) {
   return streams(problem, problem.received_bytes()) ? "past the caches" : "through the caches";
 }
 
@@ -313,7 +314,7 @@ size_t Plan::steps() const {
   for (const Part& part : parts) {
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
-    for (const auto& rival : part.rivals) steps += rival->schedule.steps.size();
+    for (const auto& other : part.other_arms) steps += other->schedule.steps.size();
     if (part.composed == nullptr) continue;
     for (const ComposedPlan::Phase& phase : part.composed->phases) {
       steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
@@ -343,8 +344,8 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
     plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
   }
   add_viewing_parts(*plan, key, problem, context);
-  if (chosen.rival != nullptr || chosen.with_other_stores != nullptr) {
-    add_rivals(*plan, chosen, problem);
+  if (chosen.other_route != nullptr || chosen.with_other_stores != nullptr) {
+    add_arms(*plan, chosen, problem);
   }
   return plan;
 }

@@ -30,30 +30,30 @@ struct Plan {
     // Of the schedule; `most_sources` and `uses_window` also of what the part may go over to.
     Traits traits;
     uint64_t offset = 0;
-    bool tells = false;    // its entry has something to say besides: see Lane::enter
-    bool views = false;    // reads buffers of peers where they lie (Limits::views)
-    bool is_long = false;  // no second-level cache may hold what a rank receives
+    bool announces = false;  // its entry has something to say besides: see Lane::enter
+    bool views = false;      // reads buffers of peers where they lie (Limits::views)
+    bool is_long = false;    // no second-level cache may hold what a rank receives
     // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
     // if it uses none.
     uint64_t slot_extent = 0;
     bool has_root = false;  // has_root(collective)
-    // The slots are those that ranks trade from call to call.
-    bool trades_slots = false;
+    // The slots are those that two ranks swap from call to call.
+    bool ping_pong_slots = false;
     // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
     // memory that all of them see (Limits::views). Null: nothing.
     std::shared_ptr<const Part> viewing;
     // What calls of this kind use instead where that has turned out to be faster: see
     // exec/call_trials.hpp. All parts of a plan, on all ranks, have as many.
-    std::vector<std::shared_ptr<const Part>> rivals;
+    std::vector<std::shared_ptr<const Part>> other_arms;
     // Instead of the schedule, for ranks on several hosts.
     std::shared_ptr<const ComposedPlan> composed;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
-  // If parts have rivals: what to call the parts themselves, then each of the rivals.
-  std::vector<std::string> ways;
-  uint64_t rivalry = 0;  // calls of the same number share what is known of all
-  int decider = 0;       // the rank that times all and tells the others
+  // If parts have other arms: what to call the parts themselves, then each of these.
+  std::vector<std::string> arm_names;
+  uint64_t bandit_key = 0;  // calls of the same number share what is known of all
+  int coordinator = 0;      // the rank that times all and tells the others
   uint32_t signature = 0;
   CallRecord record{};  // of calls of this kind, but for their sequence
   uint32_t element_bytes = 1;
@@ -95,7 +95,7 @@ using Choose = std::function<Chosen(const Problem&, DataType)>;
 // The problem with the stores to the receive buffer that it would not have (Chosen), and how they
 // go: "past the caches" or "through the caches".
 [[nodiscard]] Problem with_other_stores(Problem problem);
-[[nodiscard]] std::string_view way_of_stores(const Problem& problem);
+[[nodiscard]] std::string_view kind_of_stores(const Problem& problem);
 
 // What decides a plan besides the call.
 struct PlanContext {
@@ -108,7 +108,7 @@ struct PlanContext {
   // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
   // for a scope that this rank is not in.
   const Hosts* hosts = nullptr;
-  const Hosts* domains = nullptr;  // as in Problem
+  const Hosts* cache_domains = nullptr;  // as in Problem
   std::array<const PlanContext*, kScopes> scopes{};
 };
 

@@ -12,15 +12,15 @@ namespace {
 // Small calls move through a part of the slot, until there have been many: lest many communicators
 // take much memory. A call longer than half of a slot has all of it, and the rest moves through
 // that half.
-struct WalkRooms {
+struct ClassRooms {
   uint64_t longest;            // extent
   uint64_t first;              // of each copy
   uint64_t later;              // after kManyCalls of them
   uint64_t if_oversubscribed;  // the same where ranks share cores
 };
-constexpr WalkRooms kWalks[] = {{256, 2 << 10, 2 << 10, 32 << 10},
-                                {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
-constexpr size_t kHalf = std::size(kWalks);
+constexpr ClassRooms kClassRooms[] = {{256, 2 << 10, 2 << 10, 32 << 10},
+                                      {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
+constexpr size_t kHalf = std::size(kClassRooms);
 constexpr size_t kWhole = kHalf + 1;
 constexpr uint32_t kManyCalls = 1000;
 
@@ -33,52 +33,52 @@ SlotAllocator::SlotAllocator(Window* window, bool oversubscribed)
   static_assert(kWhole < kClasses);
 }
 
-SlotAllocator::Walk SlotAllocator::walk_of(uint64_t extent) const {
+SlotAllocator::SizeClass SlotAllocator::size_class_of(uint64_t extent) const {
   const uint64_t half = slot_bytes_ / 2;
   if (extent > half) return {kWhole, slot_bytes_};
   size_t index = 0;
-  while (index < kHalf && extent > kWalks[index].longest) ++index;
+  while (index < kHalf && extent > kClassRooms[index].longest) ++index;
   if (index == kHalf) return {kHalf, half};
-  const WalkRooms& rooms = kWalks[index];
+  const ClassRooms& rooms = kClassRooms[index];
   const uint64_t room = placed_[index] < kManyCalls ? rooms.first
                         : oversubscribed_           ? rooms.if_oversubscribed
                                                     : rooms.later;
   return {index, std::min(room, half)};
 }
 
-Status SlotAllocator::grow(const Walk& walk, bool writes, uint32_t call) {
-  if (walk.room > used_) {
+Status SlotAllocator::grow(const SizeClass& size_class, bool writes, uint32_t call) {
+  if (size_class.room > used_) {
     if (Status mapped = window_->map_slots(); !mapped.ok()) return mapped;
-    used_ = walk.room;
+    used_ = size_class.room;
     new_from_ = call;
   }
-  if (!writes || walk.room <= reserved_) return {};
-  reserved_ = walk.room;
-  return window_->reserve_slots(walk.room);
+  if (!writes || size_class.room <= reserved_) return {};
+  reserved_ = size_class.room;
+  return window_->reserve_slots(size_class.room);
 }
 
-uint64_t SlotAllocator::place(uint32_t call, uint64_t extent, const Walk& walk) {
-  const uint64_t at = next_place(extent, walk);
-  const bool alike = extent == last_extent_ && walk.room == last_room_;
+uint64_t SlotAllocator::place(uint32_t call, uint64_t extent, const SizeClass& size_class) {
+  const uint64_t at = next_place(extent, size_class);
+  const bool alike = extent == last_extent_ && size_class.room == last_room_;
   if (!alike || call != last_call_ + 1) alike_from_ = call;
   last_extent_ = extent;
-  last_room_ = walk.room;
+  last_room_ = size_class.room;
   last_call_ = call;
   // The other copy follows at the same place, with the next call.
-  next_[walk.index] = at + ((call & 1) != 0 ? extent : 0);
-  if (placed_[walk.index] < kManyCalls) ++placed_[walk.index];
+  next_[size_class.index] = at + ((call & 1) != 0 ? extent : 0);
+  if (placed_[size_class.index] < kManyCalls) ++placed_[size_class.index];
   return at;
 }
 
-uint32_t SlotAllocator::begins_after(const CallLog& log, uint64_t extent, const Walk& walk,
-                                     uint64_t at) {
+uint32_t SlotAllocator::begins_after(const CallLog& log, uint64_t extent,
+                                     const SizeClass& size_class, uint64_t at) {
   const uint32_t call = log.call();
   uses_[call % kCallLines] = {call, at, at + extent};
   // Calls that follow on one another and move alike, through as much, come back to a place after
   // all others: no later than the call lines do.
-  const bool long_walk = extent * (log.most_ahead() / 2 + 1) <= walk.room;
+  const bool many_fit = extent * (log.most_ahead() / 2 + 1) <= size_class.room;
   const bool long_alike = call - alike_from_ > log.most_ahead();
-  if (long_walk && long_alike) return call - log.most_ahead();
+  if (many_fit && long_alike) return call - log.most_ahead();
   return last_use(log, at, at + extent) + 1;
 }
 
@@ -93,9 +93,9 @@ uint32_t SlotAllocator::last_use(const CallLog& log, uint64_t begin, uint64_t en
   return oldest - 1;
 }
 
-Status SlotAllocator::grow_traded(uint64_t extent) {
-  if (Status reserved = window_->reserve_traded(extent); !reserved.ok()) return reserved;
-  traded_reserved_ = extent;
+Status SlotAllocator::grow_ping_pong(uint64_t extent) {
+  if (Status reserved = window_->reserve_ping_pong(extent); !reserved.ok()) return reserved;
+  ping_pong_reserved_ = extent;
   return {};
 }
 

@@ -21,7 +21,7 @@ namespace tutti {
 class SlotAllocator {
  public:
   // How calls of one size class move along.
-  struct Walk {
+  struct SizeClass {
     size_t index;   // of the class
     uint64_t room;  // of each copy, in bytes
   };
@@ -29,29 +29,32 @@ class SlotAllocator {
   // `window` may be null: then nothing may be asked for.
   SlotAllocator(Window* window, bool oversubscribed);
 
-  [[nodiscard]] Walk walk_of(uint64_t extent) const;
+  [[nodiscard]] SizeClass size_class_of(uint64_t extent) const;
   // Whether memory is needed that is not mapped or, for what this rank writes, not reserved yet.
-  [[nodiscard]] bool must_grow(const Walk& walk, bool writes) const {
-    return walk.room > used_ || (writes && walk.room > reserved_);
+  [[nodiscard]] bool must_grow(const SizeClass& size_class, bool writes) const {
+    return size_class.room > used_ || (writes && size_class.room > reserved_);
   }
-  Status grow(const Walk& walk, bool writes, uint32_t call);
+  Status grow(const SizeClass& size_class, bool writes, uint32_t call);
 
   // The offset of the call's slot in copy `call & 1`. Of calls that use slots, in their order.
-  uint64_t place(uint32_t call, uint64_t extent, const Walk& walk);
+  uint64_t place(uint32_t call, uint64_t extent, const SizeClass& size_class);
   // After place(), where this rank writes its slot: the call that all peers must have entered
   // before that.
-  [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent, const Walk& walk,
-                                      uint64_t at);
+  [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent,
+                                      const SizeClass& size_class, uint64_t at);
   // Where the next call like this one will have its slot.
-  [[nodiscard]] uint64_t next_place(uint64_t extent, const Walk& walk) const {
-    const uint64_t next = next_[walk.index];
-    return next + extent <= walk.room ? next : 0;
+  [[nodiscard]] uint64_t next_place(uint64_t extent, const SizeClass& size_class) const {
+    const uint64_t next = next_[size_class.index];
+    return next + extent <= size_class.room ? next : 0;
   }
 
-  // For calls that trade slots (sched/schedule.hpp): whether the ranks use each other's this time.
-  bool trade() { return traded_ = !traded_; }
-  [[nodiscard]] bool must_grow_traded(uint64_t extent) const { return extent > traded_reserved_; }
-  Status grow_traded(uint64_t extent);
+  // For calls with ping-pong slots (sched/schedule.hpp): whether the ranks use each other's this
+  // time.
+  bool swap() { return swapped_ = !swapped_; }
+  [[nodiscard]] bool must_grow_ping_pong(uint64_t extent) const {
+    return extent > ping_pong_reserved_;
+  }
+  Status grow_ping_pong(uint64_t extent);
 
   // Whether calls use slots whose memory has just been made, so that times say nothing.
   [[nodiscard]] bool is_new(uint32_t call) const { return call - new_from_ < 2; }
@@ -80,8 +83,8 @@ class SlotAllocator {
   uint64_t last_room_ = 0;                   // through which it moved
   uint32_t last_call_ = 0;                   // which it was
   uint32_t alike_from_ = 0;                  // since when all calls up to it did so
-  uint64_t traded_reserved_ = 0;
-  bool traded_ = false;
+  uint64_t ping_pong_reserved_ = 0;
+  bool swapped_ = false;
   std::array<Use, kCallLines> uses_{};  // by call
 };
 

@@ -22,8 +22,8 @@ StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, const RankNam
       setting_(setting),
       names_(names),
       distances_(static_cast<size_t>(ranks)),
-      past_caches_(setting == Staging::kMemory),
-      peers_past_caches_(past_caches_) {}
+      non_temporal_(setting == Staging::kMemory),
+      peers_non_temporal_(non_temporal_) {}
 
 // The look itself comes when a peer is seen to have entered the call: what it has just written is
 // still in its caches. A rank that waits for nobody looks at once.
@@ -63,15 +63,15 @@ void StagingPolicy::choose(int peer) {
   const DistancesKnown peers(distances_);
   // Where ranks share cores, some looks find a line in memory that is near when its writer runs. To
   // be misled by those at one peer costs a reader more than a writer.
-  peers_past_caches_ = 2 * peers.far > ranks_ - 1;
-  const bool past_caches = peers.mostly_far();
-  if (past_caches == past_caches_) return;
-  past_caches_ = past_caches;
+  peers_non_temporal_ = 2 * peers.far > ranks_ - 1;
+  const bool non_temporal = peers.mostly_far();
+  if (non_temporal == non_temporal_) return;
+  non_temporal_ = non_temporal;
   // Within a small call, which allocates nothing: so the number alone.
   log::debug(
       "{} of {} peers are far (a line of rank {} takes {} ticks, of memory {}): staging is {}",
       peers.far, peers.known, names_.number_of(peer), distances_[static_cast<size_t>(peer)].ticks(),
-      memory_ticks(), past_caches ? "written past the caches" : "left in the caches");
+      memory_ticks(), non_temporal ? "written past the caches" : "left in the caches");
 }
 
 }  // namespace tutti

@@ -40,20 +40,20 @@ class StagingPolicy {
   // The last look at the tick of `peer` found that it was there, or not yet.
   void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
 
-  [[nodiscard]] bool writes_past_caches() const { return past_caches_; }
+  [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
   // Whether the step writes its destination so, and how it copies.
-  [[nodiscard]] bool goes_past_caches(const Step& step, const Plan::Part& part) const {
-    return step.streams || (past_caches_ && !part.trades_slots && step.dst.base >= kPrivateSpaces &&
-                            step.bytes >= kLeastPastCaches);
+  [[nodiscard]] bool is_non_temporal(const Step& step, const Plan::Part& part) const {
+    return step.streams || (non_temporal_ && !part.ping_pong_slots &&
+                            step.dst.base >= kPrivateSpaces && step.bytes >= kLeastNonTemporal);
   }
-  [[nodiscard]] CopyWay way_of(const Step& step, const Plan::Part& part) const {
-    if (goes_past_caches(step, part)) return CopyWay::kPastCaches;
+  [[nodiscard]] CopyHint hint_of(const Step& step, const Plan::Part& part) const {
+    if (is_non_temporal(step, part)) return CopyHint::kNonTemporal;
     if (step.src.base < kPrivateSpaces) {
-      return part.trades_slots ? CopyWay::kToRing : CopyWay::kToOthers;
+      return part.ping_pong_slots ? CopyHint::kToRing : CopyHint::kToOthers;
     }
     // Peers are as far from this rank as it is from them, so most of them write alike.
-    if (peers_past_caches_ && !part.trades_slots) return CopyWay::kFromMemory;
-    return part.is_long ? CopyWay::kLongFromOthers : CopyWay::kFromOthers;
+    if (peers_non_temporal_ && !part.ping_pong_slots) return CopyHint::kFromMemory;
+    return part.is_long ? CopyHint::kLongFromOthers : CopyHint::kFromOthers;
   }
 
  private:
@@ -71,8 +71,8 @@ class StagingPolicy {
   bool looks_ = false;               // whether it is
   bool watches_ = false;             // whether ticks tell how far peers are: watched_tick()
   int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
-  bool past_caches_;
-  bool peers_past_caches_;
+  bool non_temporal_;
+  bool peers_non_temporal_;
 };
 
 }  // namespace tutti

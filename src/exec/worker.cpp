@@ -53,7 +53,7 @@ void Worker::forget(Driven& driven) {
   }
   signal();
   const uint64_t posted = posted_.load();
-  wait_until(Waiter{.patience = &kNoPatience, .uninterrupted = true},
+  wait_until(Waiter{.budget = &kNoSpinning, .uninterrupted = true},
              [&] { return taken_.load() >= posted; });
 }
 
@@ -142,10 +142,10 @@ void Worker::sleep() {
 }
 
 bool Worker::is_left_alone(Driven& driven) {
-  const uint32_t visits = driven.habit().visits();
-  nap(bell_, Habit::kSoonUs, [this] { return has_signal(); });
-  if (driven.habit().visits() != visits || !driven.needs(index_)) return false;
-  driven.habit().stayed_away();
+  const uint32_t visits = driven.predictor().visits();
+  nap(bell_, ReturnPredictor::kSoonUs, [this] { return has_signal(); });
+  if (driven.predictor().visits() != visits || !driven.needs(index_)) return false;
+  driven.predictor().stayed_away();
   return true;
 }
 

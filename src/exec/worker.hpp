@@ -3,7 +3,8 @@
 // The worker threads of a process: CCL_WORKER_COUNT of them, pinned, shared by all communicators.
 // Worker w drives lane w of whatever has something to do there that no thread waits for, and sleeps
 // when nothing has. It has to be woken, but whoever is likely to come back soon need not do so (see
-// exec/habit.hpp): what the worker was once woken for it looks at now and then by itself.
+// exec/return_predictor.hpp): what the worker was once woken for it looks at now and then by
+// itself.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 #include "core/status.hpp"
 #include "core/wait.hpp"
-#include "exec/habit.hpp"
+#include "exec/return_predictor.hpp"
 
 namespace tutti {
 
@@ -27,12 +28,12 @@ class Driven {
   // Whether there is something left to do for it, and nobody waits for that who does it.
   [[nodiscard]] virtual bool needs(int worker) const = 0;
   // Of the application, towards what the first worker does here.
-  [[nodiscard]] Habit& habit() { return habit_; }
+  [[nodiscard]] ReturnPredictor& predictor() { return predictor_; }
   // How to wait for more to be possible.
   [[nodiscard]] virtual Waiter waiter() const = 0;
 
  private:
-  Habit habit_;
+  ReturnPredictor predictor_;
 };
 
 class Worker {

@@ -33,7 +33,8 @@ class Builder {
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // From kPeerSend or kPeerRecv.
   void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
-  // The head of a block of the send buffer, and what its taker does with it: compares the length.
+  // The head of a block of the send buffer, and what its receiver does with it: compares the
+  // length.
   void show(Ref head, Ref src, uint64_t bytes);
   void expect(Ref head, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
@@ -56,9 +57,9 @@ class Builder {
   // Private memory on a cache line of its own; returns its place.
   Ref scratch(uint64_t bytes);
   void use_of_slots(uint64_t bytes) { schedule_.slot_extent = bytes; }
-  // See "Trades" in schedule.hpp; on all ranks, with the same number.
-  void trade_slots(uint64_t bytes) {
-    schedule_.trades_slots = true;
+  // See "Ping-pong slots" in schedule.hpp; on all ranks, with the same number.
+  void use_ping_pong_slots(uint64_t bytes) {
+    schedule_.ping_pong_slots = true;
     use_of_slots(whole_lines(bytes));
   }
   // The highest tick of any rank, if this rank's own publishes do not reach it.

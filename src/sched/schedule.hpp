@@ -18,10 +18,10 @@
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
-// Trades. Where a schedule says so (Schedule::trades_slots), the two ranks of a communicator of two
-// may take each other's slot the next time. By its end each has read what the other wrote there and
-// has seen the highest tick, after which nobody touches its own slot; so each writes next what it
-// has read last, whose lines its caches have.
+// Ping-pong slots. Where a schedule says so (Schedule::ping_pong_slots), the two ranks of a
+// communicator of two may take each other's slot the next time. By its end each has read what the
+// other wrote there and has seen the highest tick, after which nobody touches its own slot; so each
+// writes next what it has read last, whose lines its caches have.
 //
 // Pulls. Where Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
 // kPeerSend and kPeerRecv, in kPull steps only, or where Limits::views holds in kReduce steps too.
@@ -29,9 +29,9 @@
 // (Schedule::shows_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
 // pull from it have published that they are done.
 //
-// Heads. Where a rank knows the sizes of its own blocks only, a giver shows of each block a head in
-// its slot: how long it is. The taker expects a length; that the two are equal is found out when
-// they run. Where a block is short, it lies behind its head; else it comes as a message.
+// Heads. Where a rank knows the sizes of its own blocks only, a sender shows of each block a head
+// in its slot: how long it is. The receiver expects a length; that the two are equal is found out
+// when they run. Where a block is short, it lies behind its head; else it comes as a message.
 //
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
 // buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
@@ -137,7 +137,7 @@ struct Schedule {
   // How much of the slots any rank may use, the same number on every rank; 0: as follows from the
   // arguments of the call.
   uint64_t slot_extent = 0;
-  bool trades_slots = false;
+  bool ping_pong_slots = false;
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 
@@ -147,13 +147,13 @@ struct Limits {
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;          // ranks can read one another's buffers; only if they share memory
-  bool views = false;          // and pulls are plain copies, because all see all of these buffers
-  int pull_readers = 0;        // of one rank's buffer at a time, where all read one; 0: all
-  bool tries_streams = false;  // stream_bytes is a guess: calls may find out what is faster
-  bool pulls_few = false;      // `pulls` is meant for those that for_calls_of() names
-  bool crowded = false;        // ranks share cores
-  uint64_t traded_bytes = 0;   // of a slot that two ranks trade, if that is more
+  bool pulls = false;            // ranks can read one another's buffers; only if they share memory
+  bool views = false;            // and pulls are plain copies, because all see all of these buffers
+  int pull_readers = 0;          // of one rank's buffer at a time, where all read one; 0: all
+  bool tries_streams = false;    // stream_bytes is a guess: calls may find out what is faster
+  bool pulls_few = false;        // `pulls` is meant for those that for_calls_of() names
+  bool oversubscribed = false;   // ranks share cores
+  uint64_t ping_pong_bytes = 0;  // of a slot that two ranks swap, if that is more
   uint64_t whole_slot_bytes = 0;  // of a slot to its end, if that is more than slot_bytes
 
   // Those for one collective.
@@ -219,7 +219,7 @@ struct Problem {
   const Hosts* hosts = nullptr;
   // If the ranks share memory, but not all of them a last-level cache: which do, as if they were
   // on a host. Null if they all do or it is not known.
-  const Hosts* domains = nullptr;
+  const Hosts* cache_domains = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
   // Whether all ranks know the sizes of all blocks, or of the largest.
@@ -241,9 +241,9 @@ struct Problem {
   [[nodiscard]] uint64_t whole_slot_bytes() const {
     return std::max(limits.slot_bytes, limits.whole_slot_bytes);
   }
-  // The longest that may go through slots which are traded if there are two ranks.
-  [[nodiscard]] uint64_t traded_slot_bytes() const {
-    return ranks == 2 ? std::max(limits.slot_bytes, limits.traded_bytes) : limits.slot_bytes;
+  // The longest that may go through slots, which are ping-pong slots if there are two ranks.
+  [[nodiscard]] uint64_t ping_pong_slot_bytes() const {
+    return ranks == 2 ? std::max(limits.slot_bytes, limits.ping_pong_bytes) : limits.slot_bytes;
   }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.

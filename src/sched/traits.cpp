@@ -56,7 +56,7 @@ uint64_t end_in_slot(const Step& step) {
 
 // Distances matter for it: see Traits::staged.
 bool is_staged(const Schedule& schedule, const Step& step) {
-  return works(step) && step.bytes >= kLeastPastCaches &&
+  return works(step) && step.bytes >= kLeastNonTemporal &&
          (touches(schedule, step, Space::kSlot) || touches(schedule, step, Space::kWindow));
 }
 

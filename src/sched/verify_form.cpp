@@ -126,7 +126,7 @@ class Form {
   [[nodiscard]] uint64_t usable_of_slot() const {
     if (schedule_.slot_extent == 0) return problem_.limits.slot_bytes;
     const uint64_t most =
-        schedule_.trades_slots ? problem_.traded_slot_bytes() : problem_.whole_slot_bytes();
+        schedule_.ping_pong_slots ? problem_.ping_pong_slot_bytes() : problem_.whole_slot_bytes();
     return std::min(schedule_.slot_extent, most);
   }
 
@@ -196,16 +196,16 @@ bool touches_slot_of(const Schedule& schedule, const Step& step, int rank) {
   return there(step.dst) || there(step.src) || std::ranges::any_of(sources, there);
 }
 
-// That a rank which trades its slot is done with it when it publishes the highest tick, and ends
+// That a rank which swaps its slot is done with it when it publishes the highest tick, and ends
 // only after all have.
-Status check_trade(std::span<const Schedule> schedules, int rank) {
+Status check_ping_pong(std::span<const Schedule> schedules, int rank) {
   const Schedule& schedule = schedules[static_cast<size_t>(rank)];
   bool published = false;
   bool awaited = false;
   for (size_t i = 0; i < schedule.steps.size(); ++i) {
     const Step& step = schedule.steps[i];
     if (published && touches_slot_of(schedule, step, rank)) {
-      return {Code::kInternal, step_text(schedules, rank, i) + " touches a slot that is traded"};
+      return {Code::kInternal, step_text(schedules, rank, i) + " touches a slot that is swapped"};
     }
     const bool last_tick = step.tick == schedule.ticks;
     published |= step.kind == StepKind::kPublish && last_tick;
@@ -213,7 +213,7 @@ Status check_trade(std::span<const Schedule> schedules, int rank) {
   }
   if (published && awaited) return {};
   return Status::format(Code::kInternal,
-                        "rank {} trades its slot, but does not {} the last tick, which is {}", rank,
+                        "rank {} swaps its slot, but does not {} the last tick, which is {}", rank,
                         published ? "await" : "publish", schedule.ticks);
 }
 
@@ -251,11 +251,11 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
                             schedules[0].slot_extent, rank, extent);
     }
     TUTTI_RETURN_IF_ERROR(Form(schedules, problems, rank).check());
-    const bool trades = schedules[static_cast<size_t>(rank)].trades_slots;
-    if (trades != schedules[0].trades_slots) {
-      return Status::format(Code::kInternal, "of ranks 0 and {}, one alone trades its slot", rank);
+    const bool swaps = schedules[static_cast<size_t>(rank)].ping_pong_slots;
+    if (swaps != schedules[0].ping_pong_slots) {
+      return Status::format(Code::kInternal, "of ranks 0 and {}, one alone swaps its slot", rank);
     }
-    if (trades) TUTTI_RETURN_IF_ERROR(check_trade(schedules, rank));
+    if (swaps) TUTTI_RETURN_IF_ERROR(check_ping_pong(schedules, rank));
   }
   const bool says_what_of_slots = schedules[0].slot_extent > 0;
   if (!says_what_of_slots && uses(schedules, Space::kLine) && uses(schedules, Space::kSlot)) {

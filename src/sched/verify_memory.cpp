@@ -181,7 +181,7 @@ bool inside(const Problems& problems, int rank, uint64_t scratch_bytes, const Re
     case Space::kLine: return inside_length(ref, bytes, kLineBytes);
     case Space::kSlot:
       return inside_length(ref, bytes,
-                           std::max(problem.whole_slot_bytes(), problem.traded_slot_bytes()));
+                           std::max(problem.whole_slot_bytes(), problem.ping_pong_slot_bytes()));
     case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
     case Space::kPeerSend:
     case Space::kPeerRecv:

@@ -26,7 +26,7 @@ struct Message {
 
 // A block's head, which a rank shows in a step for one peer to expect.
 struct Head {
-  int giver;
+  int sender;
   uint32_t step;
   uint64_t bytes;
   bool expected = false;
@@ -187,7 +187,7 @@ Status Execution::expect(int rank, const Step& step) {
   if (head.bytes == step.bytes) return {};
   return Status::format(Code::kInternal, "{} meets a block of another size: {}",
                         step_text(schedules_, rank, at),
-                        step_text(schedules_, head.giver, head.step));
+                        step_text(schedules_, head.sender, head.step));
 }
 
 // Where ranks disagree on a size, somebody must find out.
@@ -195,7 +195,7 @@ Status Execution::all_heads_expected() const {
   const auto missed = std::ranges::find(heads_, false, &Head::expected);
   if (missed == heads_.end()) return {};
   return Status::format(Code::kInternal, "{} is expected by nobody",
-                        step_text(schedules_, missed->giver, missed->step));
+                        step_text(schedules_, missed->sender, missed->step));
 }
 
 Status Execution::reduce(int rank, const Step& step) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The order of what may choose an algorithm, and the rival that is timed against the choice.
+// The order of what may choose an algorithm, and the arm that is timed against the choice.
 #include "select/selector.hpp"
 
 #include <algorithm>
@@ -26,17 +26,17 @@ constexpr RuleVariable kRuleVariables[] = {
 // others, on a virtual machine unseen.
 constexpr uint64_t kStreamBytes = 64 << 20;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
-constexpr uint64_t kLeastBytesOfRivals = 64 << 10;
+constexpr uint64_t kLeastBytesOfArms = 64 << 10;
 constexpr uint64_t kLeastBytesInSlots = 256 << 10;  // from or to a root
-// Nor do those of ranks that share cores: who happens to be awake counts for more than the way.
+// Nor do those of ranks that share cores: who happens to be awake counts for more than the route.
 constexpr double kLeastSecondsOfSharers = 100e-6;
 // What the cost model thinks to take longer than that many times is not tried.
 constexpr double kWorthTrying = 8;
 
 // From or to a root, short calls that fit a slot run ahead of one another, which is worth more.
-uint64_t least_of_rivals(const Problem& problem) {
-  if (!has_root(problem.collective)) return kLeastBytesOfRivals;
-  const uint64_t beyond_slots = std::max(kLeastBytesOfRivals, problem.limits.slot_bytes + 1);
+uint64_t least_bytes_of_arms(const Problem& problem) {
+  if (!has_root(problem.collective)) return kLeastBytesOfArms;
+  const uint64_t beyond_slots = std::max(kLeastBytesOfArms, problem.limits.slot_bytes + 1);
   return std::min(beyond_slots, kLeastBytesInSlots);
 }
 
@@ -64,9 +64,9 @@ std::string_view rule_variable(Collective collective) {
 }
 
 Limits limits_of(const Environment& environment, int ranks, int cores) {
-  const bool crowded = ranks > cores;
+  const bool oversubscribed = ranks > cores;
   const uint64_t whole_slot = slot_bytes_for(environment, ranks);
-  // Of the half that calls walk through, half lets a call's slot lie elsewhere than the last one's.
+  // Of the half that calls move through, half lets a call's slot lie elsewhere than the last one's.
   return {.slot_bytes = whole_slot / 4,
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
@@ -74,16 +74,16 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pulls = pulls_for(environment),
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_few = crowded && !environment.pull.has_value(),
-          .crowded = crowded,
-          .traded_bytes = traded_bytes_for(environment, ranks),
+          .pulls_few = oversubscribed && !environment.pull.has_value(),
+          .oversubscribed = oversubscribed,
+          .ping_pong_bytes = ping_pong_bytes_for(environment, ranks),
           .whole_slot_bytes = whole_slot};
 }
 
-// Few ranks take no more memory together than many do, and walk further than the second-level cache
+// Few ranks take no more memory together than many do, and move further than the second-level cache
 // reaches: there, lines that a peer has read come back from the third, which is faster than taking
 // them from the peer (allgather of 16 KiB by one_shot on 2 cores of an EPYC: 2.5 us with 512 KiB to
-// walk through, 1.5 with 2 MiB, and no less with more).
+// move through, 1.5 with 2 MiB, and no less with more).
 uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   constexpr int kManyRanks = 8;
   constexpr int kFewestRanks = 2;
@@ -91,7 +91,7 @@ uint64_t slot_bytes_for(const Environment& environment, int ranks) {
   return 2 * environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
 }
 
-uint64_t traded_bytes_for(const Environment& environment, int ranks) {
+uint64_t ping_pong_bytes_for(const Environment& environment, int ranks) {
   constexpr uint64_t kTimes = 8;
   return ranks == 2 ? kTimes * environment.slot_bytes : 0;
 }
@@ -132,7 +132,7 @@ Environment without_rules(Environment environment) {
   return environment;
 }
 
-// Messages are then what counts. The ranks of a host share its way to the others.
+// Messages are then what counts. The ranks of a host share its network.
 Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network) {
   Machine machine = host;
   machine.message_s = network.message_s;
@@ -185,9 +185,9 @@ bool Selector::pulls(const Algorithm& algorithm, const Problem& problem) const {
   return !usable(algorithm, without).yes;
 }
 
-// The cheapest that goes the other way, if it is worth being tried. Both give the same bits.
-const Algorithm* Selector::rival_of(const Algorithm& chosen, const Problem& problem) const {
-  const uint64_t least = least_of_rivals(problem);
+// The cheapest that takes the other route, if it is worth being tried. Both give the same bits.
+const Algorithm* Selector::other_route_of(const Algorithm& chosen, const Problem& problem) const {
+  const uint64_t least = least_bytes_of_arms(problem);
   const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
                    problem.bytes() >= least && problem.known_to_all();
   if (!may || !chosen.rank_order) return nullptr;
@@ -278,7 +278,8 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }
   decision.algorithm = cheapest(problem);
-  if (decision.algorithm != nullptr) decision.rival = rival_of(*decision.algorithm, problem);
+  if (decision.algorithm != nullptr)
+    decision.other_route = other_route_of(*decision.algorithm, problem);
   decision.origin = "cost model";
   return decision;
 }
@@ -287,10 +288,10 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
   const bool may = adapts_ && limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
-                   problem.received_bytes() >= kLeastReceivedPastCaches;
+                   problem.received_bytes() >= kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
-  const bool other = chosen.rival != nullptr && pulls(*chosen.algorithm, problem);
-  return other ? chosen.rival : chosen.algorithm;
+  const bool other = chosen.other_route != nullptr && pulls(*chosen.algorithm, problem);
+  return other ? chosen.other_route : chosen.algorithm;
 }
 
 Chosen Selector::choose(const Problem& problem, DataType type) const {

@@ -21,11 +21,11 @@ namespace tutti {
 
 // What algorithms get with these settings, on so many ranks that share memory and so many cores.
 Limits limits_of(const Environment& environment, int ranks, int cores);
-// Of each of the two slots of a rank of so many. Calls walk through half of it, long ones use all
+// Of each of the two slots of a rank of so many. Calls move through half of it, long ones use all
 // (exec/slot_allocator.hpp).
 uint64_t slot_bytes_for(const Environment& environment, int ranks);
-// Of the slots that two ranks trade; 0 for more ranks.
-uint64_t traded_bytes_for(const Environment& environment, int ranks);
+// Of the slots that two ranks swap; 0 for more ranks.
+uint64_t ping_pong_bytes_for(const Environment& environment, int ranks);
 
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
 int readers_for(const Environment& environment, int ranks, int cores);
@@ -73,9 +73,9 @@ class Selector {
   static Result<Selector> create(const Environment& environment, const Machine& machine,
                                  Advice advice = {});
 
-  // The algorithm for a call, and its rival where the cost model decides. `problem` is the whole
-  // call, before it is divided among lanes: rules and costs are about its size. The type is for the
-  // tuner.
+  // The algorithm for a call, and its other arm where the cost model decides. `problem` is the
+  // whole call, before it is divided among lanes: rules and costs are about its size. The type is
+  // for the tuner.
   [[nodiscard]] Chosen choose(const Problem& problem, DataType type = DataType::kFloat32) const;
   // The same with all reasons.
   [[nodiscard]] Choice explain(const Problem& problem, DataType type = DataType::kFloat32) const;
@@ -100,7 +100,8 @@ class Selector {
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;
   [[nodiscard]] const Algorithm* with_other_stores(const Chosen& chosen,
                                                    const Problem& problem) const;
-  [[nodiscard]] const Algorithm* rival_of(const Algorithm& chosen, const Problem& problem) const;
+  [[nodiscard]] const Algorithm* other_route_of(const Algorithm& chosen,
+                                                const Problem& problem) const;
 
   Machine machine_;
   bool strict_;

@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-ViewQueue::ViewQueue(Communicator& comm) : Attended(comm.executor().workers()), comm_(comm) {}
+ViewQueue::ViewQueue(Communicator& comm) : HelpedProgress(comm.executor().workers()), comm_(comm) {}
 
 ViewQueue::~ViewQueue() { workers_.forget(*this); }
 
@@ -103,13 +103,13 @@ Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
 Status ViewQueue::wait(Staged& staged, int64_t timeout_ms) {
   if (staged.done()) return staged.status();
   Waiter waiter = waiter_of_caller(timeout_ms);
-  const WaitEnd end = attend(staged, waiter);
+  const WaitEnd end = help_until_done(staged, waiter);
   if (end == WaitEnd::kReady) return staged.status();
   if (end == WaitEnd::kInterrupted) {
     comm_.health().interrupt(staged.what());
     waiter.timeout_ms = kNever;
     waiter.uninterrupted = true;
-    (void)attend(staged, waiter);
+    (void)help_until_done(staged, waiter);
     return staged.status().ok() ? comm_.health().cause() : staged.status();
   }
   return Status::format(Code::kTimeout, "{} is not complete after {} ms", staged.what(),

@@ -14,7 +14,7 @@
 
 namespace tutti {
 
-class ViewQueue : public Attended {
+class ViewQueue : public HelpedProgress {
  public:
   // `comm` outlives it.
   explicit ViewQueue(Communicator& comm);

@@ -21,7 +21,7 @@ namespace {
 using std::chrono::seconds;
 
 // A communicator that gives up soon when somebody is missing.
-tutti_comm_config impatient() {
+tutti_comm_config short_timeout() {
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   config.init_timeout_ms = 700;
   return config;
@@ -39,7 +39,7 @@ void join(const Join& who, const std::function<void(int process, tutti_status)>&
   run_processes({count, seconds(60), {}}, [&](int process) {
     const auto i = static_cast<size_t>(process);
     const tutti_unique_id id = process == 0 ? ids.make(count - 1) : ids.receive();
-    const tutti_comm_config config = impatient();
+    const tutti_comm_config config = short_timeout();
     tutti_comm_t comm = nullptr;
     check(process, tutti_comm_create(&id, who.as[i], who.of[i], &config, &comm));
     tutti_comm_destroy(comm);
@@ -103,7 +103,7 @@ TEST(Bootstrap, BytesThatAreNoIdAreInvalid) {
   run_processes({1, seconds(60), {}}, [](int) {
     tutti_unique_id id;
     tutti_comm_t comm = nullptr;
-    const tutti_comm_config config = impatient();
+    const tutti_comm_config config = short_timeout();
     for (const int byte : {0, 0xFF, 0x5A}) {
       std::memset(&id, byte, sizeof(id));
       EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_comm_create(&id, 1, 2, &config, &comm));
@@ -117,7 +117,7 @@ TEST(Bootstrap, AnIdServesOnce) {
     tutti_unique_id id;
     tutti_comm_t first = nullptr;
     tutti_comm_t second = nullptr;
-    const tutti_comm_config config = impatient();
+    const tutti_comm_config config = short_timeout();
     ASSERT_OK(tutti_get_unique_id(&id));
     ASSERT_OK(tutti_comm_create(&id, 0, 1, &config, &first));
     EXPECT_NE(tutti_comm_create(&id, 0, 1, &config, &second), TUTTI_OK);
@@ -129,7 +129,7 @@ TEST(Bootstrap, RanksWithIdsOfDifferentJobsDoNotMeet) {
   run_processes({2, seconds(60), {}}, [](int rank) {
     tutti_unique_id id;
     tutti_comm_t comm = nullptr;
-    const tutti_comm_config config = impatient();
+    const tutti_comm_config config = short_timeout();
     ASSERT_OK(tutti_get_unique_id(&id));
     EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_comm_create(&id, rank, 2, &config, &comm));
     EXPECT_ERROR_SAYS(std::to_string(1 - rank));
@@ -141,7 +141,7 @@ TEST(Bootstrap, AnIntruderWithoutTheSecretDisturbsNobody) {
   run_processes({3, seconds(60), {}}, [&](int process) {
     tutti_unique_id id = process == 0 ? ids.make(2) : ids.receive();
     tutti_comm_t comm = nullptr;
-    tutti_comm_config config = impatient();
+    tutti_comm_config config = short_timeout();
     if (process == 2) {
       // One bit wrong anywhere makes it another id.
       for (size_t i = 0; i < sizeof(id.bytes); i += 9) {
@@ -316,7 +316,7 @@ TEST(FromEnvironment, AMissingRankIsNamed) {
   run_processes({2, seconds(60), {}}, [&](int rank) {
     set_torchrun(rank, 3, port);
     tutti_comm_t comm = nullptr;
-    const tutti_comm_config config = impatient();
+    const tutti_comm_config config = short_timeout();
     EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_comm_create_from_env(&config, &comm));
     EXPECT_ERROR_SAYS("2");
   });

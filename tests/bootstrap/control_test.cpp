@@ -32,7 +32,7 @@ UniqueId network_id() {
 
 // Odd ranks come as if from other hosts.
 std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks) {
-  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? Way::kNetwork : Way::kAny);
+  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? Via::kNetwork : Via::kAny);
   EXPECT_TRUE(exchange.ok()) << error_of(exchange);
   if (!exchange.ok()) return nullptr;
   EXPECT_TRUE((*exchange)->allgather({}).ok());
@@ -199,7 +199,7 @@ TEST(Control, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
       await(*joined, 2);
       kill_myself();
     }
-    auto exchange = join(id, process, 2, now_ms() + kLongMs, Way::kNetwork);
+    auto exchange = join(id, process, 2, now_ms() + kLongMs, Via::kNetwork);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     auto control = (*exchange)->stay();
     ASSERT_TRUE(control.ok()) << error_of(control);
@@ -287,7 +287,7 @@ TEST(Control, ManyThreadsMayUseItAtOnce) {
 TEST(Control, WhoLeavesInsteadOfStayingIsNamed) {
   const UniqueId id = network_id();
   run_processes({3, kLimit, {}}, [&](int rank) {
-    auto exchange = meet(id, rank, 3, kLongMs, rank == 2 ? Way::kNetwork : Way::kAny);
+    auto exchange = meet(id, rank, 3, kLongMs, rank == 2 ? Via::kNetwork : Via::kAny);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     if (rank == 2) return;
     auto control = (*exchange)->stay();

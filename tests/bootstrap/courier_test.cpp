@@ -38,25 +38,25 @@ class MeetingFile : public testing::Test {
 };
 
 TEST_F(MeetingFile, BringsTheTextOfRankZeroForEachCommunicator) {
-  const auto giver = courier(0);
+  const auto sharer = courier(0);
   const auto taker = courier(1);
   for (const char* text : {"first", "second", "third"}) {
     std::thread early([&] {  // most often before there is a file
       const auto got = taker->share("not of rank 0", now_ms() + kLongMs);
       EXPECT_EQ(got.ok() ? *got : std::string(got.status().message()), text);
     });
-    EXPECT_TRUE(giver->share(text, now_ms() + kLongMs).ok());
+    EXPECT_TRUE(sharer->share(text, now_ms() + kLongMs).ok());
     early.join();
   }
 }
 
 TEST_F(MeetingFile, IsForThisUserAloneAndGoesWhenAllHaveMet) {
-  const auto giver = courier(0);
-  ASSERT_TRUE(giver->share("text", now_ms()).ok());
+  const auto sharer = courier(0);
+  ASSERT_TRUE(sharer->share("text", now_ms()).ok());
   struct stat seen {};
   ASSERT_EQ(stat(first().c_str(), &seen), 0);
   EXPECT_EQ(seen.st_mode & 0777, 0600u);
-  giver->met();
+  sharer->met();
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
@@ -71,8 +71,8 @@ TEST_F(MeetingFile, OfAnotherJobIsNotTakenAndIsReplaced) {
   const auto got = courier(1)->share("", now_ms() + kShortMs);
   EXPECT_EQ(got.status().code(), Code::kTimeout);
   EXPECT_NE(got.status().message().find(first()), std::string::npos);
-  const auto giver = courier(0);
-  ASSERT_TRUE(giver->share("ours", now_ms()).ok());
+  const auto sharer = courier(0);
+  ASSERT_TRUE(sharer->share("ours", now_ms()).ok());
   EXPECT_EQ(*courier(1)->share("", now_ms() + kLongMs), "ours");
 }
 

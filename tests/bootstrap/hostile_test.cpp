@@ -115,7 +115,7 @@ TEST(Hostile, NothingThatStrangersDoKeepsRanksFromMeetingAndAllAreCounted) {
     }
     await(*attacked, 1);
     auto exchange =
-        join(id, process, 2, now_ms() + kLongMs, process == 0 ? Way::kAny : Way::kNetwork);
+        join(id, process, 2, now_ms() + kLongMs, process == 0 ? Via::kAny : Via::kNetwork);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     EXPECT_TRUE((*exchange)->allgather({}).ok());
     ++*met;
@@ -133,14 +133,14 @@ TEST(Hostile, AnotherSecretIsRefusedOverTcpToo) {
     if (process == 2) {
       UniqueId other = id;
       other.secret[0] ^= std::byte{1};
-      auto exchange = join(other, 1, 2, now_ms() + kLongMs, Way::kNetwork);
+      auto exchange = join(other, 1, 2, now_ms() + kLongMs, Via::kNetwork);
       EXPECT_EQ(exchange.status().code(), Code::kInvalidArgument);
       EXPECT_TRUE(says(error_of(exchange), "the secret is wrong"));
       ++*refused;
       return;
     }
     if (process == 1) await(*refused, 1);
-    auto exchange = meet(id, process, 2, kLongMs, process == 0 ? Way::kAny : Way::kNetwork);
+    auto exchange = meet(id, process, 2, kLongMs, process == 0 ? Via::kAny : Via::kNetwork);
     EXPECT_TRUE(exchange.ok()) << error_of(exchange);
   });
 }

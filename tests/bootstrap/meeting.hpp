@@ -33,7 +33,7 @@ inline tutti::UniqueId test_id() {
 
 inline tutti::Result<std::unique_ptr<tutti::Exchange>> meet(const tutti::UniqueId& id, int rank,
                                                             int ranks, int64_t timeout_ms = kLongMs,
-                                                            tutti::Way way = tutti::Way::kAny) {
+                                                            tutti::Via via = tutti::Via::kAny) {
   tutti::log::set_level(tutti::LogLevel::kError);  // what is refused, is so on purpose
   if (rank == 0) {
     if (tutti::Status started = tutti::start_service(id, tutti::now_ms() + kLongMs);
@@ -41,7 +41,7 @@ inline tutti::Result<std::unique_ptr<tutti::Exchange>> meet(const tutti::UniqueI
       return started;
     }
   }
-  return tutti::join(id, rank, ranks, tutti::now_ms() + timeout_ms, way);
+  return tutti::join(id, rank, ranks, tutti::now_ms() + timeout_ms, via);
 }
 
 // An address of this host that nobody listens at just now.

@@ -29,7 +29,7 @@ std::string fresh_key() {
 }
 
 // Rank 0 as the others of its host do it, the rest as other hosts do.
-Way way_of(int rank) { return rank == 0 ? Way::kAny : Way::kNetwork; }
+Via via_of(int rank) { return rank == 0 ? Via::kAny : Via::kNetwork; }
 
 void expect_gathered(Exchange& exchange, int ranks) {
   auto all = exchange.allgather(bytes("from " + std::to_string(exchange.rank())));
@@ -44,7 +44,7 @@ void meet_at(const std::string& host) {
   if (!address.known()) GTEST_SKIP() << "this host has no address " << host;
   const UniqueId id = derive_unique_id(fresh_key(), address);
   run_processes({4, kLimit, {}}, [&](int rank) {
-    auto exchange = meet(id, rank, 4, kLongMs, way_of(rank));
+    auto exchange = meet(id, rank, 4, kLongMs, via_of(rank));
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     for (int round = 0; round < 5; ++round) expect_gathered(**exchange, 4);
   });
@@ -71,7 +71,7 @@ void meet_by_id_of_rank_0(const char* interface) {
     await(*made, 1);
     auto id = decode(*shared);
     ASSERT_TRUE(id.ok()) << error_of(id);
-    auto exchange = join(*id, rank, 3, now_ms() + kLongMs, way_of(rank));
+    auto exchange = join(*id, rank, 3, now_ms() + kLongMs, via_of(rank));
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     expect_gathered(**exchange, 3);
   });
@@ -103,7 +103,7 @@ TEST(Network, CommunicatorsOfOneJobMeetAtOnePortOneAfterTheOther) {
     std::vector<std::unique_ptr<Exchange>> exchanges;  // the meetings before go on
     for (int i = 0; i < 10; ++i) {
       const UniqueId id = derive_unique_id(key + std::to_string(i), address);
-      auto exchange = meet(id, rank, 3, kLongMs, way_of(rank));
+      auto exchange = meet(id, rank, 3, kLongMs, via_of(rank));
       ASSERT_TRUE(exchange.ok()) << error_of(exchange);
       expect_gathered(**exchange, 3);
       exchanges.push_back(*std::move(exchange));
@@ -119,7 +119,7 @@ TEST(Network, WhoComesTooEarlyForTheNextMeetingAtAPortWaitsForIt) {
   run_processes({3, kLimit, {}}, [&](int process) {
     if (process == 2) {  // rank 1 of the second alone
       ++*early;
-      auto exchange = join(second, 1, 2, now_ms() + kLongMs, Way::kNetwork);
+      auto exchange = join(second, 1, 2, now_ms() + kLongMs, Via::kNetwork);
       EXPECT_TRUE(exchange.ok()) << error_of(exchange);
       return;
     }
@@ -127,7 +127,7 @@ TEST(Network, WhoComesTooEarlyForTheNextMeetingAtAPortWaitsForIt) {
       await(*early, 1);
       usleep(50000);
     }
-    auto exchange = meet(first, process, 2, kLongMs, way_of(process));
+    auto exchange = meet(first, process, 2, kLongMs, via_of(process));
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     if (process == 0) {
       auto next = meet(second, 0, 2);
@@ -140,7 +140,7 @@ TEST(Network, ARankThatNeverComesIsNamedToTheOthers) {
   const UniqueId id = derive_unique_id(fresh_key(), free_address("127.0.0.1"));
   Shared<std::atomic<int>> told;
   run_processes({2, kLimit, {}}, [&](int rank) {
-    auto exchange = meet(id, rank, 3, rank == 0 ? 400 : kLongMs, way_of(rank));
+    auto exchange = meet(id, rank, 3, rank == 0 ? 400 : kLongMs, via_of(rank));
     EXPECT_EQ(exchange.status().code(), Code::kTimeout);
     // Rank 1 may be late, too, and is told then.
     EXPECT_TRUE(says(error_of(exchange), "2 of 3 did not arrive within"));
@@ -151,7 +151,7 @@ TEST(Network, ARankThatNeverComesIsNamedToTheOthers) {
 
 TEST(Network, WhereNobodyListensATimeoutNamesTheAddress) {
   const UniqueId id = derive_unique_id(fresh_key(), free_address("127.0.0.1"));
-  auto exchange = join(id, 1, 2, now_ms() + 50, Way::kNetwork);
+  auto exchange = join(id, 1, 2, now_ms() + 50, Via::kNetwork);
   EXPECT_EQ(exchange.status().code(), Code::kTimeout);
   EXPECT_TRUE(says(error_of(exchange), "at " + id.address.text()));
   EXPECT_TRUE(says(error_of(exchange), "Connection refused"));

@@ -166,8 +166,8 @@ std::array<Status, 2> measured_over(const Status& failure) {
     threads.emplace_back([&, rank] {
       ThreadExchange exchange(meeting, rank);
       Dead endpoint(rank == 0 ? failure : Status());
-      const Patience patience = polling(patience_for(2, 1));
-      const Waiter waiter{.patience = &patience, .deadline_ms = now_ms() + 20, .polls = true};
+      const SpinBudget budget = polling(spin_budget_for(2, 1));
+      const Waiter waiter{.budget = &budget, .deadline_ms = now_ms() + 20, .polls = true};
       results[static_cast<size_t>(rank)] =
           measure_network(exchange, Hosts::of(std::vector<int>{0, 1}), endpoint, waiter).status();
     });

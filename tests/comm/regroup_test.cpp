@@ -29,7 +29,7 @@ class Board {
   void die(int rank) { gone_[static_cast<size_t>(rank)] = true; }
   // As a rank does that is about to decide.
   void begin_to_decide(uint32_t round, int rank) {
-    decision_.decider = uint64_t{round} << 32 | static_cast<uint64_t>(rank + 1);
+    decision_.coordinator = uint64_t{round} << 32 | static_cast<uint64_t>(rank + 1);
   }
 
  private:

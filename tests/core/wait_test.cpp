@@ -12,10 +12,10 @@
 namespace tutti {
 namespace {
 
-constexpr Patience kSleepAtOnce{.spins = 0, .yields = 0, .wake_needs_fence = false};
+constexpr SpinBudget kSleepAtOnce{.spins = 0, .yields = 0, .wake_needs_fence = false};
 
-constexpr Patience kYieldsFirst{.spins = 0, .yields = 10, .wake_needs_fence = false};
-constexpr Patience kSpinsFirst{.spins = 100, .yields = 0, .wake_needs_fence = false};
+constexpr SpinBudget kYieldsFirst{.spins = 0, .yields = 10, .wake_needs_fence = false};
+constexpr SpinBudget kSpinsFirst{.spins = 100, .yields = 0, .wake_needs_fence = false};
 
 int64_t cpu_ms() {
   timespec now{};
@@ -24,12 +24,12 @@ int64_t cpu_ms() {
 }
 
 TEST(Wait, ReturnsAtOnceWhenTheConditionHolds) {
-  EXPECT_EQ(wait_until(Waiter{.patience = &kSleepAtOnce}, [] { return true; }), WaitEnd::kReady);
+  EXPECT_EQ(wait_until(Waiter{.budget = &kSleepAtOnce}, [] { return true; }), WaitEnd::kReady);
 }
 
 TEST(Wait, TheConditionWinsOverStopAndDeadline) {
   const std::atomic<uint32_t> stop{1};
-  const Waiter waiter{.patience = &kSleepAtOnce, .stop = &stop, .deadline_ms = 0};
+  const Waiter waiter{.budget = &kSleepAtOnce, .stop = &stop, .deadline_ms = 0};
   int looks = 0;
   EXPECT_EQ(wait_until(waiter, [&] { return ++looks == 2; }), WaitEnd::kReady);
 }
@@ -39,7 +39,7 @@ TEST(Wait, TheConditionWinsOverStopAndDeadline) {
 TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
   Bell bell{};
   const auto looks_before_sleep = [&bell](bool moves, bool polls) {
-    const Waiter waiter{.bell = &bell, .patience = &kYieldsFirst, .polls = polls};
+    const Waiter waiter{.bell = &bell, .budget = &kYieldsFirst, .polls = polls};
     int looks = 0;
     EXPECT_EQ(wait_until(waiter,
                          [&] {
@@ -57,8 +57,8 @@ TEST(Wait, DoesNotSleepWhileWhatItPollsForIsOnItsWay) {
 
 // Nor does that put off the end.
 TEST(Wait, EndsAtTheDeadlineThoughSomethingMoves) {
-  for (const Patience* patience : {&kYieldsFirst, &kSpinsFirst}) {
-    const Waiter waiter{.patience = patience, .deadline_ms = now_ms() + 5, .polls = true};
+  for (const SpinBudget* budget : {&kYieldsFirst, &kSpinsFirst}) {
+    const Waiter waiter{.budget = budget, .deadline_ms = now_ms() + 5, .polls = true};
     EXPECT_EQ(wait_until(waiter,
                          [] {
                            note_move();
@@ -71,7 +71,7 @@ TEST(Wait, EndsAtTheDeadlineThoughSomethingMoves) {
 // Whoever waits for a long call works on it in between.
 TEST(Wait, SpinsAnewAfterSomethingMoved) {
   Bell bell{};
-  const Waiter waiter{.bell = &bell, .patience = &kSpinsFirst};
+  const Waiter waiter{.bell = &bell, .budget = &kSpinsFirst};
   uint32_t looks = 0;
   EXPECT_EQ(wait_until(waiter,
                        [&] {
@@ -91,7 +91,7 @@ TEST(Wait, EndsWhenStopped) {
     bell.rings.fetch_add(1);
     ring(bell);
   });
-  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .stop = &stop};
+  const Waiter waiter{.bell = &bell, .budget = &kSleepAtOnce, .stop = &stop};
   EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kStopped);
   stopper.join();
 }
@@ -99,20 +99,20 @@ TEST(Wait, EndsWhenStopped) {
 TEST(Wait, EndsWhenStoppedInSharedMemory) {
   Bell bell{};
   const std::atomic<uint32_t> stop{7};
-  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .shared_stop = &stop};
+  const Waiter waiter{.bell = &bell, .budget = &kSleepAtOnce, .shared_stop = &stop};
   EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kStopped);
 }
 
 TEST(Wait, EndsAtTheDeadlineAndNotBefore) {
   Bell bell{};
   const int64_t begin = now_ms();
-  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .timeout_ms = 30};
+  const Waiter waiter{.bell = &bell, .budget = &kSleepAtOnce, .timeout_ms = 30};
   EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kDeadline);
   EXPECT_GE(now_ms() - begin, 30);
 }
 
 TEST(Wait, EndsAtTheDeadlineWithoutABellToo) {
-  const Waiter waiter{.patience = &kSleepAtOnce, .deadline_ms = now_ms() + 5};
+  const Waiter waiter{.budget = &kSleepAtOnce, .deadline_ms = now_ms() + 5};
   EXPECT_EQ(wait_until(waiter, [] { return false; }), WaitEnd::kDeadline);
 }
 
@@ -121,7 +121,7 @@ TEST(Wait, ASleeperIsCountedWhileItSleepsAndNotAfter) {
   Sleepers sleepers{};
   std::atomic<bool> go{false};
   std::thread waiting([&] {
-    const Waiter waiter{.bell = &bell, .sleepers = &sleepers, .patience = &kSleepAtOnce};
+    const Waiter waiter{.bell = &bell, .sleepers = &sleepers, .budget = &kSleepAtOnce};
     wait_until(waiter, [&] { return go.load(); });
   });
   while (sleepers.count.load() == 0) std::this_thread::yield();
@@ -136,7 +136,7 @@ TEST(Wait, ASleeperIsCountedWhileItSleepsAndNotAfter) {
 TEST(Wait, ASleeperUsesHardlyAnyProcessorTime) {
   Bell bell{};
   const int64_t before = cpu_ms();
-  const Waiter waiter{.bell = &bell, .patience = &kSleepAtOnce, .timeout_ms = 300};
+  const Waiter waiter{.bell = &bell, .budget = &kSleepAtOnce, .timeout_ms = 300};
   wait_until(waiter, [] { return false; });
   // Spinning would take all 300; the bound is loose, for the machine may be busy.
   EXPECT_LT(cpu_ms() - before, 150);
@@ -158,8 +158,8 @@ TEST(Wait, SleepsInsteadOfYieldingToALongComputation) {
   });
   std::thread waits([&] {
     ASSERT_TRUE(bind_this_thread(cores.front()).ok());
-    const Patience patience{.spins = 0, .yields = 1U << 30, .sleeps_if_crowded = true};
-    const Waiter waiter{.bell = &bell, .patience = &patience};
+    const SpinBudget budget{.spins = 0, .yields = 1U << 30, .sleeps_if_oversubscribed = true};
+    const Waiter waiter{.bell = &bell, .budget = &budget};
     EXPECT_EQ(wait_until(waiter, [&] { return bell.rings.load() > 0; }), WaitEnd::kReady);
   });
   waits.join();
@@ -175,8 +175,8 @@ TEST(Wait, HandsOverBetweenThreadsAnyNumberOfTimes) {
   std::atomic<uint32_t> numbers[2]{};
   constexpr uint32_t kRounds = 2000;
   const auto play = [&](int me) {
-    const Patience patience{.spins = 0, .yields = 0, .wake_needs_fence = !register_membarrier()};
-    const Waiter waiter{.bell = &bells[me], .sleepers = &sleepers, .patience = &patience};
+    const SpinBudget budget{.spins = 0, .yields = 0, .wake_needs_fence = !register_membarrier()};
+    const Waiter waiter{.bell = &bells[me], .sleepers = &sleepers, .budget = &budget};
     for (uint32_t round = 1; round <= kRounds; ++round) {
       if (me == 1) wait_until(waiter, [&] { return numbers[0].load() >= round; });
       numbers[me].store(round);
@@ -192,9 +192,9 @@ TEST(Wait, HandsOverBetweenThreadsAnyNumberOfTimes) {
   EXPECT_EQ(numbers[1].load(), kRounds);
 }
 
-TEST(Patience, DoesNotSpinWhenThreadsOutnumberCores) {
-  EXPECT_EQ(patience_for(4, 2).spins, 0u);
-  EXPECT_GT(patience_for(2, 2).spins, 0u);
+TEST(SpinBudget, DoesNotSpinWhenThreadsOutnumberCores) {
+  EXPECT_EQ(spin_budget_for(4, 2).spins, 0u);
+  EXPECT_GT(spin_budget_for(2, 2).spins, 0u);
 }
 
 }  // namespace

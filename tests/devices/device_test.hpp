@@ -31,7 +31,7 @@ inline void finish(DeviceEngine& engine) {
     ASSERT_TRUE(done.ok()) << done.status().message();
     if (*done) return;
     ASSERT_LT(now_ms(), deadline_ms) << "the device does not end";
-    give_way();
+    yield_core();
   }
 }
 

@@ -22,7 +22,7 @@ class FakeWindow : public Window {
                         .progress = &each.progress,
                         .departure = &each.departure,
                         .slots = {},
-                        .traded = nullptr,
+                        .ping_pong = nullptr,
                         .staging = nullptr});
     }
   }
@@ -32,7 +32,7 @@ class FakeWindow : public Window {
   Result<bool> ask_for(int, void*, uint64_t, uint64_t) override {
     return Status(Code::kInternal, "no buffers");
   }
-  bool hand_over() override { return false; }
+  bool serve_fallback_copy() override { return false; }
 
  private:
   struct Memory {

@@ -55,7 +55,7 @@ SequenceModel::SequenceModel(const ModelOptions& options, Plans plans)
     rank.slots = std::make_unique<SlotAllocator>(&window_, options.oversubscribed);
     rank.lines.assign(kCallLines, Stamps(kLineBytes));
     for (Stamps& copy : rank.slots_written) copy.resize(options.limits.slot_bytes);
-    rank.traded.resize(options.limits.slot_bytes);
+    rank.ping_pong.resize(options.limits.slot_bytes);
     rank.window.resize(options.limits.window_bytes);
   }
 }
@@ -103,15 +103,15 @@ void SequenceModel::start(Rank& rank) {
 }
 
 void SequenceModel::place_slots(Rank& rank) {
-  if (rank.part->trades_slots) {
-    rank.swapped = rank.slots->trade();
+  if (rank.part->ping_pong_slots) {
+    rank.swapped = rank.slots->swap();
     return;
   }
   const uint64_t extent = rank.part->slot_extent;
-  const SlotAllocator::Walk walk = rank.slots->walk_of(extent);
-  rank.at = rank.slots->place(rank.log->call(), extent, walk);
+  const SlotAllocator::SizeClass size_class = rank.slots->size_class_of(extent);
+  rank.at = rank.slots->place(rank.log->call(), extent, size_class);
   if (rank.part->traits.slot_written == 0) return;
-  const uint32_t after = rank.slots->begins_after(*rank.log, extent, walk, rank.at);
+  const uint32_t after = rank.slots->begins_after(*rank.log, extent, size_class, rank.at);
   if (options_.omission != Omission::kSlotReuse) rank.log->begin_after(after);
 }
 
@@ -188,9 +188,9 @@ uint32_t* SequenceModel::bytes_of(const Rank& rank, const Ref& ref) {
   if (ref.peer() < 0) return nullptr;
   const uint32_t call = rank.log->call();
   auto owner = static_cast<size_t>(ref.peer());
-  if (ref.space() == Space::kSlot && rank.part->trades_slots) {
+  if (ref.space() == Space::kSlot && rank.part->ping_pong_slots) {
     if (rank.swapped) owner = 1 - owner;
-    return ranks_[owner].traded.data() + ref.offset;
+    return ranks_[owner].ping_pong.data() + ref.offset;
   }
   Rank& memory = ranks_[owner];
   switch (ref.space()) {

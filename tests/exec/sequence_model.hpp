@@ -52,12 +52,12 @@ class SequenceModel {
     const Plan::Part* part = nullptr;
     bool begun = false;
     bool through = false;  // all its steps are done
-    bool swapped = false;  // traded slots
+    bool swapped = false;  // ping-pong slots
     uint64_t at = 0;       // of this call in its slots
     size_t next = 0;       // step
     std::vector<Stamps> lines;
     Stamps slots_written[2];
-    Stamps traded;
+    Stamps ping_pong;
     Stamps window;
   };
 

@@ -16,7 +16,7 @@ class Slots : public ::testing::Test {
  protected:
   // The place of the next call of this size, in bytes of its copy.
   uint64_t place(SlotAllocator& slots, uint64_t extent) {
-    return slots.place(++call, extent, slots.walk_of(extent));
+    return slots.place(++call, extent, slots.size_class_of(extent));
   }
 
   FakeWindow window{2, {.slot_bytes = kSlotBytes}};
@@ -35,9 +35,9 @@ TEST_F(Slots, EveryCallStaysWithinTheSlot) {
   SlotAllocator slots(&window, false);
   for (const uint64_t extent : {64UL, 256UL, 320UL, 8192UL, 8256UL, 32768UL, kSlotBytes}) {
     for (int i = 0; i < 3000; ++i) {
-      const SlotAllocator::Walk walk = slots.walk_of(extent);
-      ASSERT_LE(slots.place(++call, extent, walk) + extent, walk.room) << extent;
-      ASSERT_LE(walk.room, kSlotBytes);
+      const SlotAllocator::SizeClass size_class = slots.size_class_of(extent);
+      ASSERT_LE(slots.place(++call, extent, size_class) + extent, size_class.room) << extent;
+      ASSERT_LE(size_class.room, kSlotBytes);
     }
   }
 }
@@ -49,52 +49,52 @@ TEST_F(Slots, AllRanksComeToTheSamePlacesWhateverTheyWrite) {
   for (int i = 0; i < 2000; ++i) {
     const uint64_t extent = 64 * (1 + static_cast<uint64_t>(i * 7919) % 1024);
     log.start(7);
-    const SlotAllocator::Walk walk = writer.walk_of(extent);
-    ASSERT_EQ(walk.room, reader.walk_of(extent).room);
-    const uint64_t at = writer.place(log.call(), extent, walk);
-    ASSERT_EQ(at, reader.place(log.call(), extent, reader.walk_of(extent)));
-    ASSERT_TRUE(reached(log.call(), writer.begins_after(log, extent, walk, at)));
+    const SlotAllocator::SizeClass size_class = writer.size_class_of(extent);
+    ASSERT_EQ(size_class.room, reader.size_class_of(extent).room);
+    const uint64_t at = writer.place(log.call(), extent, size_class);
+    ASSERT_EQ(at, reader.place(log.call(), extent, reader.size_class_of(extent)));
+    ASSERT_TRUE(reached(log.call(), writer.begins_after(log, extent, size_class, at)));
   }
 }
 
 TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
   SlotAllocator slots(&window, false);
   CallLog log(0, window.ranks(), false);
-  const SlotAllocator::Walk walk = slots.walk_of(kSlotBytes);
+  const SlotAllocator::SizeClass size_class = slots.size_class_of(kSlotBytes);
   for (uint32_t call = 1; call <= 3; ++call) {
     log.start(7);
-    const uint64_t at = slots.place(call, kSlotBytes, walk);
+    const uint64_t at = slots.place(call, kSlotBytes, size_class);
     ASSERT_EQ(at, 0U);
     // Who has entered call 2 has finished call 1.
-    const uint32_t after = slots.begins_after(log, kSlotBytes, walk, at);
+    const uint32_t after = slots.begins_after(log, kSlotBytes, size_class, at);
     ASSERT_EQ(after, call == 3 ? 2U : 0U);
   }
 }
 
 TEST_F(Slots, MemoryIsAskedForOnceOfASizeClass) {
   SlotAllocator slots(&window, false);
-  const SlotAllocator::Walk walk = slots.walk_of(64);
-  EXPECT_TRUE(slots.must_grow(walk, false));
-  ASSERT_TRUE(slots.grow(walk, false, 1).ok());
-  EXPECT_FALSE(slots.must_grow(walk, false));
-  EXPECT_TRUE(slots.must_grow(walk, true));
-  ASSERT_TRUE(slots.grow(walk, true, 1).ok());
-  EXPECT_FALSE(slots.must_grow(walk, true));
+  const SlotAllocator::SizeClass size_class = slots.size_class_of(64);
+  EXPECT_TRUE(slots.must_grow(size_class, false));
+  ASSERT_TRUE(slots.grow(size_class, false, 1).ok());
+  EXPECT_FALSE(slots.must_grow(size_class, false));
+  EXPECT_TRUE(slots.must_grow(size_class, true));
+  ASSERT_TRUE(slots.grow(size_class, true, 1).ok());
+  EXPECT_FALSE(slots.must_grow(size_class, true));
   EXPECT_TRUE(slots.is_new(2));
   EXPECT_FALSE(slots.is_new(3));
 }
 
 TEST_F(Slots, AfterManySmallCallsTheyMoveThroughMore) {
   SlotAllocator slots(&window, true);
-  const uint64_t first = slots.walk_of(64).room;
+  const uint64_t first = slots.size_class_of(64).room;
   for (int i = 0; i < 1000; ++i) place(slots, 64);
-  EXPECT_GT(slots.walk_of(64).room, first);
+  EXPECT_GT(slots.size_class_of(64).room, first);
 }
 
-TEST_F(Slots, TwoRanksTradeInTurn) {
+TEST_F(Slots, TwoRanksSwapInTurn) {
   SlotAllocator slots(&window, false);
-  EXPECT_TRUE(slots.trade());
-  EXPECT_FALSE(slots.trade());
+  EXPECT_TRUE(slots.swap());
+  EXPECT_FALSE(slots.swap());
 }
 
 }  // namespace

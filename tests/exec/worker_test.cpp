@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-constexpr Patience kPatience{.spins = 0, .yields = 1, .wake_needs_fence = true};
+constexpr SpinBudget kBudget{.spins = 0, .yields = 1, .wake_needs_fence = true};
 
 // Work that is done in single pieces, some of which have to wait until they are released.
 class Pieces : public Driven {
@@ -23,14 +23,14 @@ class Pieces : public Driven {
     }
     return false;
   }
-  bool needs(int) const override { return todo.load() != 0 && !attended.load(); }
-  Waiter waiter() const override { return {.bell = &bell, .patience = &kPatience}; }
+  bool needs(int) const override { return todo.load() != 0 && !helped.load(); }
+  Waiter waiter() const override { return {.bell = &bell, .budget = &kBudget}; }
 
   std::atomic<int> todo{0};
   std::atomic<int> released{0};
   std::atomic<int> done{0};
   std::atomic<int> last_worker{-1};
-  std::atomic<bool> attended{false};  // by somebody else
+  std::atomic<bool> helped{false};  // by somebody else
   mutable Bell bell{};
 };
 
@@ -80,11 +80,11 @@ TEST(WorkerPool, FindsByItselfWhatItWasOnceWokenFor) {
 
 TEST(WorkerPool, LeavesAloneWhatSomebodyElseDoes) {
   WorkerPool pool({-1});
-  Pieces attended;
+  Pieces helped;
   Pieces other;
-  attended.attended = true;
-  attended.released = attended.todo = 1;
-  ASSERT_TRUE(pool.wake(0, attended).ok());
+  helped.helped = true;
+  helped.released = helped.todo = 1;
+  ASSERT_TRUE(pool.wake(0, helped).ok());
   // After three looks at both, whatever it was to do in the first has long been done.
   for (int round = 1; round <= 3; ++round) {
     other.released = round;
@@ -92,10 +92,10 @@ TEST(WorkerPool, LeavesAloneWhatSomebodyElseDoes) {
     ASSERT_TRUE(pool.wake(0, other).ok());
     wait_for(other.done, round);
   }
-  EXPECT_EQ(attended.done.load(), 0);
-  attended.attended = false;
-  wait_for(attended.done, 1);
-  pool.forget(attended);
+  EXPECT_EQ(helped.done.load(), 0);
+  helped.helped = false;
+  wait_for(helped.done, 1);
+  pool.forget(helped);
   pool.forget(other);
 }
 

@@ -11,13 +11,14 @@
 namespace tutti {
 namespace {
 
-constexpr CopyWay kWays[] = {CopyWay::kToOthers,       CopyWay::kToRing,     CopyWay::kFromOthers,
-                             CopyWay::kLongFromOthers, CopyWay::kFromMemory, CopyWay::kPastCaches};
+constexpr CopyHint kWays[] = {CopyHint::kToOthers,   CopyHint::kToRing,
+                              CopyHint::kFromOthers, CopyHint::kLongFromOthers,
+                              CopyHint::kFromMemory, CopyHint::kNonTemporal};
 
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyWay way : kWays) {
+  for (const CopyHint hint : kWays) {
     for (const size_t bytes : {0u, 1u, 31u, 63u, 64u, 65u, 255u, 256u, 257u, 300u, 383u, 384u,
                                2047u, 2048u, 2049u, 4096u, 4200u}) {
       for (const size_t to : {0u, 1u, 32u, 63u}) {
@@ -26,7 +27,7 @@ TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
           std::vector<uint8_t> expected = dst;
           std::copy_n(source.begin() + static_cast<ptrdiff_t>(from), bytes,
                       expected.begin() + static_cast<ptrdiff_t>(to));
-          copy_bytes(dst.data() + to, source.data() + from, bytes, way);
+          copy_bytes(dst.data() + to, source.data() + from, bytes, hint);
           ASSERT_EQ(dst, expected) << bytes << " bytes from " << from << " to " << to;
         }
       }
@@ -38,13 +39,13 @@ TEST(Copy, ByStringsMovesAllBytesAndNoOthers) {
   if (!string_copies_pay()) GTEST_SKIP() << "vectors are faster on this processor";
   std::vector<uint8_t> source(70'000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyWay way :
-       {CopyWay::kToOthers, CopyWay::kToRing, CopyWay::kFromOthers, CopyWay::kLongFromOthers}) {
+  for (const CopyHint hint :
+       {CopyHint::kToOthers, CopyHint::kToRing, CopyHint::kFromOthers, CopyHint::kLongFromOthers}) {
     for (const size_t bytes : {16384u, 16385u, 65536u, 69'000u}) {
       std::vector<uint8_t> dst(70'000, 0);
       std::vector<uint8_t> expected = dst;
       std::copy_n(source.begin() + 17, bytes, expected.begin() + 3);
-      copy_bytes(dst.data() + 3, source.data() + 17, bytes, way);
+      copy_bytes(dst.data() + 3, source.data() + 17, bytes, hint);
       ASSERT_EQ(dst, expected) << bytes;
     }
   }
@@ -58,15 +59,15 @@ TEST(Copy, GoesToTwoPlacesWhateverTheirAlignment) {
     std::copy_n(source.begin() + 3, bytes, expected.begin() + static_cast<ptrdiff_t>(to));
     return expected;
   };
-  for (const CopyWay way : {CopyWay::kToOthers, CopyWay::kPastCaches}) {
-    for (const CopyWay other_way : {CopyWay::kToOthers, CopyWay::kPastCaches}) {
+  for (const CopyHint hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
+    for (const CopyHint other_hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
       for (const size_t bytes : {0u, 1u, 255u, 256u, 257u, 383u, 384u, 2049u, 4200u}) {
         for (const size_t to : {0u, 1u, 32u}) {
           for (const size_t to_other : {0u, 17u, 32u}) {
             std::vector<uint8_t> dst(5000, 0);
             std::vector<uint8_t> other(5000, 0);
-            copy_twice(dst.data() + to, way, other.data() + to_other, other_way, source.data() + 3,
-                       bytes);
+            copy_twice(dst.data() + to, hint, other.data() + to_other, other_hint,
+                       source.data() + 3, bytes);
             ASSERT_EQ(dst, with_source_at(to, bytes)) << bytes << " bytes to " << to;
             ASSERT_EQ(other, with_source_at(to_other, bytes)) << bytes << " bytes to " << to_other;
           }
@@ -79,17 +80,17 @@ TEST(Copy, GoesToTwoPlacesWhateverTheirAlignment) {
 TEST(Copy, ToTwoPlacesMayHaveItsSourceInOne) {
   std::vector<uint8_t> source(4200);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyWay other_way : {CopyWay::kToOthers, CopyWay::kPastCaches}) {
+  for (const CopyHint other_hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
     std::vector<uint8_t> dst(source.size(), 0);
     std::vector<uint8_t> same = source;
-    copy_twice(dst.data(), CopyWay::kToOthers, same.data(), other_way, same.data(), same.size());
+    copy_twice(dst.data(), CopyHint::kToOthers, same.data(), other_hint, same.data(), same.size());
     EXPECT_EQ(dst, source);
     EXPECT_EQ(same, source);
   }
 }
 
 TEST(Copy, OfNothingAcceptsNull) {
-  for (const CopyWay way : kWays) copy_bytes(nullptr, nullptr, 0, way);
+  for (const CopyHint hint : kWays) copy_bytes(nullptr, nullptr, 0, hint);
 }
 
 }  // namespace

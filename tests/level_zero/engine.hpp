@@ -51,7 +51,7 @@ inline tutti::Status wait_until_done(devices::DeviceEngine& engine, uint64_t sub
     const tutti::Result<bool> done = engine.done(submission);
     if (!done.ok()) return done.status();
     if (*done) return {};
-    tutti::give_way();
+    tutti::yield_core();
   }
   return {tutti::Code::kTimeout, "the device does not end"};
 }

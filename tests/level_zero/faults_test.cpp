@@ -117,7 +117,7 @@ TEST(LevelZeroFaults, AKernelThatNeverEndsIsNeverDoneAndHoldsNobodyUp) {
     const uint64_t submission = taken(engine->submit());
     for (int look = 0; look < 100; ++look) {
       EXPECT_FALSE(taken(engine->done(submission)));
-      tutti::give_way();
+      tutti::yield_core();
     }
     engine.reset();  // does not wait for ever
     EXPECT_EQ(complaints(), 0) << "nothing that the device uses is destroyed";

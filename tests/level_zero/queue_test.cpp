@@ -26,7 +26,7 @@ struct Application {
 void expect_done(devices::DeviceEvent& event) {
   for (const int64_t deadline_ms = tutti::now_ms() + 60'000; !taken(event.done());) {
     ASSERT_LT(tutti::now_ms(), deadline_ms);
-    tutti::give_way();
+    tutti::yield_core();
   }
 }
 

@@ -359,10 +359,10 @@ TEST(Verify, FindsHeadsWhereThereAreNone) {
 }
 
 // Two ranks each reduce what they have and what the other has in its slot.
-HandMade traded_slots() {
+HandMade ping_pong_slots() {
   HandMade made(Collective::kAllreduce, 2, 8);
   for (const int rank : {0, 1}) {
-    made[rank].trade_slots(32);
+    made[rank].use_ping_pong_slots(32);
     made[rank].copy(slot_at(rank), send_at(0), 32);
     made[rank].publish(1);
     made[rank].await_all(1);
@@ -373,41 +373,41 @@ HandMade traded_slots() {
   return made;
 }
 
-TEST(Verify, ProvesSlotsThatAreTraded) { expect_proof(traded_slots()); }
+TEST(Verify, ProvesPingPongSlots) { expect_proof(ping_pong_slots()); }
 
-TEST(Verify, FindsUseOfMoreThanASlotThatIsNotTradedHolds) {
-  HandMade made = traded_slots();
+TEST(Verify, FindsUseOfMoreThanASlotThatIsNotSwappedHolds) {
+  HandMade made = ping_pong_slots();
   made.problem.limits.slot_bytes = 16;
-  made.problem.limits.traded_bytes = 32;
+  made.problem.limits.ping_pong_bytes = 32;
   expect_proof(made);
-  for (Schedule& schedule : made.schedules) schedule.trades_slots = false;
+  for (Schedule& schedule : made.schedules) schedule.ping_pong_slots = false;
   expect_fault(made,
                "rank 0 step 0 (copy slot[0]+0 <- send+0  (32 B)) leaves its buffer: 32 B at "
                "slot[0]+0");
 }
 
-TEST(Verify, FindsTradesOfWhatIsStillInUse) {
+TEST(Verify, FindsSwapsOfWhatIsStillInUse) {
   HandMade made = one_shot(2);
-  for (const int rank : {0, 1}) made[rank].trade_slots(32);
+  for (const int rank : {0, 1}) made[rank].use_ping_pong_slots(32);
   expect_fault(made,
                "rank 0 step 3 (reduce recv+0 <- slot[0]+0, slot[1]+0  (32 B, finishes)) touches a "
-               "slot that is traded");
-  made = traded_slots();
-  made.schedules[1].trades_slots = false;
-  expect_fault(made, "of ranks 0 and 1, one alone trades its slot");
-  made = traded_slots();
+               "slot that is swapped");
+  made = ping_pong_slots();
+  made.schedules[1].ping_pong_slots = false;
+  expect_fault(made, "of ranks 0 and 1, one alone swaps its slot");
+  made = ping_pong_slots();
   made[0].ticks(2);
   made[1].ticks(2);
-  expect_fault(made, "rank 0 trades its slot, but does not publish the last tick, which is 2");
+  expect_fault(made, "rank 0 swaps its slot, but does not publish the last tick, which is 2");
   made[0].publish(2);
   made[1].publish(2);
-  expect_fault(made, "rank 0 trades its slot, but does not await the last tick, which is 2");
+  expect_fault(made, "rank 0 swaps its slot, but does not await the last tick, which is 2");
   made[0].await_all(2);
   made[1].await_all(2);
   expect_proof(made);
   made[1].copy(slot_at(1), send_at(0), 32);
   expect_fault(made,
-               "rank 1 step 6 (copy slot[1]+0 <- send+0  (32 B)) touches a slot that is traded");
+               "rank 1 step 6 (copy slot[1]+0 <- send+0  (32 B)) touches a slot that is swapped");
 }
 
 TEST(Verify, FindsPullsThatCannotBe) {

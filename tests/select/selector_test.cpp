@@ -42,8 +42,8 @@ std::string error_of(std::map<std::string, std::string> variables) {
   return std::string(selector_with(std::move(variables)).status().message());
 }
 
-std::string_view rival(const Selector& selector, const Problem& problem) {
-  const Algorithm* algorithm = selector.choose(problem).rival;
+std::string_view other_route(const Selector& selector, const Problem& problem) {
+  const Algorithm* algorithm = selector.choose(problem).other_route;
   return algorithm == nullptr ? "none" : algorithm->name;
 }
 
@@ -52,7 +52,7 @@ Problem pulling(Problem problem) {
   return problem;
 }
 
-TEST(Rival, GoesTheOtherWay) {
+TEST(OtherRoute, GoesTheOtherWay) {
   const Selector selector = *selector_with({});
   for (const Collective collective :
        {Collective::kAllreduce, Collective::kBroadcast, Collective::kReduce, Collective::kAllgather,
@@ -61,43 +61,44 @@ TEST(Rival, GoesTheOtherWay) {
     for (const uint64_t bytes : {128u << 10, 1u << 20, 16u << 20}) {
       const Problem problem = pulling(problem_of(collective, bytes));
       const bool pulls = chosen(selector, problem).starts_with("pull");
-      EXPECT_EQ(rival(selector, problem).starts_with("pull"), !pulls)
+      EXPECT_EQ(other_route(selector, problem).starts_with("pull"), !pulls)
           << collective_name(collective) << " of " << bytes;
-      EXPECT_NE(rival(selector, problem), "none") << collective_name(collective);
-      EXPECT_EQ(selector.explain(problem).rival, selector.choose(problem).rival);
+      EXPECT_NE(other_route(selector, problem), "none") << collective_name(collective);
+      EXPECT_EQ(selector.explain(problem).other_route, selector.choose(problem).other_route);
     }
   }
 }
 
-TEST(Rival, IsThereWhereItMayPayOnly) {
+TEST(OtherRoute, IsThereWhereItMayPayOnly) {
   const Selector selector = *selector_with({});
-  EXPECT_EQ(rival(selector, problem_of(Collective::kAlltoall, 1 << 20)), "none") << "no pulls";
-  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAlltoall, 60 << 10))), "none");
-  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kBarrier, 0))), "none");
-  EXPECT_EQ(rival(selector, pulling(problem_of(Collective::kAlltoallv, 0))), "none")
+  EXPECT_EQ(other_route(selector, problem_of(Collective::kAlltoall, 1 << 20)), "none")
+      << "no pulls";
+  EXPECT_EQ(other_route(selector, pulling(problem_of(Collective::kAlltoall, 60 << 10))), "none");
+  EXPECT_EQ(other_route(selector, pulling(problem_of(Collective::kBarrier, 0))), "none");
+  EXPECT_EQ(other_route(selector, pulling(problem_of(Collective::kAlltoallv, 0))), "none")
       << "no size that all know";
   Problem problem = pulling(problem_of(Collective::kBroadcast, 1 << 20));
-  EXPECT_NE(rival(selector, problem), "none");
+  EXPECT_NE(other_route(selector, problem), "none");
   problem.limits.slot_bytes = 1 << 20;
-  EXPECT_NE(rival(selector, problem), "none");
+  EXPECT_NE(other_route(selector, problem), "none");
   problem.count = problem.stride = (255 << 10) / problem.element_bytes;
-  EXPECT_EQ(rival(selector, problem), "none") << "calls run ahead of one another";
+  EXPECT_EQ(other_route(selector, problem), "none") << "calls run ahead of one another";
   problem.count = problem.stride = (1 << 20) / problem.element_bytes;
   problem.collective = Collective::kAllgather;
-  EXPECT_NE(rival(selector, problem), "none");
+  EXPECT_NE(other_route(selector, problem), "none");
   problem.limits.views = true;
-  EXPECT_EQ(rival(selector, problem), "none");
+  EXPECT_EQ(other_route(selector, problem), "none");
   Machine machine;
   machine.pull_s = 1;
   const Selector slow = *Selector::create(*read_environment(fake_environment({})), machine);
-  EXPECT_EQ(rival(slow, pulling(problem_of(Collective::kAlltoall, 1 << 20))), "none");
+  EXPECT_EQ(other_route(slow, pulling(problem_of(Collective::kAlltoall, 1 << 20))), "none");
 }
 
-TEST(Rival, IsNoneOfWhatTheUserHasChosen) {
+TEST(OtherRoute, IsNoneOfWhatTheUserHasChosen) {
   const Problem problem = pulling(problem_of(Collective::kAlltoall, 1 << 20));
-  EXPECT_EQ(rival(*selector_with({{"CCL_ALLTOALL", "flat"}}), problem), "none");
-  EXPECT_NE(rival(*selector_with({{"CCL_ALLTOALL", "flat:0-1000"}}), problem), "none");
-  EXPECT_EQ(rival(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
+  EXPECT_EQ(other_route(*selector_with({{"CCL_ALLTOALL", "flat"}}), problem), "none");
+  EXPECT_NE(other_route(*selector_with({{"CCL_ALLTOALL", "flat:0-1000"}}), problem), "none");
+  EXPECT_EQ(other_route(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
 }
 
 std::string_view with_other_stores(const Selector& selector, Problem problem) {
@@ -168,22 +169,22 @@ TEST(Selector, GrowsFromLineToSlotToWindow) {
 // synchronisation costs.
 TEST(Selector, WeighsSynchronisationAgainstBytes) {
   const Selector roomy = *selector_with({});
-  const Selector crowded = *Selector::create(Environment(), machine_for(4, 2));
+  const Selector oversubscribed = *Selector::create(Environment(), machine_for(4, 2));
   EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 16 << 10, 2)), "one_shot");
   EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 4 << 20, 2)), "two_shot");
   EXPECT_EQ(chosen(roomy, problem_of(Collective::kAllreduce, 4 << 10, 4)), "two_shot");
-  EXPECT_EQ(chosen(crowded, problem_of(Collective::kAllreduce, 4 << 10, 4)), "one_shot");
-  EXPECT_EQ(chosen(crowded, problem_of(Collective::kAllreduce, 16 << 10, 4)), "two_shot");
+  EXPECT_EQ(chosen(oversubscribed, problem_of(Collective::kAllreduce, 4 << 10, 4)), "one_shot");
+  EXPECT_EQ(chosen(oversubscribed, problem_of(Collective::kAllreduce, 16 << 10, 4)), "two_shot");
 }
 
 // What was measured with 3 and 4 ranks on 2 cores.
 TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
   for (const int ranks : {3, 4}) {
-    const Selector crowded = *Selector::create(Environment(), machine_for(ranks, 2));
+    const Selector oversubscribed = *Selector::create(Environment(), machine_for(ranks, 2));
     const auto choose = [&](Collective collective, uint64_t bytes) {
       Problem problem = problem_of(collective, bytes, ranks);
       problem.limits = limits_of(Environment(), problem.ranks, 2).for_calls_of(collective);
-      return std::string(chosen(crowded, problem));
+      return std::string(chosen(oversubscribed, problem));
     };
     for (const uint64_t bytes : {16U << 10, 64U << 10}) {
       EXPECT_EQ(choose(Collective::kReduce, bytes), "one_shot") << ranks << " ranks, " << bytes;
@@ -197,20 +198,20 @@ TEST(Selector, StagesInsteadOfPullingWhereRanksShareCores) {
 
 // In small pages by staging, in huge ones by reading: calls find out.
 TEST(Selector, TimesPullsInLongExchangesOfRanksThatShareCores) {
-  const Selector crowded = *Selector::create(Environment(), machine_for(8, 2));
+  const Selector oversubscribed = *Selector::create(Environment(), machine_for(8, 2));
   for (const Collective collective : {Collective::kAllgather, Collective::kAlltoall}) {
     for (const uint64_t bytes : {uint64_t{256} << 10, uint64_t{4} << 20}) {
       Problem problem = problem_of(collective, bytes, 8);
       problem.limits = limits_of(Environment(), 8, 2).for_calls_of(collective);
-      const Choice choice = crowded.explain(problem);
-      ASSERT_NE(choice.rival, nullptr) << collective_name(collective) << ' ' << bytes;
-      const bool pulls = choice.algorithm->name == "pull" || choice.rival->name == "pull";
+      const Choice choice = oversubscribed.explain(problem);
+      ASSERT_NE(choice.other_route, nullptr) << collective_name(collective) << ' ' << bytes;
+      const bool pulls = choice.algorithm->name == "pull" || choice.other_route->name == "pull";
       EXPECT_TRUE(pulls) << collective_name(collective) << ' ' << bytes;
     }
   }
 }
 
-TEST(Selector, ACrowdedMachineIsSlower) {
+TEST(Selector, AnOversubscribedMachineIsSlower) {
   EXPECT_EQ(machine_for(4, 4).line_s, Machine().line_s);
   EXPECT_EQ(machine_for(4, 8).handover_s, Machine().handover_s);
   EXPECT_GT(machine_for(4, 2).line_s, Machine().line_s);
@@ -377,11 +378,11 @@ TEST(Selector, TakesLeadersForDomainsThatAreFarFromOneAnother) {
   for (const Collective collective :
        {Collective::kAllreduce, Collective::kBroadcast, Collective::kBarrier}) {
     Problem problem = problem_of(collective, collective == Collective::kBarrier ? 0 : 8, 32);
-    problem.domains = &domains;
+    problem.cache_domains = &domains;
     EXPECT_EQ(chosen(roomy, problem), "leaders") << collective_name(collective);
     // Where ranks share cores, every hand-over waits for a turn.
-    const Selector crowded = *Selector::create(Environment(), machine_for(32, 2));
-    EXPECT_NE(chosen(crowded, problem), "leaders") << collective_name(collective);
+    const Selector oversubscribed = *Selector::create(Environment(), machine_for(32, 2));
+    EXPECT_NE(chosen(oversubscribed, problem), "leaders") << collective_name(collective);
   }
 }
 

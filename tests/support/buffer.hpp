@@ -16,13 +16,13 @@ namespace tutti_test {
 class GuardedBuffer {
  public:
   // data() is `skew` bytes past an address that is aligned to 64. The memory is tutti_alloc's, if
-  // `giver` is not null.
-  GuardedBuffer(size_t bytes, size_t skew, tutti_comm_t giver = nullptr)
-      : bytes_(bytes), giver_(giver) {
+  // `allocator` is not null.
+  GuardedBuffer(size_t bytes, size_t skew, tutti_comm_t allocator = nullptr)
+      : bytes_(bytes), allocator_(allocator) {
     const size_t all = bytes + skew + 2 * kGuard;
-    if (giver == nullptr) {
+    if (allocator == nullptr) {
       memory_ = operator new(all, std::align_val_t{64});
-    } else if (tutti_alloc(giver, all, &memory_) != TUTTI_OK) {
+    } else if (tutti_alloc(allocator, all, &memory_) != TUTTI_OK) {
       throw std::bad_alloc();
     }
     data_ = static_cast<std::byte*>(memory_) + kGuard + skew;
@@ -34,10 +34,10 @@ class GuardedBuffer {
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
   ~GuardedBuffer() {
     if (Mirror::current() != nullptr) Mirror::current()->remove(data_ - kGuard);
-    if (giver_ == nullptr) {
+    if (allocator_ == nullptr) {
       operator delete(memory_, std::align_val_t{64});
     } else {
-      tutti_free(giver_, memory_);
+      tutti_free(allocator_, memory_);
     }
   }
   [[nodiscard]] std::byte* data() const { return data_; }
@@ -52,7 +52,7 @@ class GuardedBuffer {
   static constexpr size_t kGuard = 64;
   static constexpr std::byte kMark{0xA5};
   size_t bytes_;
-  tutti_comm_t giver_;
+  tutti_comm_t allocator_;
   void* memory_ = nullptr;
   std::byte* data_;
 };

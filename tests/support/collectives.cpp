@@ -126,9 +126,9 @@ void Collectives::allreduce(tutti_type type, Op op, size_t count, const Variant&
   title_ = describe("allreduce", type, op_name(op), count, variant);
   const size_t size = format_of(type).size;
   const OpHandle handle(op, type, rank_);
-  const GuardedBuffer recv(count * size, variant.skewed ? kSkew : 0, giver_);
+  const GuardedBuffer recv(count * size, variant.skewed ? kSkew : 0, allocator_);
   const GuardedBuffer own(variant.in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0,
-                          giver_);
+                          allocator_);
   std::byte* send = variant.in_place ? recv.data() : own.data();
   const auto prepare = [&] {
     tile(recv.data(), data(type, op).inputs[0], size, 5, count);
@@ -151,9 +151,9 @@ void Collectives::reduce_scatter(tutti_type type, Op op, size_t count, const Var
   const auto me = static_cast<size_t>(rank_);
   const size_t total = count * static_cast<size_t>(ranks_);
   const OpHandle handle(op, type, rank_);
-  const GuardedBuffer send(total * size, variant.skewed ? kSkew : 0, giver_);
+  const GuardedBuffer send(total * size, variant.skewed ? kSkew : 0, allocator_);
   const GuardedBuffer own(variant.in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0,
-                          giver_);
+                          allocator_);
   std::byte* recv = variant.in_place ? send.data() + me * count * size : own.data();
   const auto prepare = [&] {
     tile(recv, data(type, op).inputs[0], size, 5, count);
@@ -174,7 +174,7 @@ void Collectives::broadcast(tutti_type type, size_t count, int root, const Varia
   title_ =
       describe("broadcast", type, ("from rank " + std::to_string(root)).c_str(), count, variant);
   const size_t size = format_of(type).size;
-  const GuardedBuffer buffer(count * size, variant.skewed ? kSkew : 0, giver_);
+  const GuardedBuffer buffer(count * size, variant.skewed ? kSkew : 0, allocator_);
   const auto prepare = [&] {
     const size_t first = rank_ == root ? 0 : 5;
     tile(buffer.data(), data(type, Op::kUser).inputs[static_cast<size_t>(root)], size, first,
@@ -193,9 +193,9 @@ void Collectives::allgather(tutti_type type, size_t count, const Variant& varian
   const size_t size = format_of(type).size;
   const auto me = static_cast<size_t>(rank_);
   const GuardedBuffer recv(count * size * static_cast<size_t>(ranks_), variant.skewed ? kSkew : 0,
-                           giver_);
+                           allocator_);
   const GuardedBuffer own(variant.in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0,
-                          giver_);
+                          allocator_);
   std::byte* send = variant.in_place ? recv.data() + me * count * size : own.data();
   const auto block = [&](size_t rank) { return recv.data() + rank * count * size; };
   const auto prepare = [&] {
@@ -222,8 +222,8 @@ void Collectives::alltoall(tutti_type type, size_t count, const Variant& variant
   const size_t size = format_of(type).size;
   const auto me = static_cast<size_t>(rank_);
   const size_t total = count * static_cast<size_t>(ranks_);
-  const GuardedBuffer send(total * size, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer recv(total * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer send(total * size, variant.skewed ? kSkew : 0, allocator_);
+  const GuardedBuffer recv(total * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   const auto prepare = [&] {
     const Data& now = data(type, Op::kUser);
     tile(recv.data(), now.inputs[me], size, 5, total);
@@ -248,8 +248,8 @@ void Collectives::reduce(tutti_type type, Op op, size_t count, int root, const V
   const bool at_root = rank_ == root;
   const bool in_place = variant.in_place && at_root;
   const OpHandle handle(op, type, rank_);
-  const GuardedBuffer given(count * size, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer given(count * size, variant.skewed ? kSkew : 0, allocator_);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   std::byte* send = in_place ? given.data() : own.data();
   std::byte* recv = at_root || round_ % 2 == 0 ? given.data() : nullptr;
   const auto prepare = [&] {
@@ -276,8 +276,8 @@ void Collectives::gather(tutti_type type, size_t count, int root, const Variant&
   const bool at_root = rank_ == root;
   const bool in_place = variant.in_place && at_root;
   const GuardedBuffer all(count * size * static_cast<size_t>(ranks_), variant.skewed ? kSkew : 0,
-                          giver_);
-  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, giver_);
+                          allocator_);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   const auto block = [&](size_t rank) { return all.data() + rank * count * size; };
   std::byte* send = in_place ? block(me) : own.data();
   std::byte* recv = at_root || round_ % 2 == 0 ? all.data() : nullptr;
@@ -307,8 +307,8 @@ void Collectives::scatter(tutti_type type, size_t count, int root, const Variant
   const size_t total = count * static_cast<size_t>(ranks_);
   const bool at_root = rank_ == root;
   const bool in_place = variant.in_place && at_root;
-  const GuardedBuffer all(at_root ? total * size : 0, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer all(at_root ? total * size : 0, variant.skewed ? kSkew : 0, allocator_);
+  const GuardedBuffer own(in_place ? 0 : count * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   std::byte* recv = in_place ? all.data() + me * count * size : own.data();
   const std::byte* send = at_root ? all.data() : nullptr;
   const auto prepare = [&] {
@@ -331,8 +331,8 @@ void Collectives::send_recv(tutti_type type, size_t count, const Variant& varian
   const size_t size = format_of(type).size;
   const int next = (rank_ + 1) % ranks_;
   const int previous = (rank_ + ranks_ - 1) % ranks_;
-  const GuardedBuffer out(count * size, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer in(count * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer out(count * size, variant.skewed ? kSkew : 0, allocator_);
+  const GuardedBuffer in(count * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   tutti_request_t receive = nullptr;
   tutti_comm_t comm = comm_;
   const auto prepare = [&] {

@@ -74,7 +74,7 @@ class Collectives {
   void in_group(std::function<void()> rest) { rest_ = std::move(rest); }
 
   // Buffers of the next calls are of tutti_alloc, or not. May differ from rank to rank.
-  void use_given_memory(bool use) { giver_ = use ? comm_ : nullptr; }
+  void use_given_memory(bool use) { allocator_ = use ? comm_ : nullptr; }
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
@@ -111,7 +111,7 @@ class Collectives {
   int rank_;
   int ranks_ = 0;
   tutti_comm_t comm_;
-  tutti_comm_t giver_ = nullptr;  // of memory
+  tutti_comm_t allocator_ = nullptr;  // of memory
   uint64_t round_ = 0;  // counts calls, the same on every rank; chooses the data and how to wait
   int reported_ = 0;
   bool uploaded_ = false;       // the buffers of the call to come, if they have twins (Mirror)

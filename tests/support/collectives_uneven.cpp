@@ -36,9 +36,9 @@ void Collectives::allgatherv(tutti_type type, size_t count, const Variant& varia
   const uint64_t call = round_;
   const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, 1, call); });
   const size_t mine = blocks.counts[me];
-  const GuardedBuffer recv(blocks.total * size, variant.skewed ? kSkew : 0, giver_);
+  const GuardedBuffer recv(blocks.total * size, variant.skewed ? kSkew : 0, allocator_);
   const GuardedBuffer own(variant.in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0,
-                          giver_);
+                          allocator_);
   std::byte* send = variant.in_place ? recv.data() + blocks.offsets[me] * size : own.data();
   const auto prepare = [&] {
     tile(recv.data(), data(type, Op::kUser).inputs[me], size, 5, blocks.total);
@@ -68,9 +68,9 @@ void Collectives::reduce_scatterv(tutti_type type, Op op, size_t count, const Va
   const Uneven blocks = uneven(dense, [&](int rank) { return part(count, rank, 1, call); });
   const size_t mine = blocks.counts[me];
   const OpHandle handle(op, type, rank_);
-  const GuardedBuffer send(blocks.total * size, variant.skewed ? kSkew : 0, giver_);
+  const GuardedBuffer send(blocks.total * size, variant.skewed ? kSkew : 0, allocator_);
   const GuardedBuffer own(variant.in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0,
-                          giver_);
+                          allocator_);
   std::byte* recv = variant.in_place ? send.data() + blocks.offsets[me] * size : own.data();
   const auto prepare = [&] {
     tile(recv, data(type, op).inputs[0], size, 5, mine);
@@ -98,8 +98,8 @@ void Collectives::alltoallv(tutti_type type, size_t count, const Variant& varian
   };
   const Uneven given = given_by(rank_);
   const Uneven taken = uneven(variant, [&](int from) { return part(count, from, rank_, call); });
-  const GuardedBuffer send(given.total * size, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer recv(taken.total * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer send(given.total * size, variant.skewed ? kSkew : 0, allocator_);
+  const GuardedBuffer recv(taken.total * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   const auto prepare = [&] {
     tile(recv.data(), data(type, Op::kUser).inputs[me], size, 5, taken.total);
     tile(send.data(), data(type, Op::kUser).inputs[me], size, 0, given.total);
@@ -128,8 +128,9 @@ void Collectives::gatherv(tutti_type type, size_t count, int root, const Variant
   const uint64_t call = round_;
   const Uneven blocks = uneven(variant, [&](int rank) { return part(count, rank, root, call); });
   const size_t mine = blocks.counts[me];
-  const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0,
+                          allocator_);
+  const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   std::byte* send = in_place ? all.data() + blocks.offsets[me] * size : own.data();
   std::byte* recv = at_root ? all.data() : nullptr;
   const size_t* counts = at_root ? blocks.counts.data() : nullptr;
@@ -161,8 +162,9 @@ void Collectives::scatterv(tutti_type type, size_t count, int root, const Varian
   const uint64_t call = round_;
   const Uneven blocks = uneven(variant, [&](int rank) { return part(count, root, rank, call); });
   const size_t mine = blocks.counts[me];
-  const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0, giver_);
-  const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0, giver_);
+  const GuardedBuffer all(at_root ? blocks.total * size : 0, variant.skewed ? kSkew : 0,
+                          allocator_);
+  const GuardedBuffer own(in_place ? 0 : mine * size, variant.skewed ? kSkew + 2 : 0, allocator_);
   std::byte* recv = in_place ? all.data() + blocks.offsets[me] * size : own.data();
   const std::byte* send = at_root ? all.data() : nullptr;
   const size_t* counts = at_root ? blocks.counts.data() : nullptr;

@@ -161,11 +161,11 @@ TEST_P(Connect, NotifyWakesAPeerThatSleeps) {
       self.transport.notify();
       return;
     }
-    const Patience patience{0, 1, !register_membarrier()};
+    const SpinBudget budget{0, 1, !register_membarrier()};
     Waiter waiter;
     waiter.bell = self.transport.bell(self.rank);
     waiter.sleepers = self.transport.sleepers();
-    waiter.patience = &patience;
+    waiter.budget = &budget;
     waiter.deadline_ms = now_ms() + tutti_test::kLongMs;
     const WaitEnd end = wait_until(waiter, [&] {
       asleep->store(1);

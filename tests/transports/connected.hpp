@@ -45,11 +45,11 @@ struct Connected {
   // time is over.
   template <typename Ready>
   bool wait(tutti::Endpoint& endpoint, const Ready& ready) const {
-    const tutti::Patience patience{50, 50, !tutti::register_membarrier()};
+    const tutti::SpinBudget budget{50, 50, !tutti::register_membarrier()};
     tutti::Waiter waiter;
     waiter.bell = transport.bell(rank);
     waiter.sleepers = transport.sleepers();
-    waiter.patience = &patience;
+    waiter.budget = &budget;
     waiter.deadline_ms = tutti::now_ms() + kLongMs;
     waiter.polls = !endpoint.rings();
     const auto poll = [&] {

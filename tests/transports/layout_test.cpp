@@ -28,18 +28,18 @@ std::vector<Part> parts_of(const Layout& layout) {
       parts.push_back({layout.progress(r, lane), r});
       parts.push_back({layout.departure(r, lane), r});
       for (int which : {0, 1}) parts.push_back({layout.slot(r, lane, which), r});
-      parts.push_back({layout.traded_slot(r, lane), -1});
+      parts.push_back({layout.ping_pong_slot(r, lane), -1});
       parts.push_back({layout.staging(r, lane), r});
-      parts.push_back({layout.wishes(r, lane), -1});
+      parts.push_back({layout.fallback_lines(r, lane), -1});
       parts.push_back({layout.notes(r, lane), r});
-      parts.push_back({layout.tray(r, lane), -1});
+      parts.push_back({layout.fallback_buffer(r, lane), -1});
     }
     for (int channel = 0; channel < layout.channels(); ++channel) {
-      parts.push_back({layout.door(channel, r), -1});
+      parts.push_back({layout.open_rings(channel, r), -1});
       for (int to = 0; to < layout.ranks(); ++to) {
         if (to == r) continue;
         parts.push_back({layout.ring(channel, r, to), -1});
-        parts.push_back({layout.carrier(channel, r, to), -1});
+        parts.push_back({layout.ping_pong(channel, r, to), -1});
       }
     }
   }
@@ -108,15 +108,15 @@ void expect_within(const Span& part, const Span& whole) {
 TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
   for (int lane = 0; lane < layout_.lanes(); ++lane) {
     for (const Span& whole :
-         {layout_.slots(lane), layout_.traded_slots(lane), layout_.stagings(lane)}) {
+         {layout_.slots(lane), layout_.ping_pong_slots(lane), layout_.stagings(lane)}) {
       EXPECT_EQ(whole.offset % kPageBytes, 0u);
       EXPECT_GE(whole.offset, layout_.near_bytes());
     }
     for (int r = 0; r < layout_.ranks(); ++r) {
       for (int which : {0, 1}) expect_within(layout_.slot(r, lane, which), layout_.slots(lane));
-      expect_within(layout_.traded_slot(r, lane), layout_.traded_slots(lane));
+      expect_within(layout_.ping_pong_slot(r, lane), layout_.ping_pong_slots(lane));
       expect_within(layout_.staging(r, lane), layout_.stagings(lane));
-      EXPECT_EQ(layout_.tray(r, lane).offset % kPageBytes, 0u);
+      EXPECT_EQ(layout_.fallback_buffer(r, lane).offset % kPageBytes, 0u);
     }
   }
   for (int a = 0; a < layout_.ranks(); ++a) {
@@ -124,7 +124,7 @@ TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
       EXPECT_EQ(layout_.pair(0, a, b).offset % kPageBytes, 0u);
       for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
         expect_within(layout_.ring(0, from, to), layout_.pair(0, a, b));
-        expect_within(layout_.carrier(0, from, to), layout_.pair(0, a, b));
+        expect_within(layout_.ping_pong(0, from, to), layout_.pair(0, a, b));
       }
     }
   }

@@ -68,7 +68,7 @@ class Shm : public testing::Test {
     forged.numbers.where.store(where);
     forged.numbers.payload_in.store(payload_in);
     forged.stamp.store(1);
-    region_->at<std::atomic<uint64_t>>(layout_.door(0, 1))->fetch_or(1);
+    region_->at<std::atomic<uint64_t>>(layout_.open_rings(0, 1))->fetch_or(1);
   }
   uint64_t touched() const {
     struct stat info {};
@@ -112,21 +112,21 @@ TEST_F(Shm, MemoryIsTakenWhenItIsUsed) {
   EXPECT_LE(touched(), 32u << 10) << "a tiny message needs no data area";
   std::vector<std::byte> large(1000);
   ends_[0]->send(1, 1, large.data(), large.size(), sent);
-  EXPECT_LE(touched(), layout_.ring(0, 0, 1).bytes + layout_.carrier(0, 0, 1).bytes + (8 << 10));
+  EXPECT_LE(touched(), layout_.ring(0, 0, 1).bytes + layout_.ping_pong(0, 0, 1).bytes + (8 << 10));
 }
 
-TEST(Ring, CarriersOfAllRanksTakeLittle) {
+TEST(Ring, PingPongBuffersOfAllRanksTakeLittle) {
   for (uint64_t ranks = 2; ranks <= 64; ++ranks) {
-    EXPECT_TRUE(std::has_single_bit(carrier_bytes(ranks))) << ranks;
-    EXPECT_GE(carrier_bytes(ranks), 4U << 10) << ranks;
-    EXPECT_LE(carrier_bytes(ranks) * ranks * (ranks - 1), 16U << 20) << ranks;
+    EXPECT_TRUE(std::has_single_bit(ping_pong_bytes(ranks))) << ranks;
+    EXPECT_GE(ping_pong_bytes(ranks), 4U << 10) << ranks;
+    EXPECT_LE(ping_pong_bytes(ranks) * ranks * (ranks - 1), 16U << 20) << ranks;
   }
-  EXPECT_EQ(carrier_bytes(2), 128U << 10);
-  EXPECT_EQ(carrier_bytes(8), 8U << 10);
+  EXPECT_EQ(ping_pong_bytes(2), 128U << 10);
+  EXPECT_EQ(ping_pong_bytes(8), 8U << 10);
 }
 
 // What rank `from` sends next to the other comes by this; `seed` tells messages apart.
-class ShmCarriers : public Shm {
+class ShmPingPong : public Shm {
  protected:
   uint32_t send_one(int from, int seed) {
     constexpr size_t kBytes = 1000;
@@ -145,20 +145,20 @@ class ShmCarriers : public Shm {
   int cells_[2] = {0, 0};
 };
 
-TEST_F(ShmCarriers, AnswersComeByWhatBroughtTheQuestion) {
+TEST_F(ShmPingPong, AnswersComeByWhatBroughtTheQuestion) {
   for (int i = 0; i < 10; ++i) {
-    EXPECT_EQ(send_one(0, 2 * i), PayloadIn::kCarrier + 0U);
-    EXPECT_EQ(send_one(1, 2 * i + 1), PayloadIn::kCarrier + 0U);
+    EXPECT_EQ(send_one(0, 2 * i), PayloadIn::kPingPong + 0U);
+    EXPECT_EQ(send_one(1, 2 * i + 1), PayloadIn::kPingPong + 0U);
   }
 }
 
-TEST_F(ShmCarriers, WhoHasSentMoreThanItReceivedUsesTheRing) {
-  EXPECT_EQ(send_one(0, 1), PayloadIn::kCarrier + 0U);
+TEST_F(ShmPingPong, WhoHasSentMoreThanItReceivedUsesTheRing) {
+  EXPECT_EQ(send_one(0, 1), PayloadIn::kPingPong + 0U);
   for (int i = 2; i < 6; ++i) EXPECT_EQ(send_one(0, i), PayloadIn::kRing);
-  EXPECT_EQ(send_one(1, 6), PayloadIn::kCarrier + 0U) << "the latest first";
-  EXPECT_EQ(send_one(1, 7), PayloadIn::kCarrier + 1U);
+  EXPECT_EQ(send_one(1, 6), PayloadIn::kPingPong + 0U) << "the latest first";
+  EXPECT_EQ(send_one(1, 7), PayloadIn::kPingPong + 1U);
   EXPECT_EQ(send_one(1, 8), PayloadIn::kRing);
-  EXPECT_EQ(send_one(0, 9), PayloadIn::kCarrier + 1U);
+  EXPECT_EQ(send_one(0, 9), PayloadIn::kPingPong + 1U);
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
@@ -208,7 +208,7 @@ TEST_F(Shm, LongMessagesGoBothWaysAndUnaskedWhereTheRingIsFaster) {
     Transfer received;
     // Every third comes before its receive.
     if (i % 3 != 0) ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
-    const bool need_not_ask = Ways::includes(memory.credits.need_not_ask.load(), kBytes);
+    const bool need_not_ask = Routes::includes(memory.credits.need_not_ask.load(), kBytes);
     ends_[0]->send(1, 1, data.data(), data.size(), sent);
     EXPECT_EQ(sent.done, need_not_ask) << i;
     unasked += need_not_ask ? 1 : 0;
@@ -423,20 +423,21 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
 
 INSTANTIATE_TEST_SUITE_P(
     Frames, ShmNonsense,
-    testing::Values(Nonsense{"UnknownKind", 99, 0, 0, 0}, Nonsense{"NoKind", 0, 0, 0, 0},
-                    Nonsense{"EagerTooLong", 1, 3, most_at_once(ring_data_bytes(2), true) + 1, 0},
-                    Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
-                    Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
-                    Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
-                    Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
-                    Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0},
-                    Nonsense{"EagerBeyondTheEnd", 1, 3, 100, 0, ring_data_bytes(2) - 64},
-                    Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}},
-                    Nonsense{"InACarrierOfTheReceiver", 1, 3, 100, 0, 0, PayloadIn::kCarrier + 1},
-                    Nonsense{"InACarrierThatThereIsNot", 1, 3, 100, 0, 0, PayloadIn::kCarrier + 2},
-                    Nonsense{"DataInNoCarrier", 4, 1, 100, 0, 0, ~uint32_t{0}},
-                    Nonsense{"LongerThanItsCarrier", 1, 3, carrier_bytes(2) + 1, 0, 0,
-                             PayloadIn::kCarrier + 0}),
+    testing::Values(
+        Nonsense{"UnknownKind", 99, 0, 0, 0}, Nonsense{"NoKind", 0, 0, 0, 0},
+        Nonsense{"EagerTooLong", 1, 3, most_at_once(ring_data_bytes(2), true) + 1, 0},
+        Nonsense{"EagerHuge", 1, 3, ~uint64_t{0}, 0},
+        Nonsense{"GrantOfMoreThanThereIs", 3, 0, 100'001, 0},
+        Nonsense{"MoreTakenThanThereIs", 5, 0, 100'001, 0},
+        Nonsense{"DataTooLong", 4, 1, ring_data_bytes(2) + 1, 0},
+        Nonsense{"DataHuge", 4, 1, ~uint64_t{0}, 0},
+        Nonsense{"EagerBeyondTheEnd", 1, 3, 100, 0, ring_data_bytes(2) - 64},
+        Nonsense{"DataBeyondTheEnd", 4, 1, 100, 0, ~uint64_t{0}},
+        Nonsense{"InAPingPongBufferOfTheReceiver", 1, 3, 100, 0, 0, PayloadIn::kPingPong + 1},
+        Nonsense{"InAPingPongBufferThatThereIsNot", 1, 3, 100, 0, 0, PayloadIn::kPingPong + 2},
+        Nonsense{"DataInNoPingPongBuffer", 4, 1, 100, 0, 0, ~uint32_t{0}},
+        Nonsense{"LongerThanItsPingPongBuffer", 1, 3, ping_pong_bytes(2) + 1, 0, 0,
+                 PayloadIn::kPingPong + 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {

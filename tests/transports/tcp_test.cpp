@@ -41,8 +41,8 @@ class Ranks {
     for (int r = 0; r < count; ++r) {
       auto port = TcpPort::open(kHere, "tcp here", r);
       EXPECT_TRUE(port.ok()) << port.status().message();
-      doors.emplace_back();
-      std::memcpy(&doors.back(), (*port)->address().data(), sizeof(DoorAddress));
+      listeners.emplace_back();
+      std::memcpy(&listeners.back(), (*port)->address().data(), sizeof(ListenerAddress));
       addresses.push_back((*port)->address());
       names->push_back("rank " + std::to_string(r));
       ports.push_back(*std::move(port));
@@ -85,16 +85,16 @@ class Ranks {
     return wait([&] { return send.done && receive.done; }) && receive.status.ok() && got == sent;
   }
 
-  std::vector<DoorAddress> doors;
+  std::vector<ListenerAddress> listeners;
 
  private:
   std::vector<TcpPort*> ports_;
   std::vector<std::unique_ptr<FrameEndpoint>> ends_;
 };
 
-Fd knock(const DoorAddress& door) {
+Fd knock(const ListenerAddress& listener) {
   Fd socket;
-  EXPECT_EQ(connect_tcp(door.address, now_ms() + kLongMs, socket), 0);
+  EXPECT_EQ(connect_tcp(listener.address, now_ms() + kLongMs, socket), 0);
   return socket;
 }
 
@@ -112,53 +112,53 @@ bool was_closed(const Fd& socket) {
 
 TEST(Tcp, WhoDoesNotShowTheKeyIsSentAway) {
   Ranks ranks(2);
-  const DoorAddress& door = ranks.doors[1];
+  const ListenerAddress& listener = ranks.listeners[1];
   std::vector<Fd> strangers;
   // One says nothing, one too little, one something else, one knows all but the key.
-  strangers.push_back(knock(door));
-  strangers.push_back(knock(door));
+  strangers.push_back(knock(listener));
+  strangers.push_back(knock(listener));
   write_to(strangers.back(), "tutti", 5);
-  strangers.push_back(knock(door));
+  strangers.push_back(knock(listener));
   write_to(strangers.back(), "GET / HTTP/1.1\r\nHost: tutti\r\n\r\n......", 36);
-  strangers.push_back(knock(door));
-  Random128 key = door.key;
+  strangers.push_back(knock(listener));
+  Random128 key = listener.key;
   key.back() ^= std::byte{1};
   const Opening wrong = opening(key, 0);
   write_to(strangers.back(), &wrong, sizeof wrong);
   EXPECT_TRUE(ranks.wait([&] { return was_closed(strangers[2]) && was_closed(strangers[3]); }));
   EXPECT_TRUE(ranks.carries(0, 1, 100));
-  // All who have a right to a connection have one, so the door is shut.
+  // All who have a right to a connection have one, so the listener is shut.
   EXPECT_TRUE(ranks.wait([&] { return was_closed(strangers[0]) && was_closed(strangers[1]); }));
 }
 
 TEST(Tcp, WhoKnowsTheKeyAndIsNoRankIsSentAway) {
   Ranks ranks(2);
   for (const int rank : {1, 2, 1 << 30, -1}) {  // 1 is the one it is said to
-    const Fd stranger = knock(ranks.doors[1]);
-    const Opening said = opening(ranks.doors[1].key, rank);
+    const Fd stranger = knock(ranks.listeners[1]);
+    const Opening said = opening(ranks.listeners[1].key, rank);
     write_to(stranger, &said, sizeof said);
     EXPECT_TRUE(ranks.wait([&] { return was_closed(stranger); })) << rank;
   }
   EXPECT_TRUE(ranks.carries(1, 0, 100));
 }
 
-TEST(Tcp, ACrowdAtTheDoorKeepsNobodyOut) {
+TEST(Tcp, ManyStrangersKeepNobodyOut) {
   Ranks ranks(2);
-  std::vector<Fd> crowd;
+  std::vector<Fd> strangers;
   for (int i = 0; i < 300; ++i) {
-    crowd.push_back(knock(ranks.doors[1]));
+    strangers.push_back(knock(ranks.listeners[1]));
     ranks[1].poll();
   }
   EXPECT_TRUE(ranks.carries(0, 1, 100));
 }
 
 TEST(Tcp, WhoCallsTheWrongRankIsNotTakenForIt) {
-  // Rank 0's door is another one's, which does not know rank 1's key.
+  // Rank 0's listener is another one's, which does not know rank 1's key.
   auto port = TcpPort::open(kHere, "tcp here", 1);
-  auto other = Door::open(kHere);
+  auto other = Listener::open(kHere);
   ASSERT_TRUE(port.ok() && other.ok());
-  std::string stranger(sizeof(DoorAddress), '\0');
-  std::memcpy(stranger.data(), &other->address(), sizeof(DoorAddress));
+  std::string stranger(sizeof(ListenerAddress), '\0');
+  std::memcpy(stranger.data(), &other->address(), sizeof(ListenerAddress));
   ASSERT_TRUE((*port)->insert({stranger, (*port)->address()}).ok());
   auto names = std::make_shared<std::vector<std::string>>(2, "rank");
   FrameEndpoint end(*std::move(port), names, 1, 4711);
@@ -211,15 +211,15 @@ TEST(Tcp, RanksThatCallEachOtherAtOnceGetOneConnection) {
 
 // A connection to rank 1 as rank 0 would have it.
 Fd forged_wire(Ranks& ranks) {
-  Fd wire = knock(ranks.doors[1]);
-  const Opening said = opening(ranks.doors[1].key, 0);
+  Fd wire = knock(ranks.listeners[1]);
+  const Opening said = opening(ranks.listeners[1].key, 0);
   write_to(wire, &said, sizeof said);
   Opening answer{};
   EXPECT_TRUE(ranks.wait([&] {
     return recv(wire.get(), &answer, sizeof answer, MSG_DONTWAIT) ==
            static_cast<ssize_t>(sizeof answer);
   }));
-  EXPECT_EQ(answer.key, ranks.doors[0].key);
+  EXPECT_EQ(answer.key, ranks.listeners[0].key);
   return wire;
 }
 
@@ -379,15 +379,15 @@ std::string congestion_control_of(int socket) {
 
 // Over a connection to this host of which the system controls the congestion by `name`.
 std::string congestion_control_after_some_messages(const std::string& name) {
-  Fd door;
-  EXPECT_EQ(listen_tcp(kHere, 1, door), 0);
+  Fd listener;
+  EXPECT_EQ(listen_tcp(kHere, 1, listener), 0);
   Fd socket;
-  EXPECT_EQ(connect_tcp(local_address(door.get()), now_ms() + kLongMs, socket), 0);
+  EXPECT_EQ(connect_tcp(local_address(listener.get()), now_ms() + kLongMs, socket), 0);
   if (setsockopt(socket.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(),
                  static_cast<socklen_t>(name.size())) != 0) {
     return "";
   }
-  const Fd other(accept(door.get(), nullptr, nullptr));
+  const Fd other(accept(listener.get(), nullptr, nullptr));
   Inbox inbox;
   Wire wire(inbox);
   wire.begin(std::move(socket));

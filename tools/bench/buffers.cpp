@@ -64,7 +64,7 @@ void* Buffers::allocate(size_t count) {
     memory = std::aligned_alloc(alignment, rounded);
   }
   if (memory == nullptr) throw std::bad_alloc();
-  if (setting_.huge_pages) madvise(memory, rounded, MADV_HUGEPAGE);  // a wish
+  if (setting_.huge_pages) madvise(memory, rounded, MADV_HUGEPAGE);  // a hint
   memory_.emplace_back(memory, Free{setting_.shared ? setting_.comm : nullptr});
   if (setting_.device != nullptr) {
     twins_.push_back({static_cast<std::byte*>(memory), rounded,

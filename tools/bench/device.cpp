@@ -75,7 +75,7 @@ void Device::copy(void* dst, const void* source, size_t bytes) {
     if (done.ok() && *done) return;
     if (!done.ok()) throw std::runtime_error(std::string(done.status().message()));
     if (now_ms() >= deadline_ms) throw std::runtime_error(name() + ": a copy does not end");
-    give_way();
+    yield_core();
   }
   throw std::runtime_error(std::string(submission.status().message()));
 }

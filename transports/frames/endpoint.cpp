@@ -21,9 +21,9 @@ constexpr int64_t kGoodbyeMs = 100;
 // Calls step() until it says that it is done. False: that took too long.
 template <typename Step>
 bool until(int64_t deadline_ms, const Step& step) {
-  const Patience patience{0, UINT32_MAX, false};  // the pause is sched_yield()
+  const SpinBudget budget{0, UINT32_MAX, false};  // the pause is sched_yield()
   Waiter waiter;
-  waiter.patience = &patience;
+  waiter.budget = &budget;
   waiter.deadline_ms = deadline_ms;
   waiter.uninterrupted = true;
   return wait_until(waiter, step) == WaitEnd::kReady;

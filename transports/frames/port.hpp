@@ -2,7 +2,7 @@
 //
 // What a network has to offer for endpoints made of frames: buffers sent to a peer and received
 // from any, without and with a tag, and word of how that ended. A port belongs to one endpoint and
-// is used by its thread; nothing here blocks. It may have several rails, ways to the same peers
+// is used by its thread; nothing here blocks. It may have several rails, routes to the same peers
 // that share nothing (rails.hpp).
 #pragma once
 
@@ -31,7 +31,7 @@ struct Request {
   std::byte* piece = nullptr;           // a piece's place
   uint64_t bytes = 0;                   // to send, or of the piece to receive
   Tag tag = 0;                          // of a piece: see piece_tag()
-  uint32_t rail = 0;                    // the way it goes, or comes
+  uint32_t rail = 0;                    // by which it goes, or comes
   Request* previous = nullptr;
   Request* next = nullptr;
 };

@@ -22,7 +22,7 @@
 //   put_piece(send)              sends a piece of a granted message
 //   has_gone(send)               all that may go of it has gone
 //   takes_apart(receive, message)    a requested message meets its receive: whether the link takes
-//                                    it in a way of its own, or it is to be granted
+//                                    it by a route of its own, or it is to be granted
 //   take_kept(dst, message, wanted)  copies a message of a peer that was kept aside
 //   count_matched(rank, bytes)   an eager message of a peer has met its receive
 //   take_back(operation)         forgets it

@@ -38,7 +38,7 @@ bool Arenas::map_own() {
   auto own = region_.map_huge(layout_.arena(rank_));
   if (!own.ok()) return false;
   own_ = *std::move(own);
-  madvise(own_.base(), own_.bytes(), MADV_HUGEPAGE);  // a wish
+  madvise(own_.base(), own_.bytes(), MADV_HUGEPAGE);  // a hint
   return true;
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Rounds: (1) everyone shows its card, rank 0's with the socket's name; (2) all have connected, so
-// that rank 0 need not wait in accept; rank 0 hands over to one after the other; (3) all have
+// that rank 0 need not wait in accept; rank 0 sends it to one after the other; (3) all have
 // mapped the region. Between rounds nobody waits for more than the deadline.
 #include "transports/shm/attach.hpp"
 
@@ -116,7 +116,7 @@ struct Guest {
   PeerIdentity identity;
 };
 
-// Accepts until every other rank is there. Strangers (no nonce) are shown the door.
+// Accepts until every other rank is there. Strangers (no nonce) are disconnected.
 Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int ranks,
                                       int64_t deadline_ms) {
   std::vector<Guest> guests(static_cast<size_t>(ranks));
@@ -150,8 +150,8 @@ Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int 
   return guests;
 }
 
-Status hand_over(const Guest& guest, const Region& region,
-                 const std::vector<PeerProcess>& processes, int64_t deadline_ms) {
+Status send_descriptors(const Guest& guest, const Region& region,
+                        const std::vector<PeerProcess>& processes, int64_t deadline_ms) {
   const int ranks = static_cast<int>(processes.size());
   for (int first = 0; first < ranks; first += kBatch) {
     Parcel parcel{};
@@ -189,7 +189,7 @@ Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t d
   }
   for (size_t r = 1; r < guests->size(); ++r) {
     const Status handed =
-        hand_over((*guests)[r], *attached.region, attached.processes, deadline_ms);
+        send_descriptors((*guests)[r], *attached.region, attached.processes, deadline_ms);
     if (!handed.ok()) {
       return handed.with_context(
           fmt::format("handing shared memory to rank {} (pid {})", r, attached.processes[r].pid));
@@ -264,7 +264,7 @@ Status enter(const Fd& socket, const Layout& layout, const Card& maker, int rank
   const auto* header = region->at<Header>({0, sizeof(Header)});
   if (header->total_bytes != layout.total_bytes() ||
       std::memcmp(header->nonce, maker.nonce.data(), sizeof header->nonce) != 0) {
-    return Status(Code::kInternal, "the shared memory that rank 0 handed over is another one");
+    return Status(Code::kInternal, "the shared memory that rank 0 sent is another one");
   }
   attached.region.emplace(*std::move(region));
   return attached.region->near().reserve(layout.always(rank));

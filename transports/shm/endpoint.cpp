@@ -29,7 +29,7 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
       long_messages_(surroundings.oversubscribed) {
   for (Peer& peer : peers_) {
     rings_.prepare(peer);
-    if (around_.readable.empty()) long_messages_.ways_of(peer).give_up_reading();
+    if (around_.readable.empty()) long_messages_.routes_of(peer).give_up_reading();
   }
 }
 
@@ -153,15 +153,15 @@ bool ShmEndpoint::takes_apart(Operation& receive, const Message& message) {
   Peer& from = peer(source);
   receive.address = message.address;
   receive.withdrawn = message.withdrawn;
-  receive.past_caches = false;
+  receive.non_temporal = false;
   if (receive.limit <= kEagerBytes) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
   receive.seen = around_.arenas.view(source, receive.address, receive.limit);
   if (receive.seen == nullptr) {
-    const Ways::Way way = long_messages_.way_of(from, source > rank_, receive.limit);
-    receive.past_caches = way == Ways::Way::kRingPastCaches;
-    if (way != Ways::Way::kRead) return false;
+    const Routes::Route route = long_messages_.route_of(from, source > rank_, receive.limit);
+    receive.non_temporal = route == Routes::Route::kRingNonTemporal;
+    if (route != Routes::Route::kRead) return false;
   }
   receive.state = State::kApart;
   from.pulls.push(receive);
@@ -172,12 +172,12 @@ bool ShmEndpoint::takes_apart(Operation& receive, const Message& message) {
 bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
   std::byte* const dst = receive.buffer + receive.moved;
   if (receive.seen != nullptr) {
-    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyWay::kFromOthers);
+    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kFromOthers);
     return true;
   }
   const int pid = around_.readable[static_cast<size_t>(receive.peer)].pid;
   const bool read = read_process(pid, dst, receive.address + receive.moved, bytes).ok();
-  if (!read) long_messages_.ways_of(peer(receive.peer)).give_up_reading();
+  if (!read) long_messages_.routes_of(peer(receive.peer)).give_up_reading();
   return read;
 }
 
@@ -203,7 +203,7 @@ bool ShmEndpoint::pull_piece(int rank) {
     from.pulls.push(*receive);
     return true;
   }
-  if (receive->seen == nullptr) long_messages_.has_come(from, *receive, Ways::Way::kRead);
+  if (receive->seen == nullptr) long_messages_.has_come(from, *receive, Routes::Route::kRead);
   tell_taken(*receive);
   finish_granted(*receive);
   return true;

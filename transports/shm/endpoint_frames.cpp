@@ -60,7 +60,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
       if (kept != nullptr) {
         kept->seconds = seconds;
       } else {
-        long_messages_.took(from, rank, Ways::Way::kRing, frame.bytes, seconds);
+        long_messages_.took(from, rank, Routes::Route::kRing, frame.bytes, seconds);
       }
     }
     from.in.pop(frame);
@@ -72,10 +72,10 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
 void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
   const bool is_long = message.bytes > kEagerBytes;
   const Stopwatch stopwatch(is_long);
-  copy_bytes(dst, message.data.get(), wanted, CopyWay::kToOthers);
+  copy_bytes(dst, message.data.get(), wanted, CopyHint::kToOthers);
   if (!is_long) return;
   const double seconds = message.seconds + stopwatch.seconds();
-  long_messages_.took(peer(message.source), message.source, Ways::Way::kRing, message.bytes,
+  long_messages_.took(peer(message.source), message.source, Routes::Route::kRing, message.bytes,
                       seconds);
 }
 
@@ -124,14 +124,15 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   if (frame.bytes > receive->limit - receive->moved) return false;
   rings_.map_in_data(from, rank, frame);
   const Stopwatch work(around_.oversubscribed);
-  from.in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->past_caches);
+  from.in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->non_temporal);
   receive->worked_s += 2 * work.seconds();  // the sender has had about as much
   from.in.pop(frame);
   receive->moved += frame.bytes;
   if (receive->has_more()) return true;
   if (receive->limit > kEagerBytes) {
-    const Ways::Way way = receive->past_caches ? Ways::Way::kRingPastCaches : Ways::Way::kRing;
-    long_messages_.has_come(from, *receive, way);
+    const Routes::Route route =
+        receive->non_temporal ? Routes::Route::kRingNonTemporal : Routes::Route::kRing;
+    long_messages_.has_come(from, *receive, route);
   }
   finish_granted(*receive);
   return true;

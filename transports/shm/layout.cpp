@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "transports/shm/carriers.hpp"
+#include "transports/shm/ping_pong.hpp"
 
 namespace tutti::shm {
 namespace {
@@ -14,8 +14,8 @@ constexpr uint64_t kProgressAt = kCallsBytes;
 constexpr uint64_t kDepartureAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(RecordLine);
-constexpr uint64_t kWishesAt = round_up(kRecordsAt + kRecordsBytes, kApart);
-constexpr uint64_t kNotesAt = kWishesAt + sizeof(WishLines);
+constexpr uint64_t kFallbackAt = round_up(kRecordsAt + kRecordsBytes, kApart);
+constexpr uint64_t kNotesAt = kFallbackAt + sizeof(FallbackLines);
 static_assert(kNotesAt % kApart == 0 && kNotesAt + sizeof(Notes) <= kLinesBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
@@ -33,23 +33,23 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
   regroup_ = signs_ + ranks_ * kApart;
-  doors_ = regroup_signs().end();
-  door_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
-  lines_ = round_up(doors_ + channels_ * ranks_ * door_bytes_, kPageBytes);
+  open_rings_ = regroup_signs().end();
+  open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
+  lines_ = round_up(open_rings_ + channels_ * ranks_ * open_rings_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
-  traded_bytes_ = round_up(std::max(sizes.slot_bytes, sizes.traded_bytes), kPageBytes);
+  ping_pong_slot_bytes_ = round_up(std::max(sizes.slot_bytes, sizes.ping_pong_bytes), kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
   const uint64_t windows = ranks_ * lanes_;
   slots_ = lines_ + windows * kLinesBytes;
-  traded_ = slots_ + windows * 2 * slot_bytes_;
-  staging_ = traded_ + windows * traded_bytes_;
-  trays_ = staging_ + windows * staging_bytes_;
+  ping_pong_slots_ = slots_ + windows * 2 * slot_bytes_;
+  staging_ = ping_pong_slots_ + windows * ping_pong_slot_bytes_;
+  fallback_buffers_ = staging_ + windows * staging_bytes_;
 
-  rings_ = trays_ + windows * kTrayBytes;
+  rings_ = fallback_buffers_ + windows * kFallbackBytes;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
-  carrier_bytes_ = carrier_bytes(ranks_);
-  total_ = rings_ + channels_ * ranks_ * (ranks_ - 1) * (ring_bytes_ + carrier_bytes_);
+  ping_pong_bytes_ = ping_pong_bytes(ranks_);
+  total_ = rings_ + channels_ * ranks_ * (ranks_ - 1) * (ring_bytes_ + ping_pong_bytes_);
 }
 
 Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
@@ -64,8 +64,9 @@ Span Layout::regroup_signs() const {
   return {regroup_decision().end(), ranks_ * sizeof(RegroupSign)};
 }
 
-Span Layout::door(int channel, int rank) const {
-  return {doors_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * door_bytes_, door_bytes_};
+Span Layout::open_rings(int channel, int rank) const {
+  return {open_rings_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * open_rings_bytes_,
+          open_rings_bytes_};
 }
 
 Span Layout::always(int rank) const {
@@ -100,13 +101,14 @@ Span Layout::slot(int rank, int lane, int which) const {
   return {slots(lane).offset + before * slot_bytes_, sizes_.slot_bytes};
 }
 
-Span Layout::traded_slots(int lane) const {
-  const uint64_t bytes = ranks_ * traded_bytes_;
-  return {traded_ + unsigned_of(lane) * bytes, bytes};
+Span Layout::ping_pong_slots(int lane) const {
+  const uint64_t bytes = ranks_ * ping_pong_slot_bytes_;
+  return {ping_pong_slots_ + unsigned_of(lane) * bytes, bytes};
 }
 
-Span Layout::traded_slot(int rank, int lane) const {
-  return {traded_slots(lane).offset + unsigned_of(rank) * traded_bytes_, traded_bytes_};
+Span Layout::ping_pong_slot(int rank, int lane) const {
+  return {ping_pong_slots(lane).offset + unsigned_of(rank) * ping_pong_slot_bytes_,
+          ping_pong_slot_bytes_};
 }
 
 Span Layout::stagings(int lane) const {
@@ -118,20 +120,21 @@ Span Layout::staging(int rank, int lane) const {
   return {stagings(lane).offset + unsigned_of(rank) * staging_bytes_, sizes_.window_bytes};
 }
 
-Span Layout::wishes(int rank, int lane) const {
-  return {lane_part(rank, lane) + kWishesAt, sizeof(WishLines)};
+Span Layout::fallback_lines(int rank, int lane) const {
+  return {lane_part(rank, lane) + kFallbackAt, sizeof(FallbackLines)};
 }
 
 Span Layout::notes(int rank, int lane) const {
   return {lane_part(rank, lane) + kNotesAt, sizeof(Notes)};
 }
 
-Span Layout::tray(int rank, int lane) const {
-  return {trays_ + (unsigned_of(lane) * ranks_ + unsigned_of(rank)) * kTrayBytes, kTrayBytes};
+Span Layout::fallback_buffer(int rank, int lane) const {
+  return {fallback_buffers_ + (unsigned_of(lane) * ranks_ + unsigned_of(rank)) * kFallbackBytes,
+          kFallbackBytes};
 }
 
 Span Layout::pair(int channel, int a, int b) const {
-  const uint64_t bytes = 2 * (ring_bytes_ + carrier_bytes_);
+  const uint64_t bytes = 2 * (ring_bytes_ + ping_pong_bytes_);
   const uint64_t low = unsigned_of(std::min(a, b));
   const uint64_t high = unsigned_of(std::max(a, b));
   const uint64_t pairs = ranks_ * (ranks_ - 1) / 2;
@@ -140,12 +143,12 @@ Span Layout::pair(int channel, int a, int b) const {
 }
 
 Span Layout::ring(int channel, int from, int to) const {
-  const uint64_t before = from < to ? 0 : ring_bytes_ + carrier_bytes_;
+  const uint64_t before = from < to ? 0 : ring_bytes_ + ping_pong_bytes_;
   return {pair(channel, from, to).offset + before, ring_bytes_};
 }
 
-Span Layout::carrier(int channel, int from, int to) const {
-  return {ring(channel, from, to).end(), carrier_bytes_};
+Span Layout::ping_pong(int channel, int from, int to) const {
+  return {ring(channel, from, to).end(), ping_pong_bytes_};
 }
 
 Span Layout::arena(int rank) const {

@@ -1,16 +1,16 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where everything lies in the shared region of a communicator. In order:
-//   common   header, descriptor, members, shared state, sleepers, bells, signs, doors  allocated at
-//   the start lines    per rank: per lane four pages                       allocated at the start
-//   by the rank
+//   common   header, descriptor, members, shared state, sleepers, bells, signs, open rings
+//   allocated at the start lines    per rank: per lane four pages                       allocated
+//   at the start by the rank
 // So far all is mapped at the start; what follows is when it is first used, each line by itself:
 //   slots    per lane: per rank two                             allocated by the rank when used
-//   traded   per lane: per rank a slot that is traded           allocated by all when used
+//   ping-pong per lane: per rank a slot that two ranks swap    allocated by all when used
 //   staging  per lane: per rank                                 allocated by the rank when used
-//   trays    per lane: per rank                                 allocated by the rank when used
+//   buffers    per lane: per rank                                 allocated by the rank when used
 //   rings    per channel and pair of ranks: per direction       allocated by the sender when used
-//            credits, cells, data and a carrier: carriers.hpp
+//            credits, cells, data and a ping-pong buffer: ping_pong.hpp
 //   arenas   per rank: arena.hpp                                allocated by the rank when used
 // The file is sparse.
 //
@@ -42,24 +42,24 @@ struct Header {
 struct alignas(kCacheLine) ArenaSign {
   std::atomic<uint64_t> base;
 };
-// A piece of what a peer hands over: hand_over.hpp.
-inline constexpr uint64_t kTrayBytes = 64 << 10;
-struct alignas(kApart) Wish {
+// A piece of what a peer copies: fallback_copy.hpp.
+inline constexpr uint64_t kFallbackBytes = 64 << 10;
+struct alignas(kApart) FallbackRequest {
   std::atomic<uint64_t> number_and_owner;  // the rest precedes it
   uint64_t address;                        // in the owner's process
   uint64_t bytes;
 };
-// Written by the owner of what was wished.
+// Written by the owner of what was requested.
 struct alignas(kApart) Reply {
-  std::atomic<uint32_t> number;  // of the last wish that was looked after
+  std::atomic<uint32_t> number;  // of the last request that was looked after
   int error;                     // an errno; precedes it
 };
-// How often a rank has been wished something of, by all.
+// How often a rank has been asked for something, by all.
 struct alignas(kApart) Asked {
   std::atomic<uint32_t> count;
 };
-struct WishLines {
-  Wish wish;
+struct FallbackLines {
+  FallbackRequest request;
   Reply reply;
   Asked asked;
 };
@@ -95,7 +95,7 @@ class Layout {
   // Of all ranks, one behind the other.
   [[nodiscard]] Span regroup_signs() const;
   // The bits of those that have opened a ring to `rank` on `channel`.
-  [[nodiscard]] Span door(int channel, int rank) const;
+  [[nodiscard]] Span open_rings(int channel, int rank) const;
 
   // The lines of all lanes of a rank.
   [[nodiscard]] Span always(int rank) const;
@@ -104,21 +104,21 @@ class Layout {
   [[nodiscard]] Span progress(int rank, int lane) const;
   [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
-  [[nodiscard]] Span traded_slot(int rank, int lane) const;
+  [[nodiscard]] Span ping_pong_slot(int rank, int lane) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
   // Of all ranks.
   [[nodiscard]] Span slots(int lane) const;
-  [[nodiscard]] Span traded_slots(int lane) const;
+  [[nodiscard]] Span ping_pong_slots(int lane) const;
   [[nodiscard]] Span stagings(int lane) const;
-  [[nodiscard]] Span wishes(int rank, int lane) const;
+  [[nodiscard]] Span fallback_lines(int rank, int lane) const;
   [[nodiscard]] Span notes(int rank, int lane) const;
-  [[nodiscard]] Span tray(int rank, int lane) const;
+  [[nodiscard]] Span fallback_buffer(int rank, int lane) const;
 
   // Between two different ranks.
   [[nodiscard]] Span ring(int channel, int from, int to) const;
   // That which is the sender's at first.
-  [[nodiscard]] Span carrier(int channel, int from, int to) const;
-  // Rings and carriers of both directions.
+  [[nodiscard]] Span ping_pong(int channel, int from, int to) const;
+  // Rings and ping-pong buffers of both directions.
   [[nodiscard]] Span pair(int channel, int a, int b) const;
 
   // Behind total_bytes(), if the file is as long as that.
@@ -137,19 +137,19 @@ class Layout {
   uint64_t bells_ = 0;
   uint64_t signs_ = 0;
   uint64_t regroup_ = 0;
-  uint64_t doors_ = 0;
-  uint64_t door_bytes_ = 0;
+  uint64_t open_rings_ = 0;
+  uint64_t open_rings_bytes_ = 0;
   uint64_t lines_ = 0;
   uint64_t slot_bytes_ = 0;  // rounded to pages, as are the following
-  uint64_t traded_bytes_ = 0;
+  uint64_t ping_pong_slot_bytes_ = 0;
   uint64_t staging_bytes_ = 0;
   uint64_t slots_ = 0;
-  uint64_t traded_ = 0;
+  uint64_t ping_pong_slots_ = 0;
   uint64_t staging_ = 0;
-  uint64_t trays_ = 0;
+  uint64_t fallback_buffers_ = 0;
   uint64_t rings_ = 0;
   uint64_t ring_bytes_ = 0;
-  uint64_t carrier_bytes_ = 0;
+  uint64_t ping_pong_bytes_ = 0;
   uint64_t total_ = 0;
 };
 

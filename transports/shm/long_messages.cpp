@@ -8,7 +8,7 @@
 namespace tutti::shm {
 namespace {
 
-// What oversubscribed ranks miss by a way of a message, besides its work. Measured with 4 and 8
+// What oversubscribed ranks miss by a route of a message, besides its work. Measured with 4 and 8
 // ranks on 2 cores: docs/notes/08-more-ranks-than-cores.md. To measure again: sendrecv, alltoall,
 // gather and scatter of 64 KiB to 4 MiB, in small and in huge pages.
 constexpr struct {
@@ -29,30 +29,31 @@ constexpr struct {
 
 }  // namespace
 
-Ways::Way LongMessages::way_of(Peer& from, bool higher, uint64_t bytes) {
-  const Ways& ways = ways_of(from);
-  if (!from.has_sends() || higher || !ways.can_read()) return ways.better(bytes);
-  return from.out.peer_takes_by_ring(bytes) ? ways.better_by_ring(bytes) : Ways::Way::kRead;
+Routes::Route LongMessages::route_of(Peer& from, bool higher, uint64_t bytes) {
+  const Routes& routes = routes_of(from);
+  if (!from.has_sends() || higher || !routes.can_read()) return routes.better(bytes);
+  return from.out.peer_takes_by_ring(bytes) ? routes.better_by_ring(bytes) : Routes::Route::kRead;
 }
 
-void LongMessages::has_come(Peer& from, const Operation& receive, Ways::Way way) {
+void LongMessages::has_come(Peer& from, const Operation& receive, Routes::Route route) {
   const int rank = receive.peer;
-  if (oversubscribed_) return took(from, rank, way, receive.limit, work_of(from, receive, way));
+  if (oversubscribed_) return took(from, rank, route, receive.limit, work_of(from, receive, route));
   const double now = now_s();
-  from.uncounted = {way, receive.limit, receive.begun_s, now};
+  from.uncounted = {route, receive.limit, receive.begun_s, now};
   if (!from.has_sends()) settle(from, rank, now);
 }
 
 void LongMessages::settle(Peer& from, int rank, double now) {
   const Received received = *std::exchange(from.uncounted, std::nullopt);
-  took(from, rank, received.way, received.bytes, received.seconds(now));
+  took(from, rank, received.route, received.bytes, received.seconds(now));
 }
 
 // Oversubscribed ranks wait for each other's turns, in which others get on: of theirs, only the
 // work counts, and what they miss by reading.
-double LongMessages::work_of(const Peer& from, const Operation& receive, Ways::Way way) const {
+double LongMessages::work_of(const Peer& from, const Operation& receive,
+                             Routes::Route route) const {
   const bool one_piece = receive.limit <= from.out.piece_bytes();
-  if (way != Ways::Way::kRead) return receive.worked_s * (one_piece ? 1 : kWork.of_pieces);
+  if (route != Routes::Route::kRead) return receive.worked_s * (one_piece ? 1 : kWork.of_pieces);
   const bool from_several = last_from_ != receive.peer;
   if (!sent_since_) return receive.worked_s * (from_several ? kWork.idle_senders : 1);
   if (!one_piece) return receive.worked_s;
@@ -60,12 +61,12 @@ double LongMessages::work_of(const Peer& from, const Operation& receive, Ways::W
   return short_turns ? receive.worked_s * kWork.turns_lost : receive.worked_s + kWork.turn_s;
 }
 
-void LongMessages::took(Peer& from, int rank, Ways::Way way, uint64_t bytes, double seconds) {
+void LongMessages::took(Peer& from, int rank, Routes::Route route, uint64_t bytes, double seconds) {
   sent_since_ = false;
   last_from_ = rank;
-  Ways& ways = ways_of(from);
-  ways.took(way, bytes, seconds);
-  from.in.tell(ways);
+  Routes& routes = routes_of(from);
+  routes.took(route, bytes, seconds);
+  from.in.tell(routes);
 }
 
 }  // namespace tutti::shm

@@ -7,7 +7,7 @@
 
 #include "transports/match/operation.hpp"
 #include "transports/shm/rings.hpp"
-#include "transports/shm/ways.hpp"
+#include "transports/shm/routes.hpp"
 
 namespace tutti::shm {
 
@@ -16,9 +16,9 @@ using match::State;
 
 // A receive in State::kApart is reading the sender's buffer (Peer::pulls).
 struct Operation : match::Operation<Operation> {
-  uint64_t address = 0;      // of such a receive: where the message lies
-  uint32_t withdrawn = 0;    // what its request said (ring.hpp)
-  bool past_caches = false;  // so is `buffer` written
+  uint64_t address = 0;       // of such a receive: where the message lies
+  uint32_t withdrawn = 0;     // what its request said (ring.hpp)
+  bool non_temporal = false;  // so is `buffer` written
   // Where this rank sees the message, in an arena; null if it does not.
   const std::byte* seen = nullptr;
   double begun_s = 0;   // of a long receive: when it met its message
@@ -38,7 +38,7 @@ struct Peer : match::PeerQueues<Operation>, RingPair {
   Queue<Operation> pulls;             // receives that read its memory
   uint32_t asked = 0;                 // sends that wait for its answer
   std::optional<Received> uncounted;  // until what is sent to it has gone, too
-  Ways ways;                          // of its long messages, unless cores are oversubscribed
+  Routes routes;                      // of its long messages, unless cores are oversubscribed
 
   // Whether it asked for sends that it has not taken, or begun to.
   [[nodiscard]] bool has_sends() const { return asked > 0 || !streams.empty(); }

@@ -4,10 +4,10 @@
 //
 // A frame is one cell, a cache line that carries its own validity: the producer writes the rest of
 // the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
-// tiny message costs the hand-over of one line. Bytes that do not fit in the cell lie in the data
+// tiny message costs the transfer of one line. Bytes that do not fit in the cell lie in the data
 // area, in one piece each, in the order of the cells; where the next does not fit behind the last,
-// it begins the next round. Or they lie in a carrier (carriers.hpp). The consumer gives room back
-// through its line of credits, which the producer reads only when it has run out.
+// it begins the next round. Or they lie in a ping-pong buffer (ping_pong.hpp). The consumer gives
+// room back through its line of credits, which the producer reads only when it has run out.
 //
 // Whatever one side reads here the other may have overwritten with nonsense, so each number is read
 // once (relaxed atomics) and checked before it is used.
@@ -38,8 +38,9 @@ enum class FrameKind : uint32_t {
                // in a grant
 };
 
-// Where a payload lies that is not in the cell; from kCarrier on, in the carrier of that number.
-enum PayloadIn : uint32_t { kRing, kRingPastCaches, kCarrier };
+// Where a payload lies that is not in the cell; from kPingPong on, in the ping-pong buffer of that
+// number.
+enum PayloadIn : uint32_t { kRing, kRingNonTemporal, kPingPong };
 
 // What frames without payload in the cell say besides.
 struct CellNumbers {
@@ -49,7 +50,7 @@ struct CellNumbers {
   std::atomic<uint64_t> where;
   std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
   std::atomic<uint32_t>
-      payload_in;  // of a payload: in the data area (PayloadIn), or which carrier has it
+      payload_in;  // of a payload: in the data area (PayloadIn), or which ping-pong buffer has it
 };
 
 struct alignas(kCacheLine) Cell {
@@ -69,7 +70,7 @@ struct alignas(kCacheLine) Credits {
   std::atomic<uint64_t> cells;    // taken out
   std::atomic<uint64_t> data;     // bytes of the data area freed
   std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
-  // Not counts: Ways::need_not_ask() and by_ring().
+  // Not counts: Routes::need_not_ask() and by_ring().
   std::atomic<uint32_t> need_not_ask;
   std::atomic<uint32_t> by_ring;
 };

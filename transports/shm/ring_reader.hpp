@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "kernels/copy.hpp"
-#include "transports/shm/carriers.hpp"
+#include "transports/shm/ping_pong.hpp"
 #include "transports/shm/ring.hpp"
-#include "transports/shm/ways.hpp"
+#include "transports/shm/routes.hpp"
 
 namespace tutti::shm {
 
@@ -22,15 +22,15 @@ struct Frame {
   uint32_t withdrawn;
   uint32_t payload_in;  // if there is a payload outside of the cell
 
-  [[nodiscard]] bool in_carrier() const { return payload_in >= PayloadIn::kCarrier; }
-  [[nodiscard]] uint32_t carrier() const { return payload_in - PayloadIn::kCarrier; }
+  [[nodiscard]] bool in_ping_pong() const { return payload_in >= PayloadIn::kPingPong; }
+  [[nodiscard]] uint32_t ping_pong() const { return payload_in - PayloadIn::kPingPong; }
 };
 
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(uint64_t data_bytes, Carriers& carriers)
-      : area_bytes_(data_bytes), carriers_(&carriers) {}
+  RingReader(uint64_t data_bytes, PingPong& ping_pong)
+      : area_bytes_(data_bytes), ping_pong_(&ping_pong) {}
 
   // Before anything else.
   void lie_in(RingMemory* memory) {
@@ -53,7 +53,7 @@ class RingReader {
                       now.numbers.withdrawn.load(std::memory_order_relaxed),
                       now.numbers.payload_in.load(std::memory_order_relaxed)};
     // Comes while the frame is being looked at.
-    const bool somewhere = !frame.in_carrier() || frame.carrier() < kCarriers;
+    const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongBuffers;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
     return frame;
   }
@@ -69,34 +69,34 @@ class RingReader {
   }
   [[nodiscard]] bool can_hold(const Frame& frame) const {
     if (frame.bytes <= kInlineBytes) return true;
-    if (frame.in_carrier()) return carriers_->can_have_come(frame.carrier(), frame.bytes);
+    if (frame.in_ping_pong()) return ping_pong_->can_have_come(frame.ping_pong(), frame.bytes);
     return frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_;
   }
   // Where in the data area the payload ends of a frame that it holds there.
   [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
   // Copies the first `wanted` bytes of the payload of such a frame.
-  void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_past_caches = false) const {
+  void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_non_temporal = false) const {
     if (wanted == 0) return;
     if (frame.bytes <= kInlineBytes) {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const bool from_memory = frame.payload_in == PayloadIn::kRingPastCaches;
+    const bool from_memory = frame.payload_in == PayloadIn::kRingNonTemporal;
     copy_bytes(dst, payload_of(frame), wanted,
-               dst_past_caches ? CopyWay::kPastCaches
-               : from_memory   ? CopyWay::kFromMemory
-                               : CopyWay::kFromOthers);
+               dst_non_temporal ? CopyHint::kNonTemporal
+               : from_memory    ? CopyHint::kFromMemory
+                                : CopyHint::kFromOthers);
   }
   // Takes the frame out of the ring; the second, one without payload.
   void pop(const Frame& frame) {
     if (frame.bytes > kInlineBytes) {
-      if (frame.in_carrier()) {
-        carriers_->take(frame.carrier());
+      if (frame.in_ping_pong()) {
+        ping_pong_->take(frame.ping_pong());
       } else {
         data_ = frame.where + data_bytes_of(frame.bytes);
       }
     }
-    if (frame.bytes >= kLeastPastCaches) memory_->taken.store(++taken_, std::memory_order_relaxed);
+    if (frame.bytes >= kLeastNonTemporal) memory_->taken.store(++taken_, std::memory_order_relaxed);
     pop();
   }
   void pop() {
@@ -109,22 +109,22 @@ class RingReader {
     matched_ += cost;
     memory_->credits.matched.store(matched_, std::memory_order_relaxed);
   }
-  void tell(const Ways& ways) {
-    memory_->credits.need_not_ask.store(ways.need_not_ask(), std::memory_order_relaxed);
-    memory_->credits.by_ring.store(ways.by_ring(), std::memory_order_relaxed);
+  void tell(const Routes& routes) {
+    memory_->credits.need_not_ask.store(routes.need_not_ask(), std::memory_order_relaxed);
+    memory_->credits.by_ring.store(routes.by_ring(), std::memory_order_relaxed);
   }
 
  private:
   [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
   [[nodiscard]] uint64_t at(uint64_t where) const { return where & (area_bytes_ - 1); }
   [[nodiscard]] const std::byte* payload_of(const Frame& frame) const {
-    return frame.in_carrier() ? carriers_->memory(frame.carrier()) : area_ + at(frame.where);
+    return frame.in_ping_pong() ? ping_pong_->memory(frame.ping_pong()) : area_ + at(frame.where);
   }
 
   RingMemory* memory_ = nullptr;
   const std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
-  Carriers* carriers_ = nullptr;
+  PingPong* ping_pong_ = nullptr;
   uint64_t cells_ = 0;  // taken out
   uint64_t data_ = 0;   // freed
   uint64_t matched_ = 0;

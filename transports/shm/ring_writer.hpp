@@ -10,24 +10,24 @@
 #include "core/distance.hpp"
 #include "core/prefetch.hpp"
 #include "kernels/copy.hpp"
-#include "transports/shm/carriers.hpp"
+#include "transports/shm/ping_pong.hpp"
 #include "transports/shm/ring.hpp"
-#include "transports/shm/ways.hpp"
+#include "transports/shm/routes.hpp"
 
 namespace tutti::shm {
 
 class RingWriter {
  public:
   RingWriter() = default;
-  // Of a ring whose data area has `bytes`, of which `first` are used at first. `carriers`, as the
-  // reader of the ring from that peer has them, outlive it.
-  RingWriter(uint64_t first, uint64_t bytes, Carriers& carriers, Staging staging,
+  // Of a ring whose data area has `bytes`, of which `first` are used at first. `ping_pong`,
+  // as the reader of the ring from that peer has them, outlive it.
+  RingWriter(uint64_t first, uint64_t bytes, PingPong& ping_pong, Staging staging,
              bool oversubscribed)
       : area_bytes_(bytes),
         first_(first),
         most_at_once_(most_at_once(oversubscribed ? bytes : first, oversubscribed)),
         oversubscribed_(oversubscribed),
-        carriers_(&carriers),
+        ping_pong_(&ping_pong),
         staging_(staging) {}
 
   // Before anything that looks there.
@@ -67,13 +67,13 @@ class RingWriter {
   [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
     if (bytes <= kEagerBytes) return true;
     return bytes <= most_at_once_ &&
-           Ways::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
+           Routes::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
   // Of a long message.
   [[nodiscard]] uint64_t piece_bytes() const { return most_at_once_; }
   // Whether the peer takes a message of so many bytes from here through the ring, or would.
   [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
-    return Ways::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
+    return Routes::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
   }
   // A send that was asked for is taken back: its buffer may change as soon as this returns.
   void withdraw() {
@@ -110,18 +110,18 @@ class RingWriter {
   static constexpr uint64_t kFramesInReach = 8;
 
   uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
-    if (carriers_->can_take(bytes)) {
-      const uint32_t which = carriers_->give();
-      copy_bytes(carriers_->memory(which), payload, bytes, CopyWay::kToRing);
-      return PayloadIn::kCarrier + which;
+    if (ping_pong_->can_take(bytes)) {
+      const uint32_t which = ping_pong_->give();
+      copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kToRing);
+      return PayloadIn::kPingPong + which;
     }
     const uint64_t begin = begin_of(bytes);
-    const bool past = bytes >= kLeastPastCaches && goes_past_caches(bytes);
+    const bool past = bytes >= kLeastNonTemporal && is_non_temporal(bytes);
     copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
-               past ? CopyWay::kPastCaches : CopyWay::kToRing);
+               past ? CopyHint::kNonTemporal : CopyHint::kToRing);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
     data_ = begin + data_bytes_of(bytes);
-    return past ? PayloadIn::kRingPastCaches : PayloadIn::kRing;
+    return past ? PayloadIn::kRingNonTemporal : PayloadIn::kRing;
   }
 
   // Several fit in, as long as it can grow.
@@ -136,10 +136,10 @@ class RingWriter {
   }
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
-           (carriers_->can_take(payload) ||
+           (ping_pong_->can_take(payload) ||
             begin_of(payload) - data_freed_ + data_bytes_of(payload) <= area_bytes_);
   }
-  bool goes_past_caches(uint64_t bytes) {
+  bool is_non_temporal(uint64_t bytes) {
     if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
     if (distance_.due(bytes)) {
       const uint32_t ticks = load_ticks(&memory_->taken);
@@ -175,7 +175,7 @@ class RingWriter {
   uint64_t most_at_once_ = 0;
   bool oversubscribed_ = false;
   bool sound_ = true;
-  Carriers* carriers_ = nullptr;
+  PingPong* ping_pong_ = nullptr;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
   uint64_t eager_ = 0;

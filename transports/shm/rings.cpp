@@ -9,14 +9,14 @@ Rings::Rings(const Surroundings& surroundings, int rank, int channel)
     : around_(surroundings),
       rank_(rank),
       channel_(channel),
-      doors_seen_(static_cast<size_t>(around_.layout.ranks() + 63) / 64),
-      doors_(door_of(rank)) {}
+      open_rings_seen_(static_cast<size_t>(around_.layout.ranks() + 63) / 64),
+      open_rings_(open_rings_of(rank)) {}
 
 void Rings::prepare(RingPair& pair) const {
   const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
-  pair.out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), pair.carriers,
+  pair.out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), pair.ping_pong,
                         around_.staging, around_.oversubscribed);
-  pair.in = RingReader(ring_data_bytes(ranks), pair.carriers);
+  pair.in = RingReader(ring_data_bytes(ranks), pair.ping_pong);
 }
 
 // Of both directions, in one go.
@@ -32,11 +32,11 @@ Status Rings::map(RingPair& pair, int peer) const {
   pair.out.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, rank_, peer)));
   pair.in.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, peer, rank_)));
   if (around_.oversubscribed) return {};  // caches have the lines of all
-  const Span mine = layout.carrier(channel_, rank_, peer);
+  const Span mine = layout.ping_pong(channel_, rank_, peer);
   auto* const own = pair.rings.at<std::byte>(mine);
-  auto* const other = pair.rings.at<std::byte>(layout.carrier(channel_, peer, rank_));
-  pair.carriers =
-      rank_ < peer ? Carriers(own, other, mine.bytes, 0) : Carriers(other, own, mine.bytes, 1);
+  auto* const other = pair.rings.at<std::byte>(layout.ping_pong(channel_, peer, rank_));
+  pair.ping_pong =
+      rank_ < peer ? PingPong(own, other, mine.bytes, 0) : PingPong(other, own, mine.bytes, 1);
   return {};
 }
 
@@ -50,15 +50,16 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.reach_for(payload);
   const Span part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(reserve(part));
-  // This rank's carrier is written before the peer's comes.
-  const Span carrier = around_.layout.carrier(channel_, rank_, peer);
-  const bool opens_carrier = reach > 0 && !around_.oversubscribed;
-  if (opens_carrier) TUTTI_RETURN_IF_ERROR(reserve(carrier));
+  // This rank's ping-pong buffer is written before the peer's comes.
+  const Span ping_pong = around_.layout.ping_pong(channel_, rank_, peer);
+  const bool opens_ping_pong = reach > 0 && !around_.oversubscribed;
+  if (opens_ping_pong) TUTTI_RETURN_IF_ERROR(reserve(ping_pong));
   if (!pair.out_open) {
-    door_of(peer)[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64), std::memory_order_release);
+    open_rings_of(peer)[rank_ / 64].fetch_or(uint64_t{1} << (rank_ % 64),
+                                             std::memory_order_release);
   }
   pair.out_open = true;
-  if (opens_carrier) pair.rings.map_in(carrier);
+  if (opens_ping_pong) pair.rings.map_in(ping_pong);
   if (reach > 0) {
     pair.rings.map_in(part);
     pair.out.extend(reach);
@@ -68,7 +69,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
 
 // The producer has got memory up to a power of two, and for no less than what is used at first.
 void Rings::map_in_data(RingPair& pair, int peer, const Frame& frame) const {
-  if (frame.bytes <= kInlineBytes || frame.in_carrier() ||
+  if (frame.bytes <= kInlineBytes || frame.in_ping_pong() ||
       pair.in.end_of(frame) <= pair.in_mapped) {
     return;
   }

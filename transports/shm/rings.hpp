@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The rings between this rank and all others on one channel: each is mapped and gets memory when
-// it is first used. A rank that opens its ring to a peer says so in the peer's door, a bit for each
-// rank in shared memory.
+// it is first used. A rank that opens its ring to a peer says so in the peer's map of open rings, a
+// bit for each rank in shared memory.
 #pragma once
 
 #include <atomic>
@@ -14,9 +14,9 @@
 
 #include "core/status.hpp"
 #include "transports/shm/arena.hpp"
-#include "transports/shm/carriers.hpp"
 #include "transports/shm/layout.hpp"
 #include "transports/shm/notifier.hpp"
+#include "transports/shm/ping_pong.hpp"
 #include "transports/shm/region.hpp"
 #include "transports/shm/ring_reader.hpp"
 #include "transports/shm/ring_writer.hpp"
@@ -42,8 +42,8 @@ struct Surroundings {
 
 // The rings to and from one peer.
 struct RingPair {
-  Mapping rings;  // both, with carriers: not open before the first word between us
-  Carriers carriers;
+  Mapping rings;  // both, with ping-pong buffers: not open before the first word between us
+  PingPong ping_pong;
   RingWriter out;
   RingReader in;
   bool out_open = false;   // the ring to it has memory, and it knows
@@ -74,9 +74,9 @@ class Rings {
   // returns whether any did.
   bool find_new(const auto& opened) {
     bool found = false;
-    for (size_t word = 0; word < doors_seen_.size(); ++word) {
-      uint64_t fresh = doors_[word].load(std::memory_order_acquire) & ~doors_seen_[word];
-      doors_seen_[word] |= fresh;
+    for (size_t word = 0; word < open_rings_seen_.size(); ++word) {
+      uint64_t fresh = open_rings_[word].load(std::memory_order_acquire) & ~open_rings_seen_[word];
+      open_rings_seen_[word] |= fresh;
       for (; fresh != 0; fresh &= fresh - 1) {
         const int peer = static_cast<int>(word) * 64 + std::countr_zero(fresh);
         if (peer >= around_.layout.ranks() || peer == rank_) continue;
@@ -89,15 +89,15 @@ class Rings {
 
  private:
   Status reserve(RingPair& pair, int peer, uint64_t payload) const;
-  [[nodiscard]] std::atomic<uint64_t>* door_of(int rank) const {
-    return around_.region.at<std::atomic<uint64_t>>(around_.layout.door(channel_, rank));
+  [[nodiscard]] std::atomic<uint64_t>* open_rings_of(int rank) const {
+    return around_.region.at<std::atomic<uint64_t>>(around_.layout.open_rings(channel_, rank));
   }
 
   const Surroundings around_;
   const int rank_;
   const int channel_;
-  std::vector<uint64_t> doors_seen_;
-  std::atomic<uint64_t>* doors_;
+  std::vector<uint64_t> open_rings_seen_;
+  std::atomic<uint64_t>* open_rings_;
 };
 
 }  // namespace tutti::shm

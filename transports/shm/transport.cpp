@@ -7,7 +7,7 @@
 #include "transports/shm/attach.hpp"
 #include "transports/shm/descriptor.hpp"
 #include "transports/shm/endpoint.hpp"
-#include "transports/shm/hand_over.hpp"
+#include "transports/shm/fallback_copy.hpp"
 #include "transports/shm/pull.hpp"
 
 namespace tutti {
@@ -25,7 +25,7 @@ class ShmWindow final : public Window {
         processes_(attached.processes),
         arenas_(arenas),
         notifier_(notifier),
-        hand_over_(*attached.region, layout, lane, rank),
+        fallback_copy_(*attached.region, layout, lane, rank),
         sizes_(layout.sizes()) {
     for (int r = 0; r < layout.ranks(); ++r) {
       Rank place{};
@@ -61,12 +61,13 @@ class ShmWindow final : public Window {
     }
     return {};
   }
-  Status reserve_traded(uint64_t bytes) override {
-    TUTTI_RETURN_IF_ERROR(map(traded_, layout_.traded_slots(lane_), [this](Rank& place, int rank) {
-      place.traded = traded_.at<std::byte>(layout_.traded_slot(rank, lane_));
-    }));
+  Status reserve_ping_pong(uint64_t bytes) override {
+    TUTTI_RETURN_IF_ERROR(
+        map(ping_pong_, layout_.ping_pong_slots(lane_), [this](Rank& place, int rank) {
+          place.ping_pong = ping_pong_.at<std::byte>(layout_.ping_pong_slot(rank, lane_));
+        }));
     for (int rank = 0; rank < layout_.ranks(); ++rank) {
-      TUTTI_RETURN_IF_ERROR(get(traded_, layout_.traded_slot(rank, lane_), bytes));
+      TUTTI_RETURN_IF_ERROR(get(ping_pong_, layout_.ping_pong_slot(rank, lane_), bytes));
     }
     return {};
   }
@@ -80,12 +81,12 @@ class ShmWindow final : public Window {
     return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
   }
   Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) override {
-    Result<bool> done = hand_over_.ask(rank, static_cast<std::byte*>(dst), address, bytes);
+    Result<bool> done = fallback_copy_.ask(rank, static_cast<std::byte*>(dst), address, bytes);
     notifier_.all();
     return done;
   }
-  bool hand_over() override {
-    if (!hand_over_.answer()) return false;
+  bool serve_fallback_copy() override {
+    if (!fallback_copy_.answer()) return false;
     notifier_.all();
     return true;
   }
@@ -116,10 +117,10 @@ class ShmWindow final : public Window {
   const std::vector<PeerProcess>& processes_;
   const Arenas& arenas_;
   const Notifier& notifier_;
-  HandOver hand_over_;
+  FallbackCopy fallback_copy_;
   const WindowSizes sizes_;
   Mapping slots_;  // of all ranks, as are the following
-  Mapping traded_;
+  Mapping ping_pong_;
   Mapping staging_;
   bool reserved_ = false;
   std::vector<Rank> ranks_;

@@ -9,7 +9,7 @@
 namespace tutti::tcp {
 
 Status available();
-// A way per address of each interface, those that the user wants (nics::keep_usable).
+// A route per address of each interface, those that the user wants (nics::keep_usable).
 Result<std::vector<nics::Offer>> find_offers(const TransportConfig& config, bool alone);
 
 // Collective: succeeds on all ranks or gives all the same first error.

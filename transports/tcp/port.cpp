@@ -24,22 +24,22 @@ constexpr size_t kFewPeers = 3;
 
 }  // namespace
 
-TcpPort::TcpPort(Door door, NetAddress local, std::string where, int rank)
-    : door_(std::move(door)),
+TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank)
+    : listener_(std::move(listener)),
       local_(local),
       where_(std::move(where)),
       rank_(rank),
-      address_(reinterpret_cast<const char*>(&door_.address()), sizeof(DoorAddress)) {}
+      address_(reinterpret_cast<const char*>(&listener_.address()), sizeof(ListenerAddress)) {}
 
 TcpPort::~TcpPort() { close(); }
 
 Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where,
                                                int rank) {
-  Result<Door> door = Door::open(local);
-  if (!door.ok()) return door.status();
-  std::unique_ptr<TcpPort> port(new TcpPort(*std::move(door), local, std::move(where), rank));
+  Result<Listener> listener = Listener::open(local);
+  if (!listener.ok()) return listener.status();
+  std::unique_ptr<TcpPort> port(new TcpPort(*std::move(listener), local, std::move(where), rank));
   port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
-  if (!port->poller_.open() || !port->watch(port->door_.socket(), nullptr)) {
+  if (!port->poller_.open() || !port->watch(port->listener_.socket(), nullptr)) {
     return Status::system(errno, "making an epoll instance");
   }
   return port;
@@ -47,14 +47,14 @@ Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::str
 
 Status TcpPort::insert(const std::vector<std::string>& addresses) {
   for (size_t r = 0; r < addresses.size(); ++r) {
-    if (addresses[r].size() != sizeof(DoorAddress)) {
+    if (addresses[r].size() != sizeof(ListenerAddress)) {
       return Status::format(Code::kInternal, "the address of rank {} has {} bytes, expected {}", r,
-                            addresses[r].size(), sizeof(DoorAddress));
+                            addresses[r].size(), sizeof(ListenerAddress));
     }
     peers_.push_back(std::make_unique<Peer>(inbox_));
-    std::memcpy(&peers_.back()->door, addresses[r].data(), sizeof(DoorAddress));
+    std::memcpy(&peers_.back()->listener, addresses[r].data(), sizeof(ListenerAddress));
   }
-  if (all_met()) door_.close();
+  if (all_met()) listener_.close();
   return {};
 }
 
@@ -64,7 +64,7 @@ size_t TcpPort::most_receives() const { return kMostReceives; }
 
 void TcpPort::close() {
   closed_ = true;
-  door_.close();
+  listener_.close();
   wires_.clear();
   peers_.clear();
   poller_.reset();
@@ -75,7 +75,8 @@ void TcpPort::close() {
 
 void TcpPort::call(int rank) {
   Peer& to = peer(rank);
-  if (const int error = start_tcp(local_, to.door.address, to.call)) return give_up(rank, error);
+  if (const int error = start_tcp(local_, to.listener.address, to.call))
+    return give_up(rank, error);
   to.said = false;
   to.answer = {};
   calls_.push_back(rank);
@@ -84,14 +85,14 @@ void TcpPort::call(int rank) {
 void TcpPort::give_up(int rank, int error) {
   Peer& to = peer(rank);
   to.call.reset();
-  to.wire.fail(fmt::format("connecting to {} from {}: {}", to.door.address.text(), where_,
+  to.wire.fail(fmt::format("connecting to {} from {}: {}", to.listener.address.text(), where_,
                            std::strerror(error)));
 }
 
 void TcpPort::go_on_calling(int rank) {
   Peer& to = peer(rank);
   if (!to.said) {
-    const int error = say(to.call.get(), opening(to.door.key, rank_));
+    const int error = say(to.call.get(), opening(to.listener.key, rank_));
     if (error == EAGAIN || error == EINTR) return;
     if (error != 0) return give_up(rank, error);
     to.said = true;
@@ -104,7 +105,7 @@ void TcpPort::go_on_calling(int rank) {
     case OpeningReader::Outcome::kWhole: break;
   }
   const bool is_it =
-      to.answer.fits(door_.address().key) && to.answer.rank() == static_cast<uint32_t>(rank);
+      to.answer.fits(listener_.address().key) && to.answer.rank() == static_cast<uint32_t>(rank);
   if (!is_it) return give_up(rank, EPROTO);
   begin(rank, std::move(to.call));
 }
@@ -116,7 +117,7 @@ void TcpPort::take_call(Caller caller) {
   if (from.wire.open() || !from.wire.failure().empty()) return;
   if (from.call.open() && rank > rank_) return;
   from.call.reset();
-  if (say(caller.socket.get(), opening(from.door.key, rank_)) != 0) return;
+  if (say(caller.socket.get(), opening(from.listener.key, rank_)) != 0) return;
   begin(rank, std::move(caller.socket));
 }
 
@@ -133,11 +134,11 @@ void TcpPort::begin(int rank, Fd socket) {
   ++met_;
   wires_.push_back(&wire);
   wire.begin(std::move(socket));
-  if (all_met()) door_.close();
+  if (all_met()) listener_.close();
 }
 
 void TcpPort::look_at_calls() {
-  for (Caller& caller : door_.answer()) take_call(std::move(caller));
+  for (Caller& caller : listener_.answer()) take_call(std::move(caller));
   std::erase_if(calls_, [&](int rank) {
     if (peer(rank).call.open()) go_on_calling(rank);
     return !peer(rank).call.open();
@@ -187,14 +188,14 @@ ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
 void TcpPort::look() {
   const bool few = has_few_peers();
   const bool knocked = few ? !all_met() : ask_poller();
-  if (knocked || door_.has_visitors() || !calls_.empty()) look_at_calls();
+  if (knocked || listener_.has_visitors() || !calls_.empty()) look_at_calls();
   for (Wire* wire : wires_) {
     if (wire->has_more() && wire->open()) wire->write();
     if ((few || wire->holds_back()) && wire->open()) wire->read();
   }
 }
 
-// Reads where there is something; returns whether somebody is at the door.
+// Reads where there is something; returns whether somebody has called.
 bool TcpPort::ask_poller() {
   bool knocked = false;
   std::array<epoll_event, 16> events;

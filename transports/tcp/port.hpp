@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "transports/nics/connect.hpp"
-#include "transports/tcp/door.hpp"
+#include "transports/tcp/listener.hpp"
 #include "transports/tcp/wire.hpp"
 
 namespace tutti::tcp {
@@ -36,15 +36,15 @@ class TcpPort final : public nics::AddressedPort {
  private:
   struct Peer {
     explicit Peer(Inbox& inbox) : wire(inbox) {}
-    DoorAddress door{};
+    ListenerAddress listener{};
     Wire wire;
-    // Of a call at its door that has not been answered yet.
+    // Of a call at its listener that has not been answered yet.
     Fd call;
     bool said = false;
     OpeningReader answer;
   };
 
-  TcpPort(Door door, NetAddress local, std::string where, int rank);
+  TcpPort(Listener listener, NetAddress local, std::string where, int rank);
   void call(int rank);
   void go_on_calling(int rank);
   void give_up(int rank, int error);
@@ -58,7 +58,7 @@ class TcpPort final : public nics::AddressedPort {
   [[nodiscard]] bool has_few_peers() const;
   Peer& peer(int rank) { return *peers_[static_cast<size_t>(rank)]; }
 
-  Door door_;
+  Listener listener_;
   NetAddress local_;
   const std::string where_;
   const int rank_;
@@ -68,7 +68,7 @@ class TcpPort final : public nics::AddressedPort {
   std::vector<int> calls_;    // whom this rank is calling
   std::vector<Wire*> wires_;  // those that have been open
   size_t met_ = 0;
-  Fd poller_;  // of the door and the wires, where there are many
+  Fd poller_;  // of the listener and the wires, where there are many
   Status error_;
   bool closed_ = false;
 };

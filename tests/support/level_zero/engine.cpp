@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
-#include "support/level_zero/patience.hpp"
 #include "support/level_zero/switches.hpp"
+#include "support/level_zero/wait.hpp"
 
 namespace tutti_test::ze {
 

@@ -10,7 +10,7 @@
 #include "support/level_zero/calls.hpp"
 #include "support/level_zero/device.hpp"
 #include "support/level_zero/entry.hpp"
-#include "support/level_zero/patience.hpp"
+#include "support/level_zero/wait.hpp"
 
 namespace tutti_test::ze {
 

@@ -13,19 +13,19 @@
 namespace tutti {
 
 // Not known, or several.
-inline constexpr int kNoDomain = -1;
+inline constexpr int kNoCacheDomain = -1;
 
 // The domain that all of `cores` lie in, by its lowest core. Reads two or three files of /sys;
 // where it does not tell of a third-level cache, the NUMA node alone counts. `root` is put before
 // /sys: for tests.
-int domain_of(std::span<const int> cores, const std::string& root = "");
+int cache_domain_of(std::span<const int> cores, const std::string& root = "");
 
 // What TUTTI_DOMAIN can say.
-struct DomainChoice {
-  bool automatic = true;   // as domain_of() finds it
-  int number = kNoDomain;  // else this
+struct CacheDomainChoice {
+  bool automatic = true;        // as cache_domain_of() finds it
+  int number = kNoCacheDomain;  // else this
 };
 // "auto", "none" or a number; nullopt for anything else.
-std::optional<DomainChoice> parse_domain(std::string_view text);
+std::optional<CacheDomainChoice> parse_cache_domain(std::string_view text);
 
 }  // namespace tutti

@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The carriers between two ranks on one channel: two pieces of shared memory that take messages
-// back and forth, besides the rings. At first each rank has one. Who sends writes into one that it
-// has, which is the peer's once it has read it. So ranks that answer each other write into what
-// they have just read, whose lines their caches have, while a line of a ring must be fetched back
-// from the peer before it is written again: in exchanges between near cores 4 KiB pass in 0.25 us
-// instead of 0.45, 64 KiB in 2.9 instead of 3.5. A rank that has sent more than it has received has
-// none, and uses the ring.
+// The ping-pong buffers between two ranks on one channel: two pieces of shared memory that take
+// messages back and forth, besides the rings. At first each rank has one. Who sends writes into one
+// that it has, which is the peer's once it has read it. So ranks that answer each other write into
+// what they have just read, whose lines their caches have, while a line of a ring must be fetched
+// back from the peer before it is written again: in exchanges between near cores 4 KiB pass in 0.25
+// us instead of 0.45, 64 KiB in 2.9 instead of 3.5. A rank that has sent more than it has received
+// has none, and uses the ring.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace tutti::shm {
 
-inline constexpr uint32_t kCarriers = 2;
+inline constexpr uint32_t kPingPongBuffers = 2;
 
-// How long the carriers of each pair of so many ranks are: a power of two.
-constexpr uint64_t carrier_bytes(uint64_t ranks) {
+// How long the ping-pong buffers of each pair of so many ranks are: a power of two.
+constexpr uint64_t ping_pong_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 4 << 10;
   constexpr uint64_t kMost = 128 << 10;
   constexpr uint64_t kOfAll = 512 << 10;
@@ -28,11 +28,11 @@ constexpr uint64_t carrier_bytes(uint64_t ranks) {
 }
 
 // As one of the two ranks sees them.
-class Carriers {
+class PingPong {
  public:
-  Carriers() = default;
-  // Carrier `own` is this rank's at first.
-  Carriers(std::byte* first, std::byte* second, uint64_t bytes, uint32_t own)
+  PingPong() = default;
+  // Buffer `own` is this rank's at first.
+  PingPong(std::byte* first, std::byte* second, uint64_t bytes, uint32_t own)
       : memory_{first, second}, bytes_(bytes), held_(1U << own), latest_(own) {}
 
   // Whether a payload can go by one now.
@@ -43,9 +43,9 @@ class Carriers {
     held_ &= ~(1U << which);
     return which;
   }
-  // Whether so much can have come by that carrier.
+  // Whether so much can have come by that ping-pong buffer.
   [[nodiscard]] bool can_have_come(uint32_t which, uint64_t payload) const {
-    return which < kCarriers && !has(which) && payload <= bytes_;
+    return which < kPingPongBuffers && !has(which) && payload <= bytes_;
   }
   void take(uint32_t which) {
     held_ |= 1U << which;
@@ -56,7 +56,7 @@ class Carriers {
  private:
   [[nodiscard]] bool has(uint32_t which) const { return (held_ >> which & 1) != 0; }
 
-  std::byte* memory_[kCarriers] = {};
+  std::byte* memory_[kPingPongBuffers] = {};
   uint64_t bytes_ = 0;
   uint32_t held_ = 0;  // a bit for each
   uint32_t latest_ = 0;

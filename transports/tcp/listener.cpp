@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/door.hpp"
+#include "transports/tcp/listener.hpp"
 
 #include <sodium.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr char kMark[] = "tuttitcp";
 static_assert(sizeof kMark == sizeof(Opening::mark) + 1);
 
-// In the door at once. One more, and the oldest is sent away: a rank says at once who it is.
+// In the queue at once. One more, and the oldest is sent away: a rank says at once who it is.
 constexpr size_t kMostVisitors = 128;
 constexpr int64_t kVisitMs = 5000;
 
@@ -52,24 +52,24 @@ int say(int socket, const Opening& opening) {
   return sent == static_cast<ssize_t>(sizeof opening) ? 0 : ENOBUFS;
 }
 
-Result<Door> Door::open(NetAddress address) {
-  Door door;
+Result<Listener> Listener::open(NetAddress address) {
+  Listener listener;
   const Result<Random128> key = random_128();
   if (!key.ok()) return key.status();
   address.port = 0;
-  if (const int error = listen_tcp(address, SOMAXCONN, door.socket_)) {
+  if (const int error = listen_tcp(address, SOMAXCONN, listener.socket_)) {
     return Status::system(error, fmt::format("listening at {}", address.host_text()));
   }
-  door.address_ = {local_address(door.socket_.get()), *key};
-  return door;
+  listener.address_ = {local_address(listener.socket_.get()), *key};
+  return listener;
 }
 
-void Door::close() {
+void Listener::close() {
   socket_.reset();
   visitors_.clear();
 }
 
-void Door::let_in() {
+void Listener::let_in() {
   while (true) {
     Fd visitor = accept_client(socket_.get());
     if (!visitor.open() && (errno == EINTR || errno == ECONNABORTED)) continue;
@@ -80,7 +80,7 @@ void Door::let_in() {
   }
 }
 
-std::vector<Caller> Door::answer() {
+std::vector<Caller> Listener::answer() {
   let_in();
   std::vector<Caller> callers;
   if (visitors_.empty()) return callers;

@@ -5,9 +5,9 @@
 // a small call (a system call and two switches of threads, 3 us, on a virtual machine 25), and in
 // vain, for who waits does the work.
 //
-// Once the habit is known no clock is read. If the application then stays away after all, the
-// worker finds out, for it looks every 10 ms, and what is started wakes it again until the habit is
-// back.
+// Once the predictor is sure no clock is read. If the application then stays away after all, the
+// worker finds out, for it looks every 10 ms, and what is started wakes it again until it is
+// sure again.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,19 @@
 
 namespace tutti {
 
-class Habit {
+class ReturnPredictor {
  public:
   static constexpr int kSoonUs = 100;
 
   // The application leaves while something is still to be done. Whether a worker is to be woken for
-  // it. Any thread, as for comes().
+  // it. Any thread, as for returns().
   bool leaves() {
     if (returns_.load(std::memory_order_relaxed) >= kSure) return false;
     left_s_.store(now_s(), std::memory_order_relaxed);
     return true;
   }
   // It starts something, or waits or asks for something.
-  void comes() {
+  void returns() {
     // Not one operation: it would have to wait until what was written for the peers has left.
     visits_.store(visits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const int returns = returns_.load(std::memory_order_relaxed);

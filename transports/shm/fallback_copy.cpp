@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/shm/hand_over.hpp"
+#include "transports/shm/fallback_copy.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,74 +43,76 @@ uint64_t numbered(uint32_t number, int owner) {
 
 }  // namespace
 
-Result<bool> HandOver::ask(int owner, std::byte* dst, uint64_t address, uint64_t bytes) {
+Result<bool> FallbackCopy::ask(int owner, std::byte* dst, uint64_t address, uint64_t bytes) {
   if (waiting_) {
     const Reply& reply = lines(rank_).reply;
-    if (reply.number.load(std::memory_order_acquire) != wishes_) return false;
+    if (reply.number.load(std::memory_order_acquire) != requests_) return false;
     waiting_ = false;
-    const uint64_t piece = std::min(bytes - received_, kTrayBytes);
+    const uint64_t piece = std::min(bytes - received_, kFallbackBytes);
     if (reply.error != 0) {
       received_ = 0;
       return Status::system(reply.error,
                             fmt::format("its owner reading {} bytes at {:#x}", piece, address));
     }
-    copy_bytes(dst + received_, trays_[rank_].base(), piece, CopyWay::kFromOthers);
+    copy_bytes(dst + received_, fallback_buffers_[rank_].base(), piece, CopyHint::kFromOthers);
     received_ += piece;
   }
   if (received_ == bytes) {
     received_ = 0;
     return true;
   }
-  TUTTI_RETURN_IF_ERROR(wish(owner, address + received_, std::min(bytes - received_, kTrayBytes)));
+  TUTTI_RETURN_IF_ERROR(
+      request(owner, address + received_, std::min(bytes - received_, kFallbackBytes)));
   waiting_ = true;
   return false;
 }
 
-Status HandOver::wish(int owner, uint64_t address, uint64_t bytes) {
-  auto tray = tray_of(rank_);
-  if (!tray.ok()) return tray.status();
-  if (wishes_ == 0) TUTTI_RETURN_IF_ERROR((*tray)->reserve(layout_.tray(rank_, lane_)));
-  Wish& wish = lines(rank_).wish;
-  wish.address = address;
-  wish.bytes = bytes;
-  wish.number_and_owner.store(numbered(++wishes_, owner), std::memory_order_release);
+Status FallbackCopy::request(int owner, uint64_t address, uint64_t bytes) {
+  auto buffer = buffer_of(rank_);
+  if (!buffer.ok()) return buffer.status();
+  if (requests_ == 0)
+    TUTTI_RETURN_IF_ERROR((*buffer)->reserve(layout_.fallback_buffer(rank_, lane_)));
+  FallbackRequest& request = lines(rank_).request;
+  request.address = address;
+  request.bytes = bytes;
+  request.number_and_owner.store(numbered(++requests_, owner), std::memory_order_release);
   lines(owner).asked.count.fetch_add(1, std::memory_order_release);
   return {};
 }
 
-bool HandOver::answer() {
+bool FallbackCopy::answer() {
   const uint32_t asked = lines(rank_).asked.count.load(std::memory_order_acquire);
   if (asked == looked_at_) return false;
   looked_at_ = asked;
   for (int asker = 0; asker < layout_.ranks(); ++asker) {
     if (asker == rank_) continue;
-    const Wish& wish = lines(asker).wish;
-    const uint64_t wished = wish.number_and_owner.load(std::memory_order_acquire);
-    const auto number = static_cast<uint32_t>(wished >> 32);
+    const FallbackRequest& request = lines(asker).request;
+    const uint64_t requested = request.number_and_owner.load(std::memory_order_acquire);
+    const auto number = static_cast<uint32_t>(requested >> 32);
     Reply& reply = lines(asker).reply;
-    if (wished != numbered(number, rank_)) continue;
+    if (requested != numbered(number, rank_)) continue;
     if (reply.number.load(std::memory_order_relaxed) == number) continue;
-    reply.error = fill_tray(asker, wish.address, wish.bytes);
+    reply.error = fill_buffer(asker, request.address, request.bytes);
     reply.number.store(number, std::memory_order_release);
   }
   return true;
 }
 
-Result<const Mapping*> HandOver::tray_of(int rank) {
-  Mapping& tray = trays_[rank];
-  if (!tray.is_open()) {
-    auto mapped = region_.map(layout_.tray(rank, lane_));
+Result<const Mapping*> FallbackCopy::buffer_of(int rank) {
+  Mapping& buffer = fallback_buffers_[rank];
+  if (!buffer.is_open()) {
+    auto mapped = region_.map(layout_.fallback_buffer(rank, lane_));
     if (!mapped.ok()) return mapped.status();
-    tray = *std::move(mapped);
+    buffer = *std::move(mapped);
   }
-  return &tray;
+  return &buffer;
 }
 
 // 0, or an errno.
-int HandOver::fill_tray(int asker, uint64_t address, uint64_t bytes) {
-  const auto tray = tray_of(asker);
-  if (!tray.ok()) return ENOMEM;
-  return copy_by_kernel((*tray)->base(), address, std::min(bytes, kTrayBytes));
+int FallbackCopy::fill_buffer(int asker, uint64_t address, uint64_t bytes) {
+  const auto buffer = buffer_of(asker);
+  if (!buffer.ok()) return ENOMEM;
+  return copy_by_kernel((*buffer)->base(), address, std::min(bytes, kFallbackBytes));
 }
 
 }  // namespace tutti::shm

@@ -77,9 +77,9 @@ Ranks logging_ranks(int count, const Variables& variables) {
   return ranks;
 }
 
-class RivalAlgorithms : public testing::TestWithParam<Setting> {};
+class Arms : public testing::TestWithParam<Setting> {};
 
-TEST_P(RivalAlgorithms, AreBothTriedAndGiveTheReference) {
+TEST_P(Arms, AreBothTriedAndGiveTheReference) {
   const SlowCopies figures;
   const Ranks ranks = logging_ranks(GetParam().ranks, {{"CCL_WORKER_COUNT", GetParam().workers},
                                                        {"TUTTI_SHM_SLOT_BYTES", "8192"},
@@ -100,14 +100,14 @@ TEST_P(RivalAlgorithms, AreBothTriedAndGiveTheReference) {
     for (const char* collective : {"allreduce", "allgather", "reduce_scatter", "alltoall",
                                    "broadcast", "reduce", "scatter"}) {
       const std::string name = collective;
-      const int decider = name == "reduce" ? 1 : 0;
-      EXPECT_EQ(changes(log, name), rank == decider) << name << ":\n" << log;
+      const int coordinator = name == "reduce" ? 1 : 0;
+      EXPECT_EQ(changes(log, name), rank == coordinator) << name << ":\n" << log;
     }
     EXPECT_FALSE(changes(log, "gather")) << log;
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, RivalAlgorithms,
+INSTANTIATE_TEST_SUITE_P(Ranks, Arms,
                          testing::Values(Setting{2, "1", 40'000}, Setting{3, "1", 40'000},
                                          Setting{4, "2", 160'000}));
 
@@ -129,7 +129,7 @@ TEST(OtherStores, AreTriedByLongCallsAndGiveTheReference) {
   });
 }
 
-TEST(RivalAlgorithms, ThereAreNoneWithoutAdapting) {
+TEST(Arms, ThereAreNoneWithoutAdapting) {
   run_ranks(logging_ranks(2, {{"TUTTI_ADAPT", "0"}}), [](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     for (int i = 0; i < kCalls; ++i) on.allreduce(TUTTI_FLOAT32, Op::kSum, 300'000, {});

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Some ways to do the same, of which the fastest is found out by timing all. What has not been
-// taken for long is believed to have become faster, a little with each time that another is, until
-// it is tried again: the slower it was, the more seldom. Caches are cold after a change, and other
-// work disturbs now and then: so who is tried is tried some times in a row, until it becomes no
-// faster, and estimates are medians of the last of these; unless what is tried is so long that
+// Some arms, ways to do the same, of which the fastest is found out by timing all. What has not
+// been taken for long is believed to have become faster, a little with each time that another is,
+// until it is tried again: the slower it was, the more seldom. Caches are cold after a change, and
+// other work disturbs now and then: so who is tried is tried some times in a row, until it becomes
+// no faster, and estimates are medians of the last of these; unless what is tried is so long that
 // caches do not hold it anyway: then one that begins far slower than another is left at once.
 // (Through slots that had not been used for some hundred calls, broadcasts of 2 MiB take 160, 166,
 // 136, 122, 91 us, then 61, where reading takes 77: three times were too few.) The first trials
@@ -12,11 +12,11 @@
 // trial comes after some 50 times, each further one after four times as many, up to a bound. (After
 // 10 it cost more than it found: of 8 ranks that each try on their own, one tries then in most
 // calls of the first hundred.) What takes twice as long as another is tried more seldom after that,
-// and left at once if it begins so again: between far cores, three allgathers of 4 MB by a way that
-// takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred. Where a trial that is in vain
-// takes one call, there are more of them: how fast long messages are read depends on what others
-// leave of the last-level cache. (Exchanges of 16 MiB of two ranks kept to a way that takes 1.3 ms
-// for hundreds of calls after reading had become twice as fast.)
+// and left at once if it begins so again: between far cores, three allgathers of 4 MB by an arm
+// that takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred. Where a trial that is in
+// vain takes one call, there are more of them: how fast long messages are read depends on what
+// others leave of the last-level cache. (Exchanges of 16 MiB of two ranks kept to an arm that
+// takes 1.3 ms for hundreds of calls after reading had become twice as fast.)
 #pragma once
 
 #include <algorithm>
@@ -27,72 +27,72 @@
 
 namespace tutti {
 
-enum class Rival : uint8_t { kFirst, kSecond, kThird };
+enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
 // Bytes from which on caches count for nothing in a trial. (At 4 MiB they do: allreduces of two
 // ranks took 1.2 times as long.)
 inline constexpr uint64_t kLeastLeftAtOnce = 16 << 20;
 
-class Rivals {
+class Bandit {
  public:
   static constexpr size_t kMost = 3;
   static constexpr size_t kTrial = 3;  // times in a row, at least, the last two clearly no faster
   static constexpr size_t kMostOfTrial = 10;
-  Rivals() = default;
+  Bandit() = default;
   // `leaves_at_once`: what begins far slower than another is not tried to the end.
-  explicit Rivals(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
+  explicit Bandit(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
       : count_(count), most_of_trial_(most_of_trial), leaves_at_once_(leaves_at_once) {}
 
   // Of those from `from` on. Not yet known is the fastest; of several such, the first.
-  [[nodiscard]] Rival better(Rival from = Rival::kFirst) const {
+  [[nodiscard]] Arm better(Arm from = Arm::kFirst) const {
     auto best = static_cast<size_t>(from);
     for (size_t i = best + 1; i < count_; ++i) {
       if (counted(i) < counted(best)) best = i;
     }
-    return static_cast<Rival>(best);
+    return static_cast<Arm>(best);
   }
   // The same for one who learns what a choice has cost only after the next: stays with each for a
   // trial at least.
-  Rival choose() {
+  Arm choose() {
     if (stay_ > 0) {
       --stay_;
-    } else if (const Rival chosen = better(); chosen != chosen_) {
+    } else if (const Arm chosen = better(); chosen != chosen_) {
       chosen_ = chosen;
       stay_ = kTrial;
     }
     return chosen_;
   }
   // Whether it has been taken once; often enough for an estimate.
-  [[nodiscard]] bool tried(Rival rival) const { return of(rival).times > 0; }
-  [[nodiscard]] bool knows(Rival rival) const { return of(rival).known(); }
+  [[nodiscard]] bool tried(Arm arm) const { return of(arm).times > 0; }
+  [[nodiscard]] bool knows(Arm arm) const { return of(arm).known(); }
   // What it costs now, if known; else 0.
-  [[nodiscard]] double cost(Rival rival) const { return of(rival).cost; }
+  [[nodiscard]] double cost(Arm arm) const { return of(arm).cost; }
   // What it has cost this time: seconds, or seconds per byte; more than 0.
-  void took(Rival rival, double cost) {
-    Estimate& estimate = of(rival);
-    if (rival != last_ && estimate.known()) estimate.try_again(last_loss());
-    last_ = rival;
+  void took(Arm arm, double cost) {
+    Estimate& estimate = of(arm);
+    if (arm != last_ && estimate.known()) estimate.try_again(last_loss());
+    last_ = arm;
     estimate.add(cost, most_of_trial_);
-    if (cost > hopeless(estimate) * least_known()) leave(rival, cost);
+    if (cost > clearly_worse(estimate) * least_known()) leave(arm, cost);
     for (Estimate& other : estimates_) {
       if (&other != &estimate) other.idle(estimate, last_loss());
     }
   }
 
  private:
-  // What part of its estimate falls off each time that a rival is left out: after its first trial,
+  // What part of its estimate falls off each time that an arm is left out: after its first trial,
   // and after so many that it gets no smaller, being a quarter from trial to trial.
   static constexpr double kFirstLoss = 1.0 / 64;
   static constexpr double kLastLoss = 1.0 / 1024;
   static constexpr double kLastLossAtOnce = 1.0 / 384;  // where what is slower is left at once
   static constexpr double kClearly = 0.95;
-  static constexpr double kStep = 1.1;      // of the estimate, towards what is seen later
-  static constexpr double kHopeless = 1.2;  // times the fastest
-  static constexpr double kFarBehind = 2;   // the same
+  static constexpr double kStep = 1.1;          // of the estimate, towards what is seen later
+  static constexpr double kClearlyWorse = 1.2;  // times the fastest
+  static constexpr double kFarBehind = 2;       // the same
 
   struct Estimate {
     double cost = 0;
-    double hope = 1;  // what part of that it may have become since
+    double decay = 1;  // what part of that it may have become since
     double loss = kFirstLoss;
     bool ended = false;      // the trial
     bool settled = false;    // it has been taken since
@@ -100,10 +100,10 @@ class Rivals {
     size_t since_least = 0;  // less than kTrial until its end
     std::array<double, kTrial> latest{};
     [[nodiscard]] bool known() const { return ended; }
-    [[nodiscard]] double hoped() const { return known() ? cost * hope : 0; }
+    [[nodiscard]] double decayed() const { return known() ? cost * decay : 0; }
     void idle(const Estimate& taken, double last_loss) {
       const bool far_behind = taken.known() && cost > kFarBehind * taken.cost;
-      hope *= 1 - (far_behind && loss < kFirstLoss ? less_often(last_loss) : loss);
+      decay *= 1 - (far_behind && loss < kFirstLoss ? less_often(last_loss) : loss);
     }
     void try_again(double last_loss) {
       times = 0;
@@ -114,7 +114,7 @@ class Rivals {
       return std::max(loss / 4, last_loss);
     }
     void add(double newest, size_t most_of_trial) {
-      hope = 1;
+      decay = 1;
       if (known()) {
         settled = true;
         cost = newest > cost ? cost * kStep : cost / kStep;
@@ -139,12 +139,10 @@ class Rivals {
   [[nodiscard]] double counted(size_t i) const {
     const Estimate& estimate = estimates_[i];
     const bool varies = i == static_cast<size_t>(last_) && estimate.settled;
-    return varies ? estimate.hoped() / kStep : estimate.hoped();
+    return varies ? estimate.decayed() / kStep : estimate.decayed();
   }
-  [[nodiscard]] const Estimate& of(Rival rival) const {
-    return estimates_[static_cast<size_t>(rival)];
-  }
-  Estimate& of(Rival rival) { return estimates_[static_cast<size_t>(rival)]; }
+  [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }
+  Estimate& of(Arm arm) { return estimates_[static_cast<size_t>(arm)]; }
   [[nodiscard]] double least_known() const {
     double least = std::numeric_limits<double>::infinity();
     for (const Estimate& each : estimates_) {
@@ -155,24 +153,24 @@ class Rivals {
   [[nodiscard]] double last_loss() const { return leaves_at_once_ ? kLastLossAtOnce : kLastLoss; }
   // How much more than the fastest ends a trial at its first call. Until its end, the cost is that
   // of the trial before; 0 if there was none.
-  [[nodiscard]] double hopeless(const Estimate& estimate) const {
-    if (leaves_at_once_) return kHopeless;
+  [[nodiscard]] double clearly_worse(const Estimate& estimate) const {
+    if (leaves_at_once_) return kClearlyWorse;
     const bool was_far_behind = estimate.cost > kFarBehind * least_known();
     return was_far_behind ? kFarBehind : std::numeric_limits<double>::infinity();
   }
   // Ends a trial.
-  void leave(Rival rival, double cost) {
-    Estimate& estimate = of(rival);
+  void leave(Arm arm, double cost) {
+    Estimate& estimate = of(arm);
     if (estimate.known()) return;
     estimate.end(cost);
-    if (rival == chosen_) stay_ = 0;
+    if (arm == chosen_) stay_ = 0;
   }
 
   size_t count_ = 2;
   size_t most_of_trial_ = kMostOfTrial;
   bool leaves_at_once_ = false;
-  Rival last_ = Rival::kFirst;
-  Rival chosen_ = Rival::kFirst;
+  Arm last_ = Arm::kFirst;
+  Arm chosen_ = Arm::kFirst;
   size_t stay_ = 0;
   std::array<Estimate, kMost> estimates_;
 };

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How two ranks come to a connection. Each port has a door, a listening socket with a key that only
-// the ranks know. Whoever first has something to send calls at the other's door and says its key
-// and who it is; the other answers with the caller's key. Nothing else is read before that. If both
-// call at once the lower rank's call counts.
+// How two ranks come to a connection. Each port has a listener, a listening socket with a key that
+// only the ranks know. Whoever first has something to send calls at the other's listener and says
+// its key and who it is; the other answers with the caller's key. Nothing else is read before that.
+// If both call at once the lower rank's call counts.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace tutti::tcp {
 
-// Where a port's door is: what its peers must know, as it travels.
-struct DoorAddress {
+// Where a port's listener is: what its peers must know, as it travels.
+struct ListenerAddress {
   NetAddress address;
   Random128 key;
 };
@@ -25,7 +25,7 @@ struct DoorAddress {
 // What either side says first.
 struct Opening {
   char mark[8];
-  Random128 key;  // of the door of the one to whom it is said
+  Random128 key;  // of the listener of the one to whom it is said
   uint32_t rank;  // who says it
   uint32_t reserved;
 };
@@ -57,11 +57,11 @@ struct Caller {
   uint32_t rank = 0;
 };
 
-class Door {
+class Listener {
  public:
   // At this address; port 0: any.
-  static Result<Door> open(NetAddress address);
-  [[nodiscard]] const DoorAddress& address() const { return address_; }
+  static Result<Listener> open(NetAddress address);
+  [[nodiscard]] const ListenerAddress& address() const { return address_; }
   [[nodiscard]] int socket() const { return socket_.get(); }
   void close();
 
@@ -80,7 +80,7 @@ class Door {
   void let_in();
 
   Fd socket_;
-  DoorAddress address_{};
+  ListenerAddress address_{};
   std::deque<Visitor> visitors_;  // the oldest first
 };
 

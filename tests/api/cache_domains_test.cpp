@@ -25,9 +25,9 @@ Ranks in_domains(const std::string& domains) {
   return ranks;
 }
 
-class Domains : public testing::TestWithParam<const char*> {};
+class CacheDomains : public testing::TestWithParam<const char*> {};
 
-TEST_P(Domains, GiveTheReference) {
+TEST_P(CacheDomains, GiveTheReference) {
   run_ranks(in_domains(GetParam()), [](int rank, tutti_comm_t comm) {
     Collectives on(rank, comm);
     int turn = 0;
@@ -46,7 +46,7 @@ TEST_P(Domains, GiveTheReference) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Domains,
+INSTANTIATE_TEST_SUITE_P(Shapes, CacheDomains,
                          testing::Values("001", "010", "0101", "00011", "01222", "30330"));
 
 // Over 16 ranks make groups without being told; calls follow one another while some ranks are late,
@@ -105,7 +105,7 @@ TEST(Leaders, FindCallsThatDiffer) {
 }
 
 // One that does not say where it is, and all that is known is worth nothing.
-TEST(Domains, AreUnknownIfThatOfOneRankIs) {
+TEST(CacheDomains, AreUnknownIfThatOfOneRankIs) {
   Ranks ranks = in_domains("001");
   const auto before = ranks.before;
   ranks.before = [before](int rank) {

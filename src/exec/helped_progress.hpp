@@ -2,13 +2,13 @@
 //
 // What collectives and messages that were started have in common: threads of the application start
 // them, look in and wait, and do then what the first worker would, which is woken only for an
-// application that stays away (exec/habit.hpp).
+// application that stays away (exec/return_predictor.hpp).
 #pragma once
 
 #include <atomic>
 
 #include "exec/completion.hpp"
-#include "exec/habit.hpp"
+#include "exec/return_predictor.hpp"
 #include "exec/worker.hpp"
 
 namespace tutti {
@@ -17,10 +17,10 @@ namespace tutti {
 // are told.
 inline constexpr uint32_t kPollsAtOnce = 50;
 
-class Attended : public Driven {
+class HelpedProgress : public Driven {
  public:
   // `workers` outlive it. Its destructor has them forget it, while it is still all there.
-  explicit Attended(WorkerPool& workers) : workers_(workers) {}
+  explicit HelpedProgress(WorkerPool& workers) : workers_(workers) {}
 
   // Does what can be done now; any thread. The second for an application that looks in.
   virtual void help() = 0;
@@ -36,14 +36,14 @@ class Attended : public Driven {
  protected:
   // The application starts something; it has, and goes away. Workers see to it at once if a
   // function is to be called when it completes.
-  void starts() { habit().comes(); }
+  void starts() { predictor().returns(); }
   void started(bool listened_to);
   // An application waits for what is not done: whether a few polls are enough.
-  bool ends_soon(const Completion& what, const Patience& of_caller);
-  // The same until the end, or that of the waiter's patience.
-  WaitEnd attend(const Completion& what, const Waiter& waiter);
+  bool ends_soon(const Completion& what, const SpinBudget& of_caller);
+  // The same until the end, or that of the waiter's budget.
+  WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
 
-  // Whether a thread is in attend().
+  // Whether a thread is in help_until_done().
   [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
   // Whether something is left to do for that worker, whoever does it.
@@ -62,7 +62,7 @@ class Attended : public Driven {
  private:
   void goes_away();
 
-  std::atomic<int> waiting_{0};  // threads in attend()
+  std::atomic<int> waiting_{0};  // threads in help_until_done()
 };
 
 }  // namespace tutti

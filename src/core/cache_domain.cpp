@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "core/domain.hpp"
+#include "core/cache_domain.hpp"
 
 #include <fmt/format.h>
 
@@ -41,8 +41,8 @@ Cores node_of(const std::string& cpu) {
 
 }  // namespace
 
-int domain_of(std::span<const int> cores, const std::string& root) {
-  if (cores.empty()) return kNoDomain;
+int cache_domain_of(std::span<const int> cores, const std::string& root) {
+  if (cores.empty()) return kNoCacheDomain;
   const std::string cpu = fmt::format("{}/sys/devices/system/cpu/cpu{}", root, cores.front());
   Cores domain = cache_of(cpu);
   const Cores node = node_of(cpu);
@@ -54,16 +54,16 @@ int domain_of(std::span<const int> cores, const std::string& root) {
   const bool inside = !domain.empty() && std::ranges::all_of(cores, [&](int core) {
     return std::ranges::binary_search(domain, core);
   });
-  return inside ? domain.front() : kNoDomain;
+  return inside ? domain.front() : kNoCacheDomain;
 }
 
-std::optional<DomainChoice> parse_domain(std::string_view text) {
-  if (text == "auto") return DomainChoice{};
-  if (text == "none") return DomainChoice{.automatic = false, .number = kNoDomain};
+std::optional<CacheDomainChoice> parse_cache_domain(std::string_view text) {
+  if (text == "auto") return CacheDomainChoice{};
+  if (text == "none") return CacheDomainChoice{.automatic = false, .number = kNoCacheDomain};
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return DomainChoice{.automatic = false, .number = number};
+  return CacheDomainChoice{.automatic = false, .number = number};
 }
 
 }  // namespace tutti

@@ -1,15 +1,16 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The ways of a long message from one peer: read where it lies, which is one copy through the
+// The routes of a long message from one peer: read where it lies, which is one copy through the
 // kernel, or through the ring, which is two and needs the sender to be there. What takes the ring
 // may be written to the receive buffer past the caches, which pays for messages of so many MiB that
 // the caches do not hold them anyway, if others leave them that much. Which is fastest depends on
 // the processor, on how far apart the two cores are (on a virtual machine that changes while a job
 // runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
 // powers of two of the size, and takes the fastest; where cores are oversubscribed, by how much
-// work they are, and for all peers together (LongMessages::work_of). While long messages go both
-// ways between two ranks, reading holds up what this rank should put into the ring meanwhile, so
-// that the ways would disturb each other's times: the higher rank then does as the lower one.
+// work they are, and for all peers together (LongMessages::work_of). While long messages go in
+// both directions between two ranks, reading holds up what this rank should put into the ring
+// meanwhile, so that the routes would disturb each other's times: the higher rank then does as the
+// lower one.
 #pragma once
 
 #include <algorithm>
@@ -17,42 +18,44 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/rivals.hpp"
+#include "core/bandit.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti::shm {
 
-class Ways {
+class Routes {
  public:
-  enum class Way : uint8_t { kRead, kRing, kRingPastCaches };
+  enum class Route : uint8_t { kRead, kRing, kRingNonTemporal };
 
-  // Where cores are oversubscribed, the work of one message varies too much to tell whether a way
+  // Where cores are oversubscribed, the work of one message varies too much to tell whether a route
   // still gets faster. (4 ranks on 2 cores that pass on 512 KiB to 2 MiB in small pages took
   // up to 1.5 times as long.)
-  explicit Ways(bool oversubscribed = false) {
-    const size_t most_of_trial = oversubscribed ? Rivals::kTrial : Rivals::kMostOfTrial;
-    for (unsigned size = 0; size < rivals_.size(); ++size) {
-      const bool past_caches = size >= class_of(kLeastReceivedPastCaches);
+  explicit Routes(bool oversubscribed = false) {
+    const size_t most_of_trial = oversubscribed ? Bandit::kTrial : Bandit::kMostOfTrial;
+    for (unsigned size = 0; size < bandits_.size(); ++size) {
+      const bool non_temporal = size >= class_of(kLeastReceivedNonTemporal);
       const bool at_once = size >= class_of(kLeastLeftAtOnce);
-      rivals_[size] = Rivals(past_caches ? 3 : 2, at_once, most_of_trial);
+      bandits_[size] = Bandit(non_temporal ? 3 : 2, at_once, most_of_trial);
     }
   }
   void give_up_reading() { can_read_ = false; }
   [[nodiscard]] bool can_read() const { return can_read_; }
-  [[nodiscard]] Way better(uint64_t bytes) const {
-    return can_read_ ? better_from(Way::kRead, bytes) : better_by_ring(bytes);
+  [[nodiscard]] Route better(uint64_t bytes) const {
+    return can_read_ ? better_from(Route::kRead, bytes) : better_by_ring(bytes);
   }
-  [[nodiscard]] Way better_by_ring(uint64_t bytes) const { return better_from(Way::kRing, bytes); }
+  [[nodiscard]] Route better_by_ring(uint64_t bytes) const {
+    return better_from(Route::kRing, bytes);
+  }
   // A message of so many bytes has taken so many seconds.
-  void took(Way way, uint64_t bytes, double seconds) {
+  void took(Route route, uint64_t bytes, double seconds) {
     const unsigned size = class_of(bytes);
-    Rivals& rivals = rivals_[size];
-    rivals.took(rival(way), seconds / static_cast<double>(bytes));
-    const bool ring = better(bytes) != Way::kRead;
+    Bandit& bandit = bandits_[size];
+    bandit.took(arm(route), seconds / static_cast<double>(bytes));
+    const bool ring = better(bytes) != Route::kRead;
     set(by_ring_, size, ring);
-    set(need_not_ask_, size, ring && rivals.tried(rival(Way::kRing)));
+    set(need_not_ask_, size, ring && bandit.tried(arm(Route::kRing)));
   }
-  // The sizes, a bit each, at which the ring is the better way or is being tried.
+  // The sizes, a bit each, at which the ring is the better route or is being tried.
   [[nodiscard]] uint32_t by_ring() const { return by_ring_; }
   // Of these, those at which it is tried for not the first time: a sender that has room need not
   // ask first, which makes the ring faster than it was then.
@@ -63,9 +66,9 @@ class Ways {
 
  private:
   // The first is tried first.
-  static Rival rival(Way way) { return static_cast<Rival>(way); }
-  [[nodiscard]] Way better_from(Way way, uint64_t bytes) const {
-    return static_cast<Way>(rivals_[class_of(bytes)].better(rival(way)));
+  static Arm arm(Route route) { return static_cast<Arm>(route); }
+  [[nodiscard]] Route better_from(Route route, uint64_t bytes) const {
+    return static_cast<Route>(bandits_[class_of(bytes)].better(arm(route)));
   }
   static void set(uint32_t& sizes, unsigned size, bool on) {
     const uint32_t bit = uint32_t{1} << size;
@@ -75,19 +78,19 @@ class Ways {
     return std::min<unsigned>(static_cast<unsigned>(std::bit_width(bytes)), 31);
   }
 
-  std::array<Rivals, 32> rivals_{};
+  std::array<Bandit, 32> bandits_{};
   uint32_t by_ring_ = 0;
   uint32_t need_not_ask_ = 0;
   bool can_read_ = true;
 };
 
-// A message that is here, of ranks that have a core each, and what its way has cost. Where one goes
-// the other way meanwhile, that is until both have gone: whichever is there first has had more than
-// its share of what they use. (Exchanges of 16 MiB of two ranks went through the rings, which take
-// 1.8 ms, because what the rank that chooses received was there after 0.9; reading, which serves
-// both alike, takes 1.5.)
+// A message that is here, of ranks that have a core each, and what its route has cost. Where one
+// goes in the other direction meanwhile, that is until both have gone: whichever is there first has
+// had more than its share of what they use. (Exchanges of 16 MiB of two ranks went through the
+// rings, which take 1.8 ms, because what the rank that chooses received was there after 0.9;
+// reading, which serves both alike, takes 1.5.)
 struct Received {
-  Ways::Way way = Ways::Way::kRead;
+  Routes::Route route = Routes::Route::kRead;
   uint64_t bytes = 0;
   double begun_s = 0;  // when it met its receive
   double ended_s = 0;
@@ -101,7 +104,7 @@ struct Received {
     constexpr uint64_t kShort = 128 << 10;
     // For longer, the other has not been under way, but waited for its receive.
     const double most = 2 * (ended_s - begun_s);
-    const bool short_read = way == Ways::Way::kRead && bytes < kShort;
+    const bool short_read = route == Routes::Route::kRead && bytes < kShort;
     return std::min(both_ended_s - begun_s, most) * (short_read ? kShortRead : 1);
   }
 };

@@ -61,9 +61,9 @@ void PrintTo(const Forbidden& forbidden, std::ostream* out) {
   *out << forbidden.ranks << "_from_" << forbidden.first << '_' << forbidden.allreduce;
 }
 
-class HandOver : public testing::TestWithParam<Forbidden> {};
+class FallbackCopy : public testing::TestWithParam<Forbidden> {};
 
-TEST_P(HandOver, GivesTheSameResults) {
+TEST_P(FallbackCopy, GivesTheSameResults) {
   if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
   Ranks ranks;
   ranks.count = GetParam().ranks;
@@ -81,7 +81,7 @@ TEST_P(HandOver, GivesTheSameResults) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, HandOver,
+INSTANTIATE_TEST_SUITE_P(Ranks, FallbackCopy,
                          testing::Values(Forbidden{2, 0, "pull_all"}, Forbidden{2, 1, "pull"},
                                          Forbidden{3, 1, "pull"}, Forbidden{4, 0, "pull_all"}),
                          testing::PrintToStringParamName());
@@ -110,7 +110,7 @@ class SecretMemory {
   void* memory_ = nullptr;
 };
 
-TEST(HandOver, OfMemoryThatOnlyItsOwnerReads) {
+TEST(FallbackCopy, OfMemoryThatOnlyItsOwnerReads) {
   constexpr size_t kCount = 100000;
   Ranks ranks;
   ranks.count = 3;
@@ -129,7 +129,7 @@ TEST(HandOver, OfMemoryThatOnlyItsOwnerReads) {
 }
 
 // No memory at all, where the owner of the buffer does not touch it itself.
-TEST(HandOver, OfABufferThatIsNotThereIsAnErrorThatNamesItsOwner) {
+TEST(FallbackCopy, OfABufferThatIsNotThereIsAnErrorThatNamesItsOwner) {
   constexpr size_t kBytes = 1 << 20;
   Ranks ranks;
   ranks.breaks = true;

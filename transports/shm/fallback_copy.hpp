@@ -1,0 +1,53 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The fallback where a rank cannot read a peer's memory: the peer copies. That ranks can read one
+// another is found out when they meet (pull.hpp); it may end later (a filter of system calls) or
+// not hold for some memory (of a device, or of memfd_secret(2)). The rank that wants the bytes
+// writes down what, piece by piece; their owner, which stays in the call until it has been read
+// from, looks after such requests while it waits and puts each piece into the buffer of the rank
+// that asked.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+
+#include "core/status.hpp"
+#include "transports/shm/layout.hpp"
+#include "transports/shm/region.hpp"
+
+namespace tutti::shm {
+
+// Of one rank and lane. A rank has at most one request at a time.
+class FallbackCopy {
+ public:
+  FallbackCopy(const Region& region, const Layout& layout, int lane, int rank)
+      : region_(region), layout_(layout), lane_(lane), rank_(rank) {}
+
+  // Called with the same arguments, and Transport::notify() after each call, until it returns true:
+  // then `dst` is filled.
+  Result<bool> ask(int owner, std::byte* dst, uint64_t address, uint64_t bytes);
+  // Puts what peers request into their buffers; returns whether there was anything. A load if there
+  // is nothing.
+  bool answer();
+
+ private:
+  Status request(int owner, uint64_t address, uint64_t bytes);
+  [[nodiscard]] int fill_buffer(int asker, uint64_t address, uint64_t bytes);
+  Result<const Mapping*> buffer_of(int rank);
+  [[nodiscard]] FallbackLines& lines(int rank) const {
+    return *region_.at<FallbackLines>(layout_.fallback_lines(rank, lane_));
+  }
+
+  const Region& region_;
+  const Layout& layout_;
+  const int lane_;
+  const int rank_;
+  uint32_t requests_ = 0;                    // of this rank so far
+  uint64_t received_ = 0;                    // of what it requests now
+  bool waiting_ = false;                     // for a piece
+  uint32_t looked_at_ = 0;                   // of the requests of others
+  std::map<int, Mapping> fallback_buffers_;  // by rank, as far as they were needed
+};
+
+}  // namespace tutti::shm
