@@ -263,8 +263,7 @@ std::string headline(const Options& options, const Problem& problem) {
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
          (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
          (options.shared ? " in memory of tutti_alloc" : "") +
-         (problem.cache_domains != nullptr ? fmt::format(" of {} domains", options.cache_domains)
-                                           : "") +
+         (problem.cache_domains != nullptr ? fmt::format(" of {} domains", options.domains) : "") +
          (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
               : fmt::format(" that share {} core{}", cores_of(options),
@@ -370,7 +369,7 @@ void run_explain(const Options& options) {
   advice.rules_path = tuning->path;
   const tutti::Machine& alone = tuning->tuning.machine;
   const tutti::Hosts hosts = divided(options, "--hosts", options.hosts);
-  const tutti::Hosts domains = divided(options, "--domains", options.cache_domains);
+  const tutti::Hosts domains = divided(options, "--domains", options.domains);
   const bool spans = hosts.count() > 1;
   const tutti::NetworkFigures network = network_of(options, *tuning);
   const tutti::Machine machine = spans
@@ -414,7 +413,7 @@ void add_explain(CLI::App& app) {
   command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command
-      ->add_option("--domains", options->cache_domains,
+      ->add_option("--domains", options->domains,
                    "Last-level caches among which the ranks of a host are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
   command

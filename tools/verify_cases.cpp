@@ -203,7 +203,7 @@ bool worth_a_proof_in_domains(const Problem& problem) {
 }
 
 // With the same domains, or none, in all problems.
-void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Hosts* cache_domains,
+void prove_cases(const tutti::Algorithm& algorithm, int ranks, const tutti::Hosts* domains,
                  ProofTally& tally) {
   std::vector<tutti::Schedule> schedules(static_cast<size_t>(ranks));
   for (std::vector<Problem> problems : verify_cases(algorithm.collective, ranks)) {

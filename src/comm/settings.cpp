@@ -153,12 +153,12 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
     if (!entry.ok()) return entry.status();
     TUTTI_RETURN_IF_ERROR(compare(settings, exchange.rank(), entry->values, rank));
     marks.push_back(entry->place.host);
-    domains.push_back(static_cast<int>(entry->place.domain));
+    cache_domains.push_back(static_cast<int>(entry->place.domain));
     if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);
   }
   Agreement agreement;
   agreement.hosts = Hosts::of(marks);
-  agreement.cache_domains = std::move(domains);
+  agreement.cache_domains = std::move(cache_domains);
   agreement.cores = parallel_threads(to_list(cores), cpu_quota());
   return agreement;
 }
