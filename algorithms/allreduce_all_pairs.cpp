@@ -6,6 +6,7 @@
 // another.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -15,7 +16,7 @@ uint64_t piece_bytes(const Problem& q) { return kSegmentBytes * static_cast<uint
 
 // Between hosts, lines are idle while each waits for the other's segment, and what several send to
 // one at once is dropped at times: 1.1 to 1.4 times the ring's time at 1 Gbit/s, from 1 MB on.
-constexpr double kIdling = 1.25;
+constexpr double kIdling = tuned::kIdling;
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.ranks);

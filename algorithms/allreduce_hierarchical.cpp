@@ -7,13 +7,14 @@
 // leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n copied
 // within the host, the larger of the two for long messages: each host sends as little as it can.
 #include "algorithms/hierarchical.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 // A share must be worth a message of its own.
-constexpr uint64_t kLeastShare = 8 << 10;
-constexpr uint64_t kLeastEdge = 64 << 10;  // per column
+constexpr uint64_t kLeastShare = tuned::kLeastShare;
+constexpr uint64_t kLeastEdge = tuned::kLeastEdge;  // per column
 
 bool has_one_leader(const Problem& q) {
   return q.bytes() < kLeastShare * static_cast<uint64_t>(q.hosts->columns());

@@ -11,6 +11,7 @@
 
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
@@ -117,8 +118,8 @@ inline std::vector<BlockRound> block_rounds(const Problem& q, int blocks) {
 // Into how many blocks a message is cut best: the root of (ceil(log2 p) - 1) n beta / alpha, where
 // a long message's start takes as long as 48 KiB. Blocks are at most 1 MiB long.
 inline int block_count(const Problem& q) {
-  constexpr double kStartBytes = 48 << 10;
-  constexpr uint64_t kLongestBlock = 1 << 20;
+  constexpr double kStartBytes = tuned::kBlockStart;
+  constexpr uint64_t kLongestBlock = tuned::kLongestBlock;
   const double ratio = (rounds_of(q.ranks) - 1) * static_cast<double>(q.bytes()) / kStartBytes;
   return std::max(static_cast<int>(std::sqrt(std::max(0.0, ratio))),
                   parts_of_at_most(q.bytes(), kLongestBlock));

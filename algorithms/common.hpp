@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
@@ -94,7 +95,7 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
 // known what pays for the rest: what peers give comes by other routes meanwhile, and neither finds
 // the other's data in the caches. (Two ranks, by pulling: alltoalls of 12 MiB 0.85 to 0.91 of the
 // time, of 16 and 64 MiB 0.83 to 0.88, allgathers alike, scatters 0.9; of 8 MiB 0.9 to 1.12.)
-inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
+inline constexpr uint64_t kLeastKeptNonTemporal = tuned::kLeastKeptNonTemporal;
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
   return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
 }

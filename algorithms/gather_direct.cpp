@@ -5,13 +5,14 @@
 // are on the way at once, alpha + (p-1) (alpha/16 + n beta).
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 // Of a message that has come when its turn is (2 and 8 messages of 1 KB from another host: 19 and
 // 25 us).
-constexpr double kTaking = 1.0 / 16;
+constexpr double kTaking = tuned::kTaking;
 
 double seconds(const Problem& q, const Machine& m) {
   if (takes_turns(m)) return rooted_messages_s(q, m.walk_read_s, m.walk_write_s, m);

@@ -7,13 +7,14 @@
 
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
 // Part of a long message that passes at a time, per column, so that network and host work on
 // different ones (1 Gbit/s, 2 hosts with 2 ranks each, allreduce of 4, 16 and 64 MB: 36, 142 and
 // 570 ms; with 4 MiB 38, 147 and 576, with 16 MiB 158 and 638 for the last two).
-inline constexpr uint64_t kComposedChunk = 1 << 20;
+inline constexpr uint64_t kComposedChunk = tuned::kComposedChunk;
 
 inline Applies spans_hosts(const Problem& q) {
   if (q.hosts == nullptr) return {false, "the ranks are on one host"};

@@ -18,10 +18,11 @@
 
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
-inline constexpr int kMostInGroup = 16;
+inline constexpr int kMostInGroup = tuned::kMostInGroup;
 
 using Groups = std::vector<std::vector<int>>;  // ranks; ascending, but that a root comes first
 

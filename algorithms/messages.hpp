@@ -4,12 +4,13 @@
 #pragma once
 
 #include "algorithms/common.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
 // What one message of a segmented algorithm carries: long enough that its start costs little, short
 // enough that it is still in the cache when it is combined.
-inline constexpr uint64_t kSegmentBytes = 256 << 10;
+inline constexpr uint64_t kSegmentBytes = tuned::kSegmentBytes;
 
 // What networks carry at once: longer messages are asked for by their receiver first.
 inline constexpr uint64_t kUnaskedBytes = 64 << 10;
@@ -22,7 +23,7 @@ inline Applies blocks_are_short(const Problem& q) {
 
 // How many segments that are combined have a place to arrive in: the next ones come while one is
 // worked on.
-inline constexpr int kPlaces = 4;
+inline constexpr int kPlaces = tuned::kPlaces;
 
 // Where
 class Places {

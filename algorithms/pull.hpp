@@ -5,11 +5,12 @@
 #pragma once
 
 #include "algorithms/common.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
 // What is pulled at a time to be combined, all peers together: it stays in the second-level cache.
-inline constexpr uint64_t kPulledBytes = 256 << 10;
+inline constexpr uint64_t kPulledBytes = tuned::kPulledBytes;
 
 inline uint64_t pulled_piece(const Problem& q) {
   const auto peers = static_cast<uint64_t>(std::max(1, q.ranks - 1));

@@ -8,12 +8,13 @@
 // MiB 1.6 times as long.)
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 Applies applies(const Problem& q) {
-  constexpr uint64_t kMostPrivate = 8 << 20;
+  constexpr uint64_t kMostPrivate = tuned::kMostPrivate;
   if (all_blocks_bytes(q) > kMostPrivate) return {false, "over 8 MiB in all"};
   return {};
 }

@@ -74,6 +74,15 @@ def some_of(known, **groups):
     return parse
 
 
+def parse_variant(text):
+    """"NAME=SETTING,SETTING": the name and the settings."""
+    name, _, settings = text.partition("=")
+    pairs = dict(setting.partition("=")[::2] for setting in settings.split(","))
+    if not name or not all(pairs) or not all("=" in s for s in settings.split(",")):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VARIABLE=VALUE[,VARIABLE=VALUE]")
+    return name, pairs
+
+
 def add_arguments(parser):
     add = parser.add_argument
     add("--collective", type=some_of(COLLECTIVES + UNEVEN, all=COLLECTIVES, uneven=UNEVEN),
@@ -97,6 +106,9 @@ def add_arguments(parser):
         help=f"all, or some of: {','.join(PEERS)}; tutti always takes part")
     add("--before", type=Path, metavar="FOLDER", help="another build's folder with libtutti.so, "
         "which takes part as a peer: what a change has brought (one host)")
+    add("--variant", action="append", default=[], type=parse_variant, metavar="NAME=SETTINGS",
+        help="Tutti once more, with variables of the environment, such as off=TUTTI_ADAPT=0 or "
+        "old=LD_LIBRARY_PATH=FOLDER; several settings by commas; may be repeated")
     add("--bare", action="store_true", help="measure what moving the data takes by itself, too: "
         "what bounds a library that moves it the same way (one host)")
     add("--minutes", type=float, metavar="N", help="what measuring may take altogether: fewer "

@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "adapt/distance.hpp"
 #include "core/affinity.hpp"
 #include "core/cache_domain.hpp"
-#include "core/distance.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
 

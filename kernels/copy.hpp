@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/tuned.hpp"
+
 namespace tutti {
 
 enum class CopyHint {
@@ -19,10 +21,10 @@ enum class CopyHint {
 
 // What a rank receives may be written past the caches from so many bytes on: less is worth having
 // in them anywhere.
-inline constexpr size_t kLeastReceivedNonTemporal = 4 << 20;
+inline constexpr size_t kLeastReceivedNonTemporal = tuned::kLeastReceivedNonTemporal;
 
 // From so many bytes on the way matters; copies past the caches may be shorter.
-inline constexpr size_t kLeastLongCopy = 256;
+inline constexpr size_t kLeastLongCopy = tuned::kLeastLongCopy;
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
 // Backwards, and never by string instructions; at least kLeastLongCopy.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);

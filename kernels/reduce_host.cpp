@@ -3,6 +3,7 @@
 // Chooses among the kernels of all targets.
 #include "kernels/reduce_host.hpp"
 
+#include "core/tuned.hpp"
 #include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
@@ -38,15 +39,15 @@ ScaleKernel vector_scale(DataType type) {
 }
 
 // From here on memcpy may move strings.
-constexpr size_t kLeastCopyByVectors = 2048;
+constexpr size_t kLeastCopyByVectors = tuned::kLeastCopyByVectors;
 // Less goes into rings forwards.
-constexpr size_t kLeastBackwards = 8 << 10;
+constexpr size_t kLeastBackwards = tuned::kLeastBackwards;
 // Where strings pay. What they write had better be in the caches: broadcasts of 16 MB, in pieces of
 // 128 KB, took two to three times as long by strings.
-constexpr size_t kLeastStringCopy = 16 << 10;
-constexpr size_t kLeastReadByStrings = 32 << 10;
-constexpr size_t kMostReadByStrings = 256 << 10;
-constexpr size_t kMostReadAtLengthByStrings = 64 << 10;
+constexpr size_t kLeastStringCopy = tuned::kLeastStringCopy;
+constexpr size_t kLeastReadByStrings = tuned::kLeastReadByStrings;
+constexpr size_t kMostReadByStrings = tuned::kMostReadByStrings;
+constexpr size_t kMostReadAtLengthByStrings = tuned::kMostReadAtLengthByStrings;
 
 bool to_others(CopyHint hint) { return hint == CopyHint::kToOthers || hint == CopyHint::kToRing; }
 

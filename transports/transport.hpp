@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/distance.hpp"
+#include "adapt/distance.hpp"
 #include "core/exchange.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"

@@ -137,6 +137,13 @@ def tutti_of(build, shop):
         yield with_paths(replace(entry, peer="before"), f"LD_LIBRARY_PATH={build.resolve()}")
 
 
+def variant_of(entries, name, settings):
+    """Tutti's contestants once more, with variables of the environment."""
+    text = " ".join(f"{key}={value}" for key, value in settings.items())
+    for entry in entries:
+        yield replace(entry, peer=name, env={**entry.env, **settings}, settings=text)
+
+
 def open_mpi(shop, peer, program, launcher, base, variants):
     """Variants differ in how a large message goes: read by the receiver, or through shared memory."""
     if shop.oversubscribed:

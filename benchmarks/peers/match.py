@@ -6,7 +6,7 @@ import statistics
 import time
 
 from . import spread, summary, text
-from .contestants import PEERS, Unavailable, bare, floor, tutti_of
+from .contestants import PEERS, Unavailable, bare, floor, tutti_of, variant_of
 from .plan import TYPES, available_memory, blocks, buffer_blocks, even, last_level_cache
 from .session import Refused, Session
 
@@ -46,7 +46,9 @@ class Match:
         shop = self.shop
         for name in self.options.peers:
             self.open_all(text.PEER_NAMES[name],
-                          lambda n=name: spread.spread(n, shop) if shop.hosts else PEERS[n](shop))
+                          lambda n=name: self.entries_of(n))
+        for name, settings in self.options.variant:
+            self.open_all(name, lambda n=name, s=settings: variant_of(self.entries_of("tutti"), n, s))
         if self.options.before:
             self.open_all("before", lambda: tutti_of(self.options.before, shop))
         if self.options.bare:
@@ -55,6 +57,9 @@ class Match:
             self.floor = Session(floor(self.shop), self.shop)
         except Unavailable as error:
             self.fail(("floor", ""), error)
+
+    def entries_of(self, name):
+        return spread.spread(name, self.shop) if self.shop.hosts else PEERS[name](self.shop)
 
     def open_all(self, peer, variants):
         try:

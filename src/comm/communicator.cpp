@@ -258,8 +258,8 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
                        .transport = connection_.transport.get(),
                        .warn_after_ms = choice.environment.warn_after_ms,
                        .communicator = config_.name};
-  settings.caller_budget.spread = spread_.get();
-  settings.worker_budget.spread = spread_.get();
+  settings.caller_budget.hook = spread_.get();
+  settings.worker_budget.hook = spread_.get();
   Transport& transport = *connection_.transport;
   executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
                                          *health_, workers);

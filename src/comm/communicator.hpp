@@ -8,12 +8,12 @@
 #include <optional>
 #include <string>
 
+#include "adapt/spread.hpp"
 #include "comm/lanes.hpp"
 #include "comm/messages.hpp"
 #include "comm/regroup.hpp"
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
-#include "core/spread.hpp"
 #include "exec/executor.hpp"
 #include "exec/health.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
-#include "core/spread.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -28,12 +28,12 @@ constexpr int64_t kLongestSleepUs = 10'000;
 constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
-constexpr uint32_t kUncontendedSpins = 4000;
-constexpr uint32_t kContendedYields = 400;
+constexpr uint32_t kUncontendedSpins = tuned::kSpins;
+constexpr uint32_t kContendedYields = tuned::kYields;
 // A yield that takes so long has let others work, not only look for what they wait for. After one,
 // this thread sleeps so many times before it yields again.
-constexpr double kLongYieldS = 500e-6;
-constexpr uint32_t kSleepsAfterLongYield = 64;
+constexpr double kLongYieldS = tuned::kLongYield_s;
+constexpr uint32_t kSleepsAfterLongYield = tuned::kSleepsAfterLongYield;
 
 int64_t ms_of(clockid_t clock) {
   timespec now{};
@@ -142,7 +142,7 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, Wait
     end = WaitEnd::kDeadline;
     return true;
   }
-  if (Spread* spread = waiter.budget->spread; spread != nullptr) spread->before_yield();
+  if (waiter.budget->hook != nullptr) waiter.budget->hook->before_yield();
   if (!waiter.budget->sleeps_if_oversubscribed) {
     sched_yield();
   } else if (yield_or_find_oversubscribed(round, waiter.budget->yields)) {

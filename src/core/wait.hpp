@@ -40,7 +40,14 @@ struct alignas(kCacheLine) Sleepers {
   std::atomic<uint32_t> moved_ms;  // when one of them last moved to another core (Spread)
 };
 
-class Spread;
+// Is asked before each yield of a thread that waits, which may find itself on another core then.
+class YieldHook {
+ public:
+  virtual void before_yield() = 0;
+
+ protected:
+  ~YieldHook() = default;
+};
 
 // Is told of a wait that lasts.
 class SlowWait {
@@ -57,7 +64,7 @@ struct SpinBudget {
   uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
-  Spread* spread = nullptr;       // of a rank that shares its core with others
+  YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
   // Sleeps instead of yielding where others have long work for the core: who yields then gets it
   // back last, who is woken first.
   bool sleeps_if_oversubscribed = false;

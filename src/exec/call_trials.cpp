@@ -1,11 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the time of a call says about the arm that it took.
+// The arm of each call, and what its time says about that.
 #include "exec/call_trials.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -13,15 +12,6 @@
 #include "core/log.hpp"
 
 namespace tutti {
-namespace {
-
-constexpr double kLeast_s = 1e-9;
-// Slots that calls move through are cold after calls that did not use them, for longer than a trial
-// lasts if calls are short. So what reads where data lies must be that much faster.
-double cold_slots(uint64_t bytes) { return bytes < (128 << 10) ? 1.4 : 1.1; }
-
-}  // namespace
-
 const Plan::Part& CallTrials::start(const Plan& plan, const Plan::Part& part, uint64_t block_bytes,
                                     double now_s) {
   const size_t arms = 1 + part.other_arms.size();
@@ -45,42 +35,39 @@ void CallTrials::waits(bool first, double now_s) {
   if (wait_began_s_ == 0) wait_began_s_ = wait_ended_s_;
 }
 
-// Where one rank only gives, its peers find done in their next calls what it has done meanwhile,
-// and what that took shows in their first wait alone. So of calls that follow at once on one
-// another, all counts from end to end. Where the call before took another arm, some of that is of
-// its work, so that the time says nothing. The root of a scatter through staging keeps its own
-// block when its peers have theirs, as long as each of these took. Memory that has just been made
-// says nothing either.
-std::optional<double> CallTrials::seconds_of(const Plan::Part& part, Collective collective,
-                                             const Timed& timed, double end_s) const {
-  if (timed.slots_are_new) return std::nullopt;
-  constexpr double kAtOnce = 1.0 / 8;  // of the call
-  const bool follows = root_gives(collective) && timed.call == trial_->last_call + 1 &&
-                       timed_from_s_ - trial_->ended_s < (end_s - timed_from_s_) * kAtOnce;
-  if (follows && arm_ != trial_->last_arm) return std::nullopt;
-  if (follows) return std::max(end_s - trial_->ended_s, kLeast_s);
-  const double seconds = end_s - timed_from_s_ - (wait_ended_s_ - wait_began_s_);
-  const bool root_goes_on = collective == Collective::kScatter && !part.schedule.shows_buffers;
-  const double all = root_goes_on ? seconds * timed.ranks / (timed.ranks - 1) : seconds;
-  return std::max(all, kLeast_s);
+// Calls move through slots, unless two ranks swap theirs: then the slots are not cold after others.
+CallSample CallTrials::sample_of(const Plan& plan, const Plan::Part& part, Collective collective,
+                                 const Timed& timed, double end_s) const {
+  const bool reads_peers = part.schedule.shows_buffers;
+  return {
+      .begun_s = timed_from_s_,
+      .ended_s = end_s,
+      .first_wait_s = wait_ended_s_ - wait_began_s_,
+      .last_ended_s = trial_->ended_s,
+      .next_to_last = timed.call == trial_->last_call + 1,
+      .same_arm = arm_ == trial_->last_arm,
+      .root_gives = root_gives(collective),
+      .root_keeps_last = collective == Collective::kScatter && !reads_peers,
+      .slots_are_new = timed.slots_are_new,
+      .avoids_used_slots = reads_peers && timed.fits_slots && !plan.parts.front().ping_pong_slots,
+      .ranks = timed.ranks,
+      .block_bytes = timed.block_bytes};
 }
 
-void CallTrials::learn(const Plan& plan, const Plan::Part& part, Collective collective,
-                       const Timed& timed, double end_s) {
-  const bool moves = timed.fits_slots && !plan.parts.front().ping_pong_slots;
-  const bool avoids_slots = part.schedule.shows_buffers && moves;
-  if (const std::optional<double> seconds = seconds_of(part, collective, timed, end_s)) {
-    const double counted = *seconds * (avoids_slots ? cold_slots(timed.block_bytes) : 1);
-    trial_->bandit.took(arm_, counted / static_cast<double>(timed.block_bytes));
+void CallTrials::learn(const CallSample& sample, uint32_t call) {
+  if (const std::optional<double> seconds = seconds_of(sample)) {
+    trial_->bandit.took(arm_, *seconds / static_cast<double>(sample.block_bytes));
   }
-  trial_->last_call = timed.call;
+  trial_->last_call = call;
   trial_->last_arm = arm_;
-  trial_->ended_s = end_s;
+  trial_->ended_s = sample.ended_s;
 }
 
 void CallTrials::finish(const Plan& plan, const Plan::Part& part, Collective collective,
                         const Timed& timed, const std::byte* told) {
-  if (timed_from_s_ > 0) learn(plan, part, collective, timed, now_s());
+  if (timed_from_s_ > 0) {
+    learn(sample_of(plan, part, collective, timed, now_s()), timed.call);
+  }
   std::memcpy(&trial_->next, told, sizeof trial_->next);
   if (decides(plan) && trial_->next != arm_ && log::enabled(LogLevel::kDebug)) {
     log_choice(plan, collective, timed.block_bytes);

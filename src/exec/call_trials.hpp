@@ -8,10 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 
-#include "core/bandit.hpp"
+#include "adapt/bandit.hpp"
+#include "adapt/sampler.hpp"
 #include "exec/plan.hpp"
 #include "transports/transport.hpp"
 
@@ -57,10 +57,9 @@ class CallTrials {
   void abandon() { trial_ = nullptr; }
 
  private:
-  [[nodiscard]] std::optional<double> seconds_of(const Plan::Part& part, Collective collective,
-                                                 const Timed& timed, double end_s) const;
-  void learn(const Plan& plan, const Plan::Part& part, Collective collective, const Timed& timed,
-             double end_s);
+  [[nodiscard]] CallSample sample_of(const Plan& plan, const Plan::Part& part,
+                                     Collective collective, const Timed& timed, double end_s) const;
+  void learn(const CallSample& sample, uint32_t call);
   void log_choice(const Plan& plan, Collective collective, uint64_t bytes) const;
 
   const int rank_;

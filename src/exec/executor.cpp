@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/caught.hpp"
+#include "core/tuned.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -25,7 +26,7 @@ constexpr uint64_t kLongBytes = 64 << 10;
 
 // What is started is begun at once by the thread that starts it if the blocks of all ranks are not
 // longer together: in no longer than it takes to wake a worker.
-constexpr uint64_t kMostBytesAtOnce = 64 << 10;
+constexpr uint64_t kMostBytesAtOnce = tuned::kMostBegunAtOnce;
 
 // The cache of plans is emptied when it holds more: about 6 MB.
 constexpr size_t kMostCachedSteps = 100'000;

@@ -2,20 +2,21 @@
 //
 // What collectives and messages that were started have in common: threads of the application start
 // them, look in and wait, and do then what the first worker would, which is woken only for an
-// application that stays away (exec/return_predictor.hpp).
+// application that stays away (adapt/return_predictor.hpp).
 #pragma once
 
 #include <atomic>
 
+#include "adapt/return_predictor.hpp"
+#include "core/tuned.hpp"
 #include "exec/completion.hpp"
-#include "exec/return_predictor.hpp"
 #include "exec/worker.hpp"
 
 namespace tutti {
 
 // For so many polls, half a microsecond or more, what ends soon is waited for before other threads
 // are told.
-inline constexpr uint32_t kPollsAtOnce = 50;
+inline constexpr uint32_t kPollsAtOnce = tuned::kPollsAtOnce;
 
 class HelpedProgress : public Driven {
  public:

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/tuned.hpp"
+
 namespace tutti {
 namespace {
 
 // A user's function is called on pieces of this size, which stay in the first-level cache.
-constexpr size_t kAccumulatorBytes = 16 << 10;
+constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
 
 // Of a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks) {

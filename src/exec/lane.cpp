@@ -4,13 +4,14 @@
 #include "exec/lane.hpp"
 
 #include "core/clock.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 // Slots up to these sizes are taken or fetched before the next call needs them.
-constexpr uint64_t kMostTaken = 16 << 10;
-constexpr uint64_t kMostFetched = 256;
+constexpr uint64_t kMostTaken = tuned::kMostTaken;
+constexpr uint64_t kMostFetched = tuned::kMostFetched;
 
 std::span<const Window::Rank> ranks_of(const std::unique_ptr<Window>& window) {
   return window == nullptr ? std::span<const Window::Rank>() : window->ranks();

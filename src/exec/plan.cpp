@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "algorithms/common.hpp"
+#include "core/tuned.hpp"
 #include "exec/merge.hpp"
 
 namespace tutti {
@@ -17,10 +18,10 @@ namespace {
 
 // A lane costs a hand-off to another thread, some microseconds: worth it from this many bytes per
 // lane.
-constexpr uint64_t kLeastBytesPerLane = 256 << 10;
+constexpr uint64_t kLeastBytesPerLane = tuned::kLeastBytesPerLane;
 
 // What processors' second-level caches hold, more or less.
-constexpr uint64_t kMostCached = 1 << 20;
+constexpr uint64_t kMostCached = tuned::kMostCached;
 
 int lanes_for(uint64_t bytes, int lanes) {
   const uint64_t worthwhile = bytes / kLeastBytesPerLane;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/tuned.hpp"
+
 namespace tutti {
 namespace {
 
@@ -22,7 +24,7 @@ constexpr ClassRooms kClassRooms[] = {{256, 2 << 10, 2 << 10, 32 << 10},
                                       {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
 constexpr size_t kHalf = std::size(kClassRooms);
 constexpr size_t kWhole = kHalf + 1;
-constexpr uint32_t kManyCalls = 1000;
+constexpr uint32_t kManyCalls = tuned::kManyCalls;
 
 }  // namespace
 

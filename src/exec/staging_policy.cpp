@@ -4,15 +4,16 @@
 #include "exec/staging_policy.hpp"
 
 #include "core/log.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 // So many calls lie between looks at one peer: prefetchers bring the records beside the one that is
 // looked at, which may be written already if the peer is ahead.
-constexpr uint32_t kCallsBetweenLooks = 5;
+constexpr uint32_t kCallsBetweenLooks = tuned::kCallsBetweenLooks;
 // Calls that stage so much watch the ticks of their peers as well.
-constexpr uint64_t kLeastWatched = 1 << 20;
+constexpr uint64_t kLeastWatched = tuned::kLeastWatched;
 
 }  // namespace
 

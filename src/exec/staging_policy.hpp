@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // With which stores a lane writes slots and windows: ordinary ones, or non-temporal ones that go
-// past the caches. The latter pay where most peers are far (core/distance.hpp), which is found out
+// past the caches. The latter pay where most peers are far (adapt/distance.hpp), which is found out
 // while calls run: now and then a load of a line that a peer has just written is timed. One thread
 // at a time.
 #pragma once
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/distance.hpp"
+#include "adapt/distance.hpp"
 #include "exec/call_log.hpp"
 #include "exec/plan.hpp"
 #include "exec/rank_names.hpp"

@@ -3,7 +3,7 @@
 // The worker threads of a process: CCL_WORKER_COUNT of them, pinned, shared by all communicators.
 // Worker w drives lane w of whatever has something to do there that no thread waits for, and sleeps
 // when nothing has. It has to be woken, but whoever is likely to come back soon need not do so (see
-// exec/return_predictor.hpp): what the worker was once woken for it looks at now and then by
+// adapt/return_predictor.hpp): what the worker was once woken for it looks at now and then by
 // itself.
 #pragma once
 
@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "adapt/return_predictor.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"
-#include "exec/return_predictor.hpp"
 
 namespace tutti {
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/distance.hpp"
+#include "adapt/distance.hpp"
 
 namespace tutti {
 namespace {

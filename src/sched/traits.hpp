@@ -32,7 +32,7 @@ struct Traits {
   // How much of this rank's slot it writes, in bytes from the beginning.
   uint64_t slot_written = 0;
   // Bytes that it writes to slots and windows or reads there, in pieces that are long enough for
-  // the distance of peers to matter (core/distance.hpp).
+  // the distance of peers to matter (adapt/distance.hpp).
   uint64_t staged = 0;
 
   friend bool operator==(const Traits&, const Traits&) = default;

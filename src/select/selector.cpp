@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/log.hpp"
+#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti {
@@ -24,14 +25,14 @@ constexpr RuleVariable kRuleVariables[] = {
 
 // Where nothing else is known. What a process takes for its last-level cache may be shared with
 // others, on a virtual machine unseen.
-constexpr uint64_t kStreamBytes = 64 << 20;
+constexpr uint64_t kStreamBytes = tuned::kLeastStreamed;
 // Smaller calls keep to one algorithm: pulls do not pay for them.
-constexpr uint64_t kLeastBytesOfArms = 64 << 10;
-constexpr uint64_t kLeastBytesInSlots = 256 << 10;  // from or to a root
+constexpr uint64_t kLeastBytesOfArms = tuned::kLeastTried;
+constexpr uint64_t kLeastBytesInSlots = tuned::kLeastTriedOfRoots;  // from or to a root
 // Nor do those of ranks that share cores: who happens to be awake counts for more than the route.
-constexpr double kLeastSecondsOfSharers = 100e-6;
+constexpr double kLeastSecondsOfSharers = tuned::kLeastTried_s;
 // What the cost model thinks to take longer than that many times is not tried.
-constexpr double kWorthTrying = 8;
+constexpr double kWorthTrying = tuned::kWorthTrying;
 
 // From or to a root, short calls that fit a slot run ahead of one another, which is worth more.
 uint64_t least_bytes_of_arms(const Problem& problem) {

@@ -18,6 +18,7 @@ from pathlib import Path
 # Folders of one layer do not include one another.
 LAYERS = [
     ["core"],
+    ["adapt"],
     ["env"],
     ["kernels"],
     ["transports", "sched", "devices"],

@@ -98,20 +98,5 @@ TEST(Routes, ThereMayBeOnlyOne) {
   EXPECT_TRUE(Routes::includes(routes.need_not_ask(), kBytes));
 }
 
-TEST(Received, CountsUntilBothHaveGone) {
-  const Received ring{Route::kRing, kBytes, 10, 11};
-  EXPECT_DOUBLE_EQ(ring.seconds(11), 1);
-  EXPECT_DOUBLE_EQ(ring.seconds(11.75), 1.75);
-  EXPECT_DOUBLE_EQ(ring.seconds(20), 2) << "the other waited for its receive";
-}
-
-TEST(Received, ShortReadsCountForMore) {
-  const auto seconds = [](Route route, uint64_t bytes) {
-    return Received{route, bytes, 10, 11}.seconds(11);
-  };
-  EXPECT_GT(seconds(Route::kRead, 64 << 10), seconds(Route::kRing, 64 << 10));
-  EXPECT_DOUBLE_EQ(seconds(Route::kRead, 1 << 20), seconds(Route::kRing, 1 << 20));
-}
-
 }  // namespace
 }  // namespace tutti::shm

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/tuned.hpp"
 #include "transports/frames/endpoint.hpp"
 #include "transports/match/engine_steps.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr uint64_t cost(uint64_t bytes) { return bytes + Types::kMessageCost; }
 
 // A peer that does not read holds up no more buffers than these.
-constexpr uint32_t kFramesOut = 64;
+constexpr uint32_t kFramesOut = tuned::kFramesOut;
 
 void copy_payload(std::byte* dst, const std::byte* payload, uint64_t bytes) {
   if (bytes > 0) std::memcpy(dst, payload, bytes);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/tuned.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti::frames {
@@ -36,14 +37,14 @@ struct FrameHead {
 static_assert(sizeof(FrameHead) == 56);
 
 // Over TCP on one machine a copy of 64 KiB takes less time than to ask first (17 and 25 us in all).
-inline constexpr uint64_t kEagerBytes = 64 << 10;
+inline constexpr uint64_t kEagerBytes = tuned::kEagerFrames;
 inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
 
 // Long messages go in pieces, straight from the sender's buffer to the receiver's: the receiver
 // posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has
 // come.
-inline constexpr uint64_t kPieceBytes = 1 << 20;
-inline constexpr uint64_t kPiecesAhead = 4;
+inline constexpr uint64_t kPieceBytes = tuned::kPieceBytes;
+inline constexpr uint64_t kPiecesAhead = tuned::kPiecesAhead;
 
 // What the network matches pieces by: where the receive stands in its endpoint's list, and the
 // piece's number. Together below 48 bits, which every network has. A place whose pieces may still

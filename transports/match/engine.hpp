@@ -41,6 +41,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/tuned.hpp"
 #include "transports/match/matching.hpp"
 #include "transports/match/operation.hpp"
 #include "transports/match/transfers.hpp"
@@ -55,7 +56,7 @@ enum class Put : uint8_t {
 };
 
 // What the eager messages of a sender that have met no receive may cost before it asks.
-inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
+inline constexpr uint64_t kUnmatchedBytes = tuned::kUnmatchedBytes;
 
 // `Types` has the link's Operation, Message and Peer (a PeerQueues); kEagerBytes, up to which
 // messages are short; and kMessageCost, what one that is kept aside costs besides its bytes.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/match/engine_steps.hpp"
 #include "transports/shm/pull.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 // Of a message that is read where it lies: others have their turn in between, after some 2 ms. In
 // pieces of 256 KiB, messages of 1 to 16 MiB took up to a quarter longer.
-constexpr uint64_t kPulledAtOnce = 8 << 20;
+constexpr uint64_t kPulledAtOnce = tuned::kPulledAtOnce;
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/clock.hpp"
+#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/match/engine_steps.hpp"
 #include "transports/shm/endpoint.hpp"
@@ -14,7 +15,7 @@ namespace tutti::shm {
 namespace {
 
 // Frames taken from one peer before others have their turn.
-constexpr int kFramesPerTurn = 64;
+constexpr int kFramesPerTurn = tuned::kFramesPerTurn;
 
 }  // namespace
 

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/tuned.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::shm {
@@ -26,7 +27,7 @@ namespace tutti::shm {
 inline constexpr uint64_t kCells = 256;
 inline constexpr uint64_t kInlineBytes = 40;
 // Messages up to here need not ask whether they may be sent.
-inline constexpr uint64_t kEagerBytes = 16 << 10;
+inline constexpr uint64_t kEagerBytes = tuned::kEagerShm;
 
 enum class FrameKind : uint32_t {
   kEager = 1,    // a whole message: tag, bytes, payload; if it is long, instead of an id how many
@@ -81,7 +82,7 @@ struct RingMemory {
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
   // By the consumer: a count of the longer frames that it has taken. The producer reads it only to
-  // see how long that takes (core/distance.hpp), so far from what it reads otherwise that no
+  // see how long that takes (adapt/distance.hpp), so far from what it reads otherwise that no
   // prefetcher brings both. (At 128 bytes from the credits, whose reader lies in wait for half a
   // ring at once, an EPYC of 2.6 GHz had it there already in all but the first few looks.)
   alignas(2048) std::atomic<uint32_t> taken;

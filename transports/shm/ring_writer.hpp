@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "adapt/distance.hpp"
 #include "core/clock.hpp"
-#include "core/distance.hpp"
 #include "core/prefetch.hpp"
+#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/shm/ping_pong.hpp"
 #include "transports/shm/ring.hpp"
@@ -107,7 +108,7 @@ class RingWriter {
   }
 
  private:
-  static constexpr uint64_t kFramesInReach = 8;
+  static constexpr uint64_t kFramesInReach = tuned::kFramesInReach;
 
   uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
     if (ping_pong_->can_take(bytes)) {

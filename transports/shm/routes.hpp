@@ -18,7 +18,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/bandit.hpp"
+#include "adapt/bandit.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti::shm {
@@ -84,29 +84,14 @@ class Routes {
   bool can_read_ = true;
 };
 
-// A message that is here, of ranks that have a core each, and what its route has cost. Where one
-// goes in the other direction meanwhile, that is until both have gone: whichever is there first has
-// had more than its share of what they use. (Exchanges of 16 MiB of two ranks went through the
-// rings, which take 1.8 ms, because what the rank that chooses received was there after 0.9;
-// reading, which serves both alike, takes 1.5.)
+// A message that is here, of ranks that have a core each. Where one goes in the other direction
+// meanwhile, it counts when both have gone: whichever is there first has had more than its share of
+// what they use (MessageSample).
 struct Received {
   Routes::Route route = Routes::Route::kRead;
   uint64_t bytes = 0;
   double begun_s = 0;  // when it met its receive
   double ended_s = 0;
-
-  [[nodiscard]] double seconds(double both_ended_s) const {
-    // Asking for what is read and telling that it was taken come on top, and a ring that has not
-    // been used for a while is slow in a trial. With 1.1, 2 ranks on near cores that exchange 96
-    // KiB read now and then, which takes 5.0 us instead of 4.4; with 1.6, those on far cores that
-    // exchange 64 KiB use the ring, which takes 6.5 us instead of 5.0.
-    constexpr double kShortRead = 1.3;
-    constexpr uint64_t kShort = 128 << 10;
-    // For longer, the other has not been under way, but waited for its receive.
-    const double most = 2 * (ended_s - begun_s);
-    const bool short_read = route == Routes::Route::kRead && bytes < kShort;
-    return std::min(both_ended_s - begun_s, most) * (short_read ? kShortRead : 1);
-  }
 };
 
 }  // namespace tutti::shm

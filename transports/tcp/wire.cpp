@@ -13,6 +13,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "core/tuned.hpp"
 #include "transports/frames/frame.hpp"
 
 namespace tutti::tcp {
@@ -24,20 +25,21 @@ using frames::Request;
 // Written with one system call.
 constexpr size_t kMostRequests = 8;
 // Small messages that come together are read together.
-constexpr size_t kRestBytes = 32 << 10;
+constexpr size_t kRestBytes = tuned::kRestBytes;
 // Read at a time, so that what waits to go out has its turn.
-constexpr size_t kMostRead = 1 << 20;
+constexpr size_t kMostRead = tuned::kMostRead;
 
 // A peer as near as that is sent no more than so much ahead of what it has received: enough for 4
 // GB/s, more than one connection carries, and little enough that it is read while it is still in a
 // cache. 2 hosts on one machine, allreduce of 4 MB: 3.7 ms instead of 5.5.
-constexpr uint32_t kNear_us = 50;          // the shortest round trip
-constexpr int kAheadWhenNear = 128 << 10;  // the system takes twice that, for it counts overhead
+constexpr uint32_t kNear_us = tuned::kNear_us;  // the shortest round trip
+constexpr int kAheadWhenNear =
+    tuned::kAheadWhenNear;  // the system takes twice that, for it counts overhead
 
 // To a peer in the same building, BBR's pacing by timers costs more than it saves. 4 hosts on one
 // machine, 1 Gbit/s, recursive doubling of 64 KiB: some calls in a hundred took 60 to 300 ms, with
 // nothing lost and nothing under way; none with Reno, which no system forbids.
-constexpr uint32_t kSameBuilding_us = 1000;
+constexpr uint32_t kSameBuilding_us = tuned::kSameBuilding_us;
 constexpr std::string_view kPaced = "bbr";
 constexpr std::string_view kNotPaced = "reno";
 

@@ -12,11 +12,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/tuned.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
 
-class Spread {
+class Spread final : public YieldHook {
  public:
   // Of the ranks of a host: the bells of all, this rank's among them, and what they share. On
   // so many cores. All outlive it.
@@ -24,12 +25,13 @@ class Spread {
 
   // Before each yield of a thread that waits on this rank's bell. Any thread; the one that calls
   // may find itself on another core after it.
-  void before_yield() {
+  void before_yield() override {
     if (yields_.fetch_add(1, std::memory_order_relaxed) % kBetweenLooks == 0) look();
   }
 
  private:
-  static constexpr uint32_t kBetweenLooks = 64;  // yields, of 0.3 to 1 us and what others do then
+  static constexpr uint32_t kBetweenLooks =
+      tuned::kYieldsBetweenLooks;  // yields, of 0.3 to 1 us and what others do then
 
   void look();
   [[nodiscard]] bool may_move_now();

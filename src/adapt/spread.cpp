@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "core/spread.hpp"
+#include "adapt/spread.hpp"
 
 #include <sched.h>
 
@@ -7,13 +7,14 @@
 #include <cerrno>
 
 #include "core/log.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
 
 // Between the moves of any two ranks of a host: by then the first shows.
-constexpr uint32_t kApartMs = 2;
-constexpr uint32_t kLongestPauseMs = 256;
+constexpr uint32_t kApartMs = tuned::kMovesApart_ms;
+constexpr uint32_t kLongestPauseMs = tuned::kLongestPause_ms;
 
 // Where the owner of a bell was when it last looked; -1: unknown.
 int core_of(const Bell& bell) {

@@ -16,13 +16,15 @@
 #include <cstdint>
 #include <span>
 
+#include "core/tuned.hpp"
+
 namespace tutti {
 
 // Where what a rank writes for its peers goes: where they read it the fastest, or always there.
 enum class Staging : uint8_t { kAuto, kCache, kMemory };
 
 // Shorter pieces stay in the caches, whatever the distance.
-inline constexpr uint64_t kLeastNonTemporal = 1 << 10;
+inline constexpr uint64_t kLeastNonTemporal = tuned::kLeastStagedNonTemporal;
 
 // How long one load of a line takes, in ticks of a clock that is the same all the time; 0 if it
 // cannot be found out on this processor. Peers may be writing there.
@@ -72,8 +74,8 @@ class Distance {
  private:
   // Prefetchers make some looks shorter, interrupts make a single one long: the second longest
   // counts.
-  static constexpr uint32_t kLooks = 5;
-  static constexpr uint64_t kBetweenLooks = 128 << 10;
+  static constexpr uint32_t kLooks = tuned::kLooks;
+  static constexpr uint64_t kBetweenLooks = tuned::kBytesBetweenLooks;
 
   uint32_t memory_;
   uint32_t looks_ = 0;  // at most kLooks

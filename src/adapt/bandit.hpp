@@ -1,22 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Some arms, ways to do the same, of which the fastest is found out by timing all. What has not
-// been taken for long is believed to have become faster, a little with each time that another is,
-// until it is tried again: the slower it was, the more seldom. Caches are cold after a change, and
-// other work disturbs now and then: so who is tried is tried some times in a row, until it becomes
-// no faster, and estimates are medians of the last of these; unless what is tried is so long that
-// caches do not hold it anyway: then one that begins far slower than another is left at once.
-// (Through slots that had not been used for some hundred calls, broadcasts of 2 MiB take 160, 166,
-// 136, 122, 91 us, then 61, where reading takes 77: three times were too few.) The first trials
-// meet memory that has never been used, and a message that must still be asked for: so the second
-// trial comes after some 50 times, each further one after four times as many, up to a bound. (After
-// 10 it cost more than it found: of 8 ranks that each try on their own, one tries then in most
-// calls of the first hundred.) What takes twice as long as another is tried more seldom after that,
-// and left at once if it begins so again: between far cores, three allgathers of 4 MB by an arm
-// that takes 1.9 ms instead of 0.27 made a fifth of the time of a hundred. Where a trial that is in
-// vain takes one call, there are more of them: how fast long messages are read depends on what
-// others leave of the last-level cache. (Exchanges of 16 MiB of two ranks kept to an arm that
-// takes 1.3 ms for hundreds of calls after reading had become twice as fast.)
+// A multi-armed bandit: chooses between up to three arms, ways to do the same work, by timing them
+// while the program runs. docs/notes/02 and 03 have the figures behind the rules.
+//
+// - Each arm is tried some times in a row, until it gets no faster: caches are cold after a change.
+//   Its estimate is the median of the last calls, for other work disturbs now and then.
+// - The cheapest arm is used.
+// - The estimate of an unused arm decays a little with every call, so that it is tried again: the
+//   slower it was, the later. A first trial meets new memory, so the second comes soon, and each
+//   further one after four times as many calls, up to a bound.
+// - An arm that takes twice as long as another is tried more seldom, and left after one call if it
+//   begins so again.
+// - Where caches do not hold the data anyway, any arm that begins clearly slower is left after one
+//   call. Such trials cost little, so there are more of them.
 #pragma once
 
 #include <algorithm>
@@ -25,19 +21,21 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/tuned.hpp"
+
 namespace tutti {
 
 enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
-// Bytes from which on caches count for nothing in a trial. (At 4 MiB they do: allreduces of two
-// ranks took 1.2 times as long.)
-inline constexpr uint64_t kLeastLeftAtOnce = 16 << 20;
+// Bytes from which on caches count for nothing in a trial.
+inline constexpr uint64_t kLeastLeftAtOnce = tuned::kLeastLeftAtOnce;
 
 class Bandit {
  public:
   static constexpr size_t kMost = 3;
-  static constexpr size_t kTrial = 3;  // times in a row, at least, the last two clearly no faster
-  static constexpr size_t kMostOfTrial = 10;
+  static constexpr size_t kTrial =
+      tuned::kTrialCalls;  // times in a row, at least, the last two clearly no faster
+  static constexpr size_t kMostOfTrial = tuned::kLongestTrial;
   Bandit() = default;
   // `leaves_at_once`: what begins far slower than another is not tried to the end.
   explicit Bandit(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
@@ -82,13 +80,15 @@ class Bandit {
  private:
   // What part of its estimate falls off each time that an arm is left out: after its first trial,
   // and after so many that it gets no smaller, being a quarter from trial to trial.
-  static constexpr double kFirstLoss = 1.0 / 64;
-  static constexpr double kLastLoss = 1.0 / 1024;
-  static constexpr double kLastLossAtOnce = 1.0 / 384;  // where what is slower is left at once
-  static constexpr double kClearly = 0.95;
-  static constexpr double kStep = 1.1;          // of the estimate, towards what is seen later
-  static constexpr double kClearlyWorse = 1.2;  // times the fastest
-  static constexpr double kFarBehind = 2;       // the same
+  static constexpr double kFirstLoss = tuned::kFirstDecay;
+  static constexpr double kLastLoss = tuned::kLastDecay;
+  static constexpr double kLastLossAtOnce =
+      tuned::kLastDecayAtOnce;  // where what is slower is left at once
+  static constexpr double kClearly = tuned::kClearlyFaster;
+  static constexpr double kStep =
+      tuned::kEstimateStep;  // of the estimate, towards what is seen later
+  static constexpr double kClearlyWorse = tuned::kClearlyWorse;  // times the fastest
+  static constexpr double kFarBehind = tuned::kFarBehind;        // the same
 
   struct Estimate {
     double cost = 0;
@@ -133,9 +133,8 @@ class Bandit {
       ended = true;
     }
   };
-  // What it is thought to cost. That of who is taken goes up and down by a step without having
-  // changed: of two that are as fast, one would be tried all the time. (Alltoalls of 256 KiB to
-  // 8 MiB of two ranks take 0.95 of the time so, allgathers 0.9 to 0.97.)
+  // What it is thought to cost. The estimate of the arm in use goes up and down by a step without
+  // having changed: of two that are as fast, one would be tried all the time.
   [[nodiscard]] double counted(size_t i) const {
     const Estimate& estimate = estimates_[i];
     const bool varies = i == static_cast<size_t>(last_) && estimate.settled;

@@ -14,12 +14,13 @@
 #include <cstdint>
 
 #include "core/clock.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 
 class ReturnPredictor {
  public:
-  static constexpr int kSoonUs = 100;
+  static constexpr int kSoonUs = tuned::kSoon_us;
 
   // The application leaves while something is still to be done. Whether a worker is to be woken for
   // it. Any thread, as for returns().
@@ -46,7 +47,7 @@ class ReturnPredictor {
   void stayed_away() { returns_.store(0, std::memory_order_relaxed); }
 
  private:
-  static constexpr int kSure = 4;
+  static constexpr int kSure = tuned::kSureAfter;
   std::atomic<int> returns_{0};    // in a row, up to kSure
   std::atomic<double> left_s_{0};  // 0: it has not
   std::atomic<uint32_t> visits_{0};

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "exec/return_predictor.hpp"
+#include "adapt/return_predictor.hpp"
 
 #include <gtest/gtest.h>
 

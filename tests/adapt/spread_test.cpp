@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "core/spread.hpp"
+#include "adapt/spread.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,0 +1,18 @@
+# A build may multiply one constant of src/core/tuned.inc: `./dev tuned` makes such builds.
+set(TUTTI_TUNED_TRIAL "" CACHE STRING "A constant to multiply, and with what, as kSpins*0.5")
+
+set(TUTTI_TUNED_NAME "")
+set(TUTTI_TUNED_SCALE 1)
+if(TUTTI_TUNED_TRIAL)
+  if(NOT TUTTI_TUNED_TRIAL MATCHES "^(k[A-Za-z_]+)[*]([0-9]+[.]?[0-9]*)$")
+    message(FATAL_ERROR "TUTTI_TUNED_TRIAL=${TUTTI_TUNED_TRIAL}: expected NAME*FACTOR, as kSpins*0.5")
+  endif()
+  set(TUTTI_TUNED_NAME ${CMAKE_MATCH_1})
+  set(TUTTI_TUNED_SCALE ${CMAKE_MATCH_2})
+  file(STRINGS src/core/tuned.inc rows REGEX "^TUTTI_TUNED[(]${TUTTI_TUNED_NAME},")
+  if(NOT rows)
+    message(FATAL_ERROR "TUTTI_TUNED_TRIAL=${TUTTI_TUNED_TRIAL}: src/core/tuned.inc has no such name")
+  endif()
+endif()
+configure_file(cmake/tuned_trial.hpp.in tuned/tuned_trial.hpp @ONLY)
+target_include_directories(tutti_options INTERFACE ${PROJECT_BINARY_DIR}/tuned)

@@ -1,0 +1,55 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What counts as a sample of an arm: how long a call or a message took, without what says nothing
+// about the arm, and with what a trial does not show. Every factor of that kind stands here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tutti {
+
+// A call of a collective, as the coordinator saw it.
+struct CallSample {
+  double begun_s;
+  double ended_s;
+  double first_wait_s;     // of the rank for its peers
+  double last_ended_s;     // of the last call of this kind that was timed
+  bool next_to_last;       // no other call was between
+  bool same_arm;           // as that call
+  bool root_gives;         // the collective has a root that only sends
+  bool root_keeps_last;    // the root stores its own block after its peers have theirs
+  bool slots_are_new;      // the memory of the slots was made in this call
+  bool avoids_used_slots;  // reads peers, where the other arms use slots
+  int ranks;               // at least 2
+  uint64_t block_bytes;
+};
+
+// What the bandit is to learn, more than 0; none if the call says nothing about its arm.
+[[nodiscard]] std::optional<double> seconds_of(const CallSample& call);
+
+// A long message between ranks that have a core each.
+struct MessageSample {
+  bool read;  // by the receiver, from the sender's memory
+  uint64_t bytes;
+  double begun_s;  // when it met its receive
+  double ended_s;
+  double both_ended_s;  // and the message in the other direction, if one was under way
+};
+
+[[nodiscard]] double seconds_of(const MessageSample& message);
+
+// A long message between oversubscribed ranks. These wait for each other's turns, in which others
+// get on: only the work counts, and what a rank misses by reading.
+struct MessageWork {
+  bool read;
+  uint64_t bytes;
+  double worked_s;    // of the receiver
+  bool one_piece;     // fits the ring
+  bool from_several;  // the last message came from another rank
+  bool sent_since;    // the receiver has sent since its last receive
+};
+
+[[nodiscard]] double seconds_of(const MessageWork& message);
+
+}  // namespace tutti
