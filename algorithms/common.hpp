@@ -142,7 +142,7 @@ inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
 inline Applies always(const Problem&) { return {}; }
 
 inline Applies shares_memory(const Problem& q) {
-  if (q.limits.slot_bytes == 0) return {false, "the ranks share no memory"};
+  if (!q.limits.slots.shared()) return {false, "the ranks share no memory"};
   return {};
 }
 
@@ -165,7 +165,7 @@ inline Applies fits(const Problem& q, uint64_t bytes, uint64_t slot_bytes) {
   return {};
 }
 inline Applies fits_slot(const Problem& q, uint64_t bytes) {
-  return fits(q, bytes, q.limits.slot_bytes);
+  return fits(q, bytes, q.limits.slots.call_bytes);
 }
 inline Applies fits_ping_pong_slot(const Problem& q, uint64_t bytes) {
   return fits(q, bytes, q.ping_pong_slot_bytes());

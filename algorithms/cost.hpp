@@ -40,9 +40,7 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
 }
 
 // Both slots of a rank, which calls move through.
-inline uint64_t both_slots(const Problem& q) {
-  return 2 * 2 * q.limits.slot_bytes;  // which is half of what they move through
-}
+inline uint64_t both_slots(const Problem& q) { return q.limits.slots.moved_through_bytes(); }
 // The part of what goes through slots that finds it in second-level caches: all, unless they are
 // more than those of who writes and reads them hold.
 inline double cached_in_slots(const Problem& q, const Machine& m) {

@@ -88,7 +88,7 @@ struct LeadersStaging {
   static bool fits(const Problem& q) {
     const LeadersStaging staging(q.bytes());
     return staging.space == Space::kLine ||
-           staging.second + whole_lines(q.bytes()) <= q.limits.slot_bytes;
+           staging.second + whole_lines(q.bytes()) <= q.limits.slots.call_bytes;
   }
   void claim(Builder& b) const {
     if (space == Space::kSlot) b.use_of_slots(2 * second);

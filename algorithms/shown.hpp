@@ -30,7 +30,7 @@ inline int areas_of(const Problem& q) {
   return one_taker ? 1 : std::max(1, q.ranks - 1);
 }
 inline uint64_t area_bytes(const Problem& q) {
-  return std::min(q.limits.slot_bytes / static_cast<uint64_t>(areas_of(q)) / 64 * 64,
+  return std::min(q.limits.slots.call_bytes / static_cast<uint64_t>(areas_of(q)) / 64 * 64,
                   most_short(q));
 }
 inline bool is_short(const Problem& q, uint64_t bytes) {

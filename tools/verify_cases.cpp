@@ -37,10 +37,10 @@ std::vector<Limits> limits_of(uint64_t ranks) {
   };
   // A slot goes on beyond what calls move through.
   limits.push_back({line_each, 4 * line_each, line_each});
-  limits.back().whole_slot_bytes = 5 * line_each + 64;
+  limits.back().slots.slot_bytes = 5 * line_each + 64;
   if (ranks == 2) {  // ping-pong slots are longer
     limits.push_back({32 << 10, 1 << 20, 256 << 10});
-    limits.back().ping_pong_bytes = 512 << 10;
+    limits.back().slots.ping_pong_bytes = 512 << 10;
   }
   return limits;
 }
@@ -63,7 +63,7 @@ std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& 
       {4, 64 * lines + 3},
       {1, 10 * 64 * lines + 77},
   };
-  const bool tight = limits.slot_bytes != 0 && limits.chunk_bytes < (128 << 10);
+  const bool tight = limits.slots.shared() && limits.chunk_bytes < (128 << 10);
   if (tight) return sizes;
   sizes.push_back({8, (300 << 10) / 8 + 5});
   if (collective == Collective::kAllreduce) sizes.push_back({4, ranks * (140 << 10) / 4 + 5});

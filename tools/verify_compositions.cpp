@@ -370,7 +370,7 @@ class Proof {
 
 void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally) {
   std::vector<std::vector<Problem>> cases = verify_cases(algorithm.collective, ranks);
-  std::erase_if(cases, [](const auto& problems) { return problems[0].limits.slot_bytes != 0; });
+  std::erase_if(cases, [](const auto& problems) { return problems[0].limits.slots.shared(); });
   for (const Hosts& hosts : shapes_of(ranks)) {
     for (std::vector<Problem> problems : cases) {
       for (Problem& problem : problems) {

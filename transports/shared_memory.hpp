@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "core/slot_plan.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"
 #include "transports/notes.hpp"
@@ -53,9 +54,8 @@ struct alignas(kCacheLine) RecordLine {
 
 // Sizes that all ranks agree on.
 struct WindowSizes {
-  uint64_t slot_bytes = 0;  // of each slot
+  SlotPlan slots;
   uint64_t window_bytes = 0;
-  uint64_t ping_pong_bytes = 0;  // of the ping-pong slot, if that is more
 };
 
 // One lane's shared memory: every rank's lines and staging, at addresses of this process.

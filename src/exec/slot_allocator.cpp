@@ -31,7 +31,7 @@ constexpr uint32_t kManyCalls = tuned::kManyCalls;
 SlotAllocator::SlotAllocator(Window* window, bool oversubscribed)
     : window_(window),
       oversubscribed_(oversubscribed),
-      slot_bytes_(window == nullptr ? 0 : window->sizes().slot_bytes) {
+      slot_bytes_(window == nullptr ? 0 : window->sizes().slots.slot_bytes) {
   static_assert(kWhole < kClasses);
 }
 

@@ -45,6 +45,7 @@
 #include <vector>
 
 #include "core/hosts.hpp"
+#include "core/slot_plan.hpp"
 #include "core/types.hpp"
 #include "core/wait.hpp"
 
@@ -55,7 +56,7 @@ enum class Space : uint8_t {
   kRecv,      // the caller's receive buffer (broadcast: the buffer)
   kScratch,   // private, Schedule::scratch_bytes long, contents undefined at the start
   kLine,      // payload of the call line, kLineBytes
-  kSlot,      // staging that is written at once, Limits::slot_bytes, or whole_slot_bytes if
+  kSlot,      // staging that is written at once, SlotPlan::call_bytes, or slot_bytes if
               // Schedule::slot_extent says so
   kWindow,    // staging that is asked for, Limits::window_bytes
   kPeerSend,  // kSend of a peer; only read
@@ -143,18 +144,16 @@ struct Schedule {
 
 // What every rank of a communicator agrees on at its creation.
 struct Limits {
-  uint64_t slot_bytes = 0;  // 0: ranks share no memory, algorithms must use messages only
+  SlotPlan slots;  // none: ranks share no memory, algorithms must use messages only
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
   uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;            // ranks can read one another's buffers; only if they share memory
-  bool views = false;            // and pulls are plain copies, because all see all of these buffers
-  int pull_readers = 0;          // of one rank's buffer at a time, where all read one; 0: all
-  bool tries_streams = false;    // stream_bytes is a guess: calls may find out what is faster
-  bool pulls_few = false;        // `pulls` is meant for those that for_calls_of() names
-  bool oversubscribed = false;   // ranks share cores
-  uint64_t ping_pong_bytes = 0;  // of a slot that two ranks swap, if that is more
-  uint64_t whole_slot_bytes = 0;  // of a slot to its end, if that is more than slot_bytes
+  bool pulls = false;           // ranks can read one another's buffers; only if they share memory
+  bool views = false;           // and pulls are plain copies, because all see all of these buffers
+  int pull_readers = 0;         // of one rank's buffer at a time, where all read one; 0: all
+  bool tries_streams = false;   // stream_bytes is a guess: calls may find out what is faster
+  bool pulls_few = false;       // `pulls` is meant for those that for_calls_of() names
+  bool oversubscribed = false;  // ranks share cores
 
   // Those for one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
@@ -214,7 +213,7 @@ struct Problem {
   // Only a reduction in one step in rank order will do (needs_rank_order() in core/types.hpp).
   bool rank_order = false;
   Limits limits;
-  // If the ranks are on several hosts: where. They then share no memory (Limits::slot_bytes is 0);
+  // If the ranks are on several hosts: where. They then share no memory (Limits::slots has none);
   // a composition's phases within a host do.
   const Hosts* hosts = nullptr;
   // If the ranks share memory, but not all of them a last-level cache: which do, as if they were
@@ -235,16 +234,12 @@ struct Problem {
   [[nodiscard]] uint64_t slot_extent() const {
     const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
     const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
-    return whole_lines(std::min(most, limits.slot_bytes));
+    return whole_lines(std::min(most, limits.slots.call_bytes));
   }
   // How far a schedule may use slots at most, if it says that it does.
-  [[nodiscard]] uint64_t whole_slot_bytes() const {
-    return std::max(limits.slot_bytes, limits.whole_slot_bytes);
-  }
+  [[nodiscard]] uint64_t whole_slot_bytes() const { return limits.slots.longest_bytes(); }
   // The longest that may go through slots, which are ping-pong slots if there are two ranks.
-  [[nodiscard]] uint64_t ping_pong_slot_bytes() const {
-    return ranks == 2 ? std::max(limits.slot_bytes, limits.ping_pong_bytes) : limits.slot_bytes;
-  }
+  [[nodiscard]] uint64_t ping_pong_slot_bytes() const { return limits.slots.swapped_bytes(ranks); }
   [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
   // Block i of the buffer; block 0 if it has but one.
   [[nodiscard]] Range send_block(int i) const { return block(layouts.send, i); }

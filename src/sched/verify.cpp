@@ -21,8 +21,8 @@ std::string problem_text(const Problem& problem, const Claim& claim) {
     if (!problem.layouts.send.counts.empty()) text += ", uneven blocks";
   }
   const Limits& limits = problem.limits;
-  if (limits.slot_bytes == 0) return text + ", messages only";
-  return text + fmt::format(", slot {} B, window {} B, chunk {} B{}", limits.slot_bytes,
+  if (!limits.slots.shared()) return text + ", messages only";
+  return text + fmt::format(", slot {} B, window {} B, chunk {} B{}", limits.slots.call_bytes,
                             limits.window_bytes, limits.chunk_bytes, limits.pulls ? ", pulls" : "");
 }
 

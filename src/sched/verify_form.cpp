@@ -114,7 +114,7 @@ class Form {
     if (is_shared(ref.space())) {
       first_shared_ = std::min(first_shared_, at_);
       if (ref.peer() >= problem_.ranks) return fault("names a rank that there is not");
-      if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+      if (!problem_.limits.slots.shared()) return fault("needs memory that the ranks do not share");
     }
     const bool beyond = ref.space() == Space::kSlot && ref.offset + bytes > usable_of_slot();
     if (beyond || !inside(problems_, rank_, schedule_.scratch_bytes, ref, bytes)) {
@@ -124,7 +124,7 @@ class Form {
   }
 
   [[nodiscard]] uint64_t usable_of_slot() const {
-    if (schedule_.slot_extent == 0) return problem_.limits.slot_bytes;
+    if (schedule_.slot_extent == 0) return problem_.limits.slots.call_bytes;
     const uint64_t most =
         schedule_.ping_pong_slots ? problem_.ping_pong_slot_bytes() : problem_.whole_slot_bytes();
     return std::min(schedule_.slot_extent, most);
@@ -159,7 +159,7 @@ class Form {
   }
 
   Status check_publish(const Step& step) {
-    if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+    if (!problem_.limits.slots.shared()) return fault("needs memory that the ranks do not share");
     if (last_tick_ == 0 && step.tick != 1) return fault("is the first tick, but not 1");
     if (step.tick <= last_tick_) return fault(fmt::format("follows tick {}", last_tick_));
     last_tick_ = step.tick;
@@ -167,7 +167,7 @@ class Form {
   }
 
   Status check_await(const Step& step) const {
-    if (problem_.limits.slot_bytes == 0) return fault("needs memory that the ranks do not share");
+    if (!problem_.limits.slots.shared()) return fault("needs memory that the ranks do not share");
     if (step.peer != kAllPeers) TUTTI_RETURN_IF_ERROR(check_peer(step));
     return check_tick(step);
   }

@@ -134,7 +134,7 @@ Status Execution::run() {
 
 // The executor enters the call for a schedule that does not.
 void Execution::enter_without_publish() {
-  if (problem_.limits.slot_bytes == 0) return;
+  if (!problem_.limits.slots.shared()) return;
   for (int r = 0; r < problem_.ranks; ++r) {
     const bool publishes = std::ranges::any_of(
         schedule(r).steps, [](const Step& step) { return step.kind == StepKind::kPublish; });

@@ -37,7 +37,7 @@ constexpr double kWorthTrying = tuned::kWorthTrying;
 // From or to a root, short calls that fit a slot run ahead of one another, which is worth more.
 uint64_t least_bytes_of_arms(const Problem& problem) {
   if (!has_root(problem.collective)) return kLeastBytesOfArms;
-  const uint64_t beyond_slots = std::max(kLeastBytesOfArms, problem.limits.slot_bytes + 1);
+  const uint64_t beyond_slots = std::max(kLeastBytesOfArms, problem.limits.slots.call_bytes + 1);
   return std::min(beyond_slots, kLeastBytesInSlots);
 }
 
@@ -66,9 +66,7 @@ std::string_view rule_variable(Collective collective) {
 
 Limits limits_of(const Environment& environment, int ranks, int cores) {
   const bool oversubscribed = ranks > cores;
-  const uint64_t whole_slot = slot_bytes_for(environment, ranks);
-  // Of the half that calls move through, half lets a call's slot lie elsewhere than the last one's.
-  return {.slot_bytes = whole_slot / 4,
+  return {.slots = SlotPlan::of(environment.slot_bytes, ranks),
           .window_bytes = environment.window_bytes,
           .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
           .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
@@ -76,25 +74,7 @@ Limits limits_of(const Environment& environment, int ranks, int cores) {
           .pull_readers = readers_for(environment, ranks, cores),
           .tries_streams = !environment.stream_bytes.has_value(),
           .pulls_few = oversubscribed && !environment.pull.has_value(),
-          .oversubscribed = oversubscribed,
-          .ping_pong_bytes = ping_pong_bytes_for(environment, ranks),
-          .whole_slot_bytes = whole_slot};
-}
-
-// Few ranks take no more memory together than many do, and move further than the second-level cache
-// reaches: there, lines that a peer has read come back from the third, which is faster than taking
-// them from the peer (allgather of 16 KiB by one_shot on 2 cores of an EPYC: 2.5 us with 512 KiB to
-// move through, 1.5 with 2 MiB, and no less with more).
-uint64_t slot_bytes_for(const Environment& environment, int ranks) {
-  constexpr int kManyRanks = 8;
-  constexpr int kFewestRanks = 2;
-  const int few = std::clamp(ranks, kFewestRanks, kManyRanks);
-  return 2 * environment.slot_bytes * static_cast<uint64_t>(kManyRanks / few);
-}
-
-uint64_t ping_pong_bytes_for(const Environment& environment, int ranks) {
-  constexpr uint64_t kTimes = 8;
-  return ranks == 2 ? kTimes * environment.slot_bytes : 0;
+          .oversubscribed = oversubscribed};
 }
 
 int readers_for(const Environment& environment, int ranks, int cores) {
@@ -288,7 +268,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
 // Whatever has chosen the algorithm. Of two, the one that writes the receive buffer itself.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
-  const bool may = adapts_ && limits.tries_streams && limits.slot_bytes > 0 && !limits.views &&
+  const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.views &&
                    problem.received_bytes() >= kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.other_route != nullptr && pulls(*chosen.algorithm, problem);

@@ -21,12 +21,6 @@ namespace tutti {
 
 // What algorithms get with these settings, on so many ranks that share memory and so many cores.
 Limits limits_of(const Environment& environment, int ranks, int cores);
-// Of each of the two slots of a rank of so many. Calls move through half of it, long ones use all
-// (exec/slot_allocator.hpp).
-uint64_t slot_bytes_for(const Environment& environment, int ranks);
-// Of the slots that two ranks swap; 0 for more ranks.
-uint64_t ping_pong_bytes_for(const Environment& environment, int ranks);
-
 // Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
 int readers_for(const Environment& environment, int ranks, int cores);
 // Limits::pulls, where the system permits them.

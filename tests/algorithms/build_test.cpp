@@ -92,7 +92,7 @@ TEST(Algorithms, AllRanksAgreeOnTheHighestTick) {
 
 TEST(Algorithms, AlgorithmsOfMessagesTouchNoSharedMemory) {
   for_every_schedule([](const Algorithm&, const Problem& problem, const Schedule& schedule) {
-    if (problem.limits.slot_bytes > 0) return;
+    if (problem.limits.slots.shared()) return;
     for (const Step& step : schedule.steps) {
       EXPECT_NE(step.kind, StepKind::kPublish);
       EXPECT_NE(step.kind, StepKind::kAwait);

@@ -11,7 +11,7 @@
 namespace tutti {
 
 inline Limits shared_limits() {
-  return {.slot_bytes = 32 << 10,
+  return {.slots = {.call_bytes = 32 << 10},
           .window_bytes = 1 << 20,
           .chunk_bytes = 256 << 10,
           .stream_bytes = 8 << 20,

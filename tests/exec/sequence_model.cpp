@@ -47,15 +47,15 @@ Call call_of(Collective collective, uint64_t count, int root, int rank, int rank
 SequenceModel::SequenceModel(const ModelOptions& options, Plans plans)
     : options_(options),
       plans_(std::move(plans)),
-      window_(options.ranks, {.slot_bytes = options.limits.slot_bytes,
+      window_(options.ranks, {.slots = {.slot_bytes = options.limits.slots.call_bytes},
                               .window_bytes = options.limits.window_bytes}),
       ranks_(static_cast<size_t>(options.ranks)) {
   for (Rank& rank : ranks_) {
     rank.log = std::make_unique<CallLog>(number_of(rank), window_.ranks(), options.oversubscribed);
     rank.slots = std::make_unique<SlotAllocator>(&window_, options.oversubscribed);
     rank.lines.assign(kCallLines, Stamps(kLineBytes));
-    for (Stamps& copy : rank.slots_written) copy.resize(options.limits.slot_bytes);
-    rank.ping_pong.resize(options.limits.slot_bytes);
+    for (Stamps& copy : rank.slots_written) copy.resize(options.limits.slots.call_bytes);
+    rank.ping_pong.resize(options.limits.slots.call_bytes);
     rank.window.resize(options.limits.window_bytes);
   }
 }

@@ -19,7 +19,8 @@ constexpr size_t kCalls = 150;
 ModelOptions options_of(int ranks, bool oversubscribed = false) {
   return {.ranks = ranks,
           .oversubscribed = oversubscribed,
-          .limits = {.slot_bytes = 16 << 10, .window_bytes = 8 << 10, .chunk_bytes = 2 << 10}};
+          .limits = {
+              .slots = {.call_bytes = 16 << 10}, .window_bytes = 8 << 10, .chunk_bytes = 2 << 10}};
 }
 
 // Calls by algorithms of shared memory, of sizes that lie in all classes of the allocator.

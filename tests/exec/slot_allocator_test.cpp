@@ -19,7 +19,7 @@ class Slots : public ::testing::Test {
     return slots.place(++call, extent, slots.size_class_of(extent));
   }
 
-  FakeWindow window{2, {.slot_bytes = kSlotBytes}};
+  FakeWindow window{2, {.slots = {.slot_bytes = kSlotBytes}}};
   uint32_t call = 0;
 };
 

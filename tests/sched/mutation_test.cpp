@@ -155,7 +155,7 @@ std::string text_of(const Algorithm& algorithm, const Problem& problem, const Ch
   const Schedule& schedule = valid[static_cast<size_t>(chosen.rank)];
   return fmt::format("{} {}, {} ranks, {} elements, slot {} B: rank {} step {} ({})",
                      collective_name(algorithm.collective), algorithm.name, problem.ranks,
-                     problem.count, problem.limits.slot_bytes, chosen.rank, chosen.step,
+                     problem.count, problem.limits.slots.call_bytes, chosen.rank, chosen.step,
                      to_string(schedule.steps[chosen.step], schedule));
 }
 

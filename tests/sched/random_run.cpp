@@ -115,7 +115,7 @@ void RandomRun::begin(int r) {
 bool RandomRun::end(int r) {
   Rank& rank = rank_of(r);
   if (!sends_complete(r)) return false;
-  const bool shares = problem_.limits.slot_bytes > 0;
+  const bool shares = problem_.limits.slots.shared();
   for (int peer = 0; peer < problem_.ranks && shares; ++peer) {
     if (!reached(r, peer, 1)) return false;
   }

@@ -377,8 +377,8 @@ TEST(Verify, ProvesPingPongSlots) { expect_proof(ping_pong_slots()); }
 
 TEST(Verify, FindsUseOfMoreThanASlotThatIsNotSwappedHolds) {
   HandMade made = ping_pong_slots();
-  made.problem.limits.slot_bytes = 16;
-  made.problem.limits.ping_pong_bytes = 32;
+  made.problem.limits.slots.call_bytes = 16;
+  made.problem.limits.slots.ping_pong_bytes = 32;
   expect_proof(made);
   for (Schedule& schedule : made.schedules) schedule.ping_pong_slots = false;
   expect_fault(made,

@@ -17,7 +17,7 @@ Problem problem_of(Collective collective, uint64_t bytes, int ranks = 4) {
   problem.ranks = ranks;
   problem.count = problem.stride = bytes / 4;
   problem.element_bytes = 4;
-  problem.limits = {.slot_bytes = 32 << 10,
+  problem.limits = {.slots = {.call_bytes = 32 << 10},
                     .window_bytes = 1 << 20,
                     .chunk_bytes = 256 << 10,
                     .stream_bytes = 8 << 20};
@@ -79,7 +79,7 @@ TEST(OtherRoute, IsThereWhereItMayPayOnly) {
       << "no size that all know";
   Problem problem = pulling(problem_of(Collective::kBroadcast, 1 << 20));
   EXPECT_NE(other_route(selector, problem), "none");
-  problem.limits.slot_bytes = 1 << 20;
+  problem.limits.slots.call_bytes = 1 << 20;
   EXPECT_NE(other_route(selector, problem), "none");
   problem.count = problem.stride = (255 << 10) / problem.element_bytes;
   EXPECT_EQ(other_route(selector, problem), "none") << "calls run ahead of one another";
@@ -384,19 +384,6 @@ TEST(Selector, TakesLeadersForDomainsThatAreFarFromOneAnother) {
     const Selector oversubscribed = *Selector::create(Environment(), machine_for(32, 2));
     EXPECT_NE(chosen(oversubscribed, problem), "leaders") << collective_name(collective);
   }
-}
-
-TEST(Selector, FewRanksTakeNoMoreSlotsTogetherThanEightDo) {
-  const Environment environment;
-  const uint64_t least = environment.slot_bytes;
-  for (int ranks = 1; ranks <= 64; ++ranks) {
-    const uint64_t room = slot_bytes_for(environment, ranks);
-    EXPECT_GE(room, 2 * least) << ranks;
-    EXPECT_LE(room * static_cast<uint64_t>(std::min(ranks, 8)), 16 * least) << ranks;
-    EXPECT_EQ(limits_of(environment, ranks, 1).whole_slot_bytes, room) << ranks;
-    EXPECT_EQ(limits_of(environment, ranks, 1).slot_bytes, room / 4) << ranks;
-  }
-  EXPECT_EQ(slot_bytes_for(environment, 2), 8 * least);
 }
 
 TEST(Selector, LimitsReadersOnlyWhereEachRankHasACore) {

@@ -47,7 +47,8 @@ Problem allreduce_of(uint64_t bytes) {
   problem.ranks = 2;
   problem.count = problem.stride = bytes / 4;
   problem.element_bytes = 4;
-  problem.limits = {.slot_bytes = 32 << 10, .window_bytes = 1 << 20, .chunk_bytes = 256 << 10};
+  problem.limits = {
+      .slots = {.call_bytes = 32 << 10}, .window_bytes = 1 << 20, .chunk_bytes = 256 << 10};
   return problem;
 }
 

@@ -29,7 +29,7 @@ inline tutti::TransportConfig config_of(int lanes) {
   config.channels = lanes + 1;
   config.deadline_ms = tutti::now_ms() + kLongMs;
   config.label = "test";
-  config.shared.sizes = {4096, 65536};
+  config.shared.sizes = {.slots = {.slot_bytes = 4096}, .window_bytes = 65536};
   return config;
 }
 

@@ -129,7 +129,7 @@ Status check(const std::vector<Card>& cards) {
                             text_of(other.host));
     }
     if (other.lanes == first.lanes && other.channels == first.channels &&
-        other.sizes.slot_bytes == first.sizes.slot_bytes &&
+        other.sizes.slots.slot_bytes == first.sizes.slots.slot_bytes &&
         other.sizes.window_bytes == first.sizes.window_bytes) {
       continue;
     }
@@ -137,8 +137,8 @@ Status check(const std::vector<Card>& cards) {
         Code::kInvalidArgument,
         "rank {} has {} lanes, {} channels, slots of {} and windows of {} bytes; rank 0 has {}, "
         "{}, {} and {}: CCL_WORKER_COUNT and TUTTI_SHM_... must be the same on all ranks",
-        r, other.lanes, other.channels, other.sizes.slot_bytes, other.sizes.window_bytes,
-        first.lanes, first.channels, first.sizes.slot_bytes, first.sizes.window_bytes);
+        r, other.lanes, other.channels, other.sizes.slots.slot_bytes, other.sizes.window_bytes,
+        first.lanes, first.channels, first.sizes.slots.slot_bytes, first.sizes.window_bytes);
   }
   return {};
 }

@@ -65,7 +65,7 @@ Status check_sizes(const std::vector<Card>& cards) {
   for (size_t r = 1; r < cards.size(); ++r) {
     const Card& other = cards[r];
     if (other.total_bytes == first.total_bytes && other.lanes == first.lanes &&
-        other.sizes.slot_bytes == first.sizes.slot_bytes &&
+        other.sizes.slots.slot_bytes == first.sizes.slots.slot_bytes &&
         other.sizes.window_bytes == first.sizes.window_bytes) {
       continue;
     }
@@ -73,8 +73,8 @@ Status check_sizes(const std::vector<Card>& cards) {
         Code::kInvalidArgument,
         "rank {} has {} lanes, slots of {} and windows of {} bytes; rank 0 has {}, {} and {}: "
         "CCL_WORKER_COUNT and TUTTI_SHM_... must be the same on all ranks",
-        r, other.lanes, other.sizes.slot_bytes, other.sizes.window_bytes, first.lanes,
-        first.sizes.slot_bytes, first.sizes.window_bytes);
+        r, other.lanes, other.sizes.slots.slot_bytes, other.sizes.window_bytes, first.lanes,
+        first.sizes.slots.slot_bytes, first.sizes.window_bytes);
   }
   return {};
 }

@@ -37,8 +37,9 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
   lines_ = round_up(open_rings_ + channels_ * ranks_ * open_rings_bytes_, kPageBytes);
 
-  slot_bytes_ = round_up(sizes.slot_bytes, kPageBytes);
-  ping_pong_slot_bytes_ = round_up(std::max(sizes.slot_bytes, sizes.ping_pong_bytes), kPageBytes);
+  slot_bytes_ = round_up(sizes.slots.slot_bytes, kPageBytes);
+  ping_pong_slot_bytes_ =
+      round_up(std::max(sizes.slots.slot_bytes, sizes.slots.ping_pong_bytes), kPageBytes);
   staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
   const uint64_t windows = ranks_ * lanes_;
   slots_ = lines_ + windows * kLinesBytes;
