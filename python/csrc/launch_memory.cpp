@@ -1,7 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where an operation's tensors lie, and what is copied for it.
+// Where an operation's tensors lie, and what is copied for it. Tensors on devices are copied, too:
+// the library is given host memory. Such copies are complete when they return.
 #include <ATen/EmptyTensor.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,15 +19,26 @@ bool has_dense_values(const at::Tensor& tensor) {
   return tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
 }
 
+void refuse(const char* title, const at::Tensor& tensor) {
+  C10_THROW_ERROR(NotImplementedError, std::string(title) + ": expected a strided tensor, got " +
+                                           tensor.toString() + " on " + tensor.device().str());
+}
+
+// What is in the device's queue may still write to a tensor that an operation is to write to.
+void await_device(const at::Tensor& tensor) {
+  if (tensor.device().is_cpu()) return;
+  const c10::impl::VirtualGuardImpl device(tensor.device().type());
+  device.synchronizeStream(device.getStream(tensor.device()));
+}
+
 }  // namespace
 
 bool Launch::dense(const at::Tensor& tensor) const {
-  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided) {
-    C10_THROW_ERROR(NotImplementedError, std::string(kind_.title) +
-                                             ": expected a strided tensor on the CPU, got " +
-                                             tensor.toString() + " on " + tensor.device().str());
-  }
-  return has_dense_values(tensor);
+  if (tensor.layout() != at::kStrided || tensor.is_meta()) refuse(kind_.title, tensor);
+  if (tensor.device().is_cpu()) return has_dense_values(tensor);
+  TORCH_WARN_ONCE("ccl: tensors on ", tensor.device().type(),
+                  " go through host memory, with a copy before and after each call");
+  return false;
 }
 
 // In PyTorch any byte but 0 is true, and views of other types give such bytes; a reduction needs 1.
@@ -52,7 +65,7 @@ at::Tensor Launch::hold(at::Tensor tensor) {
 
 at::Tensor Launch::dense_copy(const at::Tensor& tensor) const {
   const at::NoGradGuard no_grad;
-  const at::Tensor values = tensor.detach().resolve_conj().resolve_neg().contiguous();
+  const at::Tensor values = tensor.detach().to(at::kCPU).resolve_conj().resolve_neg().contiguous();
   return reduces_bools_ ? values.view(at::kByte).ne(0) : values;
 }
 
@@ -66,6 +79,7 @@ const void* Launch::input(const at::Tensor& tensor) {
 
 void* Launch::output(const at::Tensor& tensor) {
   if (!dense(tensor)) {
+    await_device(tensor);
     const at::Tensor temporary = scratch(tensor.numel(), tensor.scalar_type());
     copies_.push_back({tensor, temporary, 0});
     return temporary.data_ptr();
@@ -121,6 +135,7 @@ void* Launch::output(const std::vector<at::Tensor>& blocks) {
   const at::Tensor all = scratch(blocks);
   int64_t begin = 0;
   for (const at::Tensor& block : blocks) {
+    await_device(block);
     copies_.push_back({block, all, begin});
     begin += block.numel();
   }
@@ -141,7 +156,7 @@ void Launch::copy_back(const Copies& copies) {
   for (const Copy& copy : copies) {
     const at::Tensor& to = copy.to;
     if (to.numel() == 0) continue;
-    if (has_dense_values(to)) {
+    if (to.device().is_cpu() && has_dense_values(to)) {
       const auto* from = static_cast<const std::byte*>(copy.from.const_data_ptr());
       std::memcpy(to.data_ptr(), from + copy.begin * to.itemsize(), to.nbytes());
     } else {

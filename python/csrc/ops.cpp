@@ -138,6 +138,19 @@ Tensor meta_all_to_all(const Tensor& input, SymSplits output_splits, SymSplits, 
   return output_of_all_to_all(input, output_splits);
 }
 
+// ---- for every device whose tensors have data ---------------------------------------------------
+
+void implement(torch::Library& library) {
+  library.impl("all_reduce_", all_reduce_);
+  library.impl("all_reduce", all_reduce);
+  library.impl("all_gather_into", all_gather_into);
+  library.impl("all_gather", all_gather);
+  library.impl("reduce_scatter_into", reduce_scatter_into);
+  library.impl("reduce_scatter", reduce_scatter);
+  library.impl("all_to_all_into", all_to_all_into);
+  library.impl("all_to_all", all_to_all);
+}
+
 }  // namespace
 }  // namespace tutti_torch::ops
 
@@ -161,16 +174,9 @@ TORCH_LIBRARY(tutti, library) {
   }
 }
 
-TORCH_LIBRARY_IMPL(tutti, CPU, library) {
-  library.impl("all_reduce_", tutti_torch::ops::all_reduce_);
-  library.impl("all_reduce", tutti_torch::ops::all_reduce);
-  library.impl("all_gather_into", tutti_torch::ops::all_gather_into);
-  library.impl("all_gather", tutti_torch::ops::all_gather);
-  library.impl("reduce_scatter_into", tutti_torch::ops::reduce_scatter_into);
-  library.impl("reduce_scatter", tutti_torch::ops::reduce_scatter);
-  library.impl("all_to_all_into", tutti_torch::ops::all_to_all_into);
-  library.impl("all_to_all", tutti_torch::ops::all_to_all);
-}
+TORCH_LIBRARY_IMPL(tutti, CPU, library) { tutti_torch::ops::implement(library); }
+TORCH_LIBRARY_IMPL(tutti, XPU, library) { tutti_torch::ops::implement(library); }
+TORCH_LIBRARY_IMPL(tutti, PrivateUse1, library) { tutti_torch::ops::implement(library); }
 
 TORCH_LIBRARY_IMPL(tutti, Meta, library) {
   library.impl("all_reduce_", tutti_torch::ops::meta_all_reduce_);

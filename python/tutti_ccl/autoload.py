@@ -19,7 +19,7 @@ def register():
     from . import frameworks, meeting, xpu
 
     if dist.is_available() and "CCL" not in dist.Backend._plugins:
-        dist.Backend.register_backend("ccl", _create, extended_api=True, devices=["cpu"])
+        dist.Backend.register_backend("ccl", _create, extended_api=True, devices=xpu.devices())
         meeting.register()
         frameworks.register()
         xpu.register()

@@ -40,11 +40,11 @@ def set_timeout_of_ours(original):
 
     def set_pg_timeout(timeout, group=None):
         group = group or c10d._get_default_group()
-        cpu = torch.device("cpu")
-        if not c10d._rank_not_in_group(group) and group._device_types == [cpu]:
-            backend = group._get_backend(cpu)
-            if backend.name() == "ccl":
-                backend.set_timeout(timeout)
+        if not c10d._rank_not_in_group(group):
+            backends = [group._get_backend(device) for device in group._device_types]
+            if backends and all(backend.name() == "ccl" for backend in backends):
+                for backend in backends:
+                    backend.set_timeout(timeout)
                 return
         original(timeout, group)
 

@@ -1,11 +1,20 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""Programs written for torch-ccl ask for ``xpu:ccl``. Without this PyTorch would make such a group,
-and fail at the first call with a text that says nothing of the cause.
+"""ccl on XPUs: where PyTorch has them, the backend takes their tensors, through host memory.
 
-Imported by `import torch`: cheap.
+Where it has not, programs that ask for ``xpu:ccl`` are told so. Without this PyTorch would make
+such a group, and fail at the first call with a text that says nothing of the cause.
+
+Imported by `import torch`: cheap, and no driver is started.
 """
 
 import functools
+
+
+def devices():
+    """What the backend is registered for."""
+    import torch
+
+    return ["cpu", "xpu"] if torch.xpu._is_compiled() else ["cpu"]
 
 
 def register():
@@ -19,15 +28,10 @@ def register():
     @functools.wraps(original)
     def __init__(self, backend):
         original(self, backend)
-        if self.device_backend_map.get("xpu") == "ccl":
-            raise ValueError(_refusal(backend, torch.xpu._is_compiled()))
+        if self.device_backend_map.get("xpu") == "ccl" and not torch.xpu._is_compiled():
+            raise ValueError(
+                f"{backend}: this PyTorch has no XPU. For tensors on the CPU give 'ccl'; for XPUs "
+                "install PyTorch's build for them (pytorch.org says how)"
+            )
 
     c10d.BackendConfig.__init__ = __init__
-
-
-def _refusal(backend, has_xpu):
-    if has_xpu:
-        return (f"{backend}: ccl does not move tensors of XPUs yet; give "
-                "'cpu:ccl,xpu:xccl', and they stay on the devices")
-    return (f"{backend}: this PyTorch has no XPU. For tensors on the CPU give 'ccl'; for XPUs install "
-            "PyTorch's build for them (pytorch.org says how) and give 'cpu:ccl,xpu:xccl'")
