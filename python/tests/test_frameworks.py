@@ -12,11 +12,14 @@ DEEPSPEED = {
     "ops/__init__.py": "",
     "ops/op_builder/__init__.py": "",
     "ops/op_builder/builder.py": """
+        import os
         class OpBuilder:
             _loaded_ops = {}
             def load(self):
                 if self.name in OpBuilder._loaded_ops:
                     return OpBuilder._loaded_ops[self.name]
+                if "CCL_ROOT" in os.environ:
+                    return "built"
                 raise ValueError("Didn't find CCL_ROOT")
         class CCLCommBuilder(OpBuilder):
             name = "deepspeed_ccl_comm"
@@ -67,6 +70,15 @@ def test_deepspeed_builds_nothing_whatever_is_imported_first(tmp_path):
                           ("deepspeed.ops.op_builder.builder", "oneccl_bindings_for_pytorch")):
         status, text = run(tmp_path, LOAD.format(first=first, second=second))
         assert status == 0 and "helper None" in text, text
+
+
+def test_deepspeed_builds_its_helper_where_ccl_root_has_a_oneccl(tmp_path):
+    write(tmp_path / "deepspeed", DEEPSPEED)
+    write(tmp_path / "oneccl", {"lib/libccl.so": ""})
+    for root, helper in ((tmp_path / "oneccl", "built"), (tmp_path, "None")):
+        status, text = run(tmp_path, LOAD.format(first="torch", second="torch"),
+                           CCL_ROOT=str(root))
+        assert status == 0 and f"helper {helper}" in text, text
 
 
 def test_deepspeeds_other_helpers_are_its_own_affair(tmp_path):

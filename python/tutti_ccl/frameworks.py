@@ -16,8 +16,10 @@ SWITCH = "TUTTI_TORCH_SHIMS"
 
 def _deepspeed(builder):
     # Where it finds oneccl_bindings_for_pytorch, DeepSpeed builds a helper against oneCCL, for
-    # every backend, and fails where there is no CCL_ROOT. It goes on through torch.distributed, and
+    # every backend, and fails where CCL_ROOT has none. It goes on through torch.distributed, and
     # with the backend that was asked for, where there is no helper: as if that had been loaded.
+    if os.path.exists(os.path.join(os.environ.get("CCL_ROOT", ""), "lib", "libccl.so")):
+        return
     builder.OpBuilder._loaded_ops.setdefault("deepspeed_ccl_comm", None)
 
 
