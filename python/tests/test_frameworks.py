@@ -81,6 +81,29 @@ def test_deepspeed_builds_its_helper_where_ccl_root_has_a_oneccl(tmp_path):
         assert status == 0 and f"helper {helper}" in text, text
 
 
+# Its helper's backend, which never comes to an end with the group of all ranks.
+ENDLESS = """
+    class CCLBackend:
+        def get_all_ranks_from_group(self, group):
+            if group is None:
+                return [0]
+            assert group != "world", "without end"
+            return [1]
+"""
+
+
+def test_deepspeeds_helper_is_given_the_group_of_all_ranks_as_none(tmp_path):
+    write(tmp_path / "deepspeed", DEEPSPEED | {"comm/__init__.py": "", "comm/ccl.py": ENDLESS})
+    status, text = run(tmp_path, """
+        import torch
+        from deepspeed.comm.ccl import CCLBackend
+        torch.distributed.group.__class__.WORLD = "world"
+        ranks = CCLBackend().get_all_ranks_from_group
+        assert ranks("world") == ranks(None) == [0] and ranks("other") == [1]
+    """)
+    assert status == 0, text
+
+
 def test_deepspeeds_other_helpers_are_its_own_affair(tmp_path):
     write(tmp_path / "deepspeed", DEEPSPEED)
     status, text = run(tmp_path, LOAD.format(first="torch", second="torch").replace(

@@ -1,7 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Frameworks that decide by a backend's name, or by the modules that they find.
 
-Each needs one change to take ``ccl`` as it is, made when the framework's module is imported and
+Each needs a change to take ``ccl`` as it is, made when the framework's module is imported and
 never before; docs/frameworks.md says what and why. TUTTI_TORCH_SHIMS=0 leaves them as they are.
 
 Imported by `import torch`: cheap, and nothing here needs torch or a framework.
@@ -23,6 +23,19 @@ def _deepspeed(builder):
     builder.OpBuilder._loaded_ops.setdefault("deepspeed_ccl_comm", None)
 
 
+def _deepspeed_helper(ccl):
+    # Its helper's backend asks for the global ranks of a group until there is an error, which never
+    # comes for the group of all ranks; None means that group, too.
+    original = ccl.CCLBackend.get_all_ranks_from_group
+
+    def get_all_ranks_from_group(self, group):
+        import torch.distributed as dist
+
+        return original(self, None if group is dist.group.WORLD else group)
+
+    ccl.CCLBackend.get_all_ranks_from_group = get_all_ranks_from_group
+
+
 def _accelerate(state):
     # accelerate takes gloo for processes without accelerators, and refuses other names. Until 1.12
     # it took ccl by this name, and if none was given where CCL_WORKER_COUNT was set.
@@ -38,7 +51,11 @@ def _accelerate(state):
     state.PartialState._prepare_backend = _prepare_backend
 
 
-SHIMS = {"deepspeed.ops.op_builder.builder": _deepspeed, "accelerate.state": _accelerate}
+SHIMS = {
+    "deepspeed.ops.op_builder.builder": _deepspeed,
+    "deepspeed.comm.ccl": _deepspeed_helper,
+    "accelerate.state": _accelerate,
+}
 
 
 class _Finder:
