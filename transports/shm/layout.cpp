@@ -99,7 +99,7 @@ Span Layout::slots(int lane) const {
 
 Span Layout::slot(int rank, int lane, int which) const {
   const uint64_t before = 2 * unsigned_of(rank) + unsigned_of(which);
-  return {slots(lane).offset + before * slot_bytes_, sizes_.slot_bytes};
+  return {slots(lane).offset + before * slot_bytes_, sizes_.slots.slot_bytes};
 }
 
 Span Layout::ping_pong_slots(int lane) const {
