@@ -46,6 +46,7 @@ class MemoryRegroup final : public Regroup {
   [[nodiscard]] bool may_decide(uint32_t round) const;
   [[nodiscard]] Parts parts(uint32_t round) const;
   void decide(uint32_t round) const;
+  [[nodiscard]] Status late(const std::vector<size_t>& missing) const;
 
   const int rank_;
   const RegroupBoard board_;
@@ -86,6 +87,18 @@ void MemoryRegroup::decide(uint32_t round) const {
   board_.decision->round.store(round, std::memory_order_release);
 }
 
+Status MemoryRegroup::late(const std::vector<size_t>& missing) const {
+  if (missing.empty()) {
+    const uint64_t seen = board_.decision->coordinator.load(std::memory_order_acquire);
+    return Status::format(Code::kTimeout,
+                          "all ranks came, but none has decided who is left: it was up to rank {} "
+                          "of {}, or the shared state is corrupt",
+                          static_cast<int64_t>(seen & UINT32_MAX) - 1, board_.signs.size());
+  }
+  return Status::format(Code::kTimeout, "{} of {} ranks neither went on nor ended, rank {} first",
+                        missing.size(), board_.signs.size(), missing.front());
+}
+
 Regroup::Parts MemoryRegroup::parts(uint32_t round) const {
   Parts parts;
   for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
@@ -117,9 +130,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
     if (now_ms() >= deadline_ms || must_end_wait()) {
       own.round.store(kWithdrew, std::memory_order_release);
       if (is_decided(round)) break;
-      return Status::format(
-          Code::kTimeout, "{} of {} ranks neither went on nor ended, rank {} first", missing.size(),
-          board_.signs.size(), missing.empty() ? -1 : static_cast<int>(missing.front()));
+      return late(missing);
     }
     std::this_thread::sleep_for(kLookEvery);
   }

@@ -20,14 +20,51 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+// How many bytes of the text its first character takes; 0 if it is a control character, or none in
+// UTF-8.
+inline size_t character_of(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return lead >= ' ' && lead != 0x7f ? 1 : 0;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Neither longer than need be, nor half of a pair, nor beyond the last one.
+  const bool wrong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
+                     (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
+  return wrong ? 0 : length;
+}
+
+inline bool is_text(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = character_of(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+// The text, if it is one in UTF-8 without control characters; else with a '?' for each byte that is
+// not of ASCII's letters, digits and signs.
+inline std::string readable(std::string text) {
+  if (is_text(text)) return text;
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return c < ' ' || c > '~'; }, '?');
+  return text;
+}
+
 // As much of the text as there is room for, with a NUL after it.
 inline void put_text(std::span<char> field, std::string_view text) {
   const size_t length = std::min(text.size(), field.size() - 1);
   std::copy_n(text.begin(), length, field.begin());
   field[length] = '\0';
 }
+// What another process wrote there, which may be anything: see readable().
 inline std::string text_of(std::span<const char> field) {
-  return {field.data(), strnlen(field.data(), field.size())};
+  return readable({field.data(), strnlen(field.data(), field.size())});
 }
 
 }  // namespace tutti

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/caught.hpp"
+#include "core/fields.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -21,9 +22,7 @@ Status cause_in(const SharedState& shared) {
                           "cause {}, which is no error code",
                           shared.cause_code);
   }
-  const std::string_view text(shared.cause_text,
-                              strnlen(shared.cause_text, sizeof shared.cause_text));
-  return {code, std::string(text)};
+  return {code, text_of(shared.cause_text)};
 }
 
 }  // namespace

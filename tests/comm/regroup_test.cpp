@@ -27,6 +27,7 @@ class Board {
     });
   }
   void die(int rank) { gone_[static_cast<size_t>(rank)] = true; }
+  void come_to(uint32_t round, int rank) { signs_[static_cast<size_t>(rank)].round = round; }
   // As a rank does that is about to decide.
   void begin_to_decide(uint32_t round, int rank) {
     decision_.coordinator = uint64_t{round} << 32 | static_cast<uint64_t>(rank + 1);
@@ -137,6 +138,18 @@ TEST(Regroup, TheDeadlineNamesWhoIsMissing) {
   const auto parts = board.regroup(0)->round({}, now_ms() + 20);
   EXPECT_EQ(parts.status().code(), Code::kTimeout);
   EXPECT_EQ(parts.status().message(), "2 of 4 ranks neither went on nor ended, rank 1 first");
+}
+
+TEST(Regroup, TheDeadlineNamesWhoShouldHaveDecided) {
+  Board board(2);
+  board.begin_to_decide(1, 1);
+  in_threads({0, 1}, [&](int rank) {
+    if (rank == 1) return board.come_to(1, 1);
+    const auto parts = board.regroup(0)->round({}, now_ms() + 200);
+    EXPECT_EQ(parts.status().code(), Code::kTimeout);
+    EXPECT_NE(parts.status().message().find("it was up to rank 1 of 2"), std::string::npos)
+        << parts.status().message();
+  });
 }
 
 TEST(Regroup, TooManyBytesAreAnError) {
