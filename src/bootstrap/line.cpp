@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "core/caught.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::bootstrap {
@@ -38,6 +39,7 @@ class Line final : public Control {
  private:
   [[nodiscard]] std::string keeper_name() const;
   void flush();
+  void say_farewell();
   void understand(std::vector<ControlNews>& news);
   void broken(int error, std::vector<ControlNews>& news);
 
@@ -179,6 +181,10 @@ void Line::leave() {
 // The service hangs up once it has told the others. In its own process that must come before the
 // process may end.
 Line::~Line() {
+  try_to([this] { say_farewell(); });
+}
+
+void Line::say_farewell() {
   leave();
   if (keeper_.pid != getpid() || !socket_.open()) return;
   const auto identity = peer_identity(socket_.get());

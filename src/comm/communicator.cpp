@@ -18,6 +18,7 @@
 #include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
+#include "core/caught.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "transports/names.hpp"
@@ -403,14 +404,17 @@ Status Communicator::close() {
   trace();
   // First the monitor, which may have found a failure this moment: it tells the others before it is
   // done, and once this rank has left nobody listens to it.
-  if (watch_ != 0) runtime_->monitor().remove(watch_);
+  if (watch_ != 0) runtime_->monitor().remove(std::exchange(watch_, 0));
   if (regroup_ != nullptr) regroup_->give_up();
   // That a peer ended when nobody needed it any more is no news.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};
   return cause;
 }
 
-Communicator::~Communicator() { (void)close(); }
+Communicator::~Communicator() {
+  try_to([this] { (void)close(); });
+  if (watch_ != 0) runtime_->monitor().remove(watch_);
+}
 
 // ---- making one of another ---------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/caught.hpp"
 #include "transports/match/engine_steps.hpp"
 
 template class tutti::match::Engine<tutti::frames::FrameEndpoint, tutti::frames::Types>;
@@ -40,7 +41,7 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       requests_(std::move(port)) {}
 
 FrameEndpoint::~FrameEndpoint() {
-  say_goodbye();
+  try_to([this] { say_goodbye(); });
   requests_.port().close();  // which still takes in what comes, as long as there are buffers for it
 }
 
