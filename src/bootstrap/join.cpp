@@ -12,6 +12,7 @@
 #include "bootstrap/line.hpp"
 #include "bootstrap/place.hpp"
 #include "bootstrap/session.hpp"
+#include "core/caught.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
@@ -28,24 +29,23 @@ constexpr int64_t kProofMs = 10000;
 
 class Member final : public Exchange {
  public:
-  Member(const UniqueId& id, Fd socket, int rank, int ranks, int64_t deadline_ms)
+  Member(const UniqueId& id, Fd socket, const Joiner& joiner, int64_t deadline_ms)
       : id_(id),
         socket_(std::move(socket)),
         session_(Session::Side::kMember, id.name, id.secret),
-        rank_(rank),
-        ranks_(ranks),
+        joiner_(joiner),
         deadline_ms_(deadline_ms),
         proof_by_ms_(std::min(deadline_with_grace(), now_ms() + kProofMs)) {}
   ~Member() override {
     // The service tells a rank that leaves from one that died by this; no answer, no wait.
     if (!socket_.open() || !session_.established()) return;
-    session_.put(FrameKind::kLeave, {});
+    try_to([this] { session_.put(FrameKind::kLeave, {}); });
     (void)::send(socket_.get(), session_.out().data(), session_.out().size(), MSG_NOSIGNAL);
   }
   Member(const Member&) = delete;
 
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int ranks() const override { return ranks_; }
+  [[nodiscard]] int rank() const override { return seat_.rank; }
+  [[nodiscard]] int ranks() const override { return seat_.ranks; }
 
   Status arrive();
   // The service ended just when this rank knocked, has not got to it, or serves another meeting.
@@ -67,8 +67,8 @@ class Member final : public Exchange {
   const UniqueId id_;
   Fd socket_;
   Session session_;
-  const int rank_;
-  const int ranks_;
+  const Joiner joiner_;
+  Seat seat_{};  // once all have met
   const int64_t deadline_ms_;
   const int64_t proof_by_ms_;
   bool unheard_ = true;  // until admitted
@@ -76,7 +76,12 @@ class Member final : public Exchange {
 
 Status Member::arrive() {
   TUTTI_RETURN_IF_ERROR(prove());
-  Hello hello{rank_, ranks_, getpid(), -1, host_field(host_name())};
+  Hello hello{.rank = joiner_.rank,
+              .ranks = joiner_.ranks,
+              .newcomers = joiner_.newcomers,
+              .pid = getpid(),
+              .timeout_ms = -1,
+              .host = host_field(host_name())};
   if (deadline_ms_ != kNever) {
     hello.timeout_ms =
         static_cast<int32_t>(std::clamp<int64_t>(deadline_ms_ - now_ms(), 0, INT32_MAX));
@@ -86,7 +91,9 @@ Status Member::arrive() {
   Frame frame{};
   TUTTI_RETURN_IF_ERROR(receive(FrameKind::kAdmitted, frame));
   unheard_ = false;
-  return receive(FrameKind::kWelcome, frame);
+  TUTTI_RETURN_IF_ERROR(receive(FrameKind::kWelcome, frame));
+  if (frame.body.size() == sizeof seat_ && take(frame.body, seat_)) return {};
+  return {Code::kInternal, "the service does not say which rank this one is"};
 }
 
 Status Member::prove() {
@@ -111,7 +118,7 @@ Result<std::vector<std::vector<std::byte>>> Member::allgather(std::span<const st
   session_.put(FrameKind::kGather, {mine});
   TUTTI_RETURN_IF_ERROR(send());
   std::vector<std::vector<std::byte>> all;
-  for (int r = 0; r < ranks_; ++r) {
+  for (int r = 0; r < seat_.ranks; ++r) {
     Frame frame{};
     TUTTI_RETURN_IF_ERROR(receive(FrameKind::kPart, frame));
     int32_t from = -1;
@@ -278,14 +285,13 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
 }  // namespace
 }  // namespace bootstrap
 
-Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, int64_t deadline_ms,
-                                       Via via) {
+Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
+                                       int64_t deadline_ms, Via via) {
   for (;;) {
     auto socket = bootstrap::connect_service(id, deadline_ms, via);
     if (!socket.ok()) return socket.status();
     const bool by_network = remote_address(socket->get()).known();
-    auto member =
-        std::make_unique<bootstrap::Member>(id, *std::move(socket), rank, ranks, deadline_ms);
+    auto member = std::make_unique<bootstrap::Member>(id, *std::move(socket), joiner, deadline_ms);
     const Status arrived = member->arrive();
     if (arrived.ok()) return std::unique_ptr<Exchange>(std::move(member));
     // A derived id may come again: one program after another under one launcher. Ranks of the

@@ -14,11 +14,23 @@ namespace tutti {
 // How to get to the service. A rank of its host and user takes the abstract socket, any other TCP.
 enum class Via : uint8_t { kAny, kNetwork };
 
+// Who comes. The last `newcomers` ranks of a communicator that grows are new to it; one of those
+// knows its number among them alone, and learns at the meeting which rank it is, of how many.
+struct Joiner {
+  int rank = 0;
+  int ranks = 0;  // 0: not known, this is a newcomer
+  int newcomers = 0;
+};
+
 // Meets the other ranks at the service of `id`, which need not be up yet. Returns when all have
 // arrived, or with an error that names what is wrong: ranks missing at the deadline, present twice,
 // out of range, or of another opinion on how many there are. The exchange obeys the same deadline.
-Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks, int64_t deadline_ms,
-                                       Via via = Via::kAny);
+Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
+                                       int64_t deadline_ms, Via via = Via::kAny);
+inline Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks,
+                                              int64_t deadline_ms, Via via = Via::kAny) {
+  return join(id, {.rank = rank, .ranks = ranks}, deadline_ms, via);
+}
 
 // For a communicator of one rank, which has nobody to meet.
 std::unique_ptr<Exchange> exchange_alone();

@@ -14,10 +14,29 @@ namespace {
 constexpr int64_t kHandshakeMs = 5000;  // for a client to say hello, or to take its last frame
 constexpr int kMaxRanks = 1 << 16;
 
-std::string who(const Client& client, int rank) {
-  return fmt::format("rank {} (pid {} on host {})", rank, client.pid, client.host);
+bool is_newcomer(const Hello& hello) { return hello.ranks == 0 && hello.newcomers > 0; }
+
+std::string name_of(const Hello& hello) {
+  return fmt::format("{} {}", is_newcomer(hello) ? "newcomer" : "rank", hello.rank);
 }
-std::string who(const Client& client) { return who(client, client.rank); }
+
+std::string with_process(const std::string& name, const Client& client) {
+  return fmt::format("{} (pid {} on host {})", name, client.pid, client.host);
+}
+
+// "ranks 2, 3 of 4": those that are not there.
+std::string list_absent(std::string_view what, const std::vector<bool>& here) {
+  constexpr int kNamed = 16;
+  std::string list;
+  int count = 0;
+  for (size_t i = 0; i < here.size(); ++i) {
+    if (here[i]) continue;
+    if (++count <= kNamed) list += fmt::format("{}{}", count > 1 ? ", " : "", i);
+  }
+  if (count == 0) return {};
+  if (count > kNamed) list += fmt::format(" and {} more", count - kNamed);
+  return fmt::format("{}{} {} of {}", what, count == 1 ? "" : "s", list, here.size());
+}
 
 }  // namespace
 
@@ -37,7 +56,8 @@ bool Meeting::finished() const {
     case Phase::kComplete:
     case Phase::kTogether:
       return std::none_of(clients_.begin(), clients_.end(), [](auto& c) { return c.rank >= 0; });
-    case Phase::kFailed: return clients_.empty() && (arrived_ >= ranks_ || now_ms() >= linger_ms_);
+    case Phase::kFailed:
+      return clients_.empty() && ((ranks_ > 0 && arrived_ >= ranks_) || now_ms() >= linger_ms_);
   }
   return true;
 }
@@ -144,7 +164,7 @@ void Meeting::greet(Client& client, std::span<const std::byte> body) {
     return refuse(client, Code::kInvalidUsage,
                   fmt::format("{} comes after all {} ranks have met: an id is good for one "
                               "communicator, once per rank",
-                              who(client, hello.rank), ranks_));
+                              with_process(name_of(hello), client), ranks_));
   }
   admit(client, hello);
 }
@@ -153,42 +173,71 @@ void Meeting::greet(Client& client, std::span<const std::byte> body) {
 
 // Decides whether the ranks so far make sense together.
 void Meeting::admit(Client& client, const Hello& hello) {
-  if (ranks_ == 0) {
-    ranks_ = hello.ranks;
-    first_rank_ = hello.rank;
+  if (arrived_++ == 0) {
+    newcomers_ = hello.newcomers;
+    first_ = name_of(hello);
     first_arrival_ms_ = now_ms();
   }
-  const Client* twin = member(hello.rank);
-  client.rank = std::max(hello.rank, 0);  // a member as far as being told goes
+  const std::string wrong = objection(hello);
+  if (wrong.empty() && ranks_ == 0 && !is_newcomer(hello)) learn_ranks(hello);
+  const int before = is_newcomer(hello) && ranks_ > 0 ? ranks_ - newcomers_ : 0;
+  const Client* twin = wrong.empty() ? member(before + hello.rank) : nullptr;
+  client.rank = wrong.empty() ? before + hello.rank : 0;  // a member as far as being told goes
+  client.newcomer = is_newcomer(hello);
   client.give_up_ms = kNever;
   client.session.put(FrameKind::kAdmitted, {});
-  ++arrived_;
   if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now_ms() + hello.timeout_ms);
-  if (hello.ranks < 1 || hello.ranks > kMaxRanks) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("{} said there are {} ranks, expected 1 to {}", who(client, hello.rank),
-                            hello.ranks, kMaxRanks));
-  }
-  if (hello.ranks != ranks_) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("{} said there are {} ranks, rank {} said {}", who(client, hello.rank),
-                            hello.ranks, first_rank_, ranks_));
-  }
-  if (hello.rank < 0 || hello.rank >= ranks_) {
-    return fail(Code::kInvalidArgument,
-                fmt::format("{} is out of range: there are {} ranks, 0 to {}",
-                            who(client, hello.rank), ranks_, ranks_ - 1));
+  if (!wrong.empty()) {
+    return fail(Code::kInvalidArgument, with_process(name_of(hello), client) + " " + wrong);
   }
   if (twin != nullptr) {
     return fail(Code::kInvalidArgument,
-                fmt::format("rank {} arrived twice: pid {} on host {}, and pid {} on host {}",
-                            hello.rank, twin->pid, twin->host, client.pid, client.host));
+                fmt::format("{} arrived twice: pid {} on host {}, and pid {} on host {}",
+                            name_of(hello), twin->pid, twin->host, client.pid, client.host));
   }
-  if (arrived_ < ranks_) return;
+  if (ranks_ == 0 || arrived_ < ranks_) return;
   phase_ = Phase::kComplete;
   for (Client& other : clients_) {
-    if (other.rank >= 0) other.session.put(FrameKind::kWelcome, {});
+    if (other.rank < 0) continue;
+    other.session.put(FrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});
   }
+}
+
+// What is wrong with a rank beside those that have arrived, if anything is.
+std::string Meeting::objection(const Hello& hello) const {
+  if (hello.newcomers != newcomers_ || hello.newcomers < 0 || hello.newcomers >= kMaxRanks) {
+    return fmt::format("said that {} ranks are new, {} said {}", hello.newcomers, first_,
+                       newcomers_);
+  }
+  if (is_newcomer(hello)) {
+    if (hello.rank >= 0 && hello.rank < newcomers_) return {};
+    return fmt::format("is out of range: there are {} newcomers, 0 to {}", newcomers_,
+                       newcomers_ - 1);
+  }
+  if (hello.ranks < 1 || hello.ranks > kMaxRanks) {
+    return fmt::format("said there are {} ranks, expected 1 to {}", hello.ranks, kMaxRanks);
+  }
+  if (ranks_ != 0 && hello.ranks != ranks_) {
+    return fmt::format("said there are {} ranks, {} said {}", hello.ranks, knows_, ranks_);
+  }
+  const int known = hello.ranks - newcomers_;
+  if (hello.rank >= 0 && hello.rank < known) return {};
+  return fmt::format("is out of range: there are {} {}ranks, 0 to {}", known,
+                     newcomers_ > 0 ? "old " : "", known - 1);
+}
+
+// Newcomers that came before get their ranks.
+void Meeting::learn_ranks(const Hello& hello) {
+  ranks_ = hello.ranks;
+  knows_ = name_of(hello);
+  for (Client& client : clients_) {
+    if (client.rank >= 0 && client.newcomer) client.rank += ranks_ - newcomers_;
+  }
+}
+
+std::string Meeting::who(const Client& client) const {
+  const bool numbered = ranks_ > 0 || !client.newcomer;
+  return with_process(fmt::format("{} {}", numbered ? "rank" : "newcomer", client.rank), client);
 }
 
 Client* Meeting::member(int rank) {
@@ -198,23 +247,24 @@ Client* Meeting::member(int rank) {
   return nullptr;
 }
 
-// Which ranks have not arrived, or not come to the round under way: "ranks 2, 3 of 4".
-std::string Meeting::missing(bool in_round) const {
-  std::vector<bool> here(static_cast<size_t>(ranks_));
+// Who has not arrived, or not come to the round under way.
+std::string Meeting::missing() const {
+  const bool in_round = phase_ != Phase::kArriving;
+  std::vector<bool> here(static_cast<size_t>(ranks_ > 0 ? ranks_ : newcomers_));
   for (const Client& client : clients_) {
     if (client.rank >= 0 && (!in_round || client.gathered.has_value() || client.staying)) {
       here[static_cast<size_t>(client.rank)] = true;
     }
   }
-  constexpr int kNamed = 16;
-  std::string list;
-  int count = 0;
-  for (int r = 0; r < ranks_; ++r) {
-    if (here[static_cast<size_t>(r)]) continue;
-    if (++count <= kNamed) list += fmt::format("{}{}", count > 1 ? ", " : "", r);
+  if (ranks_ == 0) {
+    const std::string others = list_absent(" and newcomer", here);
+    return fmt::format("the ranks of the communicator that is to grow{}", others);
   }
-  if (count > kNamed) list += fmt::format(" and {} more", count - kNamed);
-  return fmt::format("{} {} of {}", count == 1 ? "rank" : "ranks", list, ranks_);
+  std::string ranks = list_absent("rank", here);
+  if (newcomers_ > 0) {
+    ranks += fmt::format(" (newcomers: {} to {})", ranks_ - newcomers_, ranks_ - 1);
+  }
+  return ranks;
 }
 
 void Meeting::check_deadlines() {
@@ -227,8 +277,8 @@ void Meeting::check_deadlines() {
   if (now < deadline_ms_ || failed()) return;
   const double seconds = static_cast<double>(now - first_arrival_ms_) / 1000;
   if (phase_ == Phase::kArriving) {
-    return fail(Code::kTimeout, fmt::format("{} did not arrive within {:.1f} s of rank {}",
-                                            missing(false), seconds, first_rank_));
+    return fail(Code::kTimeout,
+                fmt::format("{} did not arrive within {:.1f} s of {}", missing(), seconds, first_));
   }
   const bool waiting = std::any_of(clients_.begin(), clients_.end(), [](auto& client) {
     return client.gathered.has_value() || client.staying;
@@ -237,8 +287,8 @@ void Meeting::check_deadlines() {
     return fail(
         Code::kTimeout,
         fmt::format("{} stopped taking part while the communicator was being made, {:.1f} s "
-                    "after rank {} had arrived",
-                    missing(true), seconds, first_rank_));
+                    "after {} had arrived",
+                    missing(), seconds, first_));
   }
   deadline_ms_ = kNever;  // nobody waits; whoever comes back has its own deadline
 }

@@ -37,7 +37,8 @@ struct Client {
   Session session;
   const int64_t since_ms;
   int64_t give_up_ms;  // when to drop it
-  int rank = -1;       // -1: a stranger
+  int rank = -1;       // -1: a stranger; of a newcomer its number, until all ranks are known
+  bool newcomer = false;
   int pid = 0;
   std::string host;
   bool ending = false;                             // closes once all is sent
@@ -77,6 +78,9 @@ class Meeting {
   void turn_away(Client& client);
   void greet(Client& client, std::span<const std::byte> body);
   void admit(Client& client, const Hello& hello);
+  void learn_ranks(const Hello& hello);
+  [[nodiscard]] std::string objection(const Hello& hello) const;
+  [[nodiscard]] std::string who(const Client& client) const;
   void finish_round();
   void stay(Client& client);
   void leave(Client& client);
@@ -92,14 +96,16 @@ class Meeting {
 
   [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
   [[nodiscard]] Client* member(int rank);
-  [[nodiscard]] std::string missing(bool in_round) const;
+  [[nodiscard]] std::string missing() const;
 
   const UniqueId id_;
   std::list<Client> clients_;  // a list: handlers keep references
   Refused refused_;
   Phase phase_ = Phase::kArriving;
-  int ranks_ = 0;  // as the first member said
-  int first_rank_ = -1;
+  int ranks_ = 0;      // as the first member said who knows
+  int newcomers_ = 0;  // as the first member said
+  std::string first_;  // that member: "rank 2"
+  std::string knows_;  // the one who said how many ranks there are
   int arrived_ = 0;
   int failures_told_ = 0;
   std::string leaver_;  // who left without staying

@@ -4,7 +4,7 @@
 // (session.hpp):
 //   member -> service   kHello  kGather(bytes)  kStay  kFail(code, text)
 //                       kTell(rank, bytes)  kRegroup(bytes)  kWithdraw  kLeave
-//   service -> member   kAdmitted, kWelcome when all ranks are there; per gather one
+//   service -> member   kAdmitted, kWelcome(Seat) when all ranks are there; per gather one
 //                       kPart(rank, bytes) of each rank in rank order; kStayed(Keeper) when all
 //                       stay, then kFailed(rank, code, text), kLeft(rank) and kTold(rank,
 //                       bytes) as it happens, and when all that are left regroup each one's
@@ -31,7 +31,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 4;
+inline constexpr uint32_t kProtocol = 5;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -59,12 +59,21 @@ enum class FrameKind : uint8_t {
 // A name of a host in a frame: closed by a zero.
 using HostField = std::array<char, 64>;
 
+// Of a communicator that grows, the last `newcomers` ranks are new. Each of those says its number
+// among them, and 0 ranks: it does not know how many there are.
 struct Hello {
   int32_t rank;
   int32_t ranks;
+  int32_t newcomers;
   int32_t pid;         // as the member sees itself
   int32_t timeout_ms;  // how long it will wait from now; -1: for ever
   HostField host;
+};
+
+// What a member is, once all have met.
+struct Seat {
+  int32_t rank;
+  int32_t ranks;
 };
 
 // The process in which the service runs.

@@ -72,6 +72,28 @@ TEST(Service, NamesTheRanksThatDidNotArriveToAllThatDid) {
   });
 }
 
+TEST(Service, PutsNewcomersThatCameFirstBehindTheRanks) {
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> arriving;
+  run_processes({4, kLimit, {}}, [&](int process) {
+    const bool is_new = process > 1;
+    if (process == 0) {
+      ASSERT_TRUE(start_service(id, kNever).ok());
+    }
+    if (!is_new) {
+      await(*arriving, 2);
+      usleep(50000);
+    }
+    ++*arriving;
+    const Joiner joiner{
+        .rank = is_new ? process - 2 : process, .ranks = is_new ? 0 : 4, .newcomers = 2};
+    auto exchange = join(id, joiner, now_ms() + kLongMs);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    EXPECT_EQ((*exchange)->rank(), process);
+    EXPECT_EQ((*exchange)->ranks(), 4);
+  });
+}
+
 TEST(Service, NamesBothProcessesOfARankThatArrivedTwice) {
   const UniqueId id = test_id();
   run_processes({3, kLimit, {}}, [&](int process) {

@@ -69,7 +69,8 @@ void debate(Input input) {
     if ((what & 0xf0) == 0xf0) {
       meeting.lost(*visitor.client, 0);
     } else if ((what & 2) != 0) {  // a hello that may well make sense
-      const Hello hello{take_byte(input) % 4, take_byte(input) % 4, 1, -1, host_field("fuzz")};
+      const Hello hello{take_byte(input) % 4, take_byte(input) % 4, (what & 8) != 0 ? 1 : 0, 1, -1,
+                        host_field("fuzz")};
       visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
     } else {
       const auto kind = static_cast<FrameKind>(take_byte(input) % 16);
