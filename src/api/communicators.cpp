@@ -46,12 +46,12 @@ Status take_global_ranks(const tutti_comm_config* config, int ranks, Communicato
                         *wrong, wrong - out.global_ranks.begin());
 }
 
-Status join_and_create(const std::shared_ptr<Runtime>& runtime, const UniqueId& id, int rank,
-                       int ranks, const CommunicatorConfig& config, tutti_comm_t* comm) {
-  auto exchange = join(id, rank, ranks, deadline_of(config));
+Status join_and_create(const std::shared_ptr<Runtime>& runtime, const UniqueId& id,
+                       const Joiner& joiner, const CommunicatorConfig& config, tutti_comm_t* comm) {
+  auto exchange = join(id, joiner, deadline_of(config));
   if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
   if (config.global_ranks.empty()) return exchange.status();
-  return exchange.status().with_context(Communicator::making(config, rank, ranks));
+  return exchange.status().with_context(Communicator::making(config, joiner.rank, joiner.ranks));
 }
 
 Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_config* config,
@@ -69,13 +69,16 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
   if (!decoded.ok()) return decoded.status();
   TUTTI_RETURN_IF_ERROR(take_global_ranks(config, ranks, *resolved));
   tutti_comm_t const parent = field_of(config, &tutti_comm_config::parent);
-  EndsWaits scope(
-      [parent] { return parent == nullptr ? Status() : parent->inside->health().cause(); });
-  Status made = join_and_create(*runtime, *decoded, rank, ranks, *resolved, comm);
+  if (parent == nullptr) {
+    return join_and_create(*runtime, *decoded, {.rank = rank, .ranks = ranks}, *resolved, comm);
+  }
+  Communicator& whole = *parent->inside;
+  EndsWaits scope([&] { return whole.health().cause(); },
+                  [&] { whole.health().interrupt("making " + resolved->name); });
+  Status made =
+      join_and_create(*runtime, *decoded, {.rank = rank, .ranks = ranks}, *resolved, comm);
   if (made.ok()) return made;
-  if (parent != nullptr && interrupted())
-    parent->inside->health().interrupt("making " + resolved->name);
-  return scope.instead_of(std::move(made));
+  return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
 
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {

@@ -425,17 +425,21 @@ std::vector<int> Communicator::global_ranks_of(std::vector<int> ranks) const {
   return ranks;
 }
 
-Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, Member of,
-                                                         const CommunicatorConfig& config,
-                                                         std::function<Status()> failed) const {
-  EndsWaits scope(std::move(failed));
-  const int64_t limit = config.init_timeout_ms;
-  auto exchange = join(id, of.rank, of.ranks, limit == kNever ? kNever : now_ms() + limit);
-  auto made = exchange.ok() ? create(runtime_, **exchange, config, network_to_inherit())
-                            : Result<std::unique_ptr<Communicator>>(exchange.status().with_context(
-                                  making(config, of.rank, of.ranks)));
+Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, const Joiner& joiner,
+                                                         const Making& how) const {
+  EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
+  const int64_t limit = how.config.init_timeout_ms;
+  auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
+  if (!exchange.ok()) {
+    const Status why = exchange.status();
+    return scope
+        .instead_of(why.with_context(making(how.config, joiner.rank, joiner.ranks)),
+                    news_delay_ms())
+        .with_context(how.context);
+  }
+  auto made = create(runtime_, **exchange, how.config, network_to_inherit());
   if (made.ok()) return made;
-  return scope.instead_of(made.status());
+  return scope.instead_of(made.status(), news_delay_ms()).with_context(how.context);
 }
 
 // ---- splitting ---------------------------------------------------------------------------------
@@ -494,13 +498,8 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
   const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
   CommunicatorConfig known = config;
   known.global_ranks = global_ranks_of(members);
-  auto made =
-      meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())}, known,
-           [this] { return health_->cause(); });
-  // The others wait for this rank.
-  if (interrupted()) health_->interrupt(context);
-  if (!made.ok()) return made.status().with_context(context);
-  return made;
+  return meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
+              {.context = context, .config = known, .failed = [this] { return health_->cause(); }});
 }
 
 // ---- shrinking ---------------------------------------------------------------------------------
@@ -527,17 +526,14 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
     tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
     const std::vector<int>& ranks = survivors->ranks;
     const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
-    auto made = meet(survivors->id,
-                     {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
-                     tried, [&] { return loss_among(ranks); });
+    auto made = meet(
+        survivors->id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
+        {.context = context, .config = tried, .failed = [&] { return loss_among(ranks); }});
     // Who has died since is not among those of the next round.
     const Code code = made.status().code();
     const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
     if (made.ok()) return made;
-    if (!again || interrupted() || now_ms() >= deadline_ms) {
-      if (interrupted()) health_->interrupt(context);
-      return made.status().with_context(context);
-    }
+    if (!again || interrupted() || now_ms() >= deadline_ms) return made.status();
     log::info("{}; trying again", made.status().message());
   }
 }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "adapt/spread.hpp"
+#include "bootstrap/join.hpp"
 #include "comm/lanes.hpp"
 #include "comm/messages.hpp"
 #include "comm/regroup.hpp"
@@ -37,8 +38,8 @@ Result<tutti_unique_id> open_meeting();
 
 class Communicator {
  public:
-  // Collective over `exchange`, within config.init_timeout_ms. `known`, the same on all ranks, are
-  // figures of the network between them that need not be measured.
+  // Collective over `exchange`, within config.init_timeout_ms. `known` are figures of the network
+  // between the ranks that need not be measured, the same on all ranks.
   static Result<std::unique_ptr<Communicator>> create(
       std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config,
       std::optional<NetworkFigures> known = std::nullopt);
@@ -64,6 +65,9 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
   // Collective over the ranks that have neither died nor closed it, broken or not.
   Result<std::unique_ptr<Communicator>> shrink(const CommunicatorConfig& config);
+  // For calls of which others than this rank are told by another way than its leaving: how long
+  // that may take.
+  [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
   // Ends what is outstanding and tells the peers; the destructor does it otherwise.
   Status close();
 
@@ -80,14 +84,15 @@ class Communicator {
   [[nodiscard]] bool is_here(int peer) const;
   [[nodiscard]] bool is_gone(int peer) const;
   [[nodiscard]] bool has_died(int peer) const;
-  // Makes a communicator of ranks of this one, unless failed() gives an error meanwhile.
-  struct Member {
-    int rank;
-    int ranks;
+  // Makes a communicator with ranks of this one, unless failed() gives an error meanwhile. If this
+  // rank is interrupted, this communicator is, too.
+  struct Making {
+    std::string context;
+    const CommunicatorConfig& config;
+    std::function<Status()> failed;
   };
-  Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, Member of,
-                                             const CommunicatorConfig& config,
-                                             std::function<Status()> failed) const;
+  Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, const Joiner& joiner,
+                                             const Making& making) const;
   [[nodiscard]] std::vector<int> global_ranks_of(std::vector<int> ranks) const;
   [[nodiscard]] Status in_group(const Status& cause) const;
   [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/socket.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -44,6 +45,7 @@ bool must_end_wait() {
     mine.interrupted = true;
   }
   mine.next_ms = rough_ms() + kAskEveryMs;
+  if (mine.interrupted && mine.scope != nullptr) mine.scope->tell_();
   return mine.interrupted;
 }
 
@@ -53,7 +55,8 @@ bool interrupted() { return mine.interrupted; }
 
 bool take_interrupt() { return std::exchange(mine.interrupted, false); }
 
-EndsWaits::EndsWaits(std::function<Status()> why) : why_(std::move(why)), outer_(mine.scope) {
+EndsWaits::EndsWaits(std::function<Status()> why, std::function<void()> tell)
+    : why_(std::move(why)), tell_(std::move(tell)), outer_(mine.scope) {
   mine.scope = this;
 }
 
@@ -62,6 +65,12 @@ EndsWaits::~EndsWaits() { mine.scope = outer_; }
 bool EndsWaits::ends() {
   if (reason_.ok()) reason_ = why_();
   return !reason_.ok() || (outer_ != nullptr && outer_->ends());
+}
+
+Status EndsWaits::instead_of(Status error, int64_t delay_ms) {
+  const int64_t until_ms = now_ms() + delay_ms;
+  while (!ends() && now_ms() < until_ms) pause_for(1);
+  return reason_.ok() ? std::move(error) : reason_;
 }
 
 }  // namespace tutti

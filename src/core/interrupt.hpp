@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <utility>
 
 #include "core/status.hpp"
 
@@ -31,25 +30,26 @@ void forget_end_of_wait();
 [[nodiscard]] bool interrupted();
 bool take_interrupt();
 
-// While it lives, waits of this thread end as soon as why() gives an error.
+// While it lives, waits of this thread end as soon as why() gives an error. When the user's check
+// ends one, tell() is called before the wait returns: nobody sees this rank leave who has not been
+// told why it does.
 class EndsWaits {
  public:
-  explicit EndsWaits(std::function<Status()> why);
+  explicit EndsWaits(std::function<Status()> why, std::function<void()> tell);
   ~EndsWaits();
   EndsWaits(const EndsWaits&) = delete;
   EndsWaits& operator=(const EndsWaits&) = delete;
 
-  // What ended them, or would have, in the place of an error to which that led.
-  Status instead_of(Status error) {
-    if (reason_.ok()) reason_ = why_();
-    return reason_.ok() ? std::move(error) : reason_;
-  }
+  // What ended them, or would have, in the place of an error to which that led. It may be on its
+  // way for so long.
+  Status instead_of(Status error, int64_t delay_ms);
 
  private:
   friend bool must_end_wait();
   bool ends();
 
   const std::function<Status()> why_;
+  const std::function<void()> tell_;
   EndsWaits* const outer_;
   Status reason_;
 };
