@@ -249,6 +249,20 @@ TUTTI_API tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
  * that made the id has died, as it kept them in touch. */
 TUTTI_API tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* config,
                                          tutti_comm_t* result);
+/* Collective over `comm` and over `newcomers` (1 or more) processes that call tutti_comm_join:
+ * makes a new communicator of the ranks of `comm`, in their order, and after them the newcomers.
+ * `comm` stays as it is and must still be destroyed. `id` is of tutti_get_unique_id in any process,
+ * good for one grow, and handed to the newcomers by the application; ranks of `comm` that do not
+ * know it may give NULL, if one gives it. If `comm` breaks meanwhile, by a death or
+ * tutti_comm_abort, the call ends with that error. A newcomer that does not come before config's
+ * init_timeout_ms is TUTTI_ERR_TIMEOUT, which names it. */
+TUTTI_API tutti_status tutti_comm_grow(tutti_comm_t comm, const tutti_unique_id* id, int newcomers,
+                                       const tutti_comm_config* config, tutti_comm_t* result);
+/* What newcomer number `newcomer` (0 <= newcomer < newcomers) calls, before or after the ranks call
+ * tutti_comm_grow. It need not know how many they are: tutti_comm_rank and tutti_comm_size tell. If
+ * ranks die before they call it, those that are left may grow with the same id, after a shrink. */
+TUTTI_API tutti_status tutti_comm_join(const tutti_unique_id* id, int newcomer, int newcomers,
+                                       const tutti_comm_config* config, tutti_comm_t* comm);
 /* Frees the communicator; waits for its outstanding operations first (up to the timeout), not for
  * its peers. Returns the first error that broke it, if one did, or TUTTI_ERR_MISMATCH if its last
  * calls turn out to differ from those of a peer; it is freed either way. NULL is accepted. */

@@ -43,15 +43,20 @@ void take(Communicator& comm, tutti_comm_t handle, tutti_status status, const ch
   check(status, operation, rank);
 }
 
+tutti_unique_id id_in(const nb::bytes& bytes, const char* operation) {
+  tutti_unique_id id;
+  if (bytes.size() != sizeof id.bytes) {
+    raise_value(std::string(operation) + ": the unique id has " + std::to_string(bytes.size()) +
+                " bytes; expected the 128 bytes of unique_id() in one of the processes");
+  }
+  std::memcpy(id.bytes, bytes.c_str(), sizeof id.bytes);
+  return id;
+}
+
 void create(Communicator& comm, nb::bytes id, int rank, int size, Seconds timeout,
             Seconds init_timeout, Name name) {
   expect_unused(comm, "create");
-  tutti_unique_id unique;
-  if (id.size() != sizeof unique.bytes) {
-    raise_value("create: the unique id has " + std::to_string(id.size()) +
-                " bytes; expected the 128 bytes of unique_id() in one of the processes");
-  }
-  std::memcpy(unique.bytes, id.c_str(), sizeof unique.bytes);
+  const tutti_unique_id unique = id_in(id, "create");
   const Options options(timeout, init_timeout, std::move(name), "create");
   tutti_comm_t made = nullptr;
   const auto status =
@@ -95,6 +100,31 @@ void shrink(Communicator& comm, Communicator& parent, Seconds timeout, Seconds i
   const auto status =
       without_lock([&] { return tutti_comm_shrink(parent.handle, &options.config, &made); });
   take(comm, made, status, "shrink", parent.rank);
+}
+
+void grow(Communicator& comm, Communicator& parent, std::optional<nb::bytes> id, int newcomers,
+          Seconds timeout, Seconds init_timeout, Name name) {
+  expect_unused(comm, "grow");
+  const Use use(parent, "grow", true);
+  const tutti_unique_id unique = id ? id_in(*id, "grow") : tutti_unique_id{};
+  const Options options(timeout, init_timeout, std::move(name), "grow");
+  tutti_comm_t made = nullptr;
+  const auto status = without_lock([&] {
+    return tutti_comm_grow(parent.handle, id ? &unique : nullptr, newcomers, &options.config,
+                           &made);
+  });
+  take(comm, made, status, "grow", parent.rank);
+}
+
+void join(Communicator& comm, nb::bytes id, int newcomer, int newcomers, Seconds timeout,
+          Seconds init_timeout, Name name) {
+  expect_unused(comm, "join");
+  const tutti_unique_id unique = id_in(id, "join");
+  const Options options(timeout, init_timeout, std::move(name), "join");
+  tutti_comm_t made = nullptr;
+  const auto status = without_lock(
+      [&] { return tutti_comm_join(&unique, newcomer, newcomers, &options.config, &made); });
+  take(comm, made, status, "join", -1);
 }
 
 // Requests outlive the handle, so they are ended first. Without it nobody begins anything
@@ -177,6 +207,8 @@ nb::class_<Communicator> add_communicator(nb::module_& module) {
       .def("_create_from_env", create_from_env)
       .def("_split", split)
       .def("_shrink", shrink)
+      .def("_grow", grow)
+      .def("_join", join)
       .def("destroy", destroy)
       .def("abort", abort, nb::arg("reason") = nb::none())
       .def("set_timeout", set_timeout, nb::arg("seconds").none())

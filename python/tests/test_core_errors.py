@@ -1,6 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """What tutti_ccl's calls without torch refuse, and what ranks hear of others that fail."""
 
+import contextlib
 import os
 import pickle
 import signal
@@ -174,6 +175,22 @@ def outlive():
         assert (left.rank, left.size) == (0, 1)
         assert left.allreduce([4]).tolist() == [4]
     return caught.value.text
+
+
+def grow_by_one():
+    whole = core_ranks.comm()
+    with whole.split(0 if whole.rank == 0 else None) or contextlib.nullcontext() as alone:
+        mine = ccl.unique_id() if alone else bytes(128)
+        id = whole.allgather(np.frombuffer(mine, np.uint8)).reshape(-1)[:128].tobytes()
+        with alone.grow(id) if alone else ccl.Communicator.join(id) as grown:
+            assert (grown.rank, grown.size) == (whole.rank, 2)
+            assert grown.allreduce([1 + grown.rank]).tolist() == [3]
+    with pytest.raises(ValueError, match="expected the 128 bytes"):
+        ccl.Communicator.join(b"short")
+
+
+def test_newcomers_join_a_communicator_that_grows(ranks):
+    ranks.run(grow_by_one)
 
 
 def test_a_dead_rank_is_named_and_the_others_go_on(ranks):

@@ -10,7 +10,7 @@ from .arrays import ArrayCalls
 
 
 class Communicator(ArrayCalls):
-    """Ranks that call one another. Made by from_env, create, split or shrink.
+    """Ranks that call one another. Made by from_env, create, split, shrink, grow or join.
 
     All ranks make the same collective calls in the same order. One thread at a time calls, while
     abort, check and the waits of requests are for any thread. Calls release the interpreter lock,
@@ -60,6 +60,27 @@ class Communicator(ArrayCalls):
         """
         made = type(self)()
         made._shrink(self, timeout, init_timeout, name)
+        return made
+
+    def grow(self, unique_id: Optional[bytes], newcomers: int = 1,
+             timeout: Optional[float] = None, name: Optional[str] = None, *,
+             init_timeout: Optional[float] = None) -> Communicator:
+        """A communicator of these ranks, and after them so many newcomers, which call join.
+
+        Collective. The id is that of one process's unique_id(), handed to the newcomers by the
+        program; ranks that do not know it give None. This communicator still has to be destroyed.
+        """
+        made = type(self)()
+        made._grow(self, unique_id, newcomers, timeout, init_timeout, name)
+        return made
+
+    @classmethod
+    def join(cls, unique_id: bytes, newcomer: int = 0, newcomers: int = 1,
+             timeout: Optional[float] = None, name: Optional[str] = None, *,
+             init_timeout: Optional[float] = None) -> Communicator:
+        """As number `newcomer` of those that join a communicator whose ranks call grow."""
+        made = cls()
+        made._join(unique_id, newcomer, newcomers, timeout, init_timeout, name)
         return made
 
     def __enter__(self) -> Communicator:

@@ -81,6 +81,41 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
   return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
 
+// As a newcomer.
+Status join_grown(const tutti_unique_id& id, int newcomer, int newcomers,
+                  const tutti_comm_config* config, tutti_comm_t* comm) {
+  if (newcomers < 1 || newcomer < 0 || newcomer >= newcomers) {
+    return Status::format(Code::kInvalidArgument,
+                          "newcomer {} of {}: expected 1 or more newcomers, and a number from 0 to "
+                          "newcomers - 1",
+                          newcomer, newcomers);
+  }
+  auto runtime = Runtime::get();
+  if (!runtime.ok()) return runtime.status();
+  auto resolved = resolve_config(config, (*runtime)->environment());
+  if (!resolved.ok()) return resolved.status();
+  auto decoded = decode(id);
+  if (!decoded.ok()) return decoded.status();
+  return join_and_create(*runtime, *decoded, {.rank = newcomer, .newcomers = newcomers}, *resolved,
+                         comm);
+}
+
+Status grow(Communicator& old, const tutti_unique_id* id, int newcomers,
+            const tutti_comm_config* config, tutti_comm_t* result) {
+  if (newcomers < 1) {
+    return Status::format(Code::kInvalidArgument,
+                          "tutti_comm_grow: {} newcomers: expected 1 or more", newcomers);
+  }
+  auto runtime = Runtime::get();
+  if (!runtime.ok()) return runtime.status();
+  auto resolved = resolve_config(config, (*runtime)->environment());
+  if (!resolved.ok()) return resolved.status().with_context("tutti_comm_grow");
+  if (id == nullptr) return hand_out(old.grow(nullptr, newcomers, *resolved), result);
+  auto decoded = decode(*id);
+  if (!decoded.ok()) return decoded.status().with_context("tutti_comm_grow");
+  return hand_out(old.grow(&*decoded, newcomers, *resolved), result);
+}
+
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   auto runtime = Runtime::get();
   if (!runtime.ok()) return runtime.status();
@@ -171,6 +206,29 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
     if (!resolved.ok()) return resolved.status().with_context("tutti_comm_shrink");
     TUTTI_RETURN_IF_ERROR(end_views(comm));
     return hand_out(comm->inside->shrink(*resolved), result);
+  });
+}
+
+tutti_status tutti_comm_grow(tutti_comm_t comm, const tutti_unique_id* id, int newcomers,
+                             const tutti_comm_config* config, tutti_comm_t* result) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_grow"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_grow", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_grow", "result"));
+    *result = nullptr;
+    TUTTI_RETURN_IF_ERROR(end_views(comm));
+    return grow(*comm->inside, id, newcomers, config, result);
+  });
+}
+
+tutti_status tutti_comm_join(const tutti_unique_id* id, int newcomer, int newcomers,
+                             const tutti_comm_config* config, tutti_comm_t* comm) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_join"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_comm_join", "id"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_join", "comm"));
+    *comm = nullptr;
+    return join_grown(*id, newcomer, newcomers, config, comm).with_context("tutti_comm_join");
   });
 }
 

@@ -188,6 +188,31 @@ Status Communicator::connect(Exchange& exchange) {
   return watch_peers(exchange);
 }
 
+namespace {
+
+struct KnownNetwork {
+  int64_t known = 0;
+  double message_s = 0;
+  double line_byte_s = 0;
+};
+
+}  // namespace
+
+// What the first rank knows of the network is for all: newcomers know nothing.
+Status Communicator::share_known_network(Exchange& exchange) {
+  KnownNetwork mine;
+  if (network_) mine = {1, network_->message_s, network_->line_byte_s};
+  const auto all = gather_values(exchange, mine);
+  if (!all.ok()) return all.status();
+  const KnownNetwork& first = all->front();
+  if (first.known == 0) {
+    network_.reset();
+  } else if (!network_) {
+    network_ = NetworkFigures{first.message_s, first.line_byte_s, "inherited"};
+  }
+  return {};
+}
+
 // The first that there is of: what a tuning file says, what is known already, what is measured now,
 // over the endpoint of the users' messages, which nobody uses yet; else the defaults.
 Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning,
@@ -197,6 +222,7 @@ Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning
     return {};
   }
   const int64_t begun = now_ms();
+  TUTTI_RETURN_IF_ERROR(share_known_network(exchange));
   if (tuning.tuning.network) {
     network_ = tuning.tuning.network;
     network_->origin = "tuning file " + tuning.path;
@@ -500,6 +526,44 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
   known.global_ranks = global_ranks_of(members);
   return meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
               {.context = context, .config = known, .failed = [this] { return health_->cause(); }});
+}
+
+// ---- growing -----------------------------------------------------------------------------------
+
+namespace {
+
+// What each rank knows of those that are to come.
+struct GrowthPlan {
+  int32_t has_id;
+  tutti_unique_id id;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::grow(const UniqueId* id, int newcomers,
+                                                         const CommunicatorConfig& config) {
+  const std::string context = "growing " + name();
+  GrowthPlan mine{.has_id = id != nullptr ? 1 : 0, .id = {}};
+  if (id != nullptr) mine.id = encode(*id);
+  const auto plans = gather_all(*executor_, ranks_, mine);
+  if (!plans.ok()) return plans.status().with_context(context);
+  const auto first = std::ranges::find(*plans, 1, &GrowthPlan::has_id);
+  if (first == plans->end()) {
+    return Status::format(Code::kInvalidArgument,
+                          "{}: no rank gave an id, expected that of the newcomers from one rank "
+                          "or more",
+                          context);
+  }
+  for (auto other = first; other != plans->end(); ++other) {
+    if (other->has_id == 0 || std::memcmp(&other->id, &first->id, sizeof first->id) == 0) continue;
+    return Status::format(Code::kInvalidArgument, "{}: ranks {} and {} gave different ids", context,
+                          first - plans->begin(), other - plans->begin());
+  }
+  const Result<UniqueId> where = decode(first->id);
+  if (!where.ok()) return where.status().with_context(context);
+  return meet(
+      *where, {.rank = rank_, .ranks = ranks_ + newcomers, .newcomers = newcomers},
+      {.context = context, .config = config, .failed = [this] { return health_->cause(); }});
 }
 
 // ---- shrinking ---------------------------------------------------------------------------------

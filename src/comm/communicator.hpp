@@ -39,7 +39,7 @@ Result<tutti_unique_id> open_meeting();
 class Communicator {
  public:
   // Collective over `exchange`, within config.init_timeout_ms. `known` are figures of the network
-  // between the ranks that need not be measured, the same on all ranks.
+  // between the ranks that need not be measured; what rank 0 knows counts.
   static Result<std::unique_ptr<Communicator>> create(
       std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config,
       std::optional<NetworkFigures> known = std::nullopt);
@@ -65,6 +65,10 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
   // Collective over the ranks that have neither died nor closed it, broken or not.
   Result<std::unique_ptr<Communicator>> shrink(const CommunicatorConfig& config);
+  // Collective over the ranks and over `newcomers` that join() by `id`, which ranks that do not
+  // know it need not give. This one stays as it is.
+  Result<std::unique_ptr<Communicator>> grow(const UniqueId* id, int newcomers,
+                                             const CommunicatorConfig& config);
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
@@ -75,6 +79,7 @@ class Communicator {
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
   Status connect(Exchange& exchange);
+  Status share_known_network(Exchange& exchange);
   Status learn_network(Exchange& exchange, const FoundTuning& tuning, const SpinBudget& budget,
                        int64_t deadline_ms);
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;

@@ -108,6 +108,26 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
     const tutti_status status = tutti_comm_shrink(comm_, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
+  // Of these ranks, and after them newcomers that join(), see tutti_comm_grow.
+  [[nodiscard]] Result<BasicCommunicator> grow(const UniqueId& id, int newcomers,
+                                               const Config& config = {}) const {
+    tutti_comm_t made = nullptr;
+    const tutti_status status = tutti_comm_grow(comm_, &id, newcomers, &config, &made);
+    return Policy::give(status, BasicCommunicator(made));
+  }
+  // Of a rank that does not know the id; others do.
+  [[nodiscard]] Result<BasicCommunicator> grow(int newcomers, const Config& config = {}) const {
+    tutti_comm_t made = nullptr;
+    const tutti_status status = tutti_comm_grow(comm_, nullptr, newcomers, &config, &made);
+    return Policy::give(status, BasicCommunicator(made));
+  }
+  // As newcomer number `newcomer` of a communicator that grows, see tutti_comm_join.
+  static Result<BasicCommunicator> join(const UniqueId& id, int newcomer, int newcomers,
+                                        const Config& config = {}) {
+    tutti_comm_t made = nullptr;
+    const tutti_status status = tutti_comm_join(&id, newcomer, newcomers, &config, &made);
+    return Policy::give(status, BasicCommunicator(made));
+  }
   // Frees it and tells what broke it, if something did.
   auto destroy() { return Policy::give(tutti_comm_destroy(release())); }
 
