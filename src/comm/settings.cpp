@@ -3,17 +3,20 @@
 // Packs a rank's settings and place, and compares them with those of all others.
 #include "comm/settings.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 
 #include "comm/connect.hpp"
 #include "core/cache_domain.hpp"
+#include "core/fd.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
 
@@ -127,9 +130,17 @@ uint64_t own_mark(const Environment& environment, int rank) {
   return hash_of(fmt::format("{} rank {}", host_mark(environment), rank));
 }
 
+// Without any left a process looks like one that cannot share memory, or is on another host.
+Status expect_descriptors() {
+  const Fd probe(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (probe.open() || (errno != EMFILE && errno != ENFILE)) return {};
+  return Status::system(errno, "a communicator takes file descriptors (ulimit -n)");
+}
+
 }  // namespace
 
 Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict) {
+  TUTTI_RETURN_IF_ERROR(expect_descriptors());
   const std::vector<JobSetting> settings = shared_settings(environment, strict);
   Whereabouts mine{};
   mine.host =
