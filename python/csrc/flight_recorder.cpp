@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FlightRecorderDetail.hpp>
@@ -67,17 +68,21 @@ const char* name_of(c10d::OpType type) {
     case OpType::ALLTOALL_BASE: return "all_to_all";
     case OpType::BARRIER: return "barrier";
     case OpType::SEND: return "send";
-    case OpType::RECV: return "recv";
+    case OpType::RECV:
+    case OpType::RECVANYSOURCE: return "recv";
     default: return nullptr;
   }
 }
+
+constexpr const char* kFrom = "<-";
 
 // It also knows backends by name, and refuses others; xccl is oneCCL's in PyTorch.
 std::string profiling_name(const Call& call, const char* name) {
   const int own = call.stream.rank;
   std::string text = std::string("xccl:") + name;
-  if (call.kind.type == c10d::OpType::SEND) text += c10::str(" ", own, "->", *call.peer);
-  if (call.kind.type == c10d::OpType::RECV) text += c10::str(" ", own, "<-", *call.peer);
+  const bool sends = call.kind.type == c10d::OpType::SEND;
+  if (call.peer && sends) text += c10::str(" ", own, "->", *call.peer);
+  if (call.peer && !sends) text += c10::str(" ", own, kFrom, *call.peer);
   return text;
 }
 
@@ -160,6 +165,16 @@ void FlightRecorder::retire(size_t entry) {
   Tape& here = tape();
   here.ends[entry % here.ends.size()].happen(entry);
   Recorder::get()->retire_id(entry, /*compute_duration=*/false);
+}
+
+void FlightRecorder::came_from(Entry entry, int source) {
+  if (!entry) return;
+  Recorder& recorder = *Recorder::get();
+  std::lock_guard guard(recorder.mutex_);
+  auto& kept = recorder.entries_[*entry % recorder.max_entries_];
+  if (kept.id_ != *entry) return;  // it had to make room
+  std::string& name = kept.profiling_name_;
+  name.replace(name.find(kFrom) + std::strlen(kFrom), std::string::npos, std::to_string(source));
 }
 
 std::string FlightRecorder::dump() {

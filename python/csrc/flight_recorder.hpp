@@ -29,6 +29,8 @@ class FlightRecorder {
   static void complete(Entry entry) {
     if (entry) retire(*entry);
   }
+  // Whose message a receive from any rank has got; until then it is written down as from rank -1.
+  static void came_from(Entry entry, int source);
   // Writes what is recorded, and returns where to. Throws if it is off.
   static std::string dump();
   // Writes it, unless that was done after an earlier failure. Throws nothing.

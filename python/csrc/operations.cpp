@@ -6,6 +6,7 @@
 
 #include "checks.hpp"
 #include "coalescing.hpp"
+#include "observation.hpp"
 
 namespace tutti_torch::operations {
 namespace {
@@ -38,14 +39,25 @@ ReduceOp op_named(const char* title, std::string_view name) {
                                   "', expected sum, avg, product, min, max, band, bor or bxor");
 }
 
-Launch begin(const Stream& group, OpType type, const char* title, const Tensor& input) {
+ObservedLaunch begin(const Stream& group, OpType type, const char* title, const Tensor& output,
+                     const Tensor& input) {
+  static const std::string no_description;
   TORCH_CHECK(!group.coalescing->here(), title,
               ": blocks, so it cannot be called in a coalescing manager");
-  return {group, {type, title}, true, c10d::kUnsetTimeout, 0, input};
+  return {{group,
+           no_description,
+           {type, title},
+           ++group.sequence,
+           false,
+           c10d::kUnsetTimeout,
+           input,
+           output,
+           std::nullopt},
+          true};
 }
 
 // A profiler asks for a handle even of a call that blocks.
-void end(Launch& launch, const Tensor& output) {
+void end(ObservedLaunch& launch, const Tensor& output) {
   if (const auto work = launch.finish(output)) work->wait();
 }
 
@@ -54,7 +66,7 @@ void end(Launch& launch, const Tensor& output) {
 void all_reduce(const Stream& group, const Tensor& output, const Tensor& input,
                 std::string_view op) {
   constexpr const char* kTitle = "tutti:all_reduce";
-  Launch launch = begin(group, OpType::ALLREDUCE, kTitle, input);
+  auto launch = begin(group, OpType::ALLREDUCE, kTitle, output, input);
   const Reduction reduction = launch.reduction(op_named(kTitle, op), input.scalar_type());
   const bool in_place = output.is_same(input);
   void* result = in_place ? launch.in_out(output) : launch.output(output);
@@ -66,7 +78,7 @@ void all_reduce(const Stream& group, const Tensor& output, const Tensor& input,
 void all_gather(const Stream& group, const Tensor& output, const Tensor& input) {
   constexpr const char* kTitle = "tutti:all_gather";
   check_blocks(kTitle, output, input, group.size);
-  Launch launch = begin(group, OpType::_ALLGATHER_BASE, kTitle, input);
+  auto launch = begin(group, OpType::_ALLGATHER_BASE, kTitle, output, input);
   const Element element = moved_element(input.scalar_type());
   void* memory = launch.output(output);
   launch.allgather(launch.input(input), memory, element.count(input), element.type);
@@ -77,7 +89,7 @@ void reduce_scatter(const Stream& group, const Tensor& output, const Tensor& inp
                     std::string_view op) {
   constexpr const char* kTitle = "tutti:reduce_scatter";
   check_blocks(kTitle, input, output, group.size);
-  Launch launch = begin(group, OpType::_REDUCE_SCATTER_BASE, kTitle, input);
+  auto launch = begin(group, OpType::_REDUCE_SCATTER_BASE, kTitle, output, input);
   const Reduction reduction = launch.reduction(op_named(kTitle, op), output.scalar_type());
   void* result = launch.output(output);
   launch.reduce_scatter(launch.input(input), result, reduction.element.count(output), reduction);
@@ -93,7 +105,7 @@ void all_to_all(const Stream& group, const Tensor& output, const Tensor& input,
                                          group.size, element);
   const Counts sent =
       counts_of_rows(kTitle, input, input_splits.value_or(at::IntArrayRef{}), group.size, element);
-  Launch launch = begin(group, OpType::ALLTOALL_BASE, kTitle, input);
+  auto launch = begin(group, OpType::ALLTOALL_BASE, kTitle, output, input);
   const void* source = launch.input(input);
   void* target = launch.output(output);
   check_apart(kTitle, source, target);

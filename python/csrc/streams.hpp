@@ -33,7 +33,7 @@ struct Stream {
   std::shared_ptr<CallbackQueue> callbacks;     // those on futures of this stream's collectives
   std::shared_ptr<CallbackQueue> second_steps;  // of operations that are made of several
   Coalescing* coalescing;                       // of the group
-  std::atomic<uint64_t> sequence = 0;           // collectives begun
+  mutable std::atomic<uint64_t> sequence = 0;   // collectives begun
 };
 
 class Streams {

@@ -156,6 +156,9 @@ void RequestWork::settle() {
     claimed_ = true;
   }
   std::exception_ptr error = outcome();
+  if (!error && retrieveOpType() == c10d::OpType::RECVANYSOURCE) {
+    FlightRecorder::came_from(entry_, source_rank_);
+  }
   if (!error) FlightRecorder::complete(entry_);
   kept_.clear();
   steps_.clear();

@@ -31,7 +31,15 @@ PROGRAM = """
         dist.reduce_scatter_tensor(torch.zeros(2), torch.zeros(4))  # rank 1 never calls
     if how == "hang":
         time.sleep(6)
-    if how == "ask":
+    if how == "more":
+        torch.ops.tutti.all_reduce(torch.ones(3))
+        torch.ops.tutti.all_gather(torch.ones(2))
+        if rank == 0:
+            dist.send(torch.ones(2), 1)
+        else:
+            dist.recv(torch.zeros(2))
+            dist.irecv(torch.zeros(2))  # nobody sends
+    if how in ("ask", "more"):
         print("written", tutti.dump_flight_recorder())
     dist.destroy_process_group()
 """
@@ -92,6 +100,23 @@ def test_what_is_complete_is_recorded_as_such_when_it_is_asked_for(dumps):
         numbers = [entry["collective_seq_id"] for entry in dump["entries"] if not entry["is_p2p"]]
         assert numbers == [1, 2, 3, 4, 5]
     analyse(dumps.folder)
+
+
+def test_operators_and_receives_from_any_rank_are_recorded(dumps):
+    statuses, wrote, left = dumps("more")
+    assert statuses == [0, 0], wrote
+    entries = {name: left[name]["entries"][6:] for name in sorted(left)}
+    for recorded in entries.values():
+        summed, gathered = recorded[:2]
+        assert (summed["profiling_name"], gathered["profiling_name"]) == (
+            "xccl:all_reduce", "xccl:_all_gather_base")
+        assert (gathered["input_sizes"], gathered["output_sizes"]) == ([[2]], [[4]])
+        assert [summed["collective_seq_id"], gathered["collective_seq_id"]] == [6, 7]
+        assert {summed["state"], gathered["state"]} == {"completed"}
+    zero, one = ([(each["profiling_name"], each["state"]) for each in recorded[2:]]
+                 for recorded in entries.values())
+    assert zero == [("xccl:send 0->1", "completed")]
+    assert one == [("xccl:recv 1<-0", "completed"), ("xccl:recv 1<--1", "started")]
 
 
 def test_only_the_last_operations_are_kept(dumps):

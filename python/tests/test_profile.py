@@ -29,6 +29,34 @@ def trace(folder):
                               or event["name"].startswith("ccl:")]
 
 
+def trace_operators(folder):
+    group = dist.new_group()
+    with torch.profiler.profile(record_shapes=True) as profile:
+        torch.ops.tutti.all_reduce_(torch.ones(4), "sum", group.group_name)
+        torch.ops.tutti.all_gather(torch.ones(3), group.group_name)
+        if dist.get_rank() == 0:
+            dist.send(torch.ones(5), 1, group=group)
+        else:
+            dist.recv(torch.zeros(5), group=group)
+    path = f"{folder}/operators.{dist.get_rank()}"
+    profile.export_chrome_trace(path)
+    name = group.group_name
+    dist.destroy_process_group(group)
+    with open(path, encoding="utf-8") as file:
+        return name, [event["args"] for event in json.load(file)["traceEvents"]
+                      if event["name"] == "record_param_comms"]
+
+
+def test_so_are_operators_and_receives_from_any_rank(two_ranks, tmp_path):
+    for rank, (group, told) in enumerate(two_ranks.run(trace_operators, str(tmp_path))):
+        assert [each["Collective name"] for each in told] == [
+            "all_reduce", "all_gather", ["send", "recvAnySource"][rank]]
+        assert {each["Process Group Name"] for each in told} == {group}
+        moved = [(each["In msg nelems"], each["Out msg nelems"]) for each in told]
+        assert moved == [(4, 4), (3, 6), [(5, 0), (0, 5)][rank]]
+        assert [each["Seq"] for each in told[:2]] == [1, 2]
+
+
 def test_calls_are_described(two_ranks, tmp_path):
     for group, events in two_ranks.run(trace, str(tmp_path)):
         told = [facts for name, facts in events if name == "record_param_comms"]
