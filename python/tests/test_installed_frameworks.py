@@ -16,6 +16,7 @@ TORCHRUN = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
 @pytest.mark.parametrize("framework,launcher,program,arguments", [
     ("lightning", [], "lightning_ccl.py", []),
     ("lightning", TORCHRUN, "lightning_ccl.py", []),
+    ("ray", [], "ray_train_ccl.py", []),
     ("transformers", TORCHRUN, "transformers_ccl.py", []),
     ("deepspeed", TORCHRUN, "deepspeed_zero.py", ["1"]),
 ])
@@ -27,4 +28,4 @@ def test_a_framework_trains_over_ccl(framework, launcher, program, arguments):
                           env=os.environ | {"OMP_NUM_THREADS": "1", "DS_ACCELERATOR": "cpu"},
                           capture_output=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "over ccl: loss" in done.stdout, done.stdout + done.stderr
+    assert "over ccl: loss" in done.stdout + done.stderr, done.stdout + done.stderr
