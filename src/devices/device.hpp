@@ -4,9 +4,9 @@
 //   extern const DeviceApi <name>_device_api;
 // and a line in devices/registry.inc. Nothing outside of that folder knows the API.
 //
-// Nothing here blocks, but for the compilation of kernels at their first use: what a device is
-// asked to do is polled for. Functions may be called from any thread, one thread at a time for
-// each object, unless they say otherwise.
+// Nothing here blocks, but for the compilation of kernels at their first use, and what says so:
+// what a device is asked to do is polled for. Functions may be called from any thread, one thread
+// at a time for each object, unless they say otherwise.
 #pragma once
 
 #include <array>
@@ -27,6 +27,9 @@ namespace tutti::devices {
 
 // ---- what there is -----------------------------------------------------------------------------
 
+// The same for one card in every process; all zero where the API has none.
+using CardId = std::array<uint8_t, 16>;
+
 // Of one device, or one part (tile) of a card; found out once.
 struct DeviceFacts {
   int index = 0;       // among all of its API, cards first to last, each followed by its parts
@@ -37,6 +40,7 @@ struct DeviceFacts {
   uint32_t vendor_id = 0;
   bool fp64 = false;
   bool ipc = false;          // memory can be opened by other processes
+  CardId card{};             // the card that it is, or is a part of
   bool tells_place = false;  // the driver knows what a pointer is (place_of)
   std::string kernels;       // "SPIR-V" or "source": in which form it takes ours; empty: in none
 };
@@ -114,6 +118,8 @@ class DeviceEvent {
   virtual ~DeviceEvent() = default;
   // Whether it has. An error if the device is lost. Any thread, never blocks.
   virtual Result<bool> done() = 0;
+  // The same, after at most so long in the driver if it has not, where the driver can wait.
+  virtual Result<bool> done_within(uint32_t /*microseconds*/) { return done(); }
   // To be waited for by the application; valid while this lives.
   [[nodiscard]] virtual void* native() const = 0;
 };
@@ -150,10 +156,16 @@ class DeviceEngine {
   // dst[i] = source[i] * *scalar; `scalar` is an element in the host's memory, read now.
   virtual Status scale(DataType type, void* dst, const void* source, const void* scalar,
                        uint64_t count) = 0;
+  // Whether it can reduce so, at any address: compiles what that takes.
+  virtual Status prepare(ReduceOp op, DataType type) = 0;
   // Hands the device what was given since the last one. The number of this submission, from 1 on.
   virtual Result<uint64_t> submit() = 0;
   // Whether that submission, and so all before it, has ended. An error if the device is lost.
   virtual Result<bool> done(uint64_t submission) = 0;
+  // The same, after at most so long in the driver if it has not, where the driver can wait.
+  virtual Result<bool> done_within(uint64_t submission, uint32_t /*microseconds*/) {
+    return done(submission);
+  }
 };
 // Submits what was given, and waits until all has ended, for a second at most; whether it has. What
 // the destructor of an engine begins with.
@@ -186,6 +198,8 @@ class DeviceContext {
   virtual Result<std::shared_ptr<DeviceEvent>> mark() = 0;
   virtual Result<std::shared_ptr<SignalledEvent>> make_event() = 0;
 
+  // Whether the device reaches memory of that card, once open_memory() has opened it. Any thread.
+  [[nodiscard]] virtual bool reaches(const CardId& card) const { return card == facts().card; }
   // The whole allocation at `base`, for a device of the same kind in another process of the host.
   // kUnsupported where it has no such thing.
   virtual Result<MemoryHandle> export_memory(void* base) = 0;

@@ -47,6 +47,20 @@ Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {
 
 Status Context::free(void* memory) { return memory_.free(memory).with_context(name()); }
 
+bool Context::reaches(const CardId& card) const {
+  if (card == device_.facts.card) return true;
+  const Result<const Inventory*> all = inventory();
+  if (!all.ok()) return false;
+  for (const Device& other : (*all)->devices) {
+    ze_bool_t can = 0;
+    if (other.facts.card == card && other.facts.parent < 0 && other.driver == device_.driver &&
+        ze_.zeDeviceCanAccessPeer(device_.id, other.id, &can) == ZE_RESULT_SUCCESS) {
+      return can != 0;
+    }
+  }
+  return false;
+}
+
 Result<MemoryHandle> Context::export_memory(void* base) {
   Result<MemoryHandle> handle = memory_.export_handle(base);
   if (!handle.ok()) return handle.status().with_context(name());
@@ -156,16 +170,16 @@ Result<std::shared_ptr<SignalledEvent>> Context::make_event() {
 
 // Not by zeEventQueryStatus(), which is the same by the specification: without hardware Intel's
 // driver only ends events that are waited for.
-Result<bool> ended(const Library& ze, ze_event_handle_t event) {
-  const ze_result_t result = ze.zeEventHostSynchronize(event, 0);
+Result<bool> ended(const Library& ze, ze_event_handle_t event, uint32_t microseconds) {
+  const ze_result_t result = ze.zeEventHostSynchronize(event, uint64_t{1000} * microseconds);
   if (result == ZE_RESULT_SUCCESS) return true;
   if (result == ZE_RESULT_NOT_READY) return false;
   return failed(result, "zeEventHostSynchronize");
 }
 
-Result<bool> Event::done() {
+Result<bool> Event::done_within(uint32_t microseconds) {
   if (done_) return true;
-  Result<bool> now = ended(context_->ze(), event_);
+  Result<bool> now = ended(context_->ze(), event_, microseconds);
   if (!now.ok()) return now.status().with_context(context_->name());
   if (*now) done_ = true;
   return now;

@@ -28,6 +28,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;
   Result<std::shared_ptr<DeviceEvent>> mark() override;
   Result<std::shared_ptr<SignalledEvent>> make_event() override;
+  [[nodiscard]] bool reaches(const CardId& card) const override;
   Result<MemoryHandle> export_memory(void* base) override;
   Result<void*> open_memory(const MemoryHandle& handle) override;
   Status close_memory(void* opened) override;
@@ -73,7 +74,8 @@ class Event : public SignalledEvent {
   ~Event() override { context_->events().give_back(event_, !done_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  Result<bool> done() override;
+  Result<bool> done() override { return done_within(0); }
+  Result<bool> done_within(uint32_t microseconds) override;
   [[nodiscard]] void* native() const override { return event_; }
   Status signal(const Status& outcome) override;
 
@@ -83,8 +85,8 @@ class Event : public SignalledEvent {
   std::atomic<bool> done_{false};
 };
 
-// Whether it is signalled.
-Result<bool> ended(const Library& ze, ze_event_handle_t event);
+// Whether it is signalled, at once or after so long at most.
+Result<bool> ended(const Library& ze, ze_event_handle_t event, uint32_t microseconds = 0);
 
 // In the user's cache or new.
 Result<ze_module_handle_t> build_module(const Context& context, DataType type,

@@ -89,6 +89,15 @@ Status Engine::check_kernel(const char* name, DataType type, size_t sources, Red
                         computes_ ? "" : " on an engine that copies");
 }
 
+Status Engine::prepare(ReduceOp op, DataType type) {
+  TUTTI_RETURN_IF_ERROR(check_kernel(device_kernel_name(op, type), type, 1, op));
+  for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
+    Result<ze_module_handle_t> module = context_->module(type, variant);
+    if (!module.ok()) return module.status();
+  }
+  return {};
+}
+
 Status Engine::reduce(const Reduction& given) {
   const char* const name = device_kernel_name(given.op, given.type);
   TUTTI_RETURN_IF_ERROR(check_kernel(name, given.type, given.sources.size(), given.op));
@@ -224,9 +233,9 @@ void Engine::finish(Submission& submission) {
   context_->events().give_back(submission.event, false);
 }
 
-Result<bool> Engine::done(uint64_t submission) {
+Result<bool> Engine::done_within(uint64_t submission, uint32_t microseconds) {
   while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
-    const Result<bool> over = ended(ze_, submitted_.front().event);
+    const Result<bool> over = ended(ze_, submitted_.front().event, microseconds);
     if (!over.ok()) {
       lost_ = over.status().with_context(context_->name());
       return lost_;

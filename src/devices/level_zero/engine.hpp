@@ -24,8 +24,10 @@ class Engine : public DeviceEngine {
   Status reduce(const Reduction& reduction) override;
   Status scale(DataType type, void* dst, const void* source, const void* scalar,
                uint64_t count) override;
+  Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
-  Result<bool> done(uint64_t submission) override;
+  Result<bool> done(uint64_t submission) override { return done_within(submission, 0); }
+  Result<bool> done_within(uint64_t submission, uint32_t microseconds) override;
 
  private:
   // Bytes that a command reads or writes.

@@ -126,6 +126,8 @@ Result<std::optional<Device>> describe(const Library& ze, ze_driver_handle_t dri
   device.facts.vendor_id = properties.vendorId;
   device.facts.fp64 = (module.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0;
   device.facts.ipc = has_ipc(ze, driver);
+  std::copy(std::begin(properties.uuid.id), std::end(properties.uuid.id),
+            device.facts.card.begin());
   device.facts.tells_place = true;
   const bool takes_spirv = module.spirvVersionSupported >= ZE_MAKE_VERSION(1, 0) &&
                            !device_spirv(DataType::kFloat32, DeviceVariant::kVector).empty();
@@ -165,6 +167,7 @@ class Taking {
     const auto index = static_cast<int>(found_.devices.size());
     (*device)->facts.index = index;
     (*device)->facts.parent = parent;
+    if (parent >= 0) (*device)->facts.card = found_.facts[static_cast<size_t>(parent)].card;
     found_.facts.push_back((*device)->facts);
     found_.devices.push_back(**std::move(device));
     if (parent >= 0) return;

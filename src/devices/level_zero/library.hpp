@@ -11,14 +11,15 @@
 
 #define TUTTI_LEVEL_ZERO_FUNCTIONS(apply)                                                          \
   apply(zeInit) apply(zeDriverGet) apply(zeDriverGetProperties) apply(zeDriverGetIpcProperties)    \
-      apply(zeDeviceGet) apply(zeDeviceGetSubDevices) apply(zeDeviceGetProperties) apply(          \
-          zeDeviceGetModuleProperties) apply(zeDeviceGetComputeProperties)                         \
-          apply(zeDeviceGetMemoryProperties) apply(zeDeviceGetCommandQueueGroupProperties) apply(  \
-              zeContextCreate) apply(zeContextDestroy) apply(zeMemAllocDevice)                     \
-              apply(zeMemAllocHost) apply(zeMemFree) apply(zeMemGetAllocProperties) apply(         \
-                  zeMemGetAddressRange) apply(zeMemGetIpcHandle) apply(zeMemOpenIpcHandle)         \
-                  apply(zeMemCloseIpcHandle) apply(zeEventPoolCreate) apply(zeEventPoolDestroy)    \
-                      apply(zeEventCreate) apply(zeEventDestroy) apply(zeEventHostSignal)          \
+      apply(zeDeviceGet) apply(zeDeviceGetSubDevices) apply(zeDeviceGetProperties)                 \
+          apply(zeDeviceGetModuleProperties) apply(zeDeviceGetComputeProperties) apply(            \
+              zeDeviceGetMemoryProperties) apply(zeDeviceCanAccessPeer)                            \
+              apply(zeDeviceGetCommandQueueGroupProperties) apply(zeContextCreate) apply(          \
+                  zeContextDestroy) apply(zeMemAllocDevice) apply(zeMemAllocHost) apply(zeMemFree) \
+                  apply(zeMemGetAllocProperties) apply(zeMemGetAddressRange) apply(                \
+                      zeMemGetIpcHandle) apply(zeMemOpenIpcHandle) apply(zeMemCloseIpcHandle)      \
+                      apply(zeEventPoolCreate) apply(zeEventPoolDestroy) apply(                    \
+                          zeEventCreate) apply(zeEventDestroy) apply(zeEventHostSignal)            \
                           apply(zeEventHostReset) apply(zeEventHostSynchronize) apply(             \
                               zeCommandListCreate) apply(zeCommandListCreateImmediate)             \
                               apply(zeCommandListDestroy) apply(zeCommandListClose) apply(         \

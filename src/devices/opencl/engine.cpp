@@ -83,6 +83,18 @@ Status Engine::launch(cl_kernel kernel, uint64_t work_items) {
   return {};
 }
 
+Status Engine::prepare(ReduceOp op, DataType type) {
+  const char* const name = device_kernel_name(op, type);
+  if (name == nullptr) {
+    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
+                          op_name(op), type_name(type));
+  }
+  for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
+    if (Result<cl_kernel> made = kernel({type, variant, name}); !made.ok()) return made.status();
+  }
+  return {};
+}
+
 Status Engine::reduce(const Reduction& given) {
   const char* const name = device_kernel_name(given.op, given.type);
   const size_t k = given.sources.size();

@@ -23,6 +23,7 @@ class Engine : public DeviceEngine {
   Status reduce(const Reduction& reduction) override;
   Status scale(DataType type, void* dst, const void* source, const void* scalar,
                uint64_t count) override;
+  Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
   Result<bool> done(uint64_t submission) override;
 
