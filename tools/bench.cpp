@@ -211,7 +211,7 @@ void run_bench(Options& options) {
   if (!options.device.empty()) {
     device = need(Device::open(options.device, options.device_index, session.comm));
     plan.device = device.get();
-    if (session.rank == 0) fmt::print("# buffers on {}, staged through the host\n", device->name());
+    if (session.rank == 0) fmt::print("# buffers on {}\n", device->name());
   }
   const Results results = measure_all(cases, session, plan);
   if (session.rank != 0) return;

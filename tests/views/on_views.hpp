@@ -16,10 +16,10 @@ namespace tutti_test {
 // A context and a queue of our own, as an application has them.
 class OwnQueue {
  public:
-  explicit OwnQueue(const tutti::devices::DeviceApi& api) : api_(api) {
+  explicit OwnQueue(const tutti::devices::DeviceApi& api, int index = 0) : api_(api) {
     tutti::Status opened = api.open();
     if (!opened.ok()) throw std::runtime_error(std::string(opened.message()));
-    auto made = api.make(0);
+    auto made = api.make(index);
     if (!made.ok()) throw std::runtime_error(std::string(made.status().message()));
     context_ = *made;
   }
@@ -42,7 +42,7 @@ class OwnQueue {
 // Twins by tutti_alloc of a view.
 class DeviceMirror : public Mirror {
  public:
-  DeviceMirror(const OwnQueue& queue, tutti_comm_t view) : view_(view) {
+  DeviceMirror(const OwnQueue& queue, tutti_comm_t view) : context_(queue.context()), view_(view) {
     auto engine = queue.context().make_engine(tutti::devices::EngineKind::kCopy);
     if (!engine.ok()) throw std::runtime_error(std::string(engine.status().message()));
     engine_ = *std::move(engine);
@@ -67,6 +67,10 @@ class DeviceMirror : public Mirror {
   }
   void release(std::byte* twin) override { EXPECT_OK(tutti_free(view_, twin)); }
   void copy(std::byte* dst, const std::byte* source, size_t bytes) override {
+    // What lay there may have been freed through the view, of which this context knows nothing.
+    for (const std::byte* const end : {source, static_cast<const std::byte*>(dst)}) {
+      if (!context_.place_of(end).ok()) throw std::runtime_error("the driver knows no pointer");
+    }
     const tutti::Status status = engine_->copy(dst, source, bytes);
     if (!status.ok()) throw std::runtime_error(std::string(status.message()));
   }
@@ -81,6 +85,7 @@ class DeviceMirror : public Mirror {
   }
 
  private:
+  tutti::devices::DeviceContext& context_;
   tutti_comm_t view_;
   std::unique_ptr<tutti::devices::DeviceEngine> engine_;
 };
@@ -110,6 +115,26 @@ struct OnView {
   DeviceMirror& mirror;
 };
 
+// Runs it on each rank, with a view on a queue of the device index_of(rank).
+inline void run_on_views(const tutti::devices::DeviceApi& api, const Ranks& ranks,
+                         const std::function<int(int)>& index_of,
+                         const std::function<void(const OnView&)>& body) {
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    OwnQueue own(api, index_of(rank));
+    const tutti_queue queue = own.queue();
+    tutti_comm_t view = nullptr;
+    ASSERT_OK(tutti_comm_view(comm, &queue, &view));
+    {
+      DeviceMirror mirror(own, view);
+      body({rank, comm, view, own, mirror});
+    }
+    const tutti_status end = tutti_comm_destroy(view);
+    if (!ranks.breaks) {
+      EXPECT_OK(end);
+    }
+  });
+}
+
 class Views : public testing::TestWithParam<const tutti::devices::DeviceApi*> {
  protected:
   void SetUp() override {
@@ -117,20 +142,8 @@ class Views : public testing::TestWithParam<const tutti::devices::DeviceApi*> {
     if (!why.empty()) GTEST_SKIP() << why;
   }
   void on_views(const Ranks& ranks, const std::function<void(const OnView&)>& body) const {
-    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
-      OwnQueue own(*GetParam());
-      const tutti_queue queue = own.queue();
-      tutti_comm_t view = nullptr;
-      ASSERT_OK(tutti_comm_view(comm, &queue, &view));
-      {
-        DeviceMirror mirror(own, view);
-        body({rank, comm, view, own, mirror});
-      }
-      const tutti_status end = tutti_comm_destroy(view);
-      if (!ranks.breaks) {
-        EXPECT_OK(end);
-      }
-    });
+    run_on_views(
+        *GetParam(), ranks, [](int) { return 0; }, body);
   }
   void on_views(int count, const std::function<void(const OnView&)>& body) const {
     Ranks ranks;

@@ -67,7 +67,10 @@ void Device::free(void* memory) { tutti_free(view_, memory); }
 
 void Device::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return;
-  Status status = engine_->copy(dst, source, bytes);
+  // What lay there may have been freed through the view, of which this context knows nothing.
+  Status status = context_->place_of(dst).status();
+  if (status.ok()) status = context_->place_of(source).status();
+  if (status.ok()) status = engine_->copy(dst, source, bytes);
   if (!status.ok()) throw std::runtime_error(std::string(status.message()));
   const Result<uint64_t> submission = engine_->submit();
   for (const int64_t deadline_ms = now_ms() + kLongestCopyMs; submission.ok();) {
