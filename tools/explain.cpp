@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
 #include "sched/traits.hpp"
+#include "select/on_device.hpp"
 #include "select/selector.hpp"
 #include "select/tuning_file.hpp"
 #include "tools/picture.hpp"
+#include "views/pieces.hpp"
 
 namespace {
 
@@ -43,6 +46,7 @@ struct Options {
   std::string algorithm;
   bool no_shm = false;
   bool shared = false;
+  bool device = false;
   std::string svg;
   bool json = false;
 };
@@ -183,6 +187,35 @@ std::string why(const Candidate& candidate, const tutti::Choice& choice) {
   return "";
 }
 
+// What devices run, if all ranks reach all buffers; else nothing, and `problem` is then the first
+// of the pieces that pass through memory of the host.
+std::optional<tutti::Choice> choose_for_device(const Options& options, Problem& problem,
+                                               std::string& path) {
+  tutti::Applies can = tutti::can_run_on_devices(problem.collective, problem.count, problem.ranks);
+  if (options.hosts > 1 || options.no_shm) can = {false, "the ranks share no memory"};
+  tutti::Choice choice;
+  if (can.yes) choice.algorithm = choose_on_device(problem);
+  if (choice.algorithm != nullptr) {
+    for (const tutti::DeviceCandidate& one : device_candidates(problem)) {
+      choice.candidates.push_back(
+          {one.algorithm, one.applies.yes, one.applies.why_not, one.seconds});
+    }
+    choice.origin = "assumed figures of devices";
+    path = "on the devices, which read one another's buffers (IPC); else as if staged";
+    problem = on_device(problem);
+    return choice;
+  }
+  tutti::Call call;
+  call.collective = problem.collective;
+  call.type = type_of(options.type);
+  call.count = problem.count;
+  const uint64_t pieces = number_of_pieces(call, problem.ranks);
+  if (pieces > 1) problem.count = piece_of(call, 0, problem.ranks, 0).call.count;
+  path = fmt::format("staged through memory of the host in {} piece{}, as {}; the first:", pieces,
+                     pieces == 1 ? "" : "s", can.why_not);
+  return std::nullopt;
+}
+
 void print_steps(const Schedule& schedule, int rank) {
   fmt::print("\nSteps of rank {}: {} of them, {} bytes of private memory\n", rank,
              schedule.steps.size(), schedule.scratch_bytes);
@@ -263,6 +296,7 @@ std::string headline(const Options& options, const Problem& problem) {
                      problem.ranks, problem.ranks == 1 ? "" : "s") +
          (options.hosts > 1 ? fmt::format(" of {} hosts", options.hosts) : "") +
          (options.shared ? " in memory of tutti_alloc" : "") +
+         (options.device ? " in memory of a device" : "") +
          (problem.cache_domains != nullptr ? fmt::format(" of {} domains", options.domains) : "") +
          (problem.ranks <= cores_of(options) || options.hosts > 1
               ? ""
@@ -322,6 +356,7 @@ void print_json(const Options& options, const Problem& problem, const tutti::Cho
       {"type", options.type},
       {"bytes", problem.bytes()},
       {"shared", options.shared},
+      {"device", options.device},
       {"algorithm", choice.algorithm->name},
       {"origin", choice.origin},
       {"note", choice.note},
@@ -382,7 +417,11 @@ void run_explain(const Options& options) {
   if (spans) problem.hosts = &hosts;
   if (!spans && domains.count() > 1) problem.cache_domains = &domains;
   if (options.shared) problem = shared_problem(options, *selector, problem);
-  const tutti::Choice choice = choose(options, *selector, problem);
+  std::optional<tutti::Choice> on_device;
+  std::string path;
+  if (options.device) on_device = choose_for_device(options, problem, path);
+  tutti::Choice choice = on_device ? *on_device : choose(options, *selector, problem);
+  if (!path.empty()) choice.note = "path: " + path;
   if (!options.svg.empty()) write_picture(options, problem, *choice.algorithm);
   if (options.json) {
     print_json(options, problem, choice, spans ? &network : nullptr);
@@ -428,6 +467,8 @@ void add_explain(CLI::App& app) {
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
   command->add_flag("--shared", options->shared,
                     "What large calls go over to if all buffers are of tutti_alloc");
+  command->add_flag("--device", options->device,
+                    "What calls on buffers in the memory of a device do (docs/devices.md)");
   command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file");
   command->add_flag("--json", options->json, "Print JSON, with all steps");
   command->callback([options] { run_explain(*options); });

@@ -53,6 +53,18 @@ TEST(Explain, SaysWhatIsChosenAndWhyTheOthersAreNot) {
   EXPECT_TRUE(contains(result.output, "publish tick 1")) << result.output;
 }
 
+TEST(Explain, ShowsTheWayOfCallsOnDevices) {
+  const auto direct = explain_json("allreduce -n 2 -b 4kb --device");
+  EXPECT_EQ(direct["device"], true);
+  EXPECT_EQ(direct["algorithm"], "pull_all");
+  EXPECT_TRUE(contains(direct["note"], "read one another's buffers")) << direct;
+  const auto staged = explain_json("allreduce -n 2 -b 64mb --no-shm --device");
+  EXPECT_TRUE(contains(staged["note"], "in 16 pieces")) << staged;
+  EXPECT_EQ(staged["bytes"], 4 << 20);
+  const auto uneven = explain_json("allgatherv -n 3 -b 8mb --device");
+  EXPECT_TRUE(contains(uneven["note"], "blocks differ in size")) << uneven;
+}
+
 TEST(Explain, FollowsTheVariables) {
   const auto report = explain_json("allreduce -n 3 -b 4kb", "CCL_ALLREDUCE=ring");
   EXPECT_EQ(report["algorithm"], "ring");

@@ -1,0 +1,52 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which schedule a call uses whose buffers lie in memory of a device that all ranks reach: of those
+// that read the buffers of peers and use no memory of the host, the cheapest. All ranks come to the
+// same choice, as selector.hpp says.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "algorithms/algorithm.hpp"
+
+namespace tutti {
+
+// What work on a device costs, in the cost model. Assumed, not measured: Tutti has run on no GPU.
+// They weigh few launches of much work against many of less.
+struct DeviceFigures {
+  double launch_s = 5e-6;       // a copy or kernel, until it begins
+  double tick_s = 5e-6;         // until the host sees the end, and all ranks know
+  double copy_s = 1 / 50e9;     // per byte
+  double reduce_s = 1 / 200e9;  // per byte of source
+};
+
+// The most ranks whose buffers one kernel reduces, hence in one step in rank order.
+inline constexpr int kMostRanksOnDevice = 8;
+
+// Whether a call of so many elements per block can have such a schedule.
+[[nodiscard]] Applies can_run_on_devices(Collective collective, uint64_t count, int ranks);
+
+// The problem as algorithms see it if all buffers are memory of devices that all ranks reach.
+[[nodiscard]] Problem on_device(Problem problem);
+
+// Whether engines of devices can run it: copies and reductions of the caller's buffers, its peers'
+// and private memory; between ranks only ticks, of which a rank awaits none before it has published
+// its own of that number.
+[[nodiscard]] Applies runs_on_device(const Schedule& schedule);
+
+[[nodiscard]] double device_seconds(const Schedule& schedule, const DeviceFigures& figures);
+
+struct DeviceCandidate {
+  const Algorithm* algorithm = nullptr;
+  Applies applies;
+  double seconds = 0;  // if it applies
+};
+// All of the collective that apply on_device(problem), in the order of registry.inc.
+[[nodiscard]] std::vector<DeviceCandidate> device_candidates(const Problem& problem,
+                                                             const DeviceFigures& figures = {});
+// The cheapest; null if there is none, so that the call is staged in memory of the host.
+[[nodiscard]] const Algorithm* choose_on_device(const Problem& problem,
+                                                const DeviceFigures& figures = {});
+
+}  // namespace tutti
