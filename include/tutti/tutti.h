@@ -313,10 +313,10 @@ typedef struct tutti_queue {
  * - A call begins, of its own accord, after what is in the queue when it is made. It puts nothing
  *   there but a mark. So what is enqueued later does not wait for the call: wait for the request,
  *   or have the queue wait for its event (tutti_request_event). A blocking call blocks the host.
- * - tutti_alloc gives device memory, which no rank but this one reads.
+ * - tutti_alloc gives device memory, which others read in collectives alone.
  * - tutti_comm_split and tutti_comm_shrink give communicators, not views.
- * Collectives on all views of a communicator and on itself are one order, the same on all ranks. A
- * device that does not end is a TUTTI_ERR_TIMEOUT that names it. The handles in `queue` must
+ * Collectives on views and on the communicator are one order; each is on views of all or none.
+ * A device that does not end is a TUTTI_ERR_TIMEOUT that names it. The handles in `queue` must
  * outlive the view. tutti_comm_destroy takes views before what they are views of. */
 TUTTI_API tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* queue,
                                        tutti_comm_t* view);

@@ -176,7 +176,7 @@ Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory) {
 
 Status free_on_device(const tutti_comm& view, void* memory) {
   if (memory == nullptr) return {};
-  return view.stage->context().free(memory).with_context("tutti_free");
+  return view.stage->free(memory).with_context("tutti_free");
 }
 
 }  // namespace tutti

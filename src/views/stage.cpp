@@ -28,13 +28,14 @@ Stage::Memory& Stage::Memory::operator=(Memory&& other) noexcept {
   if (this == &other) return *this;
   reset();
   stage_ = std::exchange(other.stage_, nullptr);
+  kind_ = other.kind_;
   data_ = std::exchange(other.data_, nullptr);
   bytes_ = std::exchange(other.bytes_, 0);
   return *this;
 }
 
 void Stage::Memory::reset() {
-  if (stage_ != nullptr && data_ != nullptr) stage_->give_back(data_, bytes_);
+  if (stage_ != nullptr && data_ != nullptr) stage_->give_back(kind_, data_, bytes_);
   stage_ = nullptr;
   data_ = nullptr;
 }
@@ -53,51 +54,69 @@ Stage::~Stage() {
   for (const Spare& spare : spare_) (void)context_->free(spare.data);
 }
 
-Result<Stage::Memory> Stage::take(size_t bytes) {
+Result<devices::DeviceEngine*> Stage::compute() {
+  if (compute_ == nullptr) {
+    auto opened = context_->make_engine(devices::EngineKind::kCompute);
+    if (!opened.ok()) return opened.status();
+    compute_ = *std::move(opened);
+  }
+  return compute_.get();
+}
+
+Status Stage::free(void* memory) {
+  peers_.forget(memory);
+  return context_->free(memory);
+}
+
+Result<Stage::Memory> Stage::take(size_t bytes, MemoryKind kind) {
   if (bytes == 0) return Memory();
   const size_t whole = std::bit_ceil(std::max(bytes, kLeastBytes));
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::ranges::find(spare_, whole, &Spare::bytes);
+    const auto found = std::ranges::find_if(
+        spare_, [&](const Spare& one) { return one.kind == kind && one.bytes == whole; });
     if (found != spare_.end()) {
       void* const data = found->data;
       spare_.erase(found);
       spare_bytes_ -= whole;
-      return Memory(*this, data, whole);
+      return Memory(*this, kind, data, whole);
     }
   }
-  Result<void*> made = context_->allocate(MemoryKind::kPinned, whole);
+  Result<void*> made = context_->allocate(kind, whole);
   if (!made.ok()) return made.status();
-  return Memory(*this, *made, whole);
+  return Memory(*this, kind, *made, whole);
 }
 
-void Stage::give_back(void* data, size_t bytes) {
+void Stage::give_back(MemoryKind kind, void* data, size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (spare_bytes_ + bytes <= kMostSpareBytes) {
-      spare_.push_back({data, bytes});
+      spare_.push_back({kind, data, bytes});
       spare_bytes_ += bytes;
       return;
     }
   }
-  (void)context_->free(data);
+  (void)free(data);
 }
 
-Result<bool> Stage::on_device(std::string_view what, const void* send, const void* recv) const {
-  const auto place = [&](const void* pointer) { return context_->place_of(pointer); };
-  const Result<Place> of_send = place(send != nullptr ? send : recv);
+Result<Stage::Buffers> Stage::find(std::string_view what, const void* send,
+                                   const void* recv) const {
+  if (send == nullptr) send = recv;
+  if (recv == nullptr) recv = send;
+  const Result<Place> of_send = context_->place_of(send);
   if (!of_send.ok()) return of_send.status().with_context(what);
-  const Result<Place> of_recv = place(recv != nullptr ? recv : send);
+  const Result<Place> of_recv = send == recv ? of_send : context_->place_of(recv);
   if (!of_recv.ok()) return of_recv.status().with_context(what);
   const bool foreign =
       of_send->kind == MemoryKind::kForeign || of_recv->kind == MemoryKind::kForeign;
-  if (!foreign && of_send->on_host() == of_recv->on_host()) return !of_send->on_host();
+  if (!foreign && of_send->on_host() == of_recv->on_host()) {
+    return Buffers{.on_device = !of_send->on_host(), .send = *of_send, .recv = *of_recv};
+  }
   return Status::format(Code::kInvalidArgument,
                         "{} on a queue of {}: {}, {}: expected both of this context, or both of "
                         "the host",
-                        what, context_->name(),
-                        words_for("send", send != nullptr ? send : recv, *of_send),
-                        words_for("recv", recv != nullptr ? recv : send, *of_recv));
+                        what, context_->name(), words_for("send", send, *of_send),
+                        words_for("recv", recv, *of_recv));
 }
 
 }  // namespace tutti

@@ -9,17 +9,19 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "views/peer_memory.hpp"
 
 namespace tutti {
 
 class Stage {
  public:
-  // Memory of the host for a piece, given back when it goes; or left alone for ever, if the device
-  // may still write there.
+  // Memory of the host for a piece, or of the device, given back when it goes; or left alone for
+  // ever, if the device may still write there.
   class Memory {
    public:
     Memory() = default;
-    Memory(Stage& stage, void* data, size_t bytes) : stage_(&stage), data_(data), bytes_(bytes) {}
+    Memory(Stage& stage, devices::MemoryKind kind, void* data, size_t bytes)
+        : stage_(&stage), kind_(kind), data_(data), bytes_(bytes) {}
     Memory(Memory&& other) noexcept { *this = std::move(other); }
     Memory& operator=(Memory&& other) noexcept;
     ~Memory() { reset(); }
@@ -29,6 +31,7 @@ class Stage {
 
    private:
     Stage* stage_ = nullptr;
+    devices::MemoryKind kind_ = devices::MemoryKind::kPinned;
     void* data_ = nullptr;
     size_t bytes_ = 0;
   };
@@ -43,24 +46,40 @@ class Stage {
   [[nodiscard]] devices::DeviceEngine& in() const { return *in_; }
   [[nodiscard]] devices::DeviceEngine& out() const { return *out_; }
 
-  // Any thread. Nothing for 0 bytes.
-  Result<Memory> take(size_t bytes);
+  // For kernels, made at its first use; of the same.
+  Result<devices::DeviceEngine*> compute();
+  // What peers read of this process, and it of theirs; of the same.
+  [[nodiscard]] PeerMemory& peers() { return peers_; }
 
-  // Whether the buffers of a call are of the device (a null one is of either kind). An error if
-  // they are neither that nor the host's. `what` names the call.
-  Result<bool> on_device(std::string_view what, const void* send, const void* recv) const;
+  // Any thread. Nothing for 0 bytes.
+  Result<Memory> take(size_t bytes, devices::MemoryKind kind = devices::MemoryKind::kPinned);
+  // Memory of the context that was allocated for the application. Any thread.
+  Status free(void* memory);
+
+  // Where the buffers of a call lie; a null one where the other does.
+  struct Buffers {
+    bool on_device = false;  // else of the host
+    devices::Place send;
+    devices::Place recv;
+  };
+  // An error if they are neither of the device nor the host's. `what` names the call.
+  Result<Buffers> find(std::string_view what, const void* send, const void* recv) const;
 
  private:
-  explicit Stage(std::shared_ptr<devices::DeviceContext> context) : context_(std::move(context)) {}
-  void give_back(void* data, size_t bytes);
+  explicit Stage(std::shared_ptr<devices::DeviceContext> context)
+      : context_(std::move(context)), peers_(*context_) {}
+  void give_back(devices::MemoryKind kind, void* data, size_t bytes);
 
   struct Spare {
+    devices::MemoryKind kind;
     void* data;
     size_t bytes;
   };
   const std::shared_ptr<devices::DeviceContext> context_;
+  PeerMemory peers_;
   std::unique_ptr<devices::DeviceEngine> in_;
   std::unique_ptr<devices::DeviceEngine> out_;
+  std::unique_ptr<devices::DeviceEngine> compute_;
   std::mutex mutex_;
   std::vector<Spare> spare_;  // guarded by mutex_
   size_t spare_bytes_ = 0;    // guarded by mutex_

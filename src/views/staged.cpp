@@ -24,7 +24,11 @@ Result<bool> Staged::begin() {
   deadline_ms_ = rough_deadline_ms(comm().executor().timeout_ms());
   if (stage_ != nullptr && stage_->context().native().queue != nullptr) {
     auto marked = stage_->context().mark();
-    if (!marked.ok()) return marked.status().with_context(what());
+    if (!marked.ok()) {  // peers wait for this rank
+      const Status failed = marked.status().with_context(what());
+      comm().health().fail(failed);
+      return failed;
+    }
     mark_ = *std::move(marked);
   }
   const std::lock_guard lock(event_mutex_);
@@ -35,6 +39,13 @@ Result<bool> Staged::begin() {
 
 Status Staged::after_mark(devices::DeviceEngine& engine) {
   return mark_ == nullptr ? Status() : engine.after(std::move(mark_));
+}
+
+Result<bool> Staged::marked(uint32_t microseconds) {
+  if (mark_ == nullptr) return true;
+  Result<bool> done = mark_->done_within(microseconds);
+  if (done.ok() && *done) mark_ = nullptr;
+  return done;
 }
 
 Result<void*> Staged::event() {
@@ -54,7 +65,7 @@ Result<void*> Staged::event() {
 Status Staged::late() const {
   return Status::format(Code::kTimeout,
                         "{}: rank {} waited {} ms for the device: what was enqueued before the "
-                        "call, or the copy of its buffers, does not end",
+                        "call, or its own work there, does not end",
                         what(), comm().rank(), comm().executor().timeout_ms());
 }
 

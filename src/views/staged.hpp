@@ -50,6 +50,8 @@ class Staged : public Completion {
   Result<bool> begin();
   // Has the next submission to the device wait for that, if nothing has yet.
   Status after_mark(devices::DeviceEngine& engine);
+  // Whether that is done; waits in the driver for so long at most.
+  Result<bool> marked(uint32_t microseconds);
   [[nodiscard]] Communicator& comm() const;
 
   ViewQueue& queue_;

@@ -32,16 +32,23 @@ std::string StagedCall::what() const {
 
 Status StagedCall::start(StartedFor whom) {
   on_device_ = false;
+  direct_ = nullptr;
   if (stage_ != nullptr) {
     const BufferBlocks used = blocks_of(call_.collective, call_.root == rank());
-    const Result<bool> found = stage_->on_device(collective_name(call_.collective),
-                                                 used.send == Blocks::kNone ? nullptr : call_.send,
-                                                 used.recv == Blocks::kNone ? nullptr : call_.recv);
-    if (!found.ok()) return found.status();
-    on_device_ = *found;
+    const auto found = stage_->find(collective_name(call_.collective),
+                                    used.send == Blocks::kNone ? nullptr : call_.send,
+                                    used.recv == Blocks::kNone ? nullptr : call_.recv);
+    if (!found.ok()) {
+      // A device that fails keeps the peers waiting; a wrong argument may be mended.
+      if (found.status().code() != Code::kInvalidArgument) comm().health().fail(found.status());
+      return found.status();
+    }
+    on_device_ = found->on_device;
+    buffers_ = *found;
   }
   pieces_ = on_device_ ? number_of_pieces(call_, comm().ranks()) : 1;
   next_ = 0;
+  begun_ = false;
   failed_on_host_ = false;
   agreed_ = pieces_ == 1;
   agreement_ = nullptr;
@@ -171,7 +178,38 @@ Result<bool> StagedCall::agreed() {
   return true;
 }
 
+// What the ranks find out for one call, such as that they are not to try this again, holds for the
+// calls that come after it: so it begins when its turn has come.
+void StagedCall::begin_direct() {
+  if (begun_ || stage_ == nullptr) return;
+  begun_ = true;
+  if (!queue_.may_be_direct(call_)) return;
+  direct_ = std::make_unique<DirectCall>(
+      comm(), *stage_, queue_.direct_plan(call_), call_, buffers_,
+      [this](uint32_t most) { return marked(most); }, what());
+}
+
+Result<Staged::Waits> StagedCall::push_direct() {
+  const Result<DirectCall::State> state = direct_->push(queue_.patience());
+  if (!state.ok()) return state.status().with_context(what());
+  switch (*state) {
+    case DirectCall::State::kForDevice: return Waits::kForDevice;
+    case DirectCall::State::kForPeers: return Waits::kForPeers;
+    case DirectCall::State::kDone: direct_ = nullptr; return Waits::kForNothing;
+    case DirectCall::State::kFallsBack: break;
+  }
+  if (direct_->never_again()) queue_.never_direct();
+  direct_ = nullptr;
+  agreed_ = true;
+  return push_pieces();
+}
+
 Result<Staged::Waits> StagedCall::push() {
+  begin_direct();
+  return direct_ != nullptr ? push_direct() : push_pieces();
+}
+
+Result<Staged::Waits> StagedCall::push_pieces() {
   for (;;) {
     while (next_ < pieces_ && slots_.size() < kSlots) {
       if (Status begun = begin_piece(); !begun.ok()) return begun.with_context(what());
@@ -195,6 +233,10 @@ Result<Staged::Waits> StagedCall::push() {
 }
 
 bool StagedCall::wind_up(bool late) {
+  if (direct_ != nullptr) {
+    if (!direct_->wind_up(late)) return false;
+    direct_ = nullptr;
+  }
   comm().executor().help();
   if (agreement_ != nullptr && !agreement_->done()) return false;
   for (Slot& slot : slots_) {

@@ -1,11 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A collective on a view: pieces are copied to the host, run there as any call, and copied back;
-// several are under way at a time.
+// A collective on a view. Devices run it where all ranks reach all buffers (views/direct_call.hpp).
+// Else pieces are copied to the host, run there as any call, and copied back; several are under way
+// at a time.
 #pragma once
 
 #include <deque>
 
+#include "views/direct_call.hpp"
 #include "views/pieces.hpp"
 #include "views/staged.hpp"
 
@@ -23,7 +25,10 @@ class StagedCall : public Staged {
   Result<Waits> push() override;
   bool wind_up(bool late) override;
   // What the host's call reports has done so already, where it does.
-  [[nodiscard]] bool breaks() const override { return !failed_on_host_ || pieces_ > 1; }
+  [[nodiscard]] bool breaks() const override {
+    if (direct_ != nullptr) return !direct_->failed_on_host();
+    return !failed_on_host_ || pieces_ > 1;
+  }
 
  private:
   enum class State { kCopiedIn, kRuns, kCopiedOut };
@@ -44,10 +49,16 @@ class StagedCall : public Staged {
   Status run_on_host(Slot& slot);
   Result<bool> advance(Slot& slot, bool in_turn);
   Result<bool> agreed();
+  void begin_direct();
+  Result<Waits> push_direct();
+  Result<Waits> push_pieces();
   [[nodiscard]] Status compare() const;
 
   const Call call_;
+  std::unique_ptr<DirectCall> direct_;  // while the devices are to run it; null: staged
+  bool begun_ = false;
   bool on_device_ = false;  // its buffers
+  Stage::Buffers buffers_;
   bool failed_on_host_ = false;
   uint64_t pieces_ = 1;
   uint64_t next_ = 0;       // piece to begin

@@ -14,10 +14,9 @@ std::string StagedMessage::what() const {
 Status StagedMessage::start(StartedFor whom) {
   on_device_ = false;
   if (stage_ != nullptr) {
-    const Result<bool> found =
-        stage_->on_device(arguments_.sends ? "send" : "recv", arguments_.buffer, nullptr);
+    const auto found = stage_->find(arguments_.sends ? "send" : "recv", arguments_.buffer, nullptr);
     if (!found.ok()) return found.status();
-    on_device_ = *found;
+    on_device_ = found->on_device;
   }
   message_.reset();
   engine_ = nullptr;

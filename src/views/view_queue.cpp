@@ -4,8 +4,17 @@
 #include <algorithm>
 
 namespace tutti {
+namespace {
 
-ViewQueue::ViewQueue(Communicator& comm) : HelpedProgress(comm.executor().workers()), comm_(comm) {}
+constexpr uint32_t kPatienceMicroseconds = 2000;
+
+}  // namespace
+
+ViewQueue::ViewQueue(Communicator& comm)
+    : HelpedProgress(comm.executor().workers()),
+      comm_(comm),
+      plans_(comm.rank(), comm.ranks()),
+      direct_(comm.transport().shared_memory() != nullptr) {}
 
 ViewQueue::~ViewQueue() { workers_.forget(*this); }
 
@@ -20,6 +29,15 @@ Status ViewQueue::submit(Staged& staged, List list, bool listened_to, StartedFor
   push();  // so that the device begins at once
   started(listened_to);
   return {};
+}
+
+bool ViewQueue::may_be_direct(const Call& call) const {
+  return direct_ && may_run_on_devices(call, comm_.ranks());
+}
+
+uint32_t ViewQueue::patience() const {
+  const bool alone = outstanding_.load(std::memory_order_relaxed) == 1;
+  return alone && waited_for() ? kPatienceMicroseconds : 0;
 }
 
 // ---- pushing -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/brief_lock.hpp"
+#include "views/direct_plan.hpp"
 #include "views/staged.hpp"
 
 namespace tutti {
@@ -31,6 +32,15 @@ class ViewQueue : public HelpedProgress {
   Status drain();
   Status flush_sends();
 
+  // Whether devices may run the call; the same on all ranks, for the call whose turn it is. The
+  // schedule for it, or null.
+  [[nodiscard]] bool may_be_direct(const Call& call) const;
+  std::shared_ptr<const DirectPlan> direct_plan(const Call& call) { return plans_.find(call); }
+  void never_direct() { direct_ = false; }
+  // How long who pushes may wait in a driver, in microseconds: a thread waits for what there is,
+  // and nothing else is to be pushed meanwhile.
+  [[nodiscard]] uint32_t patience() const;
+
   void help() override { push(); }
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override;
@@ -48,6 +58,8 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] Waiter waiter_of_caller(int64_t timeout_ms) const;
 
   Communicator& comm_;
+  DirectPlans plans_;             // of who pushes
+  bool direct_;                   // of who pushes: devices may run calls
   BriefLock lock_;                // of who pushes
   BriefLock queues_lock_;         // for a moment
   std::deque<Staged*> calls_;     // guarded by queues_lock_; the front is pushed under lock_

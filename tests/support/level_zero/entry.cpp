@@ -17,6 +17,7 @@ struct Counters {
   std::mutex mutex;
   std::vector<Counter*> all;
   std::atomic<long> sum{0};
+  std::atomic<long> lost_from{switches().lost_after};  // the device is; negative: never
 };
 
 Counters& counters() {
@@ -31,6 +32,8 @@ void list_counter(Counter& counter, const char* name) {
   if (!counter.name) counters().all.push_back(&counter);
   counter.name = name;
 }
+
+void lose_device_after(long calls) { counters().lost_from = counters().sum + calls; }
 
 long calls_of_all() { return counters().sum; }
 
@@ -56,7 +59,8 @@ std::string list_calls() {
 ze_result_t begin_call(Counter& counter) {
   counter.calls++;
   const long before = counters().sum++;
-  const bool lost = switches().lost_after >= 0 && before >= switches().lost_after;
+  const long lost_from = counters().lost_from;
+  const bool lost = lost_from >= 0 && before >= lost_from;
   return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
 }
 

@@ -25,6 +25,9 @@ long calls_of_all();
 long calls_of(const char* name);
 std::string list_calls();
 
+// The device is lost after so many calls more.
+void lose_device_after(long calls);
+
 // Counts the call; an error where the device is lost.
 ze_result_t begin_call(Counter& counter);
 ze_result_t refused(const Counter& counter, const Refusal& refusal);

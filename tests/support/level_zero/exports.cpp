@@ -22,6 +22,9 @@ TUTTI_ZE_EXPORT int tutti_test_ze_live(const char* kind) { return ze::live_objec
 // How often the driver found something wrong that no call reports.
 TUTTI_ZE_EXPORT int tutti_test_ze_complaints() { return ze::complaints(); }
 
+// The device is lost after so many calls from now.
+TUTTI_ZE_EXPORT void tutti_test_ze_lose(long calls) { ze::lose_device_after(calls); }
+
 namespace {
 
 __attribute__((destructor)) void tell() {

@@ -1,0 +1,119 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A collective on a view that devices run: they copy and reduce, and read the buffers of peers
+// where they lie. What ranks tell one another goes through calls of the host: first where their
+// buffers lie, then whether each reaches what it has to read, then each tick of the schedule, once
+// what comes before it is done on the device.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "exec/operation.hpp"
+#include "views/direct_plan.hpp"
+#include "views/stage.hpp"
+
+namespace tutti {
+
+class DirectCall {
+ public:
+  enum class State {
+    kForDevice,  // waits for the device
+    kForPeers,
+    kDone,
+    kFallsBack,  // all ranks come to this: the call is to be staged in memory of the host
+  };
+
+  // Whether what the application has enqueued before the call is done; waits in the driver for so
+  // many microseconds at most.
+  using Marked = std::function<Result<bool>(uint32_t)>;
+
+  // `buffers`: what Stage::find() said of them. `what` names the call in texts.
+  DirectCall(Communicator& comm, Stage& stage, std::shared_ptr<const DirectPlan> plan,
+             const Call& call, const Stage::Buffers& buffers, Marked marked, std::string what);
+
+  // Does what can be done now; waits in the driver if it must, for so long at most.
+  Result<State> push(uint32_t microseconds);
+  // As of Staged.
+  bool wind_up(bool late);
+  // Whether the error is one of a call of the host, which has told it.
+  [[nodiscard]] bool failed_on_host() const { return failed_on_host_; }
+  // kFallsBack: whether that holds for all calls to come.
+  [[nodiscard]] bool never_again() const { return never_; }
+
+ private:
+  enum class Able : uint32_t { kNever, kNotNow, kYes };
+  // What ranks tell one another first.
+  struct Entry {
+    CallRecord record{};
+    Able able = Able::kNever;
+    uint32_t unused = 0;
+    devices::CardId card{};
+    GoneAllocations gone{};
+    ShownBuffer send;
+    ShownBuffer recv;
+  };
+  // What an engine was given.
+  struct Work {
+    devices::DeviceEngine* engine = nullptr;  // null: all is done
+    bool given = false;                       // some of it is not submitted
+    uint64_t submission = 0;
+  };
+  enum class Phase { kEnters, kPrepares, kAgrees, kRuns };
+
+  // The phases: whether it has come to its end.
+  Result<bool> enter();
+  Result<bool> prepare(uint32_t microseconds);
+  Result<bool> agree();
+  Result<bool> run(uint32_t microseconds);
+
+  Result<std::unique_ptr<Operation>> begin(const Call& call);
+  Result<bool> ended(const std::unique_ptr<Operation>& operation);
+  void fill_entry();
+  Status make_ready();
+  Status show_buffers();
+  [[nodiscard]] Status compare() const;
+  Status open_buffers();
+  Status scale();
+
+  // Steps (direct_steps.cpp).
+  Result<bool> run(const Step& step, uint32_t microseconds);
+  Status give(const Step& step, devices::DeviceEngine& engine);
+  Result<bool> join(uint32_t tick, uint32_t microseconds);
+  Result<bool> reached(uint32_t tick);
+  Status submit();
+  Result<bool> at_rest(uint32_t microseconds);
+  [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
+  std::byte*& base(Space space, int peer) { return bases_[Ref::of(space, 0, peer).base]; }
+
+  Communicator& comm_;
+  Stage& stage_;
+  const Call call_;
+  const Stage::Buffers buffers_;
+  const Marked marked_;
+  const std::string what_;
+  const std::shared_ptr<const DirectPlan> plan_;  // null: there is none
+  Phase phase_ = Phase::kEnters;
+  State waits_ = State::kForPeers;  // for what, if it waits
+  bool failed_on_host_ = false;
+  bool falls_back_ = false;
+  bool never_ = false;
+
+  Entry own_;
+  std::vector<Entry> all_;
+  std::unique_ptr<Operation> operation_;  // of the phase
+  uint8_t able_ = 1;                      // to reach what it has to read
+  uint8_t all_able_ = 0;
+
+  Stage::Memory scaled_;   // what peers read instead of the send buffer, if it is of any length
+  Stage::Memory scratch_;  // of the schedule
+  std::vector<std::byte*> bases_;                 // by Ref::base
+  size_t next_ = 0;                               // step
+  std::deque<std::unique_ptr<Operation>> ticks_;  // 2, 3, ... as far as this rank has come
+  Work work_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,112 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The steps of a call that devices run. Copies go to the engine that copies, reductions to the one
+// that computes; each begins when the other has ended what it was given.
+#include <array>
+
+#include "views/direct_call.hpp"
+
+namespace tutti {
+
+// Whether the device has done all that it was given.
+Result<bool> DirectCall::at_rest(uint32_t microseconds) {
+  if (work_.engine == nullptr) return true;
+  TUTTI_RETURN_IF_ERROR(submit());
+  Result<bool> done = work_.engine->done_within(work_.submission, microseconds);
+  if (!done.ok()) return done;
+  if (!*done) {
+    waits_ = State::kForDevice;
+    return false;
+  }
+  work_.engine = nullptr;
+  return true;
+}
+
+Status DirectCall::submit() {
+  if (work_.engine == nullptr || !work_.given) return {};
+  Result<uint64_t> submission = work_.engine->submit();
+  if (!submission.ok()) return submission.status();
+  work_.submission = *submission;
+  work_.given = false;
+  return {};
+}
+
+Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
+  work_.engine = &engine;
+  work_.given = true;
+  if (step.kind != StepKind::kReduce) {
+    return engine.copy(address(step.dst), address(step.src), step.bytes);
+  }
+  std::array<const void*, devices::kMostSources> sources{};
+  const Ref* const refs = plan_->schedule.sources.data() + step.first_source;
+  for (uint32_t i = 0; i < step.source_count; ++i) sources[i] = address(refs[i]);
+  const bool divides = call_.op == ReduceOp::kAvg && step.finishes;
+  const bool sums = call_.op == ReduceOp::kPremulSum || (call_.op == ReduceOp::kAvg && !divides);
+  return engine.reduce({.op = sums ? ReduceOp::kSum : call_.op,
+                        .type = call_.type,
+                        .dst = address(step.dst),
+                        .sources = std::span(sources.data(), step.source_count),
+                        .count = step.bytes / type_size(call_.type),
+                        .divisor = divides ? static_cast<uint32_t>(comm_.ranks()) : 0});
+}
+
+// Tells all that this rank has come to the tick: what it was to do before is done. Each tick is a
+// barrier, so all ranks go through all of them.
+Result<bool> DirectCall::join(uint32_t tick, uint32_t microseconds) {
+  if (ticks_.size() + 1 >= tick) return true;
+  Result<bool> rests = at_rest(microseconds);
+  if (!rests.ok() || !*rests) return rests;
+  while (ticks_.size() + 1 < tick) {
+    Result<std::unique_ptr<Operation>> begun = begin(Call{});
+    if (!begun.ok()) return begun.status();
+    ticks_.push_back(*std::move(begun));
+  }
+  return true;
+}
+
+Result<bool> DirectCall::reached(uint32_t tick) {
+  for (size_t i = 0; i + 1 < tick; ++i) {
+    Result<bool> over = ended(ticks_[i]);
+    if (!over.ok() || !*over) return over;
+  }
+  return true;
+}
+
+// Whether the next step may come.
+Result<bool> DirectCall::run(const Step& step, uint32_t microseconds) {
+  switch (step.kind) {
+    case StepKind::kPublish: return join(step.tick, microseconds);
+    case StepKind::kAwait: {
+      TUTTI_RETURN_IF_ERROR(submit());  // which goes on meanwhile
+      Result<bool> joined = join(step.tick, microseconds);
+      if (!joined.ok() || !*joined) return joined;
+      return reached(step.tick);
+    }
+    default: break;
+  }
+  Result<devices::DeviceEngine*> engine = &stage_.in();
+  if (step.kind == StepKind::kReduce) engine = stage_.compute();
+  if (!engine.ok()) return engine.status();
+  if (work_.engine != nullptr && work_.engine != *engine) {
+    Result<bool> rests = at_rest(microseconds);
+    if (!rests.ok() || !*rests) return rests;
+  }
+  if (Status given = give(step, **engine); !given.ok()) return given;
+  return true;
+}
+
+Result<bool> DirectCall::run(uint32_t microseconds) {
+  const std::vector<Step>& steps = plan_->schedule.steps;
+  while (next_ < steps.size()) {
+    Result<bool> over = run(steps[next_], microseconds);
+    if (!over.ok() || !*over) return over;
+    ++next_;
+  }
+  Result<bool> joined = join(plan_->schedule.ticks, microseconds);
+  if (!joined.ok() || !*joined) return joined;
+  Result<bool> rests = at_rest(microseconds);
+  if (!rests.ok() || !*rests) return rests;
+  return reached(plan_->schedule.ticks);
+}
+
+}  // namespace tutti

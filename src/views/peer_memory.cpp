@@ -1,0 +1,161 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/peer_memory.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tutti {
+namespace {
+
+// Allocations that a rank shows, and that it has open of one peer: beyond, the least used go.
+constexpr size_t kMostExported = 64;
+constexpr size_t kMostOpened = 64;
+
+// A descriptor of another process, for this one.
+Result<Fd> fetch_fd(const PeerProcess& process, int fd) {
+  if (process.pidfd < 0) {
+    return Status(Code::kUnsupported, "the process of the peer cannot be seen from here");
+  }
+  const long got = syscall(SYS_pidfd_getfd, process.pidfd, fd, 0);
+  if (got >= 0) return Fd(static_cast<int>(got));
+  return Status::format(Code::kSystem, "pidfd_getfd: {}", std::strerror(errno));
+}
+
+}  // namespace
+
+PeerMemory::~PeerMemory() {
+  (void)close_if([](const Opened&) { return true; });
+}
+
+// ---- what is shown -----------------------------------------------------------------------------
+
+// Handles keep memory, so those of allocations that the application has freed are given up. Drivers
+// are asked only when there is something new to show.
+void PeerMemory::drop_those_that_are_gone() {
+  std::erase_if(exported_, [this](const Exported& one) {
+    const Result<devices::Place> now = context_.place_of(one.base);
+    if (now.ok() && now->allocation == one.allocation) return false;
+    gone_.push_back(one.allocation);
+    return true;
+  });
+  if (exported_.size() < kMostExported) return;
+  gone_.push_back(exported_.front().allocation);
+  exported_.erase(exported_.begin());
+}
+
+Result<const PeerMemory::Exported*> PeerMemory::exported(const devices::Place& place) {
+  const auto found = std::ranges::find(exported_, place.allocation, &Exported::allocation);
+  if (found != exported_.end()) {
+    std::rotate(found, found + 1, exported_.end());
+    return &exported_.back();
+  }
+  drop_those_that_are_gone();
+  Result<devices::MemoryHandle> handle = context_.export_memory(place.base);
+  if (!handle.ok()) return handle.status();
+  exported_.push_back({place.allocation, place.base, *std::move(handle)});
+  return &exported_.back();
+}
+
+Result<ShownBuffer> PeerMemory::show(const void* buffer, const devices::Place& place) {
+  const std::lock_guard lock(mutex_);
+  const Result<const Exported*> found = exported(place);
+  if (!found.ok()) return found.status();
+  const devices::MemoryHandle& handle = (*found)->handle;
+  ShownBuffer shown;
+  shown.allocation = place.allocation;
+  shown.base = reinterpret_cast<uint64_t>(place.base);
+  shown.bytes = place.bytes;
+  shown.offset = reinterpret_cast<uint64_t>(buffer) - shown.base;
+  shown.handle = handle.bytes;
+  shown.fd = handle.fd.get();
+  return shown;
+}
+
+void PeerMemory::forget(const void* base) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(exported_, base, &Exported::base);
+  if (found == exported_.end()) return;
+  gone_.push_back(found->allocation);
+  exported_.erase(found);
+}
+
+GoneAllocations PeerMemory::take_gone() {
+  const std::lock_guard lock(mutex_);
+  GoneAllocations told{};
+  const size_t count = std::min(told.size(), gone_.size());
+  std::copy_n(gone_.begin(), count, told.begin());
+  gone_.erase(gone_.begin(), gone_.begin() + static_cast<ptrdiff_t>(count));
+  return told;
+}
+
+// ---- what is opened ----------------------------------------------------------------------------
+
+template <typename Which>
+Status PeerMemory::close_if(const Which& which) {
+  Status first;
+  std::erase_if(opened_, [&](const Opened& one) {
+    if (!which(one)) return false;
+    if (const Status closed = context_.close_memory(one.memory); !closed.ok()) first = closed;
+    return true;
+  });
+  return first;
+}
+
+Status PeerMemory::close(int rank, const GoneAllocations& gone) {
+  if (gone[0] == 0) return {};
+  return close_if([&](const Opened& one) {
+    return one.rank == rank && std::ranges::find(gone, one.allocation) != gone.end();
+  });
+}
+
+// Of a rank that is a thread of this process.
+Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
+  auto* const base = reinterpret_cast<std::byte*>(shown.base);
+  const Result<devices::Place> place = context_.place_of(base);
+  if (!place.ok()) return place.status();
+  if (place->kind == devices::MemoryKind::kDevice) return base + shown.offset;
+  return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
+}
+
+Result<void*> PeerMemory::open_new(const PeerProcess& process, const ShownBuffer& shown) {
+  devices::MemoryHandle handle;
+  handle.bytes = shown.handle;
+  if (shown.fd >= 0) {
+    Result<Fd> fetched = fetch_fd(process, shown.fd);
+    if (!fetched.ok()) return fetched.status();
+    handle.fd = *std::move(fetched);
+  }
+  return context_.open_memory(handle);
+}
+
+Result<std::byte*> PeerMemory::open(int rank, const PeerProcess& process,
+                                    const ShownBuffer& shown) {
+  if (process.pid == getpid()) return own(shown);
+  const auto found = std::ranges::find_if(opened_, [&](const Opened& one) {
+    return one.rank == rank && one.allocation == shown.allocation && one.base == shown.base;
+  });
+  if (found != opened_.end()) {
+    std::rotate(found, found + 1, opened_.end());
+    return static_cast<std::byte*>(opened_.back().memory) + shown.offset;
+  }
+  // What it had there before is no more.
+  TUTTI_RETURN_IF_ERROR(close_if([&](const Opened& one) {
+    return one.rank == rank && one.base < shown.base + shown.bytes &&
+           shown.base < one.base + one.bytes;
+  }));
+  if (std::ranges::count(opened_, rank, &Opened::rank) >= static_cast<ptrdiff_t>(kMostOpened)) {
+    const uint64_t oldest = std::ranges::find(opened_, rank, &Opened::rank)->allocation;
+    TUTTI_RETURN_IF_ERROR(
+        close_if([&](const Opened& one) { return one.rank == rank && one.allocation == oldest; }));
+  }
+  Result<void*> memory = open_new(process, shown);
+  if (!memory.ok()) return memory.status();
+  opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, *memory});
+  return static_cast<std::byte*>(*memory) + shown.offset;
+}
+
+}  // namespace tutti

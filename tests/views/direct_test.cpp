@@ -1,0 +1,356 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives that devices run, which read one another's buffers: on the test driver for Level
+// Zero, whose counts tell which path a call took.
+#ifdef TUTTI_TEST_ZE_PATH
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "views/on_views.hpp"
+
+namespace tutti_test {
+namespace {
+
+struct Switch {
+  const char* name;
+  long value;
+};
+using Switches = std::vector<Switch>;
+
+// Which the driver reads when it is first called.
+void choose(const Switches& switches) {
+  for (const auto& [name, value] : switches) {
+    setenv((std::string("ZE_TEST_") + name).c_str(), std::to_string(value).c_str(), 1);
+  }
+}
+
+// How often this process has called the driver: a function of it, or any.
+long driver_calls(const char* function) {
+  void* const library = dlopen(TUTTI_TEST_ZE_PATH, RTLD_NOW | RTLD_NOLOAD);
+  auto* const count =
+      reinterpret_cast<long (*)(const char*)>(dlsym(library, "tutti_test_ze_calls"));
+  return count(function);
+}
+int driver_complaints() {
+  void* const library = dlopen(TUTTI_TEST_ZE_PATH, RTLD_NOW | RTLD_NOLOAD);
+  return reinterpret_cast<int (*)()>(dlsym(library, "tutti_test_ze_complaints"))();
+}
+long kernels() { return driver_calls("zeCommandListAppendLaunchKernel"); }
+long opened() { return driver_calls("zeMemOpenIpcHandle"); }
+
+Ranks so_many(int count) {
+  Ranks ranks;
+  ranks.count = count;
+  return ranks;
+}
+
+class Direct : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string why = why_no_device(*tutti::devices::device_api("level-zero"));
+    if (!why.empty()) GTEST_SKIP() << why;
+  }
+  // `switches` are those of one rank.
+  template <typename SwitchesOf, typename IndexOf>
+  static void on_devices(Ranks ranks, const SwitchesOf& switches, const IndexOf& index,
+                         const std::function<void(const OnView&)>& body) {
+    ranks.before = [&](int rank) { choose(switches(rank)); };
+    run_on_views(*tutti::devices::device_api("level-zero"), ranks, index, body);
+  }
+  static void on_devices(const Ranks& ranks, const Switches& switches,
+                         const std::function<void(const OnView&)>& body) {
+    on_devices(
+        ranks, [&](int) { return switches; }, [](int) { return 0; }, body);
+  }
+};
+
+// Every even collective, in place or not, at one turn.
+void every_collective(Collectives& on, int turn) {
+  const Variant variant{kForms[turn % 3], turn % 2 == 0, turn / 2 % 2 == 0};
+  const Variant apart{variant.form, false, variant.skewed};
+  const int root = turn % on.ranks();
+  const size_t count = turn % 3 == 0 ? 20'001 : 333;
+  on.allreduce(TUTTI_FLOAT32, Op::kSum, count, variant);
+  on.allreduce(TUTTI_BFLOAT16, Op::kAvg, count, variant);
+  on.allreduce(TUTTI_FLOAT8_E4M3, Op::kPremul, count, variant);
+  on.reduce_scatter(TUTTI_FLOAT16, Op::kAvg, count, variant);
+  on.reduce(TUTTI_INT8, Op::kMax, count, root, variant);
+  on.allgather(TUTTI_INT16, count, variant);
+  on.gather(TUTTI_INT32, count, root, variant);
+  on.scatter(TUTTI_INT64, count, root, variant);
+  on.broadcast(TUTTI_INT8, count, root, apart);
+  on.alltoall(TUTTI_FLOAT64, count, apart);
+}
+
+TEST_F(Direct, ResultsAreThoseOfTheHostHoweverCommandsAreShuffled) {
+  for (int seed = 1; seed <= 6; ++seed) {
+    const int ranks = 2 + seed % 3;
+    on_devices(so_many(ranks), {{"SHUFFLE", seed}, {"DELAY_US", 20 * (seed % 3)}},
+               [&](const OnView& view) {
+                 Collectives on(view.rank, view.view);
+                 for (int turn = seed; turn < seed + 3; ++turn) every_collective(on, turn);
+                 EXPECT_GT(opened(), 0) << "they read one another's memory";
+                 EXPECT_GT(kernels(), 0);
+                 EXPECT_EQ(driver_complaints(), 0);
+               });
+  }
+}
+
+TEST_F(Direct, LongCallsAreDividedAmongTheDevices) {
+  on_devices(so_many(2), {}, [](const OnView& view) {
+    Collectives on(view.rank, view.view);
+    constexpr size_t kCount = (2 << 20) + 5;
+    const long before = kernels();
+    on.allreduce(TUTTI_FLOAT32, Op::kSum, kCount, {});
+    on.allreduce(TUTTI_FLOAT32, Op::kSum, kCount, {.form = Form::kBlocking, .in_place = true});
+    EXPECT_EQ(kernels() - before, 2) << "each rank reduces its half at once";
+  });
+}
+
+// The driver answers at once here, and a rank asks it only for what the call needs.
+TEST_F(Direct, AWarmSmallAllreduceMakesFewCallsOfTheDriver) {
+  on_devices(so_many(2), {}, [](const OnView& on) {
+    constexpr int kMostCalls = 12;
+    constexpr size_t kCount = 256;
+    auto memory = on.queue.context().allocate(tutti::devices::MemoryKind::kDevice, kCount * 8);
+    ASSERT_TRUE(memory.ok()) << "which the driver has to be asked about";
+    auto* const send = static_cast<float*>(*memory);
+    for (float* const recv : {send, send + kCount}) {
+      long least = 1000;
+      for (int round = 0; round < 20; ++round) {
+        const long before = driver_calls(nullptr);
+        ASSERT_OK(tutti_allreduce(send, recv, kCount, TUTTI_FLOAT32, TUTTI_SUM, on.view));
+        least = std::min(least, driver_calls(nullptr) - before);
+      }
+      EXPECT_LE(least, kMostCalls);
+    }
+    ASSERT_OK(tutti_barrier(on.comm));
+    EXPECT_TRUE(on.queue.context().free(*memory).ok());
+  });
+}
+
+TEST_F(Direct, AllRanksFallBackTogetherIfOneIsRefused) {
+  for (const char* const refused : {"FAIL_IPC_OPEN", "FAIL_IPC_GET", "FAIL_BUILD", "NO_FP64"}) {
+    SCOPED_TRACE(refused);
+    const auto switches = [&](int rank) { return rank == 1 ? Switches{{refused, 1}} : Switches{}; };
+    on_devices(
+        so_many(3), switches, [](int) { return 0; },
+        [](const OnView& view) {
+          Collectives on(view.rank, view.view);
+          on.allreduce(TUTTI_FLOAT64, Op::kSum, 1000, {});
+          EXPECT_EQ(kernels(), 0);
+          on.allreduce(TUTTI_FLOAT64, Op::kAvg, 1000, {.form = Form::kBlocking, .in_place = true});
+          on.reduce_scatter(TUTTI_FLOAT64, Op::kMin, 77, {.form = Form::kPersistent});
+          EXPECT_EQ(kernels(), 0);
+        });
+  }
+}
+
+TEST_F(Direct, BuffersOfTheHostOnOneRankAreStaged) {
+  on_devices(so_many(2), {}, [](const OnView& on) {
+    void* device = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &device));
+    std::vector<int> ones(16, 1);
+    on.mirror.put(device, ones.data(), 64);
+    void* const buffer = on.rank == 0 ? device : ones.data();
+    for (int round = 0; round < 2; ++round) {
+      ASSERT_OK(tutti_allreduce(buffer, buffer, 16, TUTTI_INT32, TUTTI_SUM, on.view));
+    }
+    EXPECT_EQ(kernels(), 0);
+    if (on.rank == 0) on.mirror.get(ones.data(), device, 64);
+    EXPECT_EQ(ones, std::vector<int>(16, 4));
+    EXPECT_OK(tutti_free(on.view, device));
+  });
+}
+
+TEST_F(Direct, TilesOfACardReachOneAnother) {
+  on_devices(
+      so_many(2),
+      [](int) {
+        return Switches{{"SUBDEVICES", 2}};
+      },
+      [](int rank) { return 1 + rank; },
+      [](const OnView& view) {
+        Collectives on(view.rank, view.view);
+        for (int turn = 0; turn < 4; ++turn) every_collective(on, turn);
+        EXPECT_GT(kernels(), 0);
+      });
+}
+
+TEST_F(Direct, CardsThatReachOneAnotherDoSo) {
+  on_devices(
+      so_many(2),
+      [](int) {
+        return Switches{{"DEVICES", 2}};
+      },
+      [](int rank) { return rank; },
+      [](const OnView& view) {
+        Collectives on(view.rank, view.view);
+        for (int turn = 0; turn < 2; ++turn) every_collective(on, turn);
+        EXPECT_GT(kernels(), 0);
+      });
+}
+
+TEST_F(Direct, CardsThatDoNotReachOneAnotherAreStaged) {
+  on_devices(
+      so_many(2),
+      [](int) {
+        return Switches{{"DEVICES", 2}, {"NO_PEERS", 1}};
+      },
+      [](int rank) { return rank; },
+      [](const OnView& view) {
+        Collectives on(view.rank, view.view);
+        for (int turn = 0; turn < 2; ++turn) every_collective(on, turn);
+        EXPECT_EQ(kernels(), 0);
+        EXPECT_EQ(opened(), 0);
+      });
+}
+
+TEST_F(Direct, WhatPeersFreeIsClosedAndWhatLiesThereLaterIsRead) {
+  on_devices(so_many(2), {}, [](const OnView& on) {
+    constexpr int kRounds = 30;
+    constexpr size_t kCount = 1000;
+    for (int round = 0; round < kRounds; ++round) {
+      void* memory = nullptr;
+      ASSERT_OK(tutti_alloc(on.view, kCount * sizeof(int), &memory));
+      std::vector<int> values(kCount, round);
+      on.mirror.put(memory, values.data(), kCount * sizeof(int));
+      ASSERT_OK(tutti_allreduce(memory, memory, kCount, TUTTI_INT32, TUTTI_SUM, on.view));
+      on.mirror.get(values.data(), memory, kCount * sizeof(int));
+      EXPECT_EQ(values, std::vector<int>(kCount, 2 * round));
+      ASSERT_OK(tutti_barrier(on.comm));
+      ASSERT_OK(tutti_free(on.view, memory));
+    }
+    EXPECT_EQ(opened(), kRounds);
+    EXPECT_GE(driver_calls("zeMemCloseIpcHandle"), kRounds - 1);
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
+TEST_F(Direct, ARankMayChangeItsView) {
+  on_devices(so_many(2), {}, [](const OnView& on) {
+    const OwnQueue second(*tutti::devices::device_api("level-zero"));
+    const tutti_queue queue = second.queue();
+    tutti_comm_t view = nullptr;
+    ASSERT_OK(tutti_comm_view(on.comm, &queue, &view));
+    void* memory[2] = {};
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory[0]));
+    ASSERT_OK(tutti_alloc(view, 64, &memory[1]));
+    int sum = 1;
+    std::vector<int> values(16, sum);
+    on.mirror.put(memory[0], values.data(), 64);
+    for (int round = 0; round < 4; ++round) {
+      const bool other = on.rank == 1 && round % 2 == 1;
+      if (other) {
+        tutti::devices::DeviceContext& context = second.context();
+        auto engine = context.make_engine(tutti::devices::EngineKind::kCopy);
+        ASSERT_TRUE(engine.ok());
+        ASSERT_TRUE((*engine)->copy(memory[1], values.data(), 64).ok());
+        ASSERT_TRUE((*engine)->submit().ok());
+      }
+      ASSERT_OK(tutti_barrier(on.comm));
+      void* const buffer = memory[other ? 1 : 0];
+      if (other) {
+        ASSERT_OK(tutti_allreduce(buffer, buffer, 16, TUTTI_INT32, TUTTI_MAX, view));
+      } else {
+        ASSERT_OK(tutti_allreduce(buffer, buffer, 16, TUTTI_INT32, TUTTI_MAX, on.view));
+      }
+    }
+    on.mirror.get(values.data(), memory[0], 64);
+    EXPECT_EQ(values, std::vector<int>(16, sum));
+    EXPECT_OK(tutti_free(on.view, memory[0]));
+    EXPECT_OK(tutti_free(view, memory[1]));
+    EXPECT_OK(tutti_comm_destroy(view));
+  });
+}
+
+// ---- faults ------------------------------------------------------------------------------------
+
+// Whichever call of the driver it is that finds the device lost.
+TEST_F(Direct, ALostDeviceEndsTheCallOnAllRanks) {
+  Ranks ranks = so_many(2);
+  ranks.breaks = true;
+  const Shared<std::atomic<int>> failed;
+  for (int after = 1; after <= 9; ++after) {
+    SCOPED_TRACE(after);
+    *failed = 0;
+    on_devices(ranks, {}, [&](const OnView& on) {
+      void* memory = nullptr;
+      ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+      ASSERT_OK(tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
+      void* const library = dlopen(TUTTI_TEST_ZE_PATH, RTLD_NOW | RTLD_NOLOAD);
+      auto* const lose = reinterpret_cast<void (*)(long)>(dlsym(library, "tutti_test_ze_lose"));
+      if (on.rank == 1) lose(after);
+      tutti_status status = TUTTI_OK;
+      for (int round = 0; round < 2 && status == TUTTI_OK; ++round) {
+        status = tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view);
+      }
+      EXPECT_NE(status, TUTTI_OK);
+      EXPECT_ERROR_SAYS("the device is lost");
+    });
+  }
+}
+
+TEST_F(Direct, AKilledRankEndsTheCallsOfThoseWhoReadItsMemory) {
+  Ranks ranks = so_many(3);
+  ranks.breaks = true;
+  ranks.killed = {1};
+  const Shared<std::atomic<int>> ready;
+  on_devices(ranks, {}, [&](const OnView& on) {
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+    ASSERT_OK(tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
+    EXPECT_EQ(opened(), 2);
+    if (on.rank == 1) raise(SIGKILL);
+    EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
+                  tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
+    EXPECT_ERROR_SAYS("rank 1");
+    EXPECT_OK(tutti_free(on.view, memory));
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
+TEST_F(Direct, AKernelThatNeverEndsIsATimeoutThatNamesTheDevice) {
+  Ranks ranks = so_many(2);
+  ranks.breaks = true;
+  ranks.config.timeout_ms = 1500;
+  const auto switches = [](int rank) {
+    return rank == 1 ? Switches{{"STUCK_KERNEL", 1}} : Switches{};
+  };
+  on_devices(
+      ranks, switches, [](int) { return 0; },
+      [](const OnView& on) {
+        void* memory = nullptr;
+        ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+        ASSERT_OK(tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
+        EXPECT_STATUS(TUTTI_ERR_TIMEOUT,
+                      tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
+        if (on.rank == 1) {
+          EXPECT_ERROR_SAYS("level-zero device 0");
+        }
+      });
+}
+
+TEST_F(Direct, AMismatchNamesBothCalls) {
+  Ranks ranks = so_many(2);
+  ranks.breaks = true;
+  on_devices(ranks, {}, [](const OnView& on) {
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+    const tutti_op op = on.rank == 0 ? TUTTI_SUM : TUTTI_MAX;
+    EXPECT_STATUS(TUTTI_ERR_MISMATCH, tutti_allreduce(memory, memory, 8, TUTTI_INT32, op, on.view));
+    EXPECT_ERROR_SAYS("sum");
+    EXPECT_ERROR_SAYS("max");
+    EXPECT_OK(tutti_free(on.view, memory));
+  });
+}
+
+}  // namespace
+}  // namespace tutti_test
+#endif
