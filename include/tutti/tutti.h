@@ -146,6 +146,8 @@ enum {
   TUTTI_BOR = 6,
   TUTTI_BXOR = 7
 };
+/* Name of a reduction, e.g. "sum"; "unknown" for a value that is none of the constants above. */
+TUTTI_API const char* tutti_op_name(tutti_op op);
 
 /* A user's reduction: accumulator[i] = accumulator[i] (op) source[i] for i < count. Called from the
  * thread that makes the call or from a worker thread, at any time between start and completion,

@@ -58,4 +58,10 @@ const char* tutti_type_name(tutti_type type) {
                                    : "unknown";
 }
 
+const char* tutti_op_name(tutti_op op) {
+  return op >= 0 && op < tutti::kBuiltinReduceOps
+             ? tutti::op_name(static_cast<tutti::ReduceOp>(op)).data()
+             : "unknown";
+}
+
 }  // extern "C"

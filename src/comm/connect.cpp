@@ -84,6 +84,19 @@ Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int
 
 // ---- the network -------------------------------------------------------------------------------
 
+// On one host, too, where the answer is not needed: what is misspelt would wait for the second one.
+Status check_demanded(const std::string& demanded) {
+  std::string names;
+  for (const TransportKind* kind : transport_kinds()) {
+    if (kind->reach != Reach::kNetwork) continue;
+    if (demanded.empty() || kind->name == demanded) return {};
+    names += fmt::format(" {}", kind->name);
+  }
+  return Status::format(Code::kInvalidArgument,
+                        "CCL_ATL_TRANSPORT is \"{}\": expected one of those that join hosts:{}",
+                        demanded, names);
+}
+
 // The first kind that all ranks can use and that suits them, or the one demanded.
 Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::string& demanded,
                                               const TransportConfig& config) {
@@ -106,15 +119,6 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
   if (!all.ok()) return all.status();
   for (const uint64_t others : *all) usable &= others;
   if (usable != 0) return kinds[static_cast<size_t>(std::countr_zero(usable))];
-  if (reasons.empty()) {
-    std::string names;
-    for (const TransportKind* kind : kinds) {
-      if (kind->reach == Reach::kNetwork) names += fmt::format(" {}", kind->name);
-    }
-    return Status::format(Code::kInvalidArgument,
-                          "CCL_ATL_TRANSPORT is \"{}\": expected one of those that join hosts:{}",
-                          demanded, names);
-  }
   std::string lacking;
   for (size_t rank = 0; rank < all->size(); ++rank) {
     if ((*all)[rank] == 0) lacking += fmt::format(" {}", rank);
@@ -129,6 +133,7 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
 Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
                            const TransportConfig& config) {
   Connection connection;
+  if (Status known = check_demanded(environment.atl_transport); !known.ok()) return known;
   if (hosts.count() == 1) {
     auto transport = host_kind().connect(exchange, config);
     if (!transport.ok()) return transport.status();

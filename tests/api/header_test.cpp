@@ -38,6 +38,16 @@ TEST(Header, AValueThatIsNoTypeHasSizeZeroAndNoName) {
   }
 }
 
+TEST(Header, EveryReductionHasANameAndNothingElseHas) {
+  std::set<std::string> names;
+  for (tutti_op op = TUTTI_SUM; op <= TUTTI_BXOR; ++op) names.insert(tutti_op_name(op));
+  EXPECT_EQ(names.size(), 8u);
+  EXPECT_STREQ(tutti_op_name(TUTTI_BXOR), "bxor");
+  for (const tutti_op none : {-1, TUTTI_BXOR + 1, INT32_MAX}) {
+    EXPECT_STREQ(tutti_op_name(none), "unknown") << none;
+  }
+}
+
 TEST(Header, EveryStatusIsNamedAsItsConstant) {
   EXPECT_STREQ(tutti_status_name(TUTTI_OK), "TUTTI_OK");
   EXPECT_STREQ(tutti_status_name(TUTTI_ERR_PEER_FAILED), "TUTTI_ERR_PEER_FAILED");
