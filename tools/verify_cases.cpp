@@ -25,21 +25,21 @@ std::vector<Limits> limits_of(uint64_t ranks) {
   const uint64_t line_each = 64 * ranks;
   std::vector<Limits> limits = {
       // Messages only.
-      {0, 0, 0},
+      {},
       // The least in which a line per rank finds room in three parts of the window, and a bit.
-      {line_each + 64, 3 * line_each + 64, line_each},
+      {{line_each + 64}, 3 * line_each + 64, line_each},
       // The least window that the contract allows for the chunk; everything streams.
-      {512, 4 * line_each, 2 * line_each, 0},
+      {{512}, 4 * line_each, 2 * line_each, 0},
       // What users get.
-      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, false, 4},
+      {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, false, 4},
       // The same where all see all buffers.
-      {32 << 10, 1 << 20, 256 << 10, 8 << 20, true, true},
+      {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
   // A slot goes on beyond what calls move through.
-  limits.push_back({line_each, 4 * line_each, line_each});
+  limits.push_back({{line_each}, 4 * line_each, line_each});
   limits.back().slots.slot_bytes = 5 * line_each + 64;
   if (ranks == 2) {  // ping-pong slots are longer
-    limits.push_back({32 << 10, 1 << 20, 256 << 10});
+    limits.push_back({{32 << 10}, 1 << 20, 256 << 10});
     limits.back().slots.ping_pong_bytes = 512 << 10;
   }
   return limits;

@@ -34,7 +34,7 @@ class HandMade {
     problem.ranks = ranks;
     problem.count = problem.stride = count;
     problem.element_bytes = 4;
-    problem.limits = {256, 1024, 512};
+    problem.limits = {{256}, 1024, 512};
     for (Schedule& schedule : schedules) builders_.emplace_back(schedule);
   }
 

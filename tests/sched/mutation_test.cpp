@@ -23,7 +23,7 @@ using Random = std::mt19937_64;
 std::vector<Problem> small_problems(Collective collective, int ranks) {
   const uint64_t lines = 64 * static_cast<uint64_t>(ranks);
   std::vector<Problem> problems;
-  const Limits shared{512, 3 * lines + 256, lines + 64};
+  const Limits shared{{512}, 3 * lines + 256, lines + 64};
   Limits pulls = shared;
   pulls.pulls = true;
   for (const Limits& limits : {Limits{}, shared, pulls}) {

@@ -61,7 +61,7 @@ class ArenasOfTwo : public testing::Test {
     return arenas_[reader]->view(owner, reinterpret_cast<uint64_t>(memory), bytes);
   }
 
-  const Layout layout_{2, 1, 1, {32 << 10, 1 << 20}};
+  const Layout layout_{2, 1, 1, {{.slot_bytes = 32 << 10}, 1 << 20}};
   std::optional<Region> region_;
   std::optional<Arenas> arenas_[2];
 };

@@ -54,7 +54,7 @@ class Layouts : public testing::TestWithParam<std::tuple<int, int, uint64_t>> {
   const Layout layout_{std::get<0>(GetParam()),
                        std::get<1>(GetParam()),
                        std::get<1>(GetParam()) + 1,
-                       {std::get<2>(GetParam()), 32 * std::get<2>(GetParam())}};
+                       {{.slot_bytes = std::get<2>(GetParam())}, 32 * std::get<2>(GetParam())}};
 };
 
 TEST_P(Layouts, NoTwoPartsOverlapAndAllLieInside) {

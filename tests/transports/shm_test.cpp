@@ -19,7 +19,8 @@ namespace {
 class Shm : public testing::Test {
  protected:
   explicit Shm(int ranks = 2, bool oversubscribed = false)
-      : layout_(ranks, 1, 2, {32 << 10, 1 << 20}), oversubscribed_(oversubscribed) {}
+      : layout_(ranks, 1, 2, {{.slot_bytes = 32 << 10}, 1 << 20}),
+        oversubscribed_(oversubscribed) {}
   void SetUp() override {
     auto region = Region::create(layout_);
     ASSERT_TRUE(region.ok()) << region.status().message();
