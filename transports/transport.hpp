@@ -84,6 +84,7 @@ struct NetworkConfig {
   std::string provider = {};
   std::string interfaces = {};
   bool limits_providers = false;  // the user has, by libfabric's own variable
+  bool encrypt = false;           // all ranks
   NicSet nics = {};
 };
 

@@ -159,6 +159,7 @@ Status Communicator::connect(Exchange& exchange) {
       .network = {.provider = environment.ofi_provider,
                   .interfaces = environment.net_interfaces,
                   .limits_providers = !environment.fi_provider.empty(),
+                  .encrypt = environment.net_encrypt,
                   .nics = nics_of(environment)}};
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);

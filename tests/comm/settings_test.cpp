@@ -41,6 +41,9 @@ TEST(Settings, ThatDifferAreNamedWithBothValuesOnAllRanks) {
   other = {};
   other.strict = true;
   EXPECT_EQ(told(other)[0], "TUTTI_STRICT differs between ranks: 0 on rank 0, 1 on rank 1");
+  other = {};
+  other.net_encrypt = true;
+  EXPECT_EQ(told(other)[0], "TUTTI_NET_ENCRYPT differs between ranks: 0 on rank 0, 1 on rank 1");
 }
 
 TEST(Settings, OfOneProcessMayDiffer) {

@@ -7,6 +7,7 @@
 
 #include "bootstrap/meeting_state.hpp"
 #include "core/log.hpp"
+#include "transports/tcp/records.hpp"
 
 namespace tutti::bootstrap {
 namespace {
@@ -86,6 +87,44 @@ void debate(Input input) {
   }
 }
 
+// A line of encrypted records, changed at some places: what opens is the beginning of what was
+// sent.
+void tamper(Input input) {
+  using tcp::Records;
+  const SecretKey there = {std::byte{1}};
+  const SecretKey back = {std::byte{2}};
+  std::vector<std::byte> line;
+  std::vector<std::byte> sent;
+  Records sender{Sealing(back), Sealing(there)};
+  for (uint8_t records = take_byte(input) % 8; records > 0; --records) {
+    const Input text = take_some(input, 1u + take_byte(input));
+    if (text.empty()) continue;
+    sender.seal(text);
+    sent.insert(sent.end(), text.begin(), text.end());
+    line.insert(line.end(), sender.unsent().begin(), sender.unsent().end());
+  }
+  while (input.size() >= 2 && !line.empty()) {
+    const size_t at = take_byte(input) * line.size() / 256;
+    line[at] ^= static_cast<std::byte>(take_byte(input));
+  }
+  Records receiver{Sealing(there), Sealing(back)};
+  const auto space = receiver.space();
+  const size_t bytes = std::min(space.size(), line.size());
+  std::copy_n(line.begin(), bytes, space.begin());
+  receiver.received(bytes);
+  std::vector<std::byte> text(tcp::kRecordBytes);
+  for (size_t at = 0; receiver.has_whole();) {
+    const size_t next = receiver.next_text();
+    if (!receiver.open(text.data())) return;
+    if (next > sent.size() - at ||
+        !std::equal(text.begin(), text.begin() + static_cast<ptrdiff_t>(next),
+                    sent.begin() + static_cast<ptrdiff_t>(at))) {
+      std::abort();
+    }
+    at += next;
+  }
+}
+
 void read_id(Input input) {
   tutti_unique_id bytes = encode(id());
   for (size_t i = 0; i < input.size() && i < sizeof bytes.bytes; ++i) {
@@ -102,10 +141,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tutti::bootstrap;
   tutti::log::set_level(tutti::LogLevel::kError);
   Input input = std::as_bytes(std::span(data, size));
-  switch (take_byte(input) % 4) {
+  switch (take_byte(input) % 5) {
     case 0: garble(Session(Session::Side::kService, id().name, id().secret), input); break;
     case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
     case 2: debate(input); break;
+    case 3: tamper(input); break;
     default: read_id(input); break;
   }
   return 0;

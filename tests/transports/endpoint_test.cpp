@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "transports/connected.hpp"
+#include "transports/encrypted_kind.hpp"
 #include "transports/joined_kind.hpp"
 #include "transports/pattern.hpp"
 #include "transports/rails_kind.hpp"
@@ -572,6 +573,8 @@ TUTTI_FOR_ALL_TRANSPORTS(Messages);
 TUTTI_FOR_ALL_TRANSPORTS(Traffic);
 INSTANTIATE_TEST_SUITE_P(Joined, Messages, testing::Values(&tutti_test::kJoined));
 INSTANTIATE_TEST_SUITE_P(Joined, Traffic, testing::Values(&tutti_test::kJoined));
+INSTANTIATE_TEST_SUITE_P(Encrypted, Messages, testing::Values(&tutti_test::kEncrypted));
+INSTANTIATE_TEST_SUITE_P(Encrypted, Traffic, testing::Values(&tutti_test::kEncrypted));
 INSTANTIATE_TEST_SUITE_P(Rails, Messages, testing::Values(&tutti_test::kRails));
 INSTANTIATE_TEST_SUITE_P(Rails, Traffic, testing::Values(&tutti_test::kRails));
 

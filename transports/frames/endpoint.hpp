@@ -81,6 +81,8 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool poll_until(const Transfer* wanted);
   void completed(Request& request, uint64_t bytes);
   void failed(Request& request, bool cancelled);
+  void line_broke(int rank);
+  void tell_broken_lines();
   void lose(int rank, std::string_view what);
   void refused(Request& request);
   bool takes_apart(Operation& receive, const Message& message);
@@ -95,6 +97,13 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   Status closed_;         // why there is no port any more
   bool leaving_ = false;  // nobody takes messages any more
   std::vector<std::byte> last_words_;
+  // Peers whose line broke, and when they are given up.
+  struct BrokenLine {
+    int rank;
+    int64_t since_ms;
+    Status why;
+  };
+  std::vector<BrokenLine> broken_lines_;
   Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
 };
 

@@ -13,6 +13,9 @@ constexpr size_t kBatch = 16;        // completions read at once
 constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
+// If the peer has died, who watches it says so in better words within this time.
+constexpr int64_t kWordOfDeathMs = 1000;
+
 // The next piece of a message, for whose receive `index` stands.
 void name_piece(Request& piece, uint32_t index, const Operation& operation, uint32_t rails) {
   const uint64_t number = operation.begun / kPieceBytes;
@@ -34,6 +37,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port.closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
+  if (!broken_lines_.empty()) tell_broken_lines();
   Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
     const ptrdiff_t count = port.poll(completions);
@@ -80,6 +84,7 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
     case Request::Kind::kPieceOut:
       request.operation->moved += request.bytes;
       return end_piece(request);
+    case Request::Kind::kLine: return;
   }
 }
 
@@ -104,7 +109,26 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
       if (cancelled) return;
       return lose(rank, "receiving from it");
     case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
+    case Request::Kind::kLine: return line_broke(rank);
   }
+}
+
+// Nothing need be under way for which that ends: this rank may wait for the peer to send.
+void FrameEndpoint::line_broke(int rank) {
+  const Port& port = requests_.port();
+  broken_lines_.push_back({rank, now_ms(), port.error().with_context(port.where())});
+}
+
+void FrameEndpoint::tell_broken_lines() {
+  const int64_t now = now_ms();
+  std::erase_if(broken_lines_, [&](const BrokenLine& line) {
+    const Peer& other = peer(line.rank);
+    if (leaving_ || other.left || other.gone || !other.failure.ok()) return true;
+    if (now - line.since_ms < kWordOfDeathMs) return false;
+    give_up(line.rank,
+            Status::format(Code::kPeerFailed, "the line to it broke: {}", line.why.message()));
+    return true;
+  });
 }
 
 // The port has failed at `what`, which concerns that peer only.

@@ -19,9 +19,10 @@ namespace tutti::frames {
 
 struct Operation;
 
-// Something the network has been asked to do. In `idle` lists when it has not.
+// Something the network has been asked to do. In `idle` lists when it has not. kLine is one of the
+// port's own that it ends, as failed, when its line to a peer breaks; not all ports do.
 struct Request {
-  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn };
+  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn, kLine };
 
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
   Kind kind = Kind::kFrameOut;

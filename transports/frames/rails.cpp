@@ -39,6 +39,10 @@ ptrdiff_t RailsPort::poll(std::span<Completion> ended) {
     next_ = (rail + 1) % rails_.size();
     const ptrdiff_t count = rails_[rail]->poll(ended.subspan(filled));
     if (count == 0) continue;
+    Request* const first = count > 0 ? ended[filled].request : nullptr;
+    if (first != nullptr && first->kind == Request::Kind::kLine) {
+      first->rail = static_cast<uint32_t>(rail);
+    }
     if (count > 0 && ended[filled].end == Completion::End::kDone) {
       filled += static_cast<size_t>(count);
       continue;

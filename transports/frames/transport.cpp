@@ -209,6 +209,12 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config,
                                            const Network& network) {
+  if (config.network.encrypt && !network.encrypts) {
+    return Status::format(Code::kUnsupported,
+                          "TUTTI_NET_ENCRYPT=1, and what goes between hosts over {} cannot be "
+                          "encrypted: only tcp can (CCL_ATL_TRANSPORT=tcp)",
+                          network.long_name);
+  }
   auto transport = connect_all(exchange, config, network);
   if (transport.ok()) return transport;
   return transport.status().with_context(fmt::format("connecting over {}", network.long_name));

@@ -24,6 +24,7 @@ struct Network {
   Result<Ports> (*open_ports)(Exchange& exchange, const TransportConfig& config, bool alone);
   // As Recovery::has_failed(); null if that makes no difference.
   void (*has_failed)(Code why) = nullptr;
+  bool encrypts = false;  // where it is asked to
 };
 
 // Collective: succeeds on all ranks or gives all the same first error.

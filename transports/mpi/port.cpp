@@ -66,7 +66,8 @@ int MpiPort::begin(Request& request, int tag) {
                              TUTTI_MPI_ANY_PEER, tag, &request);
     case Request::Kind::kPieceOut:
       return table().send(requests_, request.piece, request.bytes, request.peer, tag, &request);
-    case Request::Kind::kPieceIn: break;
+    case Request::Kind::kPieceIn:
+    case Request::Kind::kLine: break;
   }
   return table().receive(requests_, request.piece, request.bytes, request.peer, tag, &request);
 }

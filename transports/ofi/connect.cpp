@@ -43,7 +43,7 @@ Status available() { return find_offers({}, true).status(); }
 
 bool suits(const TransportConfig& config) {
   if (!config.network.provider.empty() || config.network.limits_providers) return true;
-  if (!may_have_fast_network()) return false;
+  if (config.network.encrypt || !may_have_fast_network()) return false;
   const auto offers = find_offers(config, false);
   return offers.ok() && is_fast(offers->front());
 }

@@ -29,7 +29,7 @@ Result<nics::AddressedPorts> open_ports(const std::vector<Offer>& rails,
   for (int channel = 0; channel < config.channels; ++channel) {
     for (const Offer& rail : rails) {
       const auto& address = *std::static_pointer_cast<NetAddress>(rail.own);
-      auto port = TcpPort::open(address, nics::text_of(rail), rank);
+      auto port = TcpPort::open(address, nics::text_of(rail), rank, config.network.encrypt);
       if (!port.ok()) return port.status();
       ports.push_back(*std::move(port));
     }
@@ -60,7 +60,12 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
 Status available() { return find_offers({}, true).status(); }
 
 Result<std::unique_ptr<Transport>> connect(Exchange& exchange, const TransportConfig& config) {
-  return frames::connect(exchange, config, {"tcp", "TCP", available, connect_ports});
+  return frames::connect(exchange, config,
+                         {.name = "tcp",
+                          .long_name = "TCP",
+                          .usable = available,
+                          .open_ports = connect_ports,
+                          .encrypts = true});
 }
 
 }  // namespace tutti::tcp

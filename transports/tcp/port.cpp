@@ -24,20 +24,22 @@ constexpr size_t kFewPeers = 3;
 
 }  // namespace
 
-TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank)
+TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank, bool encrypts)
     : listener_(std::move(listener)),
       local_(local),
       where_(std::move(where)),
       rank_(rank),
+      encrypts_(encrypts),
       address_(reinterpret_cast<const char*>(&listener_.address()), sizeof(ListenerAddress)) {}
 
 TcpPort::~TcpPort() { close(); }
 
-Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where,
-                                               int rank) {
+Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where, int rank,
+                                               bool encrypts) {
   Result<Listener> listener = Listener::open(local);
   if (!listener.ok()) return listener.status();
-  std::unique_ptr<TcpPort> port(new TcpPort(*std::move(listener), local, std::move(where), rank));
+  std::unique_ptr<TcpPort> port(
+      new TcpPort(*std::move(listener), local, std::move(where), rank, encrypts));
   port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!port->poller_.open() || !port->watch(port->listener_.socket(), nullptr)) {
     return Status::system(errno, "making an epoll instance");
@@ -51,7 +53,7 @@ Status TcpPort::insert(const std::vector<std::string>& addresses) {
       return Status::format(Code::kInternal, "the address of rank {} has {} bytes, expected {}", r,
                             addresses[r].size(), sizeof(ListenerAddress));
     }
-    peers_.push_back(std::make_unique<Peer>(inbox_));
+    peers_.push_back(std::make_unique<Peer>(inbox_, static_cast<int>(r)));
     std::memcpy(&peers_.back()->listener, addresses[r].data(), sizeof(ListenerAddress));
   }
   if (all_met()) listener_.close();
@@ -75,10 +77,9 @@ void TcpPort::close() {
 
 void TcpPort::call(int rank) {
   Peer& to = peer(rank);
-  if (const int error = start_tcp(local_, to.listener.address, to.call))
-    return give_up(rank, error);
-  to.said = false;
-  to.answer = {};
+  Fd socket;
+  if (const int error = start_tcp(local_, to.listener.address, socket)) return give_up(rank, error);
+  to.call = Introduction::call(std::move(socket), rendezvous(to.listener), rank_);
   calls_.push_back(rank);
 }
 
@@ -91,34 +92,31 @@ void TcpPort::give_up(int rank, int error) {
 
 void TcpPort::go_on_calling(int rank) {
   Peer& to = peer(rank);
-  if (!to.said) {
-    const int error = say(to.call.get(), opening(to.listener.key, rank_));
-    if (error == EAGAIN || error == EINTR) return;
-    if (error != 0) return give_up(rank, error);
-    to.said = true;
+  switch (to.call->go_on()) {
+    case Introduction::Outcome::kNotYet: return;
+    case Introduction::Outcome::kClosed: {
+      const int error = to.call->error();
+      const bool hung_up = error == ECONNRESET || error == EPIPE;
+      if (hung_up && rank < rank_) return to.call.reset();  // it is calling here
+      return give_up(rank, error);
+    }
+    case Introduction::Outcome::kRefused: return give_up(rank, EPROTO);
+    case Introduction::Outcome::kProved: break;
   }
-  switch (to.answer.read(to.call.get())) {
-    case OpeningReader::Outcome::kNotYet: return;
-    case OpeningReader::Outcome::kClosed:
-      if (rank_ < rank) return give_up(rank, ECONNRESET);
-      return to.call.reset();  // it is calling here
-    case OpeningReader::Outcome::kWhole: break;
-  }
-  const bool is_it =
-      to.answer.fits(listener_.address().key) && to.answer.rank() == static_cast<uint32_t>(rank);
-  if (!is_it) return give_up(rank, EPROTO);
-  begin(rank, std::move(to.call));
+  begin(rank, *to.call);
+  to.call.reset();
 }
 
-void TcpPort::take_call(Caller caller) {
-  if (caller.rank >= peers_.size() || caller.rank == static_cast<uint32_t>(rank_)) return;
-  const auto rank = static_cast<int>(caller.rank);
+void TcpPort::take_call(Introduction caller) {
+  const uint32_t said = caller.handshake().caller();
+  if (said >= peers_.size() || said == static_cast<uint32_t>(rank_)) return;
+  const auto rank = static_cast<int>(said);
   Peer& from = peer(rank);
   if (from.wire.open() || !from.wire.failure().empty()) return;
-  if (from.call.open() && rank > rank_) return;
+  if (from.call && rank > rank_) return;
   from.call.reset();
-  if (say(caller.socket.get(), opening(from.listener.key, rank_)) != 0) return;
-  begin(rank, std::move(caller.socket));
+  if (!caller.answer_call()) return;
+  begin(rank, caller);
 }
 
 bool TcpPort::watch(int socket, Wire* wire) {
@@ -128,20 +126,22 @@ bool TcpPort::watch(int socket, Wire* wire) {
   return epoll_ctl(poller_.get(), EPOLL_CTL_ADD, socket, &event) == 0;
 }
 
-void TcpPort::begin(int rank, Fd socket) {
+void TcpPort::begin(int rank, Introduction& introduction) {
   Wire& wire = peer(rank).wire;
-  if (!watch(socket.get(), &wire)) return give_up(rank, errno);
+  if (!watch(introduction.socket(), &wire)) return give_up(rank, errno);
   ++met_;
   wires_.push_back(&wire);
-  wire.begin(std::move(socket));
+  const Handshake& handshake = introduction.handshake();
+  if (encrypts_) wire.encrypt(handshake.incoming(), handshake.outgoing());
+  wire.begin(introduction.take_socket());
   if (all_met()) listener_.close();
 }
 
 void TcpPort::look_at_calls() {
-  for (Caller& caller : listener_.answer()) take_call(std::move(caller));
+  for (Introduction& caller : listener_.answer()) take_call(std::move(caller));
   std::erase_if(calls_, [&](int rank) {
-    if (peer(rank).call.open()) go_on_calling(rank);
-    return !peer(rank).call.open();
+    if (peer(rank).call) go_on_calling(rank);
+    return !peer(rank).call;
   });
 }
 
@@ -163,7 +163,7 @@ Posted TcpPort::post(Request& request) {
     return Posted::kYes;
   }
   other.wire.send(request);
-  if (!other.wire.open() && !other.call.open() && other.wire.failure().empty()) call(request.peer);
+  if (!other.wire.open() && !other.call && other.wire.failure().empty()) call(request.peer);
   return Posted::kYes;
 }
 
@@ -195,7 +195,7 @@ void TcpPort::look() {
   }
 }
 
-// Reads where there is something; returns whether somebody has called.
+// Reads where there is something; returns whether somebody is at the listener.
 bool TcpPort::ask_poller() {
   bool knocked = false;
   std::array<epoll_event, 16> events;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace tutti::tcp {
 
 class TcpPort final : public nics::AddressedPort {
  public:
-  // `local`: of the interface; `where`: for texts.
-  static Result<std::unique_ptr<TcpPort>> open(const NetAddress& local, std::string where,
-                                               int rank);
+  // `local`: of the interface; `where`: for texts; `encrypts`: as all its peers.
+  static Result<std::unique_ptr<TcpPort>> open(const NetAddress& local, std::string where, int rank,
+                                               bool encrypts = false);
   ~TcpPort() override;
 
   [[nodiscard]] const std::string& address() const override { return address_; }
@@ -35,22 +36,24 @@ class TcpPort final : public nics::AddressedPort {
 
  private:
   struct Peer {
-    explicit Peer(Inbox& inbox) : wire(inbox) {}
+    Peer(Inbox& inbox, int rank) : wire(inbox, &line) {
+      line.kind = frames::Request::Kind::kLine;
+      line.peer = rank;
+    }
     ListenerAddress listener{};
+    frames::Request line;
     Wire wire;
-    // Of a call at its listener that has not been answered yet.
-    Fd call;
-    bool said = false;
-    OpeningReader answer;
+    // A call at its listener that has not been answered yet.
+    std::optional<Introduction> call;
   };
 
-  TcpPort(Listener listener, NetAddress local, std::string where, int rank);
+  TcpPort(Listener listener, NetAddress local, std::string where, int rank, bool encrypts);
   void call(int rank);
   void go_on_calling(int rank);
   void give_up(int rank, int error);
-  void take_call(Caller caller);
+  void take_call(Introduction caller);
   bool watch(int socket, Wire* wire);
-  void begin(int rank, Fd socket);
+  void begin(int rank, Introduction& introduction);
   void look();
   bool ask_poller();
   void look_at_calls();
@@ -62,6 +65,7 @@ class TcpPort final : public nics::AddressedPort {
   NetAddress local_;
   const std::string where_;
   const int rank_;
+  const bool encrypts_;
   std::string address_;
   Inbox inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;

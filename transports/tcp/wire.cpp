@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "core/tuned.hpp"
 #include "transports/frames/frame.hpp"
@@ -26,8 +27,6 @@ using frames::Request;
 constexpr size_t kMostRequests = 8;
 // Small messages that come together are read together.
 constexpr size_t kRestBytes = tuned::kRestBytes;
-// Read at a time, so that what waits to go out has its turn.
-constexpr size_t kMostRead = tuned::kMostRead;
 
 // A peer as near as that is sent no more than so much ahead of what it has received: enough for 4
 // GB/s, more than one connection carries, and little enough that it is read while it is still in a
@@ -44,18 +43,6 @@ constexpr std::string_view kPaced = "bbr";
 constexpr std::string_view kNotPaced = "reno";
 
 constexpr int kSentBeforeSuited = 16;  // requests, after which some round trips are known
-
-bool is_frame(const Request& request) {
-  return request.kind == Request::Kind::kFrameOut || request.kind == Request::Kind::kFrameIn;
-}
-
-std::byte* memory_of(const Request& request) {
-  return is_frame(request) ? request.memory.get() : request.piece;
-}
-
-Head head_of(const Request& request) {
-  return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
-}
 
 // What has become of a request, where the network keeps what it likes.
 struct Outcome {
@@ -102,7 +89,8 @@ Completion Inbox::first() const {
 
 void Wire::begin(Fd socket) {
   socket_ = std::move(socket);
-  rest_ = std::make_unique_for_overwrite<std::byte[]>(kRestBytes);
+  rest_ =
+      std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes : kRestBytes);
   write();
 }
 
@@ -119,6 +107,7 @@ void Wire::fail(std::string why) {
       inbox_.end(*request, Completion::End::kFailed);
     }
   }
+  if (line_ != nullptr) inbox_.end(*std::exchange(line_, nullptr), Completion::End::kFailed);
 }
 
 // ---- out
@@ -131,6 +120,7 @@ void Wire::send(Request& request) {
 }
 
 void Wire::write() {
+  if (records_ != nullptr) return write_sealed();
   while (!out_.empty()) {
     std::array<Head, kMostRequests> heads;
     std::array<iovec, 2 * kMostRequests> parts;
@@ -257,6 +247,7 @@ size_t Wire::take(const std::byte* from, size_t bytes) {
 }
 
 void Wire::read() {
+  if (records_ != nullptr) return read_sealed();
   for (size_t total = 0; total < kMostRead;) {
     rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
     if (!open() || rest_from_ < rest_to_) return;

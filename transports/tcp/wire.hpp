@@ -1,15 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // One connection to a peer: requests that go out over it, in order, each behind a head, and what
-// comes in, straight to where it belongs.
+// comes in, straight to where it belongs. That stream of bytes may go encrypted (records.hpp).
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "core/fd.hpp"
+#include "core/tuned.hpp"
 #include "transports/frames/port.hpp"
 #include "transports/match/queue.hpp"
+#include "transports/tcp/records.hpp"
 
 namespace tutti::tcp {
 
@@ -19,6 +21,20 @@ struct Head {
   uint64_t tag;  // of a piece; kFrameTag: a frame
 };
 inline constexpr uint64_t kFrameTag = UINT64_MAX;
+
+inline bool is_frame(const frames::Request& request) {
+  return request.kind == frames::Request::Kind::kFrameOut ||
+         request.kind == frames::Request::Kind::kFrameIn;
+}
+inline std::byte* memory_of(const frames::Request& request) {
+  return is_frame(request) ? request.memory.get() : request.piece;
+}
+inline Head head_of(const frames::Request& request) {
+  return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
+}
+
+// Read at a time, so that what waits to go out has its turn.
+inline constexpr size_t kMostRead = tuned::kMostRead;
 
 using RequestQueue = match::Queue<frames::Request>;
 
@@ -39,13 +55,18 @@ class Inbox {
 
 class Wire {
  public:
-  explicit Wire(Inbox& inbox) : inbox_(inbox) {}
+  // `line`: what ends when the connection has failed.
+  explicit Wire(Inbox& inbox, frames::Request* line = nullptr) : inbox_(inbox), line_(line) {}
 
   // Whether there is a connection. Until there is, requests wait.
   [[nodiscard]] bool open() const { return socket_.open(); }
   [[nodiscard]] int socket() const { return socket_.get(); }
   // From now on over this connection, whose handshake is done.
   void begin(Fd socket);
+  // The same, before, with what is to come and to go sealed.
+  void encrypt(Sealing incoming, Sealing outgoing) {
+    records_ = std::make_unique<Records>(incoming, outgoing);
+  }
 
   // Why there will be no connection any more; empty if there may.
   [[nodiscard]] const std::string& failure() const { return failure_; }
@@ -63,7 +84,9 @@ class Wire {
   [[nodiscard]] bool has_more() const { return !out_.empty(); }
   void write();
   // Whether something was read for which there was no place.
-  [[nodiscard]] bool holds_back() const { return rest_from_ < rest_to_; }
+  [[nodiscard]] bool holds_back() const {
+    return rest_from_ < rest_to_ || (records_ != nullptr && records_->has_whole());
+  }
   void read();
 
  private:
@@ -73,10 +96,17 @@ class Wire {
   bool find_place();
   void arrived(size_t bytes);
   ssize_t read_place_and_rest(size_t wanted);
+  // wire_sealed.cpp
+  void write_sealed();
+  std::span<const std::byte> text_to_seal();
+  void read_sealed();
+  bool open_record();
 
   Inbox& inbox_;
+  frames::Request* line_;
   Fd socket_;
   std::string failure_;
+  std::unique_ptr<Records> records_;  // null: in the clear
 
   RequestQueue out_;
   size_t written_ = 0;  // of the first, its head included
