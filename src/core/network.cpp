@@ -199,6 +199,16 @@ void tune_tcp(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25000);  // ms that sent bytes may
 }
 
+// With a user's timeout the system also gives up a peer that answers, but has no room.
+void tune_data_line(int socket) { set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
+
+int64_t unanswered_ms(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return 0;
+  return info.tcpi_unacked > 0 ? info.tcpi_last_ack_recv : 0;
+}
+
 NetAddress local_address(int socket) {
   sockaddr_storage name{};
   socklen_t length = sizeof name;

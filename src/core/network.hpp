@@ -53,6 +53,11 @@ int start_tcp(const NetAddress& from, const NetAddress& to, Fd& socket);
 // Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
 // both ends of a connection; connect_tcp() has done it.
 void tune_tcp(int socket);
+// The same for a line on which a peer may leave much unread for long: what it does not take is no
+// sign, only what its system does not acknowledge. The caller asks unanswered_ms() now and then.
+void tune_data_line(int socket);
+// For how long something that was sent has had no acknowledgement; 0 if nothing waits for one.
+int64_t unanswered_ms(int socket);
 
 NetAddress local_address(int socket);
 NetAddress remote_address(int socket);

@@ -94,7 +94,7 @@ class Line {
     std::vector<std::unique_ptr<TcpPort>> ports;
     std::vector<std::string> addresses;
     for (int rank = 0; rank < 2; ++rank) {
-      auto port = TcpPort::open(kHere, "tcp here", rank, encrypt);
+      auto port = TcpPort::open(kHere, "tcp here", rank, {.encrypt = encrypt});
       EXPECT_TRUE(port.ok()) << port.status().message();
       names->push_back("rank " + std::to_string(rank));
       addresses.push_back((*port)->address());

@@ -40,7 +40,7 @@ class Ranks {
     std::vector<std::string> addresses;
     auto names = std::make_shared<std::vector<std::string>>();
     for (int r = 0; r < count; ++r) {
-      auto port = TcpPort::open(kHere, "tcp here", r, encrypt);
+      auto port = TcpPort::open(kHere, "tcp here", r, {.encrypt = encrypt});
       EXPECT_TRUE(port.ok()) << port.status().message();
       listeners.emplace_back();
       std::memcpy(&listeners.back(), (*port)->address().data(), sizeof(ListenerAddress));

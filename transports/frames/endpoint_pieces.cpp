@@ -2,6 +2,7 @@
 //
 // What the network says has ended, and the pieces of long messages.
 #include <algorithm>
+#include <utility>
 
 #include "transports/frames/endpoint.hpp"
 #include "transports/match/engine_steps.hpp"
@@ -12,9 +13,6 @@ namespace {
 constexpr size_t kBatch = 16;        // completions read at once
 constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
 constexpr uint32_t kPiecesOut = 16;  // to one peer
-
-// If the peer has died, who watches it says so in better words within this time.
-constexpr int64_t kWordOfDeathMs = 1000;
 
 // The next piece of a message, for whose receive `index` stands.
 void name_piece(Request& piece, uint32_t index, const Operation& operation, uint32_t rails) {
@@ -37,7 +35,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port.closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
-  if (!broken_lines_.empty()) tell_broken_lines();
+  if (!broken_lines_.empty()) look_at_broken_lines();
   Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
     const ptrdiff_t count = port.poll(completions);
@@ -61,8 +59,8 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
       --peer(request.peer).frames_out;
-      Operation* const send = request.operation;
-      requests_.give_back(request);
+      Operation* const send = std::exchange(request.operation, nullptr);
+      frame_went(request);
       if (send != nullptr) finish(*send, {});
       return;
     }
@@ -90,10 +88,12 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
 
 void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
+  if (!cancelled && mend(request)) return;
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
-      requests_.give_back(request);
+      request.under_way = false;
+      if (!keeps_ || request.seen) requests_.give_back(request);
       return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
@@ -102,33 +102,15 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
     case Request::Kind::kPieceIn:
       if (cancelled && !request.operation->is(Phase::kEnding)) {
         request.piece = requests_.sink();
-        if (!requests_.repost(request)) refused(request);
+        if (!requests_.repost(request) && !mend(request)) refused(request);
         return;
       }
       end_piece(request);
       if (cancelled) return;
       return lose(rank, "receiving from it");
     case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
-    case Request::Kind::kLine: return line_broke(rank);
+    case Request::Kind::kLine: return line_broke(rank, request.rail);
   }
-}
-
-// Nothing need be under way for which that ends: this rank may wait for the peer to send.
-void FrameEndpoint::line_broke(int rank) {
-  const Port& port = requests_.port();
-  broken_lines_.push_back({rank, now_ms(), port.error().with_context(port.where())});
-}
-
-void FrameEndpoint::tell_broken_lines() {
-  const int64_t now = now_ms();
-  std::erase_if(broken_lines_, [&](const BrokenLine& line) {
-    const Peer& other = peer(line.rank);
-    if (leaving_ || other.left || other.gone || !other.failure.ok()) return true;
-    if (now - line.since_ms < kWordOfDeathMs) return false;
-    give_up(line.rank,
-            Status::format(Code::kPeerFailed, "the line to it broke: {}", line.why.message()));
-    return true;
-  });
 }
 
 // The port has failed at `what`, which concerns that peer only.
@@ -193,7 +175,11 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   piece.piece = wanted ? receive.buffer + receive.begun : requests_.sink();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
   name_piece(piece, receive.index, receive, port.rails());
-  if (const Posted posted = port.post(piece); posted != Posted::kYes) {
+  const bool lost = mends_ && peer(receive.peer).lost(piece.rail);
+  const Posted posted = lost ? Posted::kFailed : port.post(piece);
+  if (posted == Posted::kFailed && mend(piece)) {
+    if (!peer(receive.peer).failure.ok()) return false;
+  } else if (posted != Posted::kYes) {
     requests_.give_back(piece);
     if (posted == Posted::kFailed) {
       give_up(receive.peer, port.error().with_context("posting a receive"));
@@ -212,9 +198,19 @@ Put FrameEndpoint::put_piece(Operation& send) {
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
   name_piece(piece, static_cast<uint32_t>(send.partner), send, port.rails());
+  if (mends_ && to.lost(piece.rail)) {  // the receiver says which way it is to go
+    send.begun += piece.bytes;
+    requests_.give_back(piece);
+    return Put::kYes;
+  }
   if (const Posted posted = port.post(piece); posted != Posted::kYes) {
     const int rank = send.peer;
+    const uint32_t rail = piece.rail;
     requests_.give_back(piece);
+    if (posted == Posted::kFailed && may_mend(rank)) {
+      lose_rail(rank, rail, port.error());
+      return Put::kNotNow;
+    }
     if (posted == Posted::kFailed) lose(rank, "sending to it");
     return Put::kNotNow;
   }
@@ -234,9 +230,17 @@ void FrameEndpoint::end_piece(Request& request) {
     if (!requests_.in_flight(operation)) finish(operation, peer(rank).failure);
     return;
   }
+  if (!receives && keeps_) return sent_whole(operation);
   if (operation.moved == operation.limit) {
     leave_queue(operation);
     if (!receives) return finish(operation, {});
+    if (keeps_) {
+      FrameHead head{};
+      head.kind = FrameKind::kTaken;
+      head.id = operation.partner;
+      peer(rank).notices.push_back(head);
+      make_busy(rank);
+    }
     return finish_granted(operation);
   }
   if (receives && operation.state == State::kReceiving && operation.begun < operation.limit) {

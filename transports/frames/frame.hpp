@@ -21,6 +21,10 @@ enum class FrameKind : uint32_t {
   kHello,    // over each rail to a higher rank, which answers with the same: see greet()
   kLeave,    // no more messages begin or end here: bytes; these, the rank's last words, follow
   kGoodbye,  // the last: this endpoint is about to close
+  // Of peers with several rails (endpoint_rails.cpp):
+  kRailLost,  // that of number `id` carries nothing between the two any more
+  kAgain,     // of the send `id` the piece `tag` is expected over rail `upto`, whatever was before
+  kTaken,     // all of the send `id` that was granted has come
 };
 
 struct FrameHead {
@@ -33,8 +37,10 @@ struct FrameHead {
   uint64_t bytes;
   uint64_t id;
   uint64_t upto;
+  uint32_t seen;  // how many of the receiver's frames have come, in order
+  uint32_t reserved;
 };
-static_assert(sizeof(FrameHead) == 56);
+static_assert(sizeof(FrameHead) == 64);
 
 // Over TCP on one machine a copy of 64 KiB takes less time than to ask first (17 and 25 us in all).
 inline constexpr uint64_t kEagerBytes = tuned::kEagerFrames;

@@ -16,8 +16,10 @@ namespace tutti::frames {
 class InOrder {
  public:
   // Calls `handle(head, payload)` for a frame that has come if it is the next, and then for those
-  // that came before their turn. False if that does, or if the frame is too far ahead.
+  // that came before their turn. One that has come already, over another rail, is left aside. False
+  // if `handle` says so, or if the frame is too far ahead.
   bool take(const FrameHead& head, std::span<const std::byte> payload, const auto& handle) {
+    if (expected_ - head.sequence - 1 < kMostAhead) return true;
     if (head.sequence != expected_) {
       if (head.sequence - expected_ > kMostAhead) return false;
       early_[head.sequence] = {head, {payload.begin(), payload.end()}};

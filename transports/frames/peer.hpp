@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "transports/frames/frame.hpp"
 #include "transports/frames/in_order.hpp"
+#include "transports/frames/port.hpp"
 #include "transports/match/engine.hpp"
 
 namespace tutti::frames {
@@ -27,8 +29,12 @@ struct Operation : match::Operation<Operation> {
   uint32_t rail = 0;     // of its first piece
   uint64_t begun = 0;    // of `limit`: moved or under way
   uint64_t granted = 0;  // of `limit`: what the sender may begin
+  bool taken = false;    // the receiver has it all
 
-  void renew() { limit = moved = begun = granted = 0; }
+  void renew() {
+    limit = moved = begun = granted = 0;
+    taken = false;
+  }
   [[nodiscard]] bool has_more() const { return begun < granted; }
   [[nodiscard]] bool is_reusable() const { return !retired; }
   [[nodiscard]] bool is(Phase which) const { return state == State::kApart && phase == which; }
@@ -41,6 +47,9 @@ struct Operation : match::Operation<Operation> {
     return state == State::kGranting || state == State::kReceiving;
   }
 };
+
+// So many frames of a peer come before it is told that they have.
+inline constexpr uint32_t kSeenFrames = 16;
 
 struct Message : match::Message<Message, Operation> {};
 
@@ -60,11 +69,18 @@ struct Peer : match::PeerQueues<Operation> {
   bool owes_leave = false;
   bool left = false;  // it has said that it leaves
   std::vector<std::byte> last_words;
+  // Where there are several rails:
+  uint64_t lost_rails = 0;        // a bit each
+  std::deque<Request*> unseen;    // frames to it that it has not said it has, the oldest first
+  uint32_t seen_told = 0;         // how many of its frames it knows to have come
+  std::deque<FrameHead> notices;  // to be sent
   bool said_goodbye = false;
   bool gone = false;  // it has said goodbye
 
   // So much has met its receive that it is told without being sent anything.
   [[nodiscard]] bool owes_credit() const { return matched - matched_told >= kUnmatchedBytes / 4; }
+  [[nodiscard]] bool owes_seen() const { return in_order.expected() - seen_told >= kSeenFrames; }
+  [[nodiscard]] bool lost(uint32_t rail) const { return (lost_rails >> rail & 1) != 0; }
   // Whether both have reached one another over each rail.
   [[nodiscard]] bool met(uint32_t rails) const {
     return in_order.expected() >= rails && sent >= rails && frames_out == 0;

@@ -33,6 +33,8 @@ struct Request {
   uint64_t bytes = 0;                   // to send, or of the piece to receive
   Tag tag = 0;                          // of a piece: see piece_tag()
   uint32_t rail = 0;                    // by which it goes, or comes
+  bool under_way = false;               // a frame that is kept until its peer has seen it
+  bool seen = false;                    // which it has
   Request* previous = nullptr;
   Request* next = nullptr;
 };
@@ -56,6 +58,9 @@ class Port {
   [[nodiscard]] virtual uint32_t rails() const { return 1; }
   // As where(), of one rail.
   [[nodiscard]] virtual const std::string& where_rail(uint32_t /*rail*/) const { return where(); }
+  // Whether it ends a kLine when its line to a peer breaks; and breaks that.
+  [[nodiscard]] virtual bool tells_of_lines() const { return false; }
+  virtual void cut(int /*peer*/, uint32_t /*rail*/) {}
   // How many receives may be posted at once on each rail.
   [[nodiscard]] virtual size_t most_receives() const = 0;
 

@@ -8,6 +8,10 @@ namespace tutti::frames {
 RailsPort::RailsPort(std::vector<std::unique_ptr<Port>> rails)
     : rails_(std::move(rails)), where_(fmt::format("{} rails", rails_.size())) {}
 
+bool RailsPort::tells_of_lines() const {
+  return std::ranges::all_of(rails_, [](const auto& rail) { return rail->tells_of_lines(); });
+}
+
 size_t RailsPort::most_receives() const {
   size_t least = SIZE_MAX;
   for (const auto& rail : rails_) least = std::min(least, rail->most_receives());

@@ -23,6 +23,8 @@ class RailsPort final : public Port {
   [[nodiscard]] const std::string& where_rail(uint32_t rail) const override {
     return rails_[rail]->where();
   }
+  [[nodiscard]] bool tells_of_lines() const override;
+  void cut(int peer, uint32_t rail) override { rails_[rail]->cut(peer, 0); }
   [[nodiscard]] size_t most_receives() const override;
   Posted post(Request& request) override;
   void cancel(Request& request) override { rails_[request.rail]->cancel(request); }

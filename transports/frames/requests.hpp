@@ -18,6 +18,7 @@ class Requests {
   explicit Requests(std::unique_ptr<Port> port);
 
   [[nodiscard]] Port& port() { return *port_; }
+  [[nodiscard]] const Port& port() const { return *port_; }
   // Posts the buffers for frames; once.
   Status open();
 

@@ -169,6 +169,7 @@ Result<std::vector<std::unique_ptr<FrameEndpoint>>> open_endpoints(
     if (status.ok()) status = endpoints.back()->open();
     if (status.ok() && exchange.ranks() <= kGreetedRanks)
       status = endpoints.back()->greet(deadline);
+    endpoints.back()->mend_rails();
   }
   auto agreed = share(
       exchange, status.ok() ? Result<std::string>(std::string()) : Result<std::string>(status));

@@ -29,7 +29,9 @@ Result<nics::AddressedPorts> open_ports(const std::vector<Offer>& rails,
   for (int channel = 0; channel < config.channels; ++channel) {
     for (const Offer& rail : rails) {
       const auto& address = *std::static_pointer_cast<NetAddress>(rail.own);
-      auto port = TcpPort::open(address, nics::text_of(rail), rank, config.network.encrypt);
+      auto port =
+          TcpPort::open(address, nics::text_of(rail), rank,
+                        {.encrypt = config.network.encrypt, .replaceable = rails.size() > 1});
       if (!port.ok()) return port.status();
       ports.push_back(*std::move(port));
     }

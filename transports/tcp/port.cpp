@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/log.hpp"
+#include "core/wait.hpp"
 
 namespace tutti::tcp {
 namespace {
@@ -22,24 +23,31 @@ constexpr size_t kMostReceives = 4096;
 // To ask the kernel which of so few has something takes longer than to try each.
 constexpr size_t kFewPeers = 3;
 
+// How long a peer's system may acknowledge nothing of what was sent; how often that is looked at,
+// and after how many looks the clock is.
+constexpr int64_t kUnanswered_ms = 25'000;
+constexpr int64_t kUnansweredOfRail_ms = 5000;
+constexpr int64_t kCheckMs = 500;
+constexpr uint32_t kLooks = 256;
+
 }  // namespace
 
-TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank, bool encrypts)
+TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines)
     : listener_(std::move(listener)),
       local_(local),
       where_(std::move(where)),
       rank_(rank),
-      encrypts_(encrypts),
+      lines_(lines),
       address_(reinterpret_cast<const char*>(&listener_.address()), sizeof(ListenerAddress)) {}
 
 TcpPort::~TcpPort() { close(); }
 
 Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where, int rank,
-                                               bool encrypts) {
+                                               Lines lines) {
   Result<Listener> listener = Listener::open(local);
   if (!listener.ok()) return listener.status();
   std::unique_ptr<TcpPort> port(
-      new TcpPort(*std::move(listener), local, std::move(where), rank, encrypts));
+      new TcpPort(*std::move(listener), local, std::move(where), rank, lines));
   port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!port->poller_.open() || !port->watch(port->listener_.socket(), nullptr)) {
     return Status::system(errno, "making an epoll instance");
@@ -132,7 +140,7 @@ void TcpPort::begin(int rank, Introduction& introduction) {
   ++met_;
   wires_.push_back(&wire);
   const Handshake& handshake = introduction.handshake();
-  if (encrypts_) wire.encrypt(handshake.incoming(), handshake.outgoing());
+  if (lines_.encrypt) wire.encrypt(handshake.incoming(), handshake.outgoing());
   wire.begin(introduction.take_socket());
   if (all_met()) listener_.close();
 }
@@ -185,7 +193,24 @@ ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
   return static_cast<ptrdiff_t>(count);
 }
 
+void TcpPort::cut(int rank, uint32_t /*rail*/) {
+  Peer& other = peer(rank);
+  other.call.reset();
+  if (other.wire.failure().empty()) other.wire.fail("it was given up");
+}
+
+void TcpPort::check_answers() {
+  const int64_t now = now_ms();
+  if (now < next_check_ms_) return;
+  next_check_ms_ = now + kCheckMs;
+  for (Wire* wire : wires_) {
+    if (wire->open())
+      wire->check_answers(lines_.replaceable ? kUnansweredOfRail_ms : kUnanswered_ms);
+  }
+}
+
 void TcpPort::look() {
+  if (++looks_ % kLooks == 0) check_answers();
   const bool few = has_few_peers();
   const bool knocked = few ? !all_met() : ask_poller();
   if (knocked || listener_.has_visitors() || !calls_.empty()) look_at_calls();
@@ -195,7 +220,7 @@ void TcpPort::look() {
   }
 }
 
-// Reads where there is something; returns whether somebody is at the listener.
+// Reads where there is something; returns whether somebody has called.
 bool TcpPort::ask_poller() {
   bool knocked = false;
   std::array<epoll_event, 16> events;

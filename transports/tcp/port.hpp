@@ -15,11 +15,17 @@
 
 namespace tutti::tcp {
 
+// What the connections of a port are like.
+struct Lines {
+  bool encrypt = false;      // as all its peers'
+  bool replaceable = false;  // there are other rails
+};
+
 class TcpPort final : public nics::AddressedPort {
  public:
-  // `local`: of the interface; `where`: for texts; `encrypts`: as all its peers.
+  // `local`: of the interface; `where`: for texts.
   static Result<std::unique_ptr<TcpPort>> open(const NetAddress& local, std::string where, int rank,
-                                               bool encrypts = false);
+                                               Lines lines = {});
   ~TcpPort() override;
 
   [[nodiscard]] const std::string& address() const override { return address_; }
@@ -27,6 +33,8 @@ class TcpPort final : public nics::AddressedPort {
 
   [[nodiscard]] const std::string& where() const override { return where_; }
   [[nodiscard]] size_t most_receives() const override;
+  [[nodiscard]] bool tells_of_lines() const override { return true; }
+  void cut(int rank, uint32_t rail) override;
   frames::Posted post(frames::Request& request) override;
   void cancel(frames::Request& request) override;
   ptrdiff_t poll(std::span<frames::Completion> ended) override;
@@ -47,7 +55,7 @@ class TcpPort final : public nics::AddressedPort {
     std::optional<Introduction> call;
   };
 
-  TcpPort(Listener listener, NetAddress local, std::string where, int rank, bool encrypts);
+  TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines);
   void call(int rank);
   void go_on_calling(int rank);
   void give_up(int rank, int error);
@@ -55,6 +63,7 @@ class TcpPort final : public nics::AddressedPort {
   bool watch(int socket, Wire* wire);
   void begin(int rank, Introduction& introduction);
   void look();
+  void check_answers();
   bool ask_poller();
   void look_at_calls();
   [[nodiscard]] bool all_met() const { return met_ + 1 == peers_.size(); }
@@ -65,13 +74,15 @@ class TcpPort final : public nics::AddressedPort {
   NetAddress local_;
   const std::string where_;
   const int rank_;
-  const bool encrypts_;
+  const Lines lines_;
   std::string address_;
   Inbox inbox_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<int> calls_;    // whom this rank is calling
   std::vector<Wire*> wires_;  // those that have been open
   size_t met_ = 0;
+  uint32_t looks_ = 0;
+  int64_t next_check_ms_ = 0;
   Fd poller_;  // of the listener and the wires, where there are many
   Status error_;
   bool closed_ = false;

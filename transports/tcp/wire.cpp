@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/network.hpp"
 #include "core/tuned.hpp"
 #include "transports/frames/frame.hpp"
 
@@ -89,9 +92,16 @@ Completion Inbox::first() const {
 
 void Wire::begin(Fd socket) {
   socket_ = std::move(socket);
+  tune_data_line(socket_.get());
   rest_ =
       std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes : kRestBytes);
   write();
+}
+
+void Wire::check_answers(int64_t most_ms) {
+  const int64_t unanswered = unanswered_ms(socket_.get());
+  if (unanswered < most_ms) return;
+  fail(fmt::format("what was sent has not been acknowledged for {} ms", unanswered));
 }
 
 void Wire::fail(std::string why) {

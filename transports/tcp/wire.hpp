@@ -73,6 +73,9 @@ class Wire {
   // Ends all requests and the connection.
   void fail(std::string why);
 
+  // Fails if the peer's system has acknowledged nothing for so long that it should have.
+  void check_answers(int64_t most_ms);
+
   // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
   void send(frames::Request& request);
   void expect(frames::Request& piece);

@@ -1,0 +1,287 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Lines that break. The last one to a peer is a dead peer; one of several rails costs its share:
+//
+// - Frames are kept until the peer has said that they came (FrameHead::seen). Those that went over
+//   the lost rail, and were not seen, go over another one. The peer leaves aside what came twice.
+// - Pieces are asked for again by their receiver, one by one, over a rail that is left (kAgain); it
+//   knows which did not come. So a sender keeps its buffer until the receiver has it all (kTaken).
+// - Whoever loses a rail tells the other end (kRailLost) before it asks for anything, and cuts its
+//   own end, so nothing comes over that rail any more.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+
+#include "core/log.hpp"
+#include "core/wait.hpp"
+#include "transports/frames/endpoint.hpp"
+#include "transports/match/engine_steps.hpp"
+
+namespace tutti::frames {
+namespace {
+
+// If the peer has died, who watches it says so in better words within this time.
+constexpr int64_t kWordOfDeathMs = 1000;
+// The lines to a peer that dies or leaves break at once. So nothing is done about one of them, and
+// nobody is told, before the others had time to, and what came before was read.
+constexpr int64_t kOthersMs = 5;
+constexpr int64_t kWarnMs = 30;
+// Each channel has lines of its own over one interface.
+constexpr int64_t kSameNewsMs = 60'000;
+
+bool is_news(const std::string& text) {
+  static std::mutex mutex;
+  static std::map<std::string, int64_t> told;
+  const std::lock_guard lock(mutex);
+  const int64_t now = now_ms();
+  std::erase_if(told, [now](const auto& one) { return now - one.second > kSameNewsMs; });
+  return told.emplace(text, now).second;
+}
+
+}  // namespace
+
+// ---- a line breaks -----------------------------------------------------------------------------
+
+void FrameEndpoint::line_broke(int rank, uint32_t rail) {
+  if (peer(rank).lost(rail)) return;  // by this end
+  const Port& port = requests_.port();
+  const Status why = port.rails() > 1 ? port.error() : port.error().with_context(port.where());
+  broken_lines_.push_back({rank, rail, now_ms(), why});
+}
+
+void FrameEndpoint::hear_of_loss(int rank, uint32_t rail) {
+  lose_rail(rank, rail,
+            Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it", rail,
+                           requests_.port().where_rail(rail)));
+}
+
+// Whether the peer has none left: it has died, or left.
+bool FrameEndpoint::all_broken(int rank, const std::vector<BrokenLine>& lines) const {
+  uint64_t broken = peer(rank).lost_rails;
+  for (const BrokenLine& line : lines) {
+    if (line.rank == rank) broken |= uint64_t{1} << line.rail;
+  }
+  return static_cast<uint32_t>(std::popcount(broken)) == requests_.port().rails();
+}
+
+void FrameEndpoint::look_at_broken_lines() {
+  const int64_t now = now_ms();
+  const std::vector<BrokenLine> lines = std::exchange(broken_lines_, {});
+  for (const BrokenLine& line : lines) {
+    const Peer& other = peer(line.rank);
+    if (leaving_ || other.left || other.gone || !other.failure.ok()) continue;
+    const int64_t age = now - line.since_ms;
+    const bool none_left = !mends_ || all_broken(line.rank, lines);
+    if (!none_left && other.lost(line.rail) && age >= kWarnMs) {
+      warn_of(line.rank, line.rail, line.why);
+    } else if (!none_left && !other.lost(line.rail) && age >= kOthersMs) {
+      lose_rail(line.rank, line.rail, line.why);
+    } else if (none_left && age >= kWordOfDeathMs) {
+      give_up(line.rank,
+              Status::format(Code::kPeerFailed, "the line to it broke: {}", line.why.message()));
+    } else {
+      broken_lines_.push_back(line);
+    }
+  }
+}
+
+// Whether a rail of the peer may break: there are others.
+bool FrameEndpoint::may_mend(int rank) const {
+  const Peer& other = peer(rank);
+  const auto lost = static_cast<uint32_t>(std::popcount(other.lost_rails));
+  return mends_ && other.failure.ok() && lost + 1 < requests_.port().rails();
+}
+
+// The one wanted if it is left, else one that is; rails() if none is.
+uint32_t FrameEndpoint::rail_left(int rank, uint32_t wanted) const {
+  const uint32_t rails = requests_.port().rails();
+  for (uint32_t turn = 0; turn < rails; ++turn) {
+    const uint32_t rail = (wanted + turn) % rails;
+    if (!peer(rank).lost(rail)) return rail;
+  }
+  return rails;
+}
+
+void FrameEndpoint::lose_rail(int rank, uint32_t rail, const Status& why) {
+  Peer& other = peer(rank);
+  if (other.lost(rail)) return;
+  other.lost_rails |= uint64_t{1} << rail;
+  FrameHead head{};
+  head.kind = FrameKind::kRailLost;
+  head.id = rail;
+  other.notices.push_front(head);
+  make_busy(rank);
+  broken_lines_.push_back({rank, rail, now_ms(), why});  // to be told
+  requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
+  for (Request* const frame : std::deque<Request*>(other.unseen)) {
+    if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
+  }
+}
+
+void FrameEndpoint::warn_of(int rank, uint32_t rail, const Status& why) const {
+  const Port& port = requests_.port();
+  const std::string& name = (*names_)[static_cast<size_t>(rank)];
+  const auto lost = static_cast<uint32_t>(std::popcount(peer(rank).lost_rails));
+  if (!is_news(fmt::format("{} {}", name, port.where_rail(rail)))) return;
+  log::warn("{} is no longer reached over {}; {} of {} rails remain", name, why.message(),
+            port.rails() - lost, port.rails());
+}
+
+// ---- what was under way over it ----------------------------------------------------------------
+
+Posted FrameEndpoint::post_frame(Request& frame) {
+  const int rank = frame.peer;
+  frame.under_way = true;
+  frame.seen = false;
+  for (;;) {
+    const Posted posted = requests_.port().post(frame);
+    if (posted != Posted::kYes) frame.under_way = false;
+    if (posted != Posted::kFailed || !may_mend(rank)) return posted;
+    const uint32_t rail = frame.rail;
+    lose_rail(rank, rail, requests_.port().error());
+    frame.under_way = true;
+    frame.rail = rail_left(rank, rail);
+  }
+}
+
+void FrameEndpoint::post_frame_again(Request& frame) {
+  const int rank = frame.peer;
+  if (!peer(rank).failure.ok()) return;
+  frame.rail = rail_left(rank, frame.rail);
+  const Posted posted = post_frame(frame);
+  if (posted == Posted::kYes) ++peer(rank).frames_out;
+  if (posted == Posted::kFailed) lose(rank, "sending to it");
+}
+
+// A frame is no longer under way, whether it went or not.
+void FrameEndpoint::frame_went(Request& frame) {
+  frame.under_way = false;
+  if (!keeps_ || frame.seen) return requests_.give_back(frame);
+  if (peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
+}
+
+// Sees to a request that failed; false: the peer is lost.
+bool FrameEndpoint::mend(Request& request) {
+  const int rank = request.peer;
+  const bool of_rail =
+      request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kLine;
+  if (!mends_ || !of_rail || !peer(rank).failure.ok()) return false;
+  if (!peer(rank).lost(request.rail)) {
+    if (!may_mend(rank)) return false;
+    lose_rail(rank, request.rail, requests_.port().error());
+  }
+  if (request.kind == Request::Kind::kFrameOut) {
+    --peer(rank).frames_out;
+    frame_went(request);
+  } else if (request.kind == Request::Kind::kPieceIn &&
+             !request.operation->is(Operation::Phase::kEnding)) {
+    (void)expect_again(request);
+  } else {
+    end_piece(request);
+  }
+  return true;
+}
+
+// Posts a piece over a rail that is left, and asks for it. False: the peer is lost.
+bool FrameEndpoint::expect_again(Request& piece) {
+  const int rank = piece.peer;
+  for (;;) {
+    piece.rail = rail_left(rank, piece.rail);
+    const Posted posted =
+        piece.rail < requests_.port().rails() ? requests_.port().post(piece) : Posted::kFailed;
+    if (posted == Posted::kYes) break;
+    if (posted == Posted::kFailed && may_mend(rank)) {
+      lose_rail(rank, piece.rail, requests_.port().error());
+      continue;
+    }
+    end_piece(piece);
+    lose(rank, "receiving from it");
+    return false;
+  }
+  FrameHead head{};
+  head.kind = FrameKind::kAgain;
+  head.id = piece.operation->partner;
+  head.tag = piece.tag;
+  head.upto = piece.rail;
+  peer(rank).notices.push_back(head);
+  make_busy(rank);
+  return true;
+}
+
+// False if what the peer says makes no sense.
+bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
+  if (head.upto >= requests_.port().rails()) return false;
+  const auto rail = static_cast<uint32_t>(head.upto);
+  Operation* const send = pool_.find(head.id, rank);
+  if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
+  if (peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
+  // Of the pieces that have this number, the one nearest to those being sent.
+  const uint64_t now = send->begun / kPieceBytes;
+  const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);
+  const uint64_t offset = (now + static_cast<uint64_t>(int64_t{ahead})) * kPieceBytes;
+  if (operation_of(head.tag) != static_cast<uint32_t>(send->partner) || offset >= send->limit) {
+    return false;
+  }
+  Request& piece = requests_.take(Request::Kind::kPieceOut, rank, send);
+  piece.piece = send->buffer + offset;
+  piece.bytes = std::min(kPieceBytes, send->limit - offset);
+  piece.tag = head.tag;
+  piece.rail = rail;
+  if (requests_.port().post(piece) == Posted::kYes) {
+    ++peer(rank).pieces_out;
+    return true;
+  }
+  requests_.give_back(piece);
+  const Status why = requests_.port().error();
+  if (may_mend(rank)) {
+    lose_rail(rank, rail, why);
+  } else {
+    lose(rank, "sending to it");
+  }
+  return true;
+}
+
+// ---- what the peer has -------------------------------------------------------------------------
+
+bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
+  Operation* const send = pool_.find(head.id, rank);
+  if (send == nullptr || send->is(Phase::kEnding)) return true;
+  if (send->limit == 0) return false;  // nothing of it was granted
+  send->taken = true;
+  sent_whole(*send);
+  return true;
+}
+
+// Ends a send if the peer has all of it, and nothing reads its buffer any more.
+void FrameEndpoint::sent_whole(Operation& send) {
+  if (!send.taken || requests_.in_flight(send)) return;
+  leave_queue(send);
+  finish(send, {});
+}
+
+bool FrameEndpoint::note_seen(int rank, uint32_t seen) {
+  Peer& to = peer(rank);
+  const uint32_t unseen = to.sent - seen;
+  if (unseen > to.unseen.size()) return false;
+  if (unseen < to.unseen.size()) make_busy(rank);
+  while (to.unseen.size() > unseen) {
+    Request& frame = *to.unseen.front();
+    to.unseen.pop_front();
+    frame.seen = true;
+    if (!frame.under_way) requests_.give_back(frame);
+  }
+  return true;
+}
+
+void FrameEndpoint::forget_frames(int rank) {
+  Peer& to = peer(rank);
+  for (Request* const frame : to.unseen) {
+    frame->seen = true;
+    if (!frame->under_way) requests_.give_back(*frame);
+  }
+  to.unseen.clear();
+  to.notices.clear();
+}
+
+}  // namespace tutti::frames
