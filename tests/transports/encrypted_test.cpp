@@ -33,7 +33,7 @@ const NetAddress kHere = parse_address("127.0.0.1", 0);
 // Somebody between a rank and the listener of another, who passes on what both say.
 class Middleman {
  public:
-  explicit Middleman(const NetAddress& listener) : listener_(listener) {
+  explicit Middleman(const NetAddress& called) : behind_(called) {
     EXPECT_EQ(listen_tcp(kHere, 1, listener_), 0);
   }
   [[nodiscard]] NetAddress address() const { return local_address(listener_.get()); }
@@ -42,7 +42,7 @@ class Middleman {
     if (!caller_.open()) {
       caller_ = accept_client(listener_.get());
       if (!caller_.open()) return;
-      EXPECT_EQ(connect_tcp(listener_, now_ms() + kLongMs, called_), 0);
+      EXPECT_EQ(connect_tcp(behind_, now_ms() + kLongMs, called_), 0);
     }
     pass(caller_, called_, &there);
     pass(called_, caller_, nullptr);
@@ -80,7 +80,7 @@ class Middleman {
   std::function<void()> poll;
 
  private:
-  const NetAddress listener_;
+  const NetAddress behind_;
   Fd listener_;
   Fd caller_;
   Fd called_;
