@@ -46,7 +46,7 @@ Applies can_run_on_devices(Collective collective, uint64_t count, int ranks) {
 
 Problem on_device(Problem problem) {
   problem.limits = {};
-  problem.limits.slot_bytes = kCacheLine;  // they share memory, of which none is used
+  problem.limits.slots.call_bytes = kCacheLine;  // they share memory, of which none is used
   problem.limits.pulls = true;
   problem.limits.views = true;
   problem.hosts = nullptr;

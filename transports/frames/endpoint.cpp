@@ -39,7 +39,7 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       names_(std::move(names)),
       cookie_(cookie),
       requests_(std::move(port)),
-      keeps_(requests_.port().rails() > 1 && requests_.port().tells_of_lines()) {}
+      repair_(*this, requests_.port().rails() > 1 && requests_.port().tells_of_lines()) {}
 
 FrameEndpoint::~FrameEndpoint() {
   try_to([this] { say_goodbye(); });
@@ -137,7 +137,7 @@ void FrameEndpoint::abandon(Operation& operation) {
 void FrameEndpoint::give_up(int rank, const Status& failure) {
   if (!peer(rank).failure.ok()) return;
   peer(rank).in_order.forget();
-  forget_frames(rank);
+  repair_.forget_frames(rank);
   fail(rank, failure.with_context((*names_)[static_cast<size_t>(rank)]));
 }
 

@@ -19,6 +19,7 @@
 #include "transports/frames/frame.hpp"
 #include "transports/frames/peer.hpp"
 #include "transports/frames/port.hpp"
+#include "transports/frames/rail_repair.hpp"
 #include "transports/frames/requests.hpp"
 #include "transports/match/engine.hpp"
 
@@ -35,7 +36,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // Posts the buffers for frames; once, before anything is sent.
   Status open() { return requests_.open(); }
   // From now on a rail that breaks costs its share, and not the peer.
-  void mend_rails() { mends_ = keeps_; }
+  void mend_rails() { repair_.begin(); }
   // Collective: connects to every peer over every rail, so that small messages go even to one that
   // does not look after this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
@@ -51,6 +52,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
+  friend class RailRepair;
   using Phase = Operation::Phase;
 
   // ---- the engine's link; endpoint.cpp, what ends transfers early
@@ -91,42 +93,14 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool post_piece(Operation& receive);
   void end_piece(Request& request);
 
-  // ---- endpoint_rails.cpp: what becomes of a line that breaks
-  struct BrokenLine {
-    int rank;
-    uint32_t rail;
-    int64_t since_ms;
-    Status why;
-  };
-  void line_broke(int rank, uint32_t rail);
-  void look_at_broken_lines();
-  [[nodiscard]] bool may_mend(int rank) const;
-  void lose_rail(int rank, uint32_t rail, const Status& why);
-  void hear_of_loss(int rank, uint32_t rail);
-  [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenLine>& lines) const;
-  void warn_of(int rank, uint32_t rail, const Status& why) const;
-  [[nodiscard]] uint32_t rail_left(int rank, uint32_t wanted) const;
-  Posted post_frame(Request& frame);
-  void post_frame_again(Request& frame);
-  void frame_went(Request& frame);
-  bool mend(Request& request);
-  bool expect_again(Request& piece);
-  bool send_again(int rank, const FrameHead& head);
-  bool handle_taken(int rank, const FrameHead& head);
-  bool note_seen(int rank, uint32_t seen);
-  void sent_whole(Operation& send);
-  void forget_frames(int rank);
-
   const std::shared_ptr<const std::vector<std::string>> names_;
   const uint32_t cookie_;
   Requests requests_;
   Status closed_;         // why there is no port any more
   bool leaving_ = false;  // nobody takes messages any more
   std::vector<std::byte> last_words_;
-  std::vector<BrokenLine> broken_lines_;  // about which there is something to be done
-  const bool keeps_;    // what it sends, until the peer has it: there are several rails
-  bool mends_ = false;  // and now they stand in for one another
-  Transfer nobodys_;    // of operations that were cancelled, until nothing is under way for them
+  RailRepair repair_;
+  Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
 };
 
 }  // namespace tutti::frames

@@ -37,7 +37,7 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
       head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
         return handle(rank, next, its_payload);
       });
-  if (keeps_ && peer(rank).owes_seen()) make_busy(rank);
+  if (repair_.keeps() && peer(rank).owes_seen()) make_busy(rank);
   if (sound) return;
   give_up(rank, Status::format(Code::kInternal,
                                "a frame that makes no sense came (kind {}, {} bytes, number {})",
@@ -48,7 +48,7 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
 bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std::byte> payload) {
   Peer& from = peer(rank);
   if (head.matched < from.eager_taken || head.matched > from.eager_sent) return false;
-  if (keeps_ && !note_seen(rank, head.seen)) return false;
+  if (repair_.keeps() && !repair_.note_seen(rank, head.seen)) return false;
   from.eager_taken = head.matched;
   switch (head.kind) {
     case FrameKind::kEager:
@@ -71,11 +71,11 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
     case FrameKind::kRailLost:
-      if (!keeps_ || head.id >= requests_.port().rails()) return false;
-      if (may_mend(rank)) hear_of_loss(rank, static_cast<uint32_t>(head.id));
+      if (!repair_.keeps() || head.id >= requests_.port().rails()) return false;
+      if (repair_.may_mend(rank)) repair_.hear_of_loss(rank, static_cast<uint32_t>(head.id));
       return true;
-    case FrameKind::kAgain: return keeps_ && send_again(rank, head);
-    case FrameKind::kTaken: return keeps_ && handle_taken(rank, head);
+    case FrameKind::kAgain: return repair_.keeps() && repair_.send_again(rank, head);
+    case FrameKind::kTaken: return repair_.keeps() && repair_.handle_taken(rank, head);
   }
   return false;
 }
@@ -136,7 +136,7 @@ void FrameEndpoint::count_matched(int rank, uint64_t bytes) {
 bool FrameEndpoint::owes(int rank) const {
   const Peer& to = peer(rank);
   return to.failure.ok() && (to.hellos_owed > 0 || to.owes_leave || to.owes_credit() ||
-                             !to.notices.empty() || (keeps_ && to.owes_seen()));
+                             !to.notices.empty() || (repair_.keeps() && to.owes_seen()));
 }
 
 // Hellos and credits go first, the farewell last.
@@ -168,7 +168,7 @@ bool FrameEndpoint::push_notice(int rank) {
     return sent;
   }
   head.kind = FrameKind::kCredit;
-  const bool owes = to.owes_credit() || (keeps_ && to.owes_seen());
+  const bool owes = to.owes_credit() || (repair_.keeps() && to.owes_seen());
   return owes && push_frame(rank, head, nullptr, nullptr);
 }
 
@@ -205,8 +205,8 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
                                Operation* operation) {
   Peer& to = peer(rank);
   // What says that frames have come must not wait for such word.
-  const size_t out = keeps_ ? to.unseen.size() : to.frames_out;
-  if (out >= kFramesOut && !(keeps_ && head.kind == FrameKind::kCredit)) return false;
+  const size_t out = repair_.keeps() ? to.unseen.size() : to.frames_out;
+  if (out >= kFramesOut && !(repair_.keeps() && head.kind == FrameKind::kCredit)) return false;
   Port& port = requests_.port();
   Request& frame = requests_.take(Request::Kind::kFrameOut, rank, operation);
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
@@ -214,7 +214,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   const bool hello = head.kind == FrameKind::kHello;
   const uint64_t turn = hello ? to.hellos_sent : to.sent_bytes / kFrameBytes;
   frame.rail = static_cast<uint32_t>(turn % port.rails());
-  if (!hello && to.lost_rails != 0) frame.rail = rail_left(rank, frame.rail);
+  if (!hello && to.lost_rails != 0) frame.rail = repair_.rail_left(rank, frame.rail);
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);
   head.sequence = to.sent;
@@ -223,7 +223,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   std::memcpy(frame.memory.get(), &head, sizeof head);
   copy_payload(frame.memory.get() + sizeof head, payload, bytes);
   frame.bytes = sizeof head + bytes;
-  if (const Posted posted = post_frame(frame); posted != Posted::kYes) {
+  if (const Posted posted = repair_.post_frame(frame); posted != Posted::kYes) {
     requests_.give_back(frame);
     if (posted == Posted::kFailed) lose(rank, "sending to it");
     return false;
@@ -231,7 +231,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   ++to.sent;
   to.sent_bytes += frame.bytes;
   ++to.frames_out;
-  if (keeps_) to.unseen.push_back(&frame);
+  if (repair_.keeps()) to.unseen.push_back(&frame);
   to.seen_told = head.seen;
   to.matched_told = to.matched;
   return true;

@@ -35,7 +35,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port.closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
-  if (!broken_lines_.empty()) look_at_broken_lines();
+  repair_.look_at_broken_lines();
   Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
     const ptrdiff_t count = port.poll(completions);
@@ -60,7 +60,7 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
     case Request::Kind::kFrameOut: {
       --peer(request.peer).frames_out;
       Operation* const send = std::exchange(request.operation, nullptr);
-      frame_went(request);
+      repair_.frame_went(request);
       if (send != nullptr) finish(*send, {});
       return;
     }
@@ -88,12 +88,12 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
 
 void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
-  if (!cancelled && mend(request)) return;
+  if (!cancelled && repair_.mend(request)) return;
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
       request.under_way = false;
-      if (!keeps_ || request.seen) requests_.give_back(request);
+      if (!repair_.keeps() || request.seen) requests_.give_back(request);
       return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
@@ -102,14 +102,14 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
     case Request::Kind::kPieceIn:
       if (cancelled && !request.operation->is(Phase::kEnding)) {
         request.piece = requests_.sink();
-        if (!requests_.repost(request) && !mend(request)) refused(request);
+        if (!requests_.repost(request) && !repair_.mend(request)) refused(request);
         return;
       }
       end_piece(request);
       if (cancelled) return;
       return lose(rank, "receiving from it");
     case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
-    case Request::Kind::kLine: return line_broke(rank, request.rail);
+    case Request::Kind::kLine: return repair_.line_broke(rank, request.rail);
   }
 }
 
@@ -175,9 +175,9 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   piece.piece = wanted ? receive.buffer + receive.begun : requests_.sink();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
   name_piece(piece, receive.index, receive, port.rails());
-  const bool lost = mends_ && peer(receive.peer).lost(piece.rail);
+  const bool lost = repair_.mends() && peer(receive.peer).lost(piece.rail);
   const Posted posted = lost ? Posted::kFailed : port.post(piece);
-  if (posted == Posted::kFailed && mend(piece)) {
+  if (posted == Posted::kFailed && repair_.mend(piece)) {
     if (!peer(receive.peer).failure.ok()) return false;
   } else if (posted != Posted::kYes) {
     requests_.give_back(piece);
@@ -198,7 +198,7 @@ Put FrameEndpoint::put_piece(Operation& send) {
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
   name_piece(piece, static_cast<uint32_t>(send.partner), send, port.rails());
-  if (mends_ && to.lost(piece.rail)) {  // the receiver says which way it is to go
+  if (repair_.mends() && to.lost(piece.rail)) {  // the receiver says which way it is to go
     send.begun += piece.bytes;
     requests_.give_back(piece);
     return Put::kYes;
@@ -207,8 +207,8 @@ Put FrameEndpoint::put_piece(Operation& send) {
     const int rank = send.peer;
     const uint32_t rail = piece.rail;
     requests_.give_back(piece);
-    if (posted == Posted::kFailed && may_mend(rank)) {
-      lose_rail(rank, rail, port.error());
+    if (posted == Posted::kFailed && repair_.may_mend(rank)) {
+      repair_.lose_rail(rank, rail, port.error());
       return Put::kNotNow;
     }
     if (posted == Posted::kFailed) lose(rank, "sending to it");
@@ -230,11 +230,11 @@ void FrameEndpoint::end_piece(Request& request) {
     if (!requests_.in_flight(operation)) finish(operation, peer(rank).failure);
     return;
   }
-  if (!receives && keeps_) return sent_whole(operation);
+  if (!receives && repair_.keeps()) return repair_.sent_whole(operation);
   if (operation.moved == operation.limit) {
     leave_queue(operation);
     if (!receives) return finish(operation, {});
-    if (keeps_) {
+    if (repair_.keeps()) {
       FrameHead head{};
       head.kind = FrameKind::kTaken;
       head.id = operation.partner;

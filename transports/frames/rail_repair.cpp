@@ -1,13 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-//
-// Lines that break. The last one to a peer is a dead peer; one of several rails costs its share:
-//
-// - Frames are kept until the peer has said that they came (FrameHead::seen). Those that went over
-//   the lost rail, and were not seen, go over another one. The peer leaves aside what came twice.
-// - Pieces are asked for again by their receiver, one by one, over a rail that is left (kAgain); it
-//   knows which did not come. So a sender keeps its buffer until the receiver has it all (kTaken).
-// - Whoever loses a rail tells the other end (kRailLost) before it asks for anything, and cuts its
-//   own end, so nothing comes over that rail any more.
+#include "transports/frames/rail_repair.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -20,6 +13,8 @@
 
 namespace tutti::frames {
 namespace {
+
+using Phase = Operation::Phase;
 
 // If the peer has died, who watches it says so in better words within this time.
 constexpr int64_t kWordOfDeathMs = 1000;
@@ -43,34 +38,35 @@ bool is_news(const std::string& text) {
 
 // ---- a line breaks -----------------------------------------------------------------------------
 
-void FrameEndpoint::line_broke(int rank, uint32_t rail) {
-  if (peer(rank).lost(rail)) return;  // by this end
-  const Port& port = requests_.port();
+void RailRepair::line_broke(int rank, uint32_t rail) {
+  if (endpoint_.peer(rank).lost(rail)) return;  // by this end
+  const Port& port = endpoint_.requests_.port();
   const Status why = port.rails() > 1 ? port.error() : port.error().with_context(port.where());
   broken_lines_.push_back({rank, rail, now_ms(), why});
 }
 
-void FrameEndpoint::hear_of_loss(int rank, uint32_t rail) {
+void RailRepair::hear_of_loss(int rank, uint32_t rail) {
   lose_rail(rank, rail,
             Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it", rail,
-                           requests_.port().where_rail(rail)));
+                           endpoint_.requests_.port().where_rail(rail)));
 }
 
 // Whether the peer has none left: it has died, or left.
-bool FrameEndpoint::all_broken(int rank, const std::vector<BrokenLine>& lines) const {
-  uint64_t broken = peer(rank).lost_rails;
+bool RailRepair::all_broken(int rank, const std::vector<BrokenLine>& lines) const {
+  uint64_t broken = endpoint_.peer(rank).lost_rails;
   for (const BrokenLine& line : lines) {
     if (line.rank == rank) broken |= uint64_t{1} << line.rail;
   }
-  return static_cast<uint32_t>(std::popcount(broken)) == requests_.port().rails();
+  return static_cast<uint32_t>(std::popcount(broken)) == endpoint_.requests_.port().rails();
 }
 
-void FrameEndpoint::look_at_broken_lines() {
+void RailRepair::look_at_broken_lines() {
+  if (broken_lines_.empty()) return;
   const int64_t now = now_ms();
   const std::vector<BrokenLine> lines = std::exchange(broken_lines_, {});
   for (const BrokenLine& line : lines) {
-    const Peer& other = peer(line.rank);
-    if (leaving_ || other.left || other.gone || !other.failure.ok()) continue;
+    const Peer& other = endpoint_.peer(line.rank);
+    if (endpoint_.leaving_ || other.left || other.gone || !other.failure.ok()) continue;
     const int64_t age = now - line.since_ms;
     const bool none_left = !mends_ || all_broken(line.rank, lines);
     if (!none_left && other.lost(line.rail) && age >= kWarnMs) {
@@ -78,51 +74,49 @@ void FrameEndpoint::look_at_broken_lines() {
     } else if (!none_left && !other.lost(line.rail) && age >= kOthersMs) {
       lose_rail(line.rank, line.rail, line.why);
     } else if (none_left && age >= kWordOfDeathMs) {
-      give_up(line.rank,
-              Status::format(Code::kPeerFailed, "the line to it broke: {}", line.why.message()));
+      endpoint_.give_up(line.rank, Status::format(Code::kPeerFailed, "the line to it broke: {}",
+                                                  line.why.message()));
     } else {
       broken_lines_.push_back(line);
     }
   }
 }
 
-// Whether a rail of the peer may break: there are others.
-bool FrameEndpoint::may_mend(int rank) const {
-  const Peer& other = peer(rank);
+bool RailRepair::may_mend(int rank) const {
+  const Peer& other = endpoint_.peer(rank);
   const auto lost = static_cast<uint32_t>(std::popcount(other.lost_rails));
-  return mends_ && other.failure.ok() && lost + 1 < requests_.port().rails();
+  return mends_ && other.failure.ok() && lost + 1 < endpoint_.requests_.port().rails();
 }
 
-// The one wanted if it is left, else one that is; rails() if none is.
-uint32_t FrameEndpoint::rail_left(int rank, uint32_t wanted) const {
-  const uint32_t rails = requests_.port().rails();
+uint32_t RailRepair::rail_left(int rank, uint32_t wanted) const {
+  const uint32_t rails = endpoint_.requests_.port().rails();
   for (uint32_t turn = 0; turn < rails; ++turn) {
     const uint32_t rail = (wanted + turn) % rails;
-    if (!peer(rank).lost(rail)) return rail;
+    if (!endpoint_.peer(rank).lost(rail)) return rail;
   }
   return rails;
 }
 
-void FrameEndpoint::lose_rail(int rank, uint32_t rail, const Status& why) {
-  Peer& other = peer(rank);
+void RailRepair::lose_rail(int rank, uint32_t rail, const Status& why) {
+  Peer& other = endpoint_.peer(rank);
   if (other.lost(rail)) return;
   other.lost_rails |= uint64_t{1} << rail;
   FrameHead head{};
   head.kind = FrameKind::kRailLost;
   head.id = rail;
   other.notices.push_front(head);
-  make_busy(rank);
+  endpoint_.make_busy(rank);
   broken_lines_.push_back({rank, rail, now_ms(), why});  // to be told
-  requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
+  endpoint_.requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
   for (Request* const frame : std::deque<Request*>(other.unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
   }
 }
 
-void FrameEndpoint::warn_of(int rank, uint32_t rail, const Status& why) const {
-  const Port& port = requests_.port();
-  const std::string& name = (*names_)[static_cast<size_t>(rank)];
-  const auto lost = static_cast<uint32_t>(std::popcount(peer(rank).lost_rails));
+void RailRepair::warn_of(int rank, uint32_t rail, const Status& why) const {
+  const Port& port = endpoint_.requests_.port();
+  const std::string& name = (*endpoint_.names_)[static_cast<size_t>(rank)];
+  const auto lost = static_cast<uint32_t>(std::popcount(endpoint_.peer(rank).lost_rails));
   if (!is_news(fmt::format("{} {}", name, port.where_rail(rail)))) return;
   log::warn("{} is no longer reached over {}; {} of {} rails remain", name, why.message(),
             port.rails() - lost, port.rails());
@@ -130,73 +124,71 @@ void FrameEndpoint::warn_of(int rank, uint32_t rail, const Status& why) const {
 
 // ---- what was under way over it ----------------------------------------------------------------
 
-Posted FrameEndpoint::post_frame(Request& frame) {
+Posted RailRepair::post_frame(Request& frame) {
   const int rank = frame.peer;
   frame.under_way = true;
   frame.seen = false;
   for (;;) {
-    const Posted posted = requests_.port().post(frame);
+    const Posted posted = endpoint_.requests_.port().post(frame);
     if (posted != Posted::kYes) frame.under_way = false;
     if (posted != Posted::kFailed || !may_mend(rank)) return posted;
     const uint32_t rail = frame.rail;
-    lose_rail(rank, rail, requests_.port().error());
+    lose_rail(rank, rail, endpoint_.requests_.port().error());
     frame.under_way = true;
     frame.rail = rail_left(rank, rail);
   }
 }
 
-void FrameEndpoint::post_frame_again(Request& frame) {
+void RailRepair::post_frame_again(Request& frame) {
   const int rank = frame.peer;
-  if (!peer(rank).failure.ok()) return;
+  if (!endpoint_.peer(rank).failure.ok()) return;
   frame.rail = rail_left(rank, frame.rail);
   const Posted posted = post_frame(frame);
-  if (posted == Posted::kYes) ++peer(rank).frames_out;
-  if (posted == Posted::kFailed) lose(rank, "sending to it");
+  if (posted == Posted::kYes) ++endpoint_.peer(rank).frames_out;
+  if (posted == Posted::kFailed) endpoint_.lose(rank, "sending to it");
 }
 
-// A frame is no longer under way, whether it went or not.
-void FrameEndpoint::frame_went(Request& frame) {
+void RailRepair::frame_went(Request& frame) {
   frame.under_way = false;
-  if (!keeps_ || frame.seen) return requests_.give_back(frame);
-  if (peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
+  if (!keeps_ || frame.seen) return endpoint_.requests_.give_back(frame);
+  if (endpoint_.peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
 }
 
-// Sees to a request that failed; false: the peer is lost.
-bool FrameEndpoint::mend(Request& request) {
+bool RailRepair::mend(Request& request) {
   const int rank = request.peer;
   const bool of_rail =
       request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kLine;
-  if (!mends_ || !of_rail || !peer(rank).failure.ok()) return false;
-  if (!peer(rank).lost(request.rail)) {
+  if (!mends_ || !of_rail || !endpoint_.peer(rank).failure.ok()) return false;
+  if (!endpoint_.peer(rank).lost(request.rail)) {
     if (!may_mend(rank)) return false;
-    lose_rail(rank, request.rail, requests_.port().error());
+    lose_rail(rank, request.rail, endpoint_.requests_.port().error());
   }
   if (request.kind == Request::Kind::kFrameOut) {
-    --peer(rank).frames_out;
+    --endpoint_.peer(rank).frames_out;
     frame_went(request);
-  } else if (request.kind == Request::Kind::kPieceIn &&
-             !request.operation->is(Operation::Phase::kEnding)) {
+  } else if (request.kind == Request::Kind::kPieceIn && !request.operation->is(Phase::kEnding)) {
     (void)expect_again(request);
   } else {
-    end_piece(request);
+    endpoint_.end_piece(request);
   }
   return true;
 }
 
 // Posts a piece over a rail that is left, and asks for it. False: the peer is lost.
-bool FrameEndpoint::expect_again(Request& piece) {
+bool RailRepair::expect_again(Request& piece) {
   const int rank = piece.peer;
   for (;;) {
     piece.rail = rail_left(rank, piece.rail);
-    const Posted posted =
-        piece.rail < requests_.port().rails() ? requests_.port().post(piece) : Posted::kFailed;
+    const Posted posted = piece.rail < endpoint_.requests_.port().rails()
+                              ? endpoint_.requests_.port().post(piece)
+                              : Posted::kFailed;
     if (posted == Posted::kYes) break;
     if (posted == Posted::kFailed && may_mend(rank)) {
-      lose_rail(rank, piece.rail, requests_.port().error());
+      lose_rail(rank, piece.rail, endpoint_.requests_.port().error());
       continue;
     }
-    end_piece(piece);
-    lose(rank, "receiving from it");
+    endpoint_.end_piece(piece);
+    endpoint_.lose(rank, "receiving from it");
     return false;
   }
   FrameHead head{};
@@ -204,18 +196,17 @@ bool FrameEndpoint::expect_again(Request& piece) {
   head.id = piece.operation->partner;
   head.tag = piece.tag;
   head.upto = piece.rail;
-  peer(rank).notices.push_back(head);
-  make_busy(rank);
+  endpoint_.peer(rank).notices.push_back(head);
+  endpoint_.make_busy(rank);
   return true;
 }
 
-// False if what the peer says makes no sense.
-bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
-  if (head.upto >= requests_.port().rails()) return false;
+bool RailRepair::send_again(int rank, const FrameHead& head) {
+  if (head.upto >= endpoint_.requests_.port().rails()) return false;
   const auto rail = static_cast<uint32_t>(head.upto);
-  Operation* const send = pool_.find(head.id, rank);
+  Operation* const send = endpoint_.pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
-  if (peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
+  if (endpoint_.peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
   // Of the pieces that have this number, the one nearest to those being sent.
   const uint64_t now = send->begun / kPieceBytes;
   const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);
@@ -223,29 +214,29 @@ bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
   if (operation_of(head.tag) != static_cast<uint32_t>(send->partner) || offset >= send->limit) {
     return false;
   }
-  Request& piece = requests_.take(Request::Kind::kPieceOut, rank, send);
+  Request& piece = endpoint_.requests_.take(Request::Kind::kPieceOut, rank, send);
   piece.piece = send->buffer + offset;
   piece.bytes = std::min(kPieceBytes, send->limit - offset);
   piece.tag = head.tag;
   piece.rail = rail;
-  if (requests_.port().post(piece) == Posted::kYes) {
-    ++peer(rank).pieces_out;
+  if (endpoint_.requests_.port().post(piece) == Posted::kYes) {
+    ++endpoint_.peer(rank).pieces_out;
     return true;
   }
-  requests_.give_back(piece);
-  const Status why = requests_.port().error();
+  endpoint_.requests_.give_back(piece);
+  const Status why = endpoint_.requests_.port().error();
   if (may_mend(rank)) {
     lose_rail(rank, rail, why);
   } else {
-    lose(rank, "sending to it");
+    endpoint_.lose(rank, "sending to it");
   }
   return true;
 }
 
 // ---- what the peer has -------------------------------------------------------------------------
 
-bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
-  Operation* const send = pool_.find(head.id, rank);
+bool RailRepair::handle_taken(int rank, const FrameHead& head) {
+  Operation* const send = endpoint_.pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;
   if (send->limit == 0) return false;  // nothing of it was granted
   send->taken = true;
@@ -253,32 +244,31 @@ bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
   return true;
 }
 
-// Ends a send if the peer has all of it, and nothing reads its buffer any more.
-void FrameEndpoint::sent_whole(Operation& send) {
-  if (!send.taken || requests_.in_flight(send)) return;
-  leave_queue(send);
-  finish(send, {});
+void RailRepair::sent_whole(Operation& send) {
+  if (!send.taken || endpoint_.requests_.in_flight(send)) return;
+  endpoint_.leave_queue(send);
+  endpoint_.finish(send, {});
 }
 
-bool FrameEndpoint::note_seen(int rank, uint32_t seen) {
-  Peer& to = peer(rank);
+bool RailRepair::note_seen(int rank, uint32_t seen) {
+  Peer& to = endpoint_.peer(rank);
   const uint32_t unseen = to.sent - seen;
   if (unseen > to.unseen.size()) return false;
-  if (unseen < to.unseen.size()) make_busy(rank);
+  if (unseen < to.unseen.size()) endpoint_.make_busy(rank);
   while (to.unseen.size() > unseen) {
     Request& frame = *to.unseen.front();
     to.unseen.pop_front();
     frame.seen = true;
-    if (!frame.under_way) requests_.give_back(frame);
+    if (!frame.under_way) endpoint_.requests_.give_back(frame);
   }
   return true;
 }
 
-void FrameEndpoint::forget_frames(int rank) {
-  Peer& to = peer(rank);
+void RailRepair::forget_frames(int rank) {
+  Peer& to = endpoint_.peer(rank);
   for (Request* const frame : to.unseen) {
     frame->seen = true;
-    if (!frame->under_way) requests_.give_back(*frame);
+    if (!frame->under_way) endpoint_.requests_.give_back(*frame);
   }
   to.unseen.clear();
   to.notices.clear();
