@@ -121,7 +121,7 @@ class Railed : public testing::TestWithParam<uint32_t> {
 
 TEST_P(Railed, ALostRailCostsNoMessageInEitherDirection) {
   std::mt19937 random(GetParam());
-  const uint32_t rails = 2 + random() % 3;
+  const uint32_t rails = static_cast<uint32_t>(2 + random() % 3);
   open(rails);
   std::vector<uint32_t> order(rails);
   for (uint32_t rail = 0; rail < rails; ++rail) order[rail] = rail;
