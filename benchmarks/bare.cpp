@@ -50,7 +50,7 @@ void copy(char* dst, const char* source, size_t bytes, Stores stores) {
   if (bytes < tutti::kLeastLongCopy) {
     std::memcpy(dst, source, bytes);
   } else if (stores == Stores::kPastCaches) {
-    tutti::copy_long(dst, source, bytes, tutti::CopyWay::kPastCaches);
+    tutti::copy_long(dst, source, bytes, tutti::CopyHint::kNonTemporal);
   } else if (stores == Stores::kStrings) {
     tutti::string_copy(dst, source, bytes);
   } else {
