@@ -54,7 +54,7 @@ def judge(job, promised, begun, slack, late):
         when, status, text = rank.end
         # It waits for the others until its deadline: who is left may take it in after a shrink.
         if rank is job.newcomer and promised.statuses != ("TUTTI_OK",):
-            if status == "TUTTI_OK":
+            if status == "TUTTI_OK" and promised.statuses:
                 wrong.append(f"{who} is told of nothing")
             continue
         slowest = max(slowest, when - begun)

@@ -4,6 +4,7 @@
 import contextlib
 import os
 import queue
+import random
 import signal
 import socket
 import subprocess
@@ -15,9 +16,12 @@ INIT_TIMEOUT_S = 3.0
 
 
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    """Below those that the system gives to connections, which might take it again meanwhile."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            return port
 
 
 class Late(Exception):
@@ -31,7 +35,8 @@ class Rank:
         self.process = process
         self.lines = queue.Queue()
         self.end = None  # (time, status, text)
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
@@ -87,6 +92,7 @@ class Job:
                 os.kill(rank.process.pid, signal.SIGCONT)
             rank.process.kill()
             rank.process.wait()
+            rank.reader.join()
             for end in (rank.process.stdin, rank.process.stdout):
                 with contextlib.suppress(BrokenPipeError):
                     end.close()
