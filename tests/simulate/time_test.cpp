@@ -1,0 +1,97 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include "simulate/jobs.hpp"
+
+namespace tutti_test {
+namespace {
+
+// What papers give for a network without contention, each rank on a host of its own.
+void expect_seconds(const Question& question, double expected) {
+  const Simulated simulated = simulate(question);
+  ASSERT_TRUE(simulated.status.ok()) << simulated.status.message();
+  EXPECT_NEAR(simulated.outcome.seconds, expected, expected * 1e-9)
+      << question.algorithm << " on " << question.ranks << " ranks";
+}
+
+TEST(Simulate, RecursiveDoublingTakesItsClosedForm) {
+  for (const int rounds : {1, 3, 6}) {
+    const double n = 4096;
+    expect_seconds(
+        question(Collective::kAllreduce, 1 << rounds, 1 << rounds, 4096, "recursive_doubling"),
+        rounds * (kAlpha + n * kBeta + 2 * n * kGamma));
+  }
+}
+
+TEST(Simulate, ARingAllgatherTakesItsClosedForm) {
+  for (const int ranks : {2, 5, 16}) {
+    const double n = 1024;
+    expect_seconds(question(Collective::kAllgather, ranks, ranks, 1024, "ring"),
+                   (ranks - 1) * (kAlpha + n * kBeta));
+  }
+}
+
+TEST(Simulate, ARingAllreduceTakesItsClosedForm) {
+  const int ranks = 8;
+  const double slice = 512;
+  expect_seconds(question(Collective::kAllreduce, ranks, ranks, 8 * 512, "ring"),
+                 2 * (ranks - 1) * (kAlpha + slice * kBeta) + (ranks - 1) * 2 * slice * kGamma);
+}
+
+TEST(Simulate, ADisseminationBarrierTakesARoundForEachPowerOfTwo) {
+  for (const int ranks : {2, 3, 8, 9, 64}) {
+    const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+    expect_seconds(question(Collective::kBarrier, ranks, ranks, 0, "dissemination"),
+                   rounds * (kAlpha + kBeta));  // of one byte each
+  }
+}
+
+TEST(Simulate, LongMessagesAreAskedForFirst) {
+  const double n = 128 << 10;
+  expect_seconds(question(Collective::kAllreduce, 2, 2, 128 << 10, "recursive_doubling"),
+                 3 * kAlpha + n * kBeta + 2 * n * kGamma);
+}
+
+TEST(Simulate, RanksOfAHostShareItsLine) {
+  // All four ranks of a host exchange with those of the other at once, in the last of three rounds.
+  const double n = 32 << 10;
+  const Simulated simulated =
+      simulate(question(Collective::kAllreduce, 8, 2, 32 << 10, "recursive_doubling"));
+  ASSERT_TRUE(simulated.status.ok()) << simulated.status.message();
+  EXPECT_NEAR(simulated.outcome.seconds, kAlpha + 4 * n * kBeta + 3 * 2 * n * kGamma, 1e-9);
+}
+
+TEST(Simulate, SlowerLinksBetweenSwitchesSetTheTime) {
+  const Question asked = question(Collective::kAlltoall, 32, 32, 16384, "pairwise");
+  const Simulated simulated = simulate(asked, {}, "fat-tree:8");
+  ASSERT_TRUE(simulated.status.ok());
+  const auto job = make_job(asked);
+  ASSERT_TRUE(job.ok());
+  auto network = make_network("fat-tree:8", 32, lines_of(asked.network, 0, 4));
+  ASSERT_TRUE(network.ok());
+  ASSERT_TRUE(network->complete().ok());
+  const auto slower = run(**job, *network, asked.network, {});
+  ASSERT_TRUE(slower.ok());
+  EXPECT_GT(slower->seconds, 2 * simulated.outcome.seconds);
+}
+
+TEST(Simulate, CallsOneAfterTheOtherTakeAsLongEach) {
+  const Question asked = question(Collective::kAllreduce, 8, 8, 64, "recursive_doubling");
+  const double once = simulate(asked).outcome.seconds;
+  EXPECT_NEAR(simulate(asked, {.calls = 10}).outcome.seconds, once, once * 1e-9);
+}
+
+TEST(Simulate, TheSameJobGivesTheSameOutcome) {
+  const Question asked = question(Collective::kAllreduce, 24, 6, 1 << 20);
+  const Circumstances skewed{.skew_s = 1e-4, .seed = 7};
+  const Simulated one = simulate(asked, skewed, "dragonfly");
+  const Simulated other = simulate(asked, skewed, "dragonfly");
+  ASSERT_TRUE(one.status.ok()) << one.status.message();
+  EXPECT_EQ(one.outcome.seconds, other.outcome.seconds);
+  EXPECT_EQ(one.outcome.events, other.outcome.events);
+  const Simulated third = simulate(asked, {.skew_s = 1e-4, .seed = 8}, "dragonfly");
+  EXPECT_NE(one.outcome.seconds, third.outcome.seconds);
+}
+
+}  // namespace
+}  // namespace tutti_test

@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the ranks of a host have made known in one phase: when each published which tick, and which
+// streams wait for that.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sched/schedule.hpp"
+
+namespace tutti::simulate {
+
+class Entries {
+ public:
+  explicit Entries(size_t ranks) : published_(ranks) {}
+
+  void publish(size_t rank, uint32_t tick, double at) {
+    std::vector<double>& own = published_[rank];
+    for (; own.size() < tick; own.push_back(at)) {
+      if (all_.size() == own.size()) all_.emplace_back();
+      Tick& all = all_[own.size()];
+      if (at >= all.latest) all = {all.ranks, at, static_cast<int>(rank)};
+      ++all.ranks;
+    }
+  }
+  // When `peer` (a place, or all but `own`) had published the tick; negative: not yet.
+  [[nodiscard]] double when(int own, int peer, uint32_t tick) const {
+    if (peer == kAllPeers) {
+      const Tick all = all_.size() >= tick ? all_[tick - 1] : Tick{};
+      const size_t self = published_[static_cast<size_t>(own)].size() >= tick ? 1 : 0;
+      return all.ranks - self + 1 == published_.size() ? all.latest : -1;
+    }
+    const std::vector<double>& theirs = published_[static_cast<size_t>(peer)];
+    return theirs.size() >= tick ? theirs[tick - 1] : -1;
+  }
+  // The last to publish a tick that all but `own` have published.
+  [[nodiscard]] int last(int own, uint32_t tick) const {
+    return all_.size() >= tick ? all_[tick - 1].last : own;
+  }
+
+  std::vector<uint32_t> waiting;  // streams, by their numbers
+  size_t done = 0;                // ranks that have left the phase
+
+ private:
+  struct Tick {
+    size_t ranks = 0;
+    double latest = 0;
+    int last = 0;
+  };
+  std::vector<std::vector<double>> published_;
+  std::vector<Tick> all_;
+};
+
+}  // namespace tutti::simulate

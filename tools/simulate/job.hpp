@@ -1,0 +1,85 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The job of a simulation: what every rank does, by the library's own selector and plans.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/hosts.hpp"
+#include "core/status.hpp"
+#include "env/env.hpp"
+#include "select/network_figures.hpp"
+#include "tools/simulate/program.hpp"
+
+namespace tutti::simulate {
+
+// What is asked for.
+struct Question {
+  Collective collective = Collective::kAllreduce;
+  DataType type = DataType::kFloat32;
+  uint64_t count = 0;
+  int root = 0;
+  int ranks = 2;
+  int hosts = 1;
+  int cores = 0;               // of each host; 0: one per rank
+  std::string algorithm = {};  // empty: the selector's choice
+  NetworkFigures network = {};
+  Machine machine = {};  // of one rank alone
+  Environment environment = {};
+  uint64_t most_steps = 0;  // of all ranks together
+};
+
+// A part of what a rank does: all, or a phase of a composition.
+struct Phase {
+  const Program* program = nullptr;
+  int rank = 0;        // in the scope
+  uint32_t after = 0;  // phases of the other stream
+};
+
+// What runs side by side in a rank: steps within its host, and between hosts.
+inline constexpr int kStreams = 2;
+inline constexpr int kWithin = 0;
+inline constexpr int kBetween = 1;
+
+struct Footprint {
+  uint64_t buffer_bytes = 0;   // of the caller
+  uint64_t scratch_bytes = 0;  // private, while the call runs
+  uint64_t plan_bytes = 0;     // that the library keeps for calls of this kind
+  int connections = 0;         // to ranks of other hosts
+};
+
+struct Job {
+  Hosts hosts;
+  const Algorithm* algorithm = nullptr;
+  std::string origin;
+  double predicted_s = 0;  // by the cost model
+  bool composed = false;
+  Machine within;   // for messages of one host, and shared memory
+  Machine between;  // for what passes between hosts
+  Programs programs;
+  std::vector<std::array<std::vector<Phase>, kStreams>> roles;  // by rank
+  Footprint most;                                               // of any rank
+  uint64_t steps = 0;                                           // of all ranks together
+  double planned_s = 0;  // what the plans of all ranks took to make, in this process
+
+  // The rank's number for a peer in a stream.
+  [[nodiscard]] int rank_of(int stream, int rank, int peer) const {
+    if (stream == kWithin) return hosts.neighbors(rank)[static_cast<size_t>(peer)];
+    if (!composed) return peer;
+    return hosts.ranks_of[static_cast<size_t>(peer)][static_cast<size_t>(places[rank_at(rank)])];
+  }
+  static size_t rank_at(int rank) { return static_cast<size_t>(rank); }
+  std::vector<int> places;  // by rank: among those of its host
+};
+
+// As many neighbouring ranks on each of `hosts` as can be.
+Hosts divided(int ranks, int hosts);
+
+// An error if the algorithm does not apply, or if there are too many steps.
+Result<std::unique_ptr<Job>> make_job(const Question& question);
+// Those of the collective that apply, in the order of the registry.
+Result<std::vector<const Algorithm*>> applicable(const Question& question);
+
+}  // namespace tutti::simulate

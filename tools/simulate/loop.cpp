@@ -1,0 +1,198 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/simulate/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tools/simulate/loop_state.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+// A rank works so long at a time before the other stream of the rank has its turn.
+constexpr double kTurn_s = 2e-6;
+
+}  // namespace
+
+void Loop::start() {
+  const size_t ranks = job_.roles.size();
+  streams_.resize(ranks * kStreams);
+  factors_.assign(ranks, 1);
+  for (const auto& [rank, factor] : given_.stragglers) factors_[Job::rank_at(rank)] = factor;
+  busy_s_.assign(ranks, 0);
+  groups_.resize(static_cast<size_t>(job_.hosts.count()));
+  outcome_.ranks.resize(ranks);
+  outcome_.links.resize(network_.links().size());
+  std::mt19937_64 random(given_.seed);
+  std::uniform_real_distribution<double> within(0, given_.skew_s);
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    const double begin = given_.skew_s > 0 ? within(random) : 0;
+    outcome_.ranks[rank].begin_s = begin;
+    for (size_t which = 0; which < kStreams; ++which) {
+      Stream& s = streams_[rank * kStreams + which];
+      s.phases = &job_.roles[rank][which];
+      s.time_s = begin;
+      if (s.phases->empty()) {
+        s.blocked = Blocked::kDone;
+      } else {
+        schedule(EventKind::kRun, static_cast<uint32_t>(rank * kStreams + which), begin);
+      }
+    }
+  }
+}
+
+void Loop::work(int rank, Stream& s, double seconds) {
+  const size_t at = Job::rank_at(rank);
+  const double took = seconds * factors_[at];
+  s.time_s = std::max(s.time_s, busy_s_[at]) + took;
+  busy_s_[at] = s.time_s;
+  outcome_.ranks[at].work_s += took;
+}
+
+void Loop::wait_until(int rank, Stream& s, double at, int peer) {
+  if (at <= s.time_s) return;
+  const double waited = at - s.time_s;
+  RankOutcome& outcome = outcome_.ranks[Job::rank_at(rank)];
+  s.waited_s += waited;
+  if (waited > outcome.longest_wait_s) {
+    outcome.longest_wait_s = waited;
+    outcome.waited_for = peer;
+  }
+  s.time_s = at;
+}
+
+// Whether the phase may begin.
+bool Loop::begin_phase(int rank, int which, Stream& s) {
+  const auto count = static_cast<uint32_t>(s.phases->size());
+  const Stream& other = stream(rank, 1 - which);
+  const auto others = static_cast<uint32_t>(other.phases->size());
+  const uint32_t needed = s.phase / count * others + (*s.phases)[s.phase % count].after;
+  if (other.phase >= needed) {
+    if (needed > 0 && other.phase == needed) s.time_s = std::max(s.time_s, other.ended_s);
+    return true;
+  }
+  s.blocked = Blocked::kAfter;
+  return false;
+}
+
+void Loop::end_phase(int rank, int which, Stream& s) {
+  if (which == kWithin) {
+    Group& group = groups_[static_cast<size_t>(job_.hosts.host(rank))];
+    const auto found = group.find(s.phase);
+    if (found != group.end() && ++found->second.done == job_.hosts.neighbors(rank).size()) {
+      group.erase(found);
+    }
+  }
+  s.op = 0;
+  s.ended_s = s.time_s;
+  ++s.phase;
+  if (s.phase == s.phases->size() * static_cast<uint32_t>(given_.calls)) {
+    s.blocked = Blocked::kDone;
+    RankOutcome& outcome = outcome_.ranks[Job::rank_at(rank)];
+    outcome.end_s = std::max(outcome.end_s, s.time_s);
+    outcome.waited_s = std::max(outcome.waited_s, s.waited_s);
+  }
+  Stream& other = stream(rank, 1 - which);
+  if (other.blocked == Blocked::kAfter) {
+    schedule(EventKind::kRun, static_cast<uint32_t>(&other - streams_.data()), s.time_s);
+  }
+}
+
+void Loop::advance(uint32_t index, double now) {
+  Stream& s = streams_[index];
+  if (s.blocked == Blocked::kDone) return;
+  s.blocked = Blocked::kNo;
+  const int rank = static_cast<int>(index / kStreams);
+  const int which = static_cast<int>(index % kStreams);
+  const bool shares = streams_[index ^ 1].blocked != Blocked::kDone;
+  while (s.blocked != Blocked::kDone) {
+    if (s.op == 0 && !begin_phase(rank, which, s)) return;
+    const Phase& phase = (*s.phases)[s.phase % s.phases->size()];
+    if (s.op == phase.program->ops.size()) {
+      end_phase(rank, which, s);
+      continue;
+    }
+    if (!step(rank, which, s, phase)) return;
+    if (shares && s.time_s > now + kTurn_s) {
+      return schedule(EventKind::kRun, index, s.time_s);
+    }
+  }
+}
+
+// Whether it is done; else the stream is blocked.
+bool Loop::step(int rank, int which, Stream& s, const Phase& phase) {
+  const Op& op = phase.program->ops[s.op];
+  bool done = true;
+  switch (op.kind) {
+    case OpKind::kWork: work(rank, s, op.amount); break;
+    case OpKind::kSend: send(rank, which, s, phase, op); break;
+    case OpKind::kRecv: {
+      const int peer = (phase.rank + op.apart) % phase.program->ranks;
+      done = receive(rank, which, s, job_.rank_of(which, rank, peer));
+      break;
+    }
+    case OpKind::kFence:
+      if (s.unsent > 0) {
+        s.blocked = Blocked::kFence;
+        return false;
+      }
+      wait_until(rank, s, s.sent_s, -1);
+      break;
+    case OpKind::kPublish: publish(rank, s, phase, static_cast<uint32_t>(op.amount)); break;
+    case OpKind::kAwait: done = await(rank, s, phase, op); break;
+  }
+  if (done) ++s.op;
+  return done;
+}
+
+Status Loop::unfinished() const {
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    const Stream& s = streams_[i];
+    if (s.blocked == Blocked::kDone) continue;
+    return Status::format(Code::kInternal,
+                          "rank {} waits for rank {} for ever, in step {} of phase {}",
+                          i / kStreams, s.peer, s.op, s.phase);
+  }
+  return {};
+}
+
+void Loop::finish() {
+  for (const RankOutcome& rank : outcome_.ranks) {
+    outcome_.seconds = std::max(outcome_.seconds, rank.end_s);
+  }
+  outcome_.seconds /= given_.calls;
+  outcome_.events = order_;
+}
+
+Result<Outcome> Loop::run() {
+  start();
+  while (!events_.empty() && error_.ok()) {
+    const Event event = events_.top();
+    events_.pop();
+    switch (event.kind) {
+      case EventKind::kRun: advance(event.index, event.at); break;
+      case EventKind::kHop: hop(event.index, event.at); break;
+      case EventKind::kArrive: arrive(event.index, event.at); break;
+    }
+  }
+  TUTTI_RETURN_IF_ERROR(error_);
+  TUTTI_RETURN_IF_ERROR(unfinished());
+  finish();
+  return std::move(outcome_);
+}
+
+Lines lines_of(const NetworkFigures& network, double hop_latency_s, double oversubscription) {
+  return {.host_byte_s = network.line_byte_s,
+          .fabric_byte_s = network.line_byte_s * oversubscription,
+          .host_latency_s = network.message_s / 4,
+          .hop_latency_s = hop_latency_s};
+}
+
+Result<Outcome> run(const Job& job, Network& network, const NetworkFigures& figures,
+                    const Circumstances& circumstances) {
+  return Loop(job, network, figures, circumstances).run();
+}
+
+}  // namespace tutti::simulate

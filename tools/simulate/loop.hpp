@@ -1,0 +1,66 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Runs a job over a network, event by event. After LogGP (Alexandrov et al., SPAA 1995):
+//   A message costs its sender and its receiver a quarter of alpha each (o), and half of alpha
+//   passes on the way (L). Each link carries one message after the other (G per byte); its head
+//   goes on to the next link at once. What is longer than networks carry unasked is asked for and
+//   granted first: 2 alpha more.
+//   Ranks of a host hand over lines and copy through memory, as the cost model has it.
+// Deterministic: the same job gives the same outcome.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "core/status.hpp"
+#include "tools/simulate/job.hpp"
+#include "tools/simulate/network.hpp"
+
+namespace tutti::simulate {
+
+// What is not as it should be, or not once only.
+struct Circumstances {
+  std::map<int, double> stragglers =
+      {};             // by rank: whatever it does itself takes so many times as long
+  double skew_s = 0;  // ranks begin at random within so long
+  uint64_t seed = 1;
+  int calls = 1;  // one after the other, without a pause
+};
+
+struct LinkUse {
+  double free_s = 0;  // when it is next
+  double busy_s = 0;
+  double waited_s = 0;  // of messages, together
+  uint64_t bytes = 0;
+  uint64_t messages = 0;
+};
+
+struct RankOutcome {
+  double begin_s = 0;
+  double end_s = 0;
+  double work_s = 0;    // itself
+  double waited_s = 0;  // for others, of the stream that waited most
+  double longest_wait_s = 0;
+  int waited_for = -1;  // then; -1: for nobody in particular
+};
+
+struct Outcome {
+  double seconds = 0;  // of a call, until the last rank ends it
+  std::vector<RankOutcome> ranks;
+  std::vector<LinkUse> links;
+  uint64_t messages = 0;
+  uint64_t bytes_sent = 0;
+  uint64_t bytes_received = 0;
+  uint64_t bytes_between_hosts = 0;
+  uint64_t events = 0;
+};
+
+// Lines for which the network figures hold on the way over one switch.
+Lines lines_of(const NetworkFigures& network, double hop_latency_s, double oversubscription);
+
+// An error names who waits for whom if a message finds no way.
+Result<Outcome> run(const Job& job, Network& network, const NetworkFigures& figures,
+                    const Circumstances& circumstances);
+
+}  // namespace tutti::simulate

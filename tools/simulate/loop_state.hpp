@@ -1,0 +1,115 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The state of a simulation while it runs: streams of steps, messages under way, and what is next.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/simulate/entries.hpp"
+#include "tools/simulate/loop.hpp"
+
+namespace tutti::simulate {
+
+enum class EventKind : uint8_t { kRun, kHop, kArrive };
+
+struct Event {
+  double at;
+  uint64_t order;  // of equal times, the first made comes first
+  uint32_t index;  // of a stream, or of a message
+  EventKind kind;
+  friend bool operator>(const Event& a, const Event& b) {
+    return a.at != b.at ? a.at > b.at : a.order > b.order;
+  }
+};
+
+struct Message {
+  int source = 0;
+  int target = 0;
+  int stream = 0;
+  int node = 0;        // where its head is
+  bool asked = false;  // its source waits at a fence until it has left
+  uint64_t bytes = 0;
+  double tail_s = 0;  // when its end is there
+};
+
+enum class Blocked : uint8_t { kNo, kRecv, kFence, kAwait, kAfter, kDone };
+
+struct Stream {
+  const std::vector<Phase>* phases = nullptr;
+  uint32_t phase = 0;  // counted over all calls
+  uint32_t op = 0;
+  Blocked blocked = Blocked::kNo;
+  int peer = -1;        // for whom it waits
+  uint32_t unsent = 0;  // messages that a fence waits for
+  double sent_s = 0;    // when the last of them has left
+  double time_s = 0;    // how far it is
+  double ended_s = 0;   // when its last phase ended
+  double waited_s = 0;
+};
+
+class Loop {
+ public:
+  Loop(const Job& job, Network& network, const NetworkFigures& figures, const Circumstances& c)
+      : job_(job), network_(network), given_(c), alpha_s_(figures.message_s) {}
+  Result<Outcome> run();
+
+ private:
+  using Group = std::unordered_map<uint32_t, Entries>;  // by phase
+
+  void start();
+  void schedule(EventKind kind, uint32_t index, double at) {
+    events_.push({at, order_++, index, kind});
+  }
+  [[nodiscard]] Stream& stream(int rank, int which) {
+    return streams_[Job::rank_at(rank) * kStreams + static_cast<size_t>(which)];
+  }
+  void advance(uint32_t index, double now);
+  [[nodiscard]] bool step(int rank, int which, Stream& s, const Phase& phase);
+  [[nodiscard]] bool begin_phase(int rank, int which, Stream& s);
+  void end_phase(int rank, int which, Stream& s);
+  void send(int rank, int which, Stream& s, const Phase& phase, const Op& op);
+  [[nodiscard]] bool receive(int rank, int which, Stream& s, int source);
+  [[nodiscard]] bool await(int rank, Stream& s, const Phase& phase, const Op& op);
+  void publish(int rank, Stream& s, const Phase& phase, uint32_t tick);
+  [[nodiscard]] Entries& entries_of(int rank, uint32_t phase);
+  void work(int rank, Stream& s, double seconds);
+  void wait_until(int rank, Stream& s, double at, int peer);
+  void hop(uint32_t index, double now);
+  void arrive(uint32_t index, double now);
+  uint32_t new_message(const Message& message);
+  [[nodiscard]] double overhead_s(bool within) const {
+    return (within ? job_.within.message_s : alpha_s_ / 2) / 2;
+  }
+  [[nodiscard]] bool same_host(int a, int b) const {
+    return job_.hosts.host(a) == job_.hosts.host(b);
+  }
+  static uint64_t pair_of(int source, int target, int which) {
+    return static_cast<uint64_t>(source) << 33 | static_cast<uint64_t>(target) << 1 |
+           static_cast<uint64_t>(which);
+  }
+  Status unfinished() const;
+  void finish();
+
+  const Job& job_;
+  Network& network_;
+  const Circumstances& given_;
+  const double alpha_s_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t order_ = 0;
+  std::vector<Stream> streams_;
+  std::vector<double> factors_;  // by rank
+  std::vector<double> busy_s_;   // by rank: its processor, until then
+  std::vector<Group> groups_;    // by host
+  std::deque<Message> messages_;
+  std::vector<uint32_t> free_messages_;
+  std::unordered_map<uint64_t, uint32_t> arrived_;  // messages that nobody has received yet
+  Outcome outcome_;
+  Status error_;
+};
+
+}  // namespace tutti::simulate

@@ -1,0 +1,77 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The network of a simulation: hosts and switches joined by links, each way a link of its own. A
+// message takes a shortest way; where several are as short, a hash of its two hosts chooses one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/status.hpp"
+
+namespace tutti::simulate {
+
+struct Link {
+  int from = 0;  // nodes: hosts first, then switches
+  int to = 0;
+  int kind = 0;  // index of Network::kinds()
+  double byte_s = 0;
+  double latency_s = 0;
+  bool failed = false;
+};
+
+// What the lines of a topology are like.
+struct Lines {
+  double host_byte_s = 0;     // of a host's line
+  double fabric_byte_s = 0;   // of a link between switches
+  double host_latency_s = 0;  // of a host's line, each way
+  double hop_latency_s = 0;   // of a link between switches
+};
+
+class Network {
+ public:
+  explicit Network(int hosts);
+
+  // Returns its node.
+  int add_switch(std::string name);
+  // Links both ways; their kinds are named after those of the ends: "leaf up", "leaf down".
+  void connect(int below, int above, std::string_view kind, double byte_s, double latency_s);
+  // Both ways between two nodes, "leaf0-spine1".
+  Status fail(const std::string& pair);
+  // To be called once all is there: every host must have one line.
+  Status complete();
+
+  // The next link of a message at `node` between two hosts; -1: there is no way.
+  [[nodiscard]] int next(int node, int source, int target);
+
+  [[nodiscard]] int hosts() const { return hosts_; }
+  [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  [[nodiscard]] const std::vector<std::string>& kinds() const { return kinds_; }
+  [[nodiscard]] std::string node_name(int node) const;
+  [[nodiscard]] std::string link_name(int link) const;
+  [[nodiscard]] std::vector<std::string> failed() const;
+  std::string description;  // "fat tree of radix 8, 2 levels: 4 leaves, 4 spines"
+
+ private:
+  [[nodiscard]] int kind_of(const std::string& name);
+  [[nodiscard]] const std::vector<uint8_t>& hops_to(int target_switch);
+  [[nodiscard]] int node_of(const std::string& name) const;
+
+  const int hosts_;
+  std::vector<std::string> names_;  // of switches
+  std::vector<std::string> kinds_;
+  std::vector<Link> links_;
+  std::vector<int> line_of_;                 // by host: its link up; the link down is the next
+  std::vector<std::vector<int>> links_out_;  // by switch, to switches, without failed ones
+  std::unordered_map<int, std::vector<uint8_t>> hops_;  // to a switch, by switch
+};
+
+// Of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]", or a file.
+Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines);
+Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines);
+
+}  // namespace tutti::simulate

@@ -1,0 +1,187 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/simulate/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+namespace tutti::simulate {
+namespace {
+
+constexpr size_t kShown = 5;
+
+// "1.5 us", "12 ms".
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} s", seconds);
+}
+
+std::string bytes_text(uint64_t bytes) {
+  const auto number = static_cast<double>(bytes);
+  if (bytes < 10000) return fmt::format("{} B", bytes);
+  if (bytes < 10000000) return fmt::format("{:.4g} KB", number / 1e3);
+  if (bytes < 10000000000) return fmt::format("{:.4g} MB", number / 1e6);
+  return fmt::format("{:.4g} GB", number / 1e9);
+}
+
+// The `most` numbers below `count` with the largest keys that are over 0, the largest first.
+template <typename Key>
+std::vector<int> largest(size_t count, size_t most, Key key) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  std::erase_if(numbers, [&](int i) { return !(key(static_cast<size_t>(i)) > 0); });
+  const auto shown = static_cast<ptrdiff_t>(std::min(most, numbers.size()));
+  std::partial_sort(numbers.begin(), numbers.begin() + shown, numbers.end(), [&](int a, int b) {
+    const double of_a = key(static_cast<size_t>(a));
+    const double of_b = key(static_cast<size_t>(b));
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+  numbers.resize(static_cast<size_t>(shown));
+  return numbers;
+}
+
+int last_of(const Outcome& outcome) {
+  const auto last = std::ranges::max_element(outcome.ranks, {}, &RankOutcome::end_s);
+  return static_cast<int>(last - outcome.ranks.begin());
+}
+
+std::string links_text(const Found& found) {
+  std::string text = fmt::format("\n{:<14} {:>8} {:>12} {:>14} {:>10} {:>16}\n", "links", "number",
+                                 "bytes", "most on one", "most busy", "messages waited");
+  for (const LinkKind& kind : kinds_of(*found.network, *found.outcome, found.calls)) {
+    text += fmt::format("{:<14} {:>8} {:>12} {:>14} {:>9.0f}% {:>16}\n", kind.name, kind.links,
+                        bytes_text(kind.bytes), bytes_text(kind.most_bytes), kind.most_busy * 100,
+                        time_text(kind.waited_s));
+  }
+  text += "\nhot links\n";
+  for (const int link : hottest(*found.outcome, kShown)) {
+    const LinkUse& use = found.outcome->links[static_cast<size_t>(link)];
+    text +=
+        fmt::format("    {:<28} {} in {} messages, busy for {}\n", found.network->link_name(link),
+                    bytes_text(use.bytes), use.messages, time_text(use.busy_s));
+  }
+  return text;
+}
+
+std::string waits_text(const Outcome& outcome) {
+  std::string text = "\nwho waits\n";
+  for (const int rank : most_patient(outcome, kShown)) {
+    const RankOutcome& of = outcome.ranks[static_cast<size_t>(rank)];
+    const std::string whom =
+        of.waited_for < 0 ? "its own messages to leave" : fmt::format("rank {}", of.waited_for);
+    text += fmt::format("    rank {:<8} {} in all, the longest {} for {}\n", rank,
+                        time_text(of.waited_s), time_text(of.longest_wait_s), whom);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<LinkKind> kinds_of(const Network& network, const Outcome& outcome, int calls) {
+  std::vector<LinkKind> kinds;
+  for (const std::string& name : network.kinds()) kinds.push_back({.name = name});
+  const double lasted = outcome.seconds * calls;
+  for (size_t i = 0; i < outcome.links.size(); ++i) {
+    const LinkUse& use = outcome.links[i];
+    LinkKind& kind = kinds[static_cast<size_t>(network.links()[i].kind)];
+    ++kind.links;
+    kind.bytes += use.bytes;
+    kind.most_bytes = std::max(kind.most_bytes, use.bytes);
+    if (lasted > 0) kind.most_busy = std::max(kind.most_busy, use.busy_s / lasted);
+    kind.waited_s += use.waited_s;
+  }
+  return kinds;
+}
+
+std::vector<int> hottest(const Outcome& outcome, size_t most) {
+  return largest(outcome.links.size(), most, [&](size_t i) { return outcome.links[i].busy_s; });
+}
+
+std::vector<int> most_patient(const Outcome& outcome, size_t most) {
+  return largest(outcome.ranks.size(), most, [&](size_t i) { return outcome.ranks[i].waited_s; });
+}
+
+std::string text_of(const Found& found) {
+  const Outcome& outcome = *found.outcome;
+  const Job& job = *found.job;
+  const int last = last_of(outcome);
+  std::string text =
+      fmt::format("{}\n{}, by {}; {}\n\n{} per call; the cost model says {}. Rank {} ends last.\n",
+                  found.title, job.algorithm->name, job.origin, found.network->description,
+                  time_text(outcome.seconds), time_text(job.predicted_s), last);
+  text += fmt::format("{} messages, {} in all, {} between hosts\n", outcome.messages,
+                      bytes_text(outcome.bytes_sent), bytes_text(outcome.bytes_between_hosts));
+  if (!outcome.links.empty()) text += links_text(found);
+  text += waits_text(outcome);
+  text += fmt::format(
+      "\nat most on a rank: {} of buffers, {} of scratch, {} of plans; {} connections to other "
+      "hosts\n",
+      bytes_text(job.most.buffer_bytes), bytes_text(job.most.scratch_bytes),
+      bytes_text(job.most.plan_bytes), job.most.connections);
+  text += fmt::format("{} steps planned in {} ({} programs differ), {} events simulated in {}\n",
+                      job.steps, time_text(job.planned_s), job.programs.count(), outcome.events,
+                      time_text(found.simulated_s));
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Found& found) {
+  using Json = nlohmann::ordered_json;
+  const Outcome& outcome = *found.outcome;
+  const Job& job = *found.job;
+  Json kinds = Json::array();
+  for (const LinkKind& kind : kinds_of(*found.network, outcome, found.calls)) {
+    kinds.push_back({{"kind", kind.name},
+                     {"links", kind.links},
+                     {"bytes", kind.bytes},
+                     {"most_bytes", kind.most_bytes},
+                     {"most_busy", kind.most_busy},
+                     {"waited_s", kind.waited_s}});
+  }
+  Json hot = Json::array();
+  for (const int link : hottest(outcome, kShown)) {
+    const LinkUse& use = outcome.links[static_cast<size_t>(link)];
+    hot.push_back({{"link", found.network->link_name(link)},
+                   {"bytes", use.bytes},
+                   {"messages", use.messages},
+                   {"busy_s", use.busy_s}});
+  }
+  Json waits = Json::array();
+  for (const int rank : most_patient(outcome, kShown)) {
+    const RankOutcome& of = outcome.ranks[static_cast<size_t>(rank)];
+    waits.push_back({{"rank", rank},
+                     {"waited_s", of.waited_s},
+                     {"longest_s", of.longest_wait_s},
+                     {"for", of.waited_for}});
+  }
+  return {{"collective", collective_name(job.algorithm->collective)},
+          {"ranks", job.roles.size()},
+          {"hosts", job.hosts.count()},
+          {"algorithm", job.algorithm->name},
+          {"origin", job.origin},
+          {"topology", found.network->description},
+          {"failed", found.network->failed()},
+          {"seconds", outcome.seconds},
+          {"predicted_s", job.predicted_s},
+          {"last_rank", last_of(outcome)},
+          {"messages", outcome.messages},
+          {"bytes", outcome.bytes_sent},
+          {"bytes_between_hosts", outcome.bytes_between_hosts},
+          {"links", std::move(kinds)},
+          {"hot_links", std::move(hot)},
+          {"waits", std::move(waits)},
+          {"memory",
+           {{"buffer_bytes", job.most.buffer_bytes},
+            {"scratch_bytes", job.most.scratch_bytes},
+            {"plan_bytes", job.most.plan_bytes},
+            {"connections", job.most.connections}}},
+          {"steps", job.steps},
+          {"programs", job.programs.count()},
+          {"events", outcome.events},
+          {"planned_s", job.planned_s},
+          {"simulated_s", found.simulated_s}};
+}
+
+}  // namespace tutti::simulate

@@ -1,0 +1,172 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The networks that `tutti simulate --topology` knows by name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "tools/simulate/network.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+constexpr int kUsualRadix = 64;  // of switches, at most, unless the topology names one
+constexpr int kMostHostsPerSwitch = 64;
+
+Status wrong(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
+
+Network single_switch(int hosts, const Lines& lines) {
+  Network network(hosts);
+  const int all = network.add_switch("switch");
+  for (int host = 0; host < hosts; ++host) {
+    network.connect(host, all, "host", lines.host_byte_s, lines.host_latency_s);
+  }
+  network.description = "a switch with a line to each host";
+  return network;
+}
+
+// Hosts on leaves of `per_leaf` each; returns the leaves.
+std::vector<int> add_leaves(Network& network, int per_leaf, const Lines& lines) {
+  std::vector<int> leaves;
+  for (int host = 0; host < network.hosts(); ++host) {
+    if (host % per_leaf == 0) {
+      leaves.push_back(network.add_switch(fmt::format("leaf{}", leaves.size())));
+    }
+    network.connect(host, leaves.back(), "host", lines.host_byte_s, lines.host_latency_s);
+  }
+  return leaves;
+}
+
+// Leiserson 1985, as folded Clos networks of equal switches (Al-Fares et al., SIGCOMM 2008): half
+// of a switch's ports go up, half go down.
+Network fat_tree(int hosts, int radix, const Lines& lines) {
+  Network network(hosts);
+  const int half = radix / 2;
+  const std::vector<int> leaves = add_leaves(network, half, lines);
+  const auto up = [&](int below, int above, std::string_view kind) {
+    network.connect(below, above, kind, lines.fabric_byte_s, lines.hop_latency_s);
+  };
+  if (hosts <= half * radix) {
+    for (int spine = 0; spine < half; ++spine) {
+      const int node = network.add_switch(fmt::format("spine{}", spine));
+      for (const int leaf : leaves) up(leaf, node, "leaf");
+    }
+    network.description = fmt::format("fat tree of radix {}, 2 levels: {} leaves, {} spines", radix,
+                                      leaves.size(), half);
+    return network;
+  }
+  std::vector<int> cores;
+  for (int i = 0; i < half * half; ++i) {
+    cores.push_back(network.add_switch(fmt::format("core{}", i)));
+  }
+  const size_t per_pod = static_cast<size_t>(half);
+  size_t pods = 0;
+  for (size_t first = 0; first < leaves.size(); first += per_pod, ++pods) {
+    for (int i = 0; i < half; ++i) {
+      const int spine = network.add_switch(fmt::format("pod{}spine{}", pods, i));
+      for (size_t leaf = first; leaf < std::min(first + per_pod, leaves.size()); ++leaf) {
+        up(leaves[leaf], spine, "leaf");
+      }
+      for (int j = 0; j < half; ++j) up(spine, cores[static_cast<size_t>(i * half + j)], "spine");
+    }
+  }
+  network.description = fmt::format("fat tree of radix {}, 3 levels: {} pods, {} leaves, {} cores",
+                                    radix, pods, leaves.size(), cores.size());
+  return network;
+}
+
+Result<Network> fat_tree_for(int hosts, std::optional<int> radix, const Lines& lines) {
+  if (!radix) {
+    for (radix = 4; *radix < kUsualRadix && *radix * *radix / 2 < hosts;) *radix += 2;
+  }
+  const int64_t most = int64_t{*radix} * *radix * *radix / 4;
+  if (*radix < 4 || *radix % 2 != 0) {
+    return wrong(fmt::format("a fat tree of radix {}: expected an even number from 4", *radix));
+  }
+  if (hosts > most) {
+    return wrong(fmt::format("a fat tree of radix {} has room for {} hosts, given are {}", *radix,
+                             most, hosts));
+  }
+  return fat_tree(hosts, *radix, lines);
+}
+
+// Kim et al., ISCA 2008, balanced: p hosts on a switch, 2p switches in a group, p links to other
+// groups from each. Links between groups are spread evenly over the pairs.
+Network dragonfly(int hosts, int p, const Lines& lines) {
+  Network network(hosts);
+  const int a = 2 * p;
+  const int groups = (hosts + p * a - 1) / (p * a);
+  std::vector<int> switches;
+  for (int group = 0; group < groups; ++group) {
+    for (int i = 0; i < a; ++i) {
+      switches.push_back(network.add_switch(fmt::format("group{}switch{}", group, i)));
+    }
+  }
+  for (int host = 0; host < hosts; ++host) {
+    network.connect(host, switches[static_cast<size_t>(host / p)], "host", lines.host_byte_s,
+                    lines.host_latency_s);
+  }
+  const auto join = [&](int one, int other, std::string_view kind) {
+    network.connect(switches[static_cast<size_t>(one)], switches[static_cast<size_t>(other)], kind,
+                    lines.fabric_byte_s, lines.hop_latency_s);
+  };
+  for (int group = 0; group < groups; ++group) {
+    for (int i = 0; i < a; ++i) {
+      for (int j = i + 1; j < a; ++j) join(group * a + i, group * a + j, "local");
+    }
+  }
+  const int per_pair = groups > 1 ? std::max(1, a * p / (groups - 1)) : 0;
+  std::vector<int> used(static_cast<size_t>(groups), 0);  // global links of each group so far
+  for (int group = 0; group < groups; ++group) {
+    for (int other = group + 1; other < groups; ++other) {
+      for (int i = 0; i < per_pair; ++i) {
+        const int from = used[static_cast<size_t>(group)]++ / p % a;
+        join(group * a + from, other * a + used[static_cast<size_t>(other)]++ / p % a, "global");
+      }
+    }
+  }
+  network.description = fmt::format(
+      "dragonfly: {} groups of {} switches with {} hosts each, {} links between two groups", groups,
+      a, p, per_pair);
+  return network;
+}
+
+Result<Network> dragonfly_for(int hosts, std::optional<int> per_switch, const Lines& lines) {
+  const auto room = [](int64_t p) { return 2 * p * p * (2 * p * p + 1); };
+  if (!per_switch) {
+    for (per_switch = 1; room(*per_switch) < hosts;) ++*per_switch;
+  }
+  if (*per_switch < 1 || *per_switch > kMostHostsPerSwitch) {
+    return wrong(fmt::format("a dragonfly with {} hosts per switch: expected 1 to {}", *per_switch,
+                             kMostHostsPerSwitch));
+  }
+  if (room(*per_switch) < hosts) {
+    return wrong(fmt::format("a dragonfly with {} hosts per switch has room for {}, given are {}",
+                             *per_switch, room(*per_switch), hosts));
+  }
+  return dragonfly(hosts, *per_switch, lines);
+}
+
+}  // namespace
+
+Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines) {
+  const size_t colon = topology.find(':');
+  const std::string name = topology.substr(0, colon);
+  if (name == "single-switch" && colon == std::string::npos) return single_switch(hosts, lines);
+  if (name != "fat-tree" && name != "dragonfly") return network_of_file(topology, hosts, lines);
+  std::optional<int> size;
+  if (colon != std::string::npos) {
+    const std::string text = topology.substr(colon + 1);
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      return wrong(fmt::format("'{}' of {}: expected a number", text, topology));
+    }
+    size = number;
+  }
+  return name == "fat-tree" ? fat_tree_for(hosts, size, lines) : dragonfly_for(hosts, size, lines);
+}
+
+}  // namespace tutti::simulate

@@ -1,0 +1,99 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A network from a file:
+//   {"links": [{"between": ["host0", "leaf0"], "rate_gbit": 100, "latency_us": 0.5, "kind":
+//   "host"},
+//              ...]}
+// Switches are there by being named. What a link does not say is as --rate and --latency have it.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tools/simulate/network.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+using Json = nlohmann::json;
+
+class Reader {
+ public:
+  Reader(Network& network, const Lines& lines) : network_(network), lines_(lines) {}
+
+  // Throws nlohmann::json::exception where the file's shape is another.
+  Status add(const Json& link) {
+    const Json& between = link.at("between");
+    const int one = node_of(between.at(0).get<std::string>());
+    const int other = node_of(between.at(1).get<std::string>());
+    if (one < 0 || other < 0 || (one < network_.hosts() && other < network_.hosts())) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("the link {}: expected a switch, and a switch or one of host0 to "
+                                "host{}",
+                                between.dump(), network_.hosts() - 1));
+    }
+    const bool of_host = one < network_.hosts() || other < network_.hosts();
+    double byte_s = of_host ? lines_.host_byte_s : lines_.fabric_byte_s;
+    double latency_s = of_host ? lines_.host_latency_s : lines_.hop_latency_s;
+    if (link.contains("rate_gbit")) byte_s = 8e-9 / link.at("rate_gbit").get<double>();
+    if (link.contains("latency_us")) latency_s = link.at("latency_us").get<double>() * 1e-6;
+    if (!(byte_s > 0) || byte_s > 1 || latency_s < 0) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("the link {}: expected a rate over 0, and a latency from 0", between.dump()));
+    }
+    const std::string kind = link.value("kind", of_host ? "host" : "fabric");
+    network_.connect(std::min(one, other), std::max(one, other), kind, byte_s, latency_s);
+    return {};
+  }
+
+ private:
+  // -1: a host that is not there.
+  int node_of(const std::string& name) {
+    const std::string digits = name.starts_with("host") ? name.substr(4) : "";
+    if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos) {
+      const bool there = digits.size() < 8 && std::stoi(digits) < network_.hosts();
+      return there ? std::stoi(digits) : -1;
+    }
+    const auto known = switches_.find(name);
+    if (known != switches_.end()) return known->second;
+    return switches_[name] = network_.add_switch(name);
+  }
+
+  Network& network_;
+  const Lines& lines_;
+  std::map<std::string, int> switches_;
+};
+
+}  // namespace
+
+Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines) {
+  std::ifstream file(path);
+  if (!file) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("'{}' is neither single-switch, fat-tree[:RADIX], dragonfly[:HOSTS] "
+                              "nor a file that can be read",
+                              path));
+  }
+  Network network(hosts);
+  network.description = "the network of " + path;
+  try {
+    Reader reader(network, lines);
+    const Json all = Json::parse(file);
+    for (const Json& link : all.at("links")) {
+      if (Status status = reader.add(link); !status.ok()) {
+        return Status(status.code(), fmt::format("{}: {}", path, status.message()));
+      }
+    }
+  } catch (const Json::exception& error) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{}: expected {{\"links\": [{{\"between\": [\"host0\", \"switch\"]}}, "
+                    "...]}}: {}",
+                    path, error.what()));
+  }
+  return network;
+}
+
+}  // namespace tutti::simulate
