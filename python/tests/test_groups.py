@@ -145,6 +145,7 @@ def timeouts_that_are_set():
             with pytest.raises(RuntimeError) as error:
                 group.recv([torch.zeros(1)], 1 - group.rank(), 0).wait()  # nobody sends it
             texts.append(str(error.value))
+    dist.barrier()  # else whoever is first leaves while the other waits
     dist.destroy_process_group(group)
     return texts
 
