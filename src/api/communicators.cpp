@@ -3,6 +3,7 @@
 // The life of communicators.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "api/groups.hpp"
@@ -35,6 +36,20 @@ Field field_of(const tutti_comm_config* config, Field tutti_comm_config::*field)
   return given.*field;
 }
 
+struct Prepared {
+  std::shared_ptr<Runtime> runtime;
+  CommunicatorConfig config;
+};
+
+// What every way to make a communicator begins with.
+Result<Prepared> prepare(const tutti_comm_config* config) {
+  auto runtime = Runtime::get();
+  if (!runtime.ok()) return runtime.status();
+  auto resolved = resolve_config(config, (*runtime)->environment());
+  if (!resolved.ok()) return resolved.status();
+  return Prepared{*std::move(runtime), *std::move(resolved)};
+}
+
 Status take_global_ranks(const tutti_comm_config* config, int ranks, CommunicatorConfig& out) {
   const int* const numbers = field_of(config, &tutti_comm_config::global_ranks);
   if (numbers == nullptr) return {};
@@ -46,8 +61,9 @@ Status take_global_ranks(const tutti_comm_config* config, int ranks, Communicato
                         *wrong, wrong - out.global_ranks.begin());
 }
 
-Status join_and_create(const std::shared_ptr<Runtime>& runtime, const UniqueId& id,
-                       const Joiner& joiner, const CommunicatorConfig& config, tutti_comm_t* comm) {
+Status join_and_create(const Prepared& prepared, const UniqueId& id, const Joiner& joiner,
+                       tutti_comm_t* comm) {
+  const auto& [runtime, config] = prepared;
   auto exchange = join(id, joiner, deadline_of(config));
   if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
   if (config.global_ranks.empty()) return exchange.status();
@@ -61,22 +77,19 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
                           "rank {} of {}: expected 1 or more ranks, and a rank from 0 to ranks - 1",
                           rank, ranks);
   }
-  auto runtime = Runtime::get();
-  if (!runtime.ok()) return runtime.status();
-  auto resolved = resolve_config(config, (*runtime)->environment());
-  if (!resolved.ok()) return resolved.status();
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return prepared.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  TUTTI_RETURN_IF_ERROR(take_global_ranks(config, ranks, *resolved));
+  TUTTI_RETURN_IF_ERROR(take_global_ranks(config, ranks, prepared->config));
   tutti_comm_t const parent = field_of(config, &tutti_comm_config::parent);
   if (parent == nullptr) {
-    return join_and_create(*runtime, *decoded, {.rank = rank, .ranks = ranks}, *resolved, comm);
+    return join_and_create(*prepared, *decoded, {.rank = rank, .ranks = ranks}, comm);
   }
   Communicator& whole = *parent->inside;
   EndsWaits scope([&] { return whole.health().cause(); },
-                  [&] { whole.health().interrupt("making " + resolved->name); });
-  Status made =
-      join_and_create(*runtime, *decoded, {.rank = rank, .ranks = ranks}, *resolved, comm);
+                  [&] { whole.health().interrupt("making " + prepared->config.name); });
+  Status made = join_and_create(*prepared, *decoded, {.rank = rank, .ranks = ranks}, comm);
   if (made.ok()) return made;
   return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
@@ -90,42 +103,40 @@ Status join_grown(const tutti_unique_id& id, int newcomer, int newcomers,
                           "newcomers - 1",
                           newcomer, newcomers);
   }
-  auto runtime = Runtime::get();
-  if (!runtime.ok()) return runtime.status();
-  auto resolved = resolve_config(config, (*runtime)->environment());
-  if (!resolved.ok()) return resolved.status();
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return prepared.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  return join_and_create(*runtime, *decoded, {.rank = newcomer, .newcomers = newcomers}, *resolved,
-                         comm);
+  return join_and_create(*prepared, *decoded, {.rank = newcomer, .newcomers = newcomers}, comm);
 }
 
-Status grow(Communicator& old, const tutti_unique_id* id, int newcomers,
+Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
             const tutti_comm_config* config, tutti_comm_t* result) {
   if (newcomers < 1) {
     return Status::format(Code::kInvalidArgument,
                           "tutti_comm_grow: {} newcomers: expected 1 or more", newcomers);
   }
-  auto runtime = Runtime::get();
-  if (!runtime.ok()) return runtime.status();
-  auto resolved = resolve_config(config, (*runtime)->environment());
-  if (!resolved.ok()) return resolved.status().with_context("tutti_comm_grow");
-  if (id == nullptr) return hand_out(old.grow(nullptr, newcomers, *resolved), result);
-  auto decoded = decode(*id);
-  if (!decoded.ok()) return decoded.status().with_context("tutti_comm_grow");
-  return hand_out(old.grow(&*decoded, newcomers, *resolved), result);
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return prepared.status().with_context("tutti_comm_grow");
+  std::optional<UniqueId> decoded;
+  if (id != nullptr) {
+    auto given = decode(*id);
+    if (!given.ok()) return given.status().with_context("tutti_comm_grow");
+    decoded = *given;
+  }
+  TUTTI_RETURN_IF_ERROR(end_views(old));
+  return hand_out(old->inside->grow(decoded ? &*decoded : nullptr, newcomers, prepared->config),
+                  result);
 }
 
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
-  auto runtime = Runtime::get();
-  if (!runtime.ok()) return runtime.status();
-  auto resolved = resolve_config(config, (*runtime)->environment());
-  if (!resolved.ok()) return resolved.status();
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return prepared.status();
   auto place = detect_job(process_environment());
   if (!place.ok()) return place.status();
-  auto exchange = join_job(*place, deadline_of(*resolved));
+  auto exchange = join_job(*place, deadline_of(prepared->config));
   if (!exchange.ok()) return exchange.status();
-  return hand_out(Communicator::create(*runtime, **exchange, *resolved), comm);
+  return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
 }
 
 // In a forked child, where what is inside is shared with the parent, and is kept as it is.
@@ -184,12 +195,10 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                             "tutti_comm_split: color {}: expected 0 or more, or TUTTI_NO_COLOR",
                             color);
     }
-    auto runtime = Runtime::get();
-    if (!runtime.ok()) return runtime.status();
-    auto resolved = resolve_config(config, (*runtime)->environment());
-    if (!resolved.ok()) return resolved.status().with_context("tutti_comm_split");
+    auto prepared = prepare(config);
+    if (!prepared.ok()) return prepared.status().with_context("tutti_comm_split");
     TUTTI_RETURN_IF_ERROR(end_views(comm));
-    return hand_out(comm->inside->split(color, key, *resolved), result);
+    return hand_out(comm->inside->split(color, key, prepared->config), result);
   });
 }
 
@@ -200,12 +209,10 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_shrink", "comm"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_shrink", "result"));
     *result = nullptr;
-    auto runtime = Runtime::get();
-    if (!runtime.ok()) return runtime.status();
-    auto resolved = resolve_config(config, (*runtime)->environment());
-    if (!resolved.ok()) return resolved.status().with_context("tutti_comm_shrink");
+    auto prepared = prepare(config);
+    if (!prepared.ok()) return prepared.status().with_context("tutti_comm_shrink");
     TUTTI_RETURN_IF_ERROR(end_views(comm));
-    return hand_out(comm->inside->shrink(*resolved), result);
+    return hand_out(comm->inside->shrink(prepared->config), result);
   });
 }
 
@@ -216,8 +223,7 @@ tutti_status tutti_comm_grow(tutti_comm_t comm, const tutti_unique_id* id, int n
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_grow", "comm"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_grow", "result"));
     *result = nullptr;
-    TUTTI_RETURN_IF_ERROR(end_views(comm));
-    return grow(*comm->inside, id, newcomers, config, result);
+    return grow(comm, id, newcomers, config, result);
   });
 }
 

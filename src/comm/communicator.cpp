@@ -127,6 +127,30 @@ std::string Communicator::making(const CommunicatorConfig& config, int rank, int
 
 std::string Communicator::name() const { return name_of_group(config_.name, config_.global_ranks); }
 
+TransportConfig Communicator::transport_config_of(const Hosts& hosts, int workers,
+                                                  bool oversubscribed) const {
+  const Environment& environment = runtime_->environment();
+  const int64_t limit = config_.init_timeout_ms;
+  return {
+      .lanes = workers,
+      .channels = workers + 1,
+      .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
+      .label = config_.name,
+      .job = environment.job,
+      .all_ranks = ranks_,
+      .global_ranks = config_.global_ranks,
+      .shared = {.sizes = {.slots = SlotPlan::of(environment.slot_bytes, hosts.most_on_a_host()),
+                           .window_bytes = environment.window_bytes},
+                 .pulls = pulls_for(environment),
+                 .staging = environment.staging,
+                 .oversubscribed = oversubscribed},
+      .network = {.provider = environment.ofi_provider,
+                  .interfaces = environment.net_interfaces,
+                  .limits_providers = !environment.fi_provider.empty(),
+                  .encrypt = environment.net_encrypt,
+                  .nics = nics_of(environment)}};
+}
+
 Status Communicator::connect(Exchange& exchange) {
   const Environment& environment = runtime_->environment();
   runtime_->introduce(rank_, ranks_);
@@ -141,26 +165,8 @@ Status Communicator::connect(Exchange& exchange) {
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
 
   const bool oversubscribed = local_ranks > agreed->cores;
-  const int64_t limit = config_.init_timeout_ms;
-  const int most_ranks = agreed->hosts.most_on_a_host();
-  const TransportConfig transport_config{
-      .lanes = (*workers)->size(),
-      .channels = (*workers)->size() + 1,
-      .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
-      .label = config_.name,
-      .job = environment.job,
-      .all_ranks = ranks_,
-      .global_ranks = config_.global_ranks,
-      .shared = {.sizes = {.slots = SlotPlan::of(environment.slot_bytes, most_ranks),
-                           .window_bytes = environment.window_bytes},
-                 .pulls = pulls_for(environment),
-                 .staging = environment.staging,
-                 .oversubscribed = oversubscribed},
-      .network = {.provider = environment.ofi_provider,
-                  .interfaces = environment.net_interfaces,
-                  .limits_providers = !environment.fi_provider.empty(),
-                  .encrypt = environment.net_encrypt,
-                  .nics = nics_of(environment)}};
+  const TransportConfig transport_config =
+      transport_config_of(agreed->hosts, (*workers)->size(), oversubscribed);
   Result<Connection> connection =
       tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
   if (!connection.ok()) return connection.status();

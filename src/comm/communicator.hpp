@@ -78,6 +78,8 @@ class Communicator {
  private:
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
+  [[nodiscard]] TransportConfig transport_config_of(const Hosts& hosts, int workers,
+                                                    bool oversubscribed) const;
   Status connect(Exchange& exchange);
   Status share_known_network(Exchange& exchange);
   Status learn_network(Exchange& exchange, const FoundTuning& tuning, const SpinBudget& budget,

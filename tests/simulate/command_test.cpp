@@ -1,11 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tools/command.hpp"
 
@@ -17,21 +13,6 @@ nlohmann::json simulate_json(const std::string& arguments) {
   EXPECT_EQ(result.exit_status, 0) << arguments;
   return nlohmann::json::parse(result.output, nullptr, false);
 }
-
-// A file that is gone at the end.
-class Picture {
- public:
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string text() const {
-    std::stringstream text;
-    text << std::ifstream(path_).rdbuf();
-    return text.str();
-  }
-  ~Picture() { std::remove(path_.c_str()); }
-
- private:
-  std::string path_ = testing::TempDir() + "tutti_simulate_" + std::to_string(getpid()) + ".svg";
-};
 
 TEST(SimulateCommand, SaysWhatItFoundAsTextAndAsJson) {
   const std::string arguments =

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 namespace tutti_test {
@@ -63,5 +65,20 @@ class ClosedPipe {
 };
 // Before a command that is to see that as an error, not as a signal.
 inline constexpr const char* kIgnoresSigpipe = "; trap '' PIPE;";
+
+// A file that is gone at the end.
+class Picture {
+ public:
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string text() const {
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  ~Picture() { std::remove(path_.c_str()); }
+
+ private:
+  std::string path_ = testing::TempDir() + "tutti_picture_" + std::to_string(getpid()) + ".svg";
+};
 
 }  // namespace tutti_test

@@ -1,12 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "tools/command.hpp"
 
@@ -28,21 +24,6 @@ size_t count_of(const std::string& text, const std::string& part) {
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
 }
-
-// A file that is gone at the end.
-class Picture {
- public:
-  [[nodiscard]] std::string path() const { return path_; }
-  [[nodiscard]] std::string text() const {
-    std::stringstream text;
-    text << std::ifstream(path_).rdbuf();
-    return text.str();
-  }
-  ~Picture() { std::remove(path_.c_str()); }
-
- private:
-  std::string path_ = testing::TempDir() + "tutti_explain_" + std::to_string(getpid()) + ".svg";
-};
 
 TEST(Explain, SaysWhatIsChosenAndWhyTheOthersAreNot) {
   const CommandResult result = run_tutti("explain allreduce --ranks 4 --bytes 64 --cores 4");
