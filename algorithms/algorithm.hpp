@@ -3,7 +3,10 @@
 // An algorithm: a name, when it applies, what it costs, and how to build its schedule. One file
 // each; to add one, write algorithms/<collective>_<name>.cpp, which defines
 //   const Algorithm <collective>_<name> = {...};
-// and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc.
+// and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc. What its functions get:
+//   Problem (sched/problem.hpp)  the call, on this rank; `q`
+//   Machine (below)              figures for its cost, which cost.hpp combines; `m`
+//   Builder (sched/builder.hpp)  takes the steps; `b`
 #pragma once
 
 #include <memory>
@@ -12,6 +15,7 @@
 
 #include "algorithms/composition.hpp"
 #include "sched/builder.hpp"
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
@@ -21,36 +25,35 @@ namespace tutti {
 struct Machine {
   double line_s = 70e-9;       // one cache line handed from core to core
   double line_next_s = 20e-9;  // each further line, when several are fetched at once
-  // The same from another domain (Problem::cache_domains): twice as long. Not measured for Tutti,
-  // but on the careful side of what AnandTech found on a Zen 4 (15 to 19 ns between cores that
-  // share a third-level cache, up to 80 ns to the others; "AMD Zen 4 Ryzen 9 7950X review", 2022).
+  // Both from a core with another last-level cache (Problem::cache_domains): twice as long, a
+  // careful guess from published figures (docs/notes/07).
   double line_far_s = 140e-9;
   double line_far_next_s = 40e-9;
   double turn_s = 350e-9;           // one rank's turn on a core that ranks share, at least
-  double message_s = 600e-9;        // a message's start (send to recv begins), alpha
+  double message_s = 600e-9;        // a message's start, from send to the begin of recv: alpha
   double step_s = 8e-9;             // one step of a schedule
   double copy_cached_s = 1 / 40e9;  // per byte, in the second-level cache
   double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
-  double handover_s = 1 / 12e9;     // per byte, reading what another core wrote
-  double takeover_s = 1 / 20e9;     // per byte, writing what another core has read
-  // The same two where calls move further through staging than the second-level cache reaches:
-  // lines that a peer has read then come from the third, which is faster.
+  double handover_s = 1 / 12e9;     // per byte, reading what another core has written
+  double takeover_s = 1 / 20e9;     // per byte, writing over what another core has read
+  // Both where the place in staging moves from call to call over more than a second-level cache:
+  // the lines then come from the third-level cache, faster than from another core.
   double walk_read_s = 1 / 40e9;
   double walk_write_s = 1 / 60e9;
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
-  double pull_s = 450e-9;           // the start of a pull, pi
+  double pull_s = 450e-9;           // the start of a pull: pi
   double pull_cached_s = 1 / 30e9;  // per byte pulled, while the buffers fit the cache
   double pull_shared_s = 1 / 13e9;  // per byte, while they fit what the cores share
   double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::stream_bytes)
-  double reduce_s = 1 / 60e9;       // per byte of source, gamma, cached
+  double reduce_s = 1 / 60e9;       // per byte of source, cached: gamma
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
-  double ranks_per_core = 1;        // if ranks outnumber the cores; contained in the times above
-  // Where ranks are on several hosts, messages above are those between hosts, and this is the
-  // machine as the ranks of one host see it.
+  double ranks_per_core = 1;        // more if ranks outnumber the cores; the times above contain it
+  // Where ranks are on several hosts, the messages above are those between hosts, and `host` is the
+  // machine as the ranks of one host see it. Else null.
   std::shared_ptr<const Machine> host;
 };
 
-// Whether it can be used, and if not why ("needs shared memory", "at most 56 bytes").
+// Whether an algorithm can be used, and if not why ("the ranks share no memory").
 struct Applies {
   bool yes = true;
   std::string_view why_not;
@@ -60,20 +63,21 @@ struct Algorithm {
   std::string_view name;
   std::string_view summary;  // one line for `tutti info`
   Collective collective;
-  // Reduces in rank order, hence the same bits as any other that does.
+  // It reduces in rank order, so it gives the same bits as every other algorithm that does. True
+  // also if it reduces nothing.
   bool rank_order;
   Applies (*applies)(const Problem&);
   double (*seconds)(const Problem&, const Machine&);
   // Either a schedule or a composition.
-  void (*build)(const Problem&, Builder&);
+  void (*build)(const Problem&, Builder&) = nullptr;
   Composition (*compose)(const Problem&) = nullptr;
-  bool by_cache_domains = false;  // what is built depends on Problem::cache_domains
+  bool by_cache_domains = false;  // its schedule depends on Problem::cache_domains
 };
 
-// What a call uses. The other route, if any, does the same the other way about (it pulls where the
-// first goes through staging, or the reverse), and may turn out to be faster where the call runs.
-// So may one of them with other stores to the receive buffer: past the caches where the call is too
-// short for that by Limits::stream_bytes, or the reverse.
+// What a call uses, and what it may try beside that, if not null. `other_route` pulls where the
+// algorithm goes through staging, or the reverse. `with_other_stores` is one of the two with the
+// other kind of stores to the receive buffer: past the caches where Limits::stream_bytes says
+// through them, or the reverse.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
   const Algorithm* other_route = nullptr;

@@ -38,12 +38,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_bruck = {"bruck",
-                                   "messages in log2(ranks) rounds",
-                                   Collective::kAllgather,
-                                   true,
-                                   blocks_are_short,
-                                   seconds,
-                                   build};
+const Algorithm allgather_bruck = {.name = "bruck",
+                                   .summary = "messages in log2(ranks) rounds",
+                                   .collective = Collective::kAllgather,
+                                   .rank_order = true,
+                                   .applies = blocks_are_short,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

@@ -45,19 +45,19 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_flat = {"flat",
-                                  "everyone copies from all windows, pipelined",
-                                  Collective::kAllgather,
-                                  true,
-                                  applies,
-                                  seconds,
-                                  build};
-const Algorithm allgatherv_flat = {"flat",
-                                   "everyone copies from all windows, pipelined",
-                                   Collective::kAllgatherv,
-                                   true,
-                                   applies,
-                                   seconds,
-                                   build};
+const Algorithm allgather_flat = {.name = "flat",
+                                  .summary = "everyone copies from all windows, pipelined",
+                                  .collective = Collective::kAllgather,
+                                  .rank_order = true,
+                                  .applies = applies,
+                                  .seconds = seconds,
+                                  .build = build};
+const Algorithm allgatherv_flat = {.name = "flat",
+                                   .summary = "everyone copies from all windows, pipelined",
+                                   .collective = Collective::kAllgatherv,
+                                   .rank_order = true,
+                                   .applies = applies,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

@@ -48,22 +48,20 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm allgather_hierarchical = {"hierarchical",
-                                          "along columns, then within hosts",
-                                          Collective::kAllgather,
-                                          true,
-                                          spans_even_hosts,
-                                          along_columns_s,
-                                          nullptr,
-                                          compose};
+const Algorithm allgather_hierarchical = {.name = "hierarchical",
+                                          .summary = "along columns, then within hosts",
+                                          .collective = Collective::kAllgather,
+                                          .rank_order = true,
+                                          .applies = spans_even_hosts,
+                                          .seconds = along_columns_s,
+                                          .compose = compose};
 
-const Algorithm allgatherv_hierarchical = {"hierarchical",
-                                           "along columns, then within hosts",
-                                           Collective::kAllgatherv,
-                                           true,
-                                           spans_even_hosts,
-                                           along_columns_s,
-                                           nullptr,
-                                           compose};
+const Algorithm allgatherv_hierarchical = {.name = "hierarchical",
+                                           .summary = "along columns, then within hosts",
+                                           .collective = Collective::kAllgatherv,
+                                           .rank_order = true,
+                                           .applies = spans_even_hosts,
+                                           .seconds = along_columns_s,
+                                           .compose = compose};
 
 }  // namespace tutti

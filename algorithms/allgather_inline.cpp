@@ -28,19 +28,21 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_inline = {"inline",
-                                    "blocks travel in the call lines; up to 56 bytes each",
-                                    Collective::kAllgather,
-                                    true,
-                                    applies,
-                                    seconds,
-                                    build};
-const Algorithm allgatherv_inline = {"inline",
-                                     "blocks travel in the call lines; up to 56 bytes each",
-                                     Collective::kAllgatherv,
-                                     true,
-                                     applies,
-                                     seconds,
-                                     build};
+const Algorithm allgather_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the call lines; up to 56 bytes each",
+    .collective = Collective::kAllgather,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
+const Algorithm allgatherv_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the call lines; up to 56 bytes each",
+    .collective = Collective::kAllgatherv,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -32,11 +32,19 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_one_shot = {
-    "one_shot", "everyone copies from all slots", Collective::kAllgather, true, applies, seconds,
-    build};
-const Algorithm allgatherv_one_shot = {
-    "one_shot", "everyone copies from all slots", Collective::kAllgatherv, true, applies, seconds,
-    build};
+const Algorithm allgather_one_shot = {.name = "one_shot",
+                                      .summary = "everyone copies from all slots",
+                                      .collective = Collective::kAllgather,
+                                      .rank_order = true,
+                                      .applies = applies,
+                                      .seconds = seconds,
+                                      .build = build};
+const Algorithm allgatherv_one_shot = {.name = "one_shot",
+                                       .summary = "everyone copies from all slots",
+                                       .collective = Collective::kAllgatherv,
+                                       .rank_order = true,
+                                       .applies = applies,
+                                       .seconds = seconds,
+                                       .build = build};
 
 }  // namespace tutti

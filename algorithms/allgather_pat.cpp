@@ -60,12 +60,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_pat = {"pat",
-                                 "messages down a tree for each block, far first, many in one",
-                                 Collective::kAllgather,
-                                 true,
-                                 always,
-                                 seconds,
-                                 build};
+const Algorithm allgather_pat = {
+    .name = "pat",
+    .summary = "messages down a tree for each block, far first, many in one",
+    .collective = Collective::kAllgather,
+    .rank_order = true,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

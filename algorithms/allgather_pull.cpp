@@ -31,11 +31,19 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_pull = {
-    "pull", "everyone reads all send buffers", Collective::kAllgather, true, can_pull, seconds,
-    build};
-const Algorithm allgatherv_pull = {
-    "pull", "everyone reads all send buffers", Collective::kAllgatherv, true, can_pull, seconds,
-    build};
+const Algorithm allgather_pull = {.name = "pull",
+                                  .summary = "everyone reads all send buffers",
+                                  .collective = Collective::kAllgather,
+                                  .rank_order = true,
+                                  .applies = can_pull,
+                                  .seconds = seconds,
+                                  .build = build};
+const Algorithm allgatherv_pull = {.name = "pull",
+                                   .summary = "everyone reads all send buffers",
+                                   .collective = Collective::kAllgatherv,
+                                   .rank_order = true,
+                                   .applies = can_pull,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

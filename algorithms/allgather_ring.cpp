@@ -27,8 +27,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_ring = {
-    "ring", "messages around a ring, segmented", Collective::kAllgather, true, always, seconds,
-    build};
+const Algorithm allgather_ring = {.name = "ring",
+                                  .summary = "messages around a ring, segmented",
+                                  .collective = Collective::kAllgather,
+                                  .rank_order = true,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -24,8 +24,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgatherv_pairwise = {
-    "pairwise", "messages between all pairs", Collective::kAllgatherv, true, always, seconds,
-    build};
+const Algorithm allgatherv_pairwise = {.name = "pairwise",
+                                       .summary = "messages between all pairs",
+                                       .collective = Collective::kAllgatherv,
+                                       .rank_order = true,
+                                       .applies = always,
+                                       .seconds = seconds,
+                                       .build = build};
 
 }  // namespace tutti

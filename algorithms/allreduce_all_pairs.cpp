@@ -55,12 +55,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_all_pairs = {"all_pairs",
-                                       "messages to the owner of each slice and back",
-                                       Collective::kAllreduce,
-                                       true,
-                                       always,
-                                       seconds,
-                                       build};
+const Algorithm allreduce_all_pairs = {.name = "all_pairs",
+                                       .summary = "messages to the owner of each slice and back",
+                                       .collective = Collective::kAllreduce,
+                                       .rank_order = true,
+                                       .applies = always,
+                                       .seconds = seconds,
+                                       .build = build};
 
 }  // namespace tutti

@@ -22,7 +22,7 @@ void build(const Problem& q, Builder& b) {
   const auto offset_of = [&](int block) {
     return block == q.ranks ? q.bytes() : part_of(q.bytes(), q.ranks, block).offset;
   };
-  Circulant circulant(q, b, recv_at(0), offset_of);
+  Circulant circulant(q, b, recv_at(0), 0, offset_of);
   circulant.reduce_scatter(recv_at(offset_of(q.rank)));
   b.fence();  // what was sent is about to be overwritten
   circulant.allgather();
@@ -30,12 +30,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_circulant = {"circulant",
-                                       "messages in 2 log2(ranks) rounds, each byte moved twice",
-                                       Collective::kAllreduce,
-                                       false,
-                                       always,
-                                       seconds,
-                                       build};
+const Algorithm allreduce_circulant = {
+    .name = "circulant",
+    .summary = "messages in 2 log2(ranks) rounds, each byte moved twice",
+    .collective = Collective::kAllreduce,
+    .rank_order = false,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

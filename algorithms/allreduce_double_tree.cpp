@@ -90,12 +90,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_double_tree = {"double_tree",
-                                         "messages up and down two binary trees, segmented",
-                                         Collective::kAllreduce,
-                                         false,
-                                         always,
-                                         seconds,
-                                         build};
+const Algorithm allreduce_double_tree = {
+    .name = "double_tree",
+    .summary = "messages up and down two binary trees, segmented",
+    .collective = Collective::kAllreduce,
+    .rank_order = false,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -37,12 +37,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_flat = {"flat",
-                                  "one_shot for any length, pipelined through the windows",
-                                  Collective::kAllreduce,
-                                  true,
-                                  applies,
-                                  seconds,
-                                  build};
+const Algorithm allreduce_flat = {
+    .name = "flat",
+    .summary = "one_shot for any length, pipelined through the windows",
+    .collective = Collective::kAllreduce,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

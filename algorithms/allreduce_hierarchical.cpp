@@ -14,10 +14,12 @@ namespace {
 
 // A share must be worth a message of its own.
 constexpr uint64_t kLeastShare = tuned::kLeastShare;
-constexpr uint64_t kLeastEdge = tuned::kLeastEdge;  // per column
+constexpr uint64_t kLeastShareOfHost = tuned::kLeastShareOfHost;  // in a group of hosts
+constexpr uint64_t kLeastEdge = tuned::kLeastEdge;                // per column
 
 bool has_one_leader(const Problem& q) {
-  return q.bytes() < kLeastShare * static_cast<uint64_t>(q.hosts->columns());
+  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : kLeastShare;
+  return q.bytes() < least * static_cast<uint64_t>(q.hosts->columns());
 }
 
 // The length of the first and the last chunk, all of a short message. The network waits for the
@@ -32,7 +34,8 @@ double seconds(const Problem& q, const Machine& m) {
   const auto hosts = static_cast<uint64_t>(q.hosts->count());
   if (has_one_leader(q)) {
     return 3 * host_sync_s(q, m) + 2 * host_pass_s(q.bytes(), m) +
-           rounds_of(q.hosts->count()) * message_s(q.bytes(), m);
+           rounds_of(q.hosts->count()) *
+               (start_s(q.bytes(), m) + static_cast<double>(q.bytes()) * leaders_byte_s(q, m));
   }
   const double network = 2 * rounds_of(q.hosts->count()) * m.message_s +
                          static_cast<double>(2 * q.bytes() * (hosts - 1) / hosts) *
@@ -59,7 +62,8 @@ Composition with_one_leader(const Problem& q) {
            .count = q.count,
            .send = recv_at(0),
            .recv = recv_at(0),
-           .after = reduced});
+           .after = reduced,
+           .alone = true});
   }
   c.add({.collective = Collective::kBroadcast,
          .root = 0,
@@ -160,13 +164,13 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm allreduce_hierarchical = {"hierarchical",
-                                          "within hosts, between hosts in shares, within hosts",
-                                          Collective::kAllreduce,
-                                          false,
-                                          spans_hosts,
-                                          seconds,
-                                          nullptr,
-                                          compose};
+const Algorithm allreduce_hierarchical = {
+    .name = "hierarchical",
+    .summary = "within hosts, between hosts in shares, within hosts",
+    .collective = Collective::kAllreduce,
+    .rank_order = false,
+    .applies = spans_hosts,
+    .seconds = seconds,
+    .compose = compose};
 
 }  // namespace tutti

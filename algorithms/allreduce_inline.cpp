@@ -24,12 +24,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_inline = {"inline",
-                                    "payload travels in the call's cache line; up to 56 bytes",
-                                    Collective::kAllreduce,
-                                    true,
-                                    applies,
-                                    seconds,
-                                    build};
+const Algorithm allreduce_inline = {
+    .name = "inline",
+    .summary = "payload travels in the call's cache line; up to 56 bytes",
+    .collective = Collective::kAllreduce,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

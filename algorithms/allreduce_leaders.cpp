@@ -52,14 +52,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_leaders = {"leaders",
-                                     "within groups, between their leaders, and back",
-                                     Collective::kAllreduce,
-                                     false,
-                                     applies,
-                                     seconds,
-                                     build,
-                                     nullptr,
-                                     true};
+const Algorithm allreduce_leaders = {.name = "leaders",
+                                     .summary = "within groups, between their leaders, and back",
+                                     .collective = Collective::kAllreduce,
+                                     .rank_order = false,
+                                     .applies = applies,
+                                     .seconds = seconds,
+                                     .build = build,
+                                     .by_cache_domains = true};
 
 }  // namespace tutti

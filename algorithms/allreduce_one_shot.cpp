@@ -28,12 +28,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_one_shot = {"one_shot",
-                                      "everyone reads all slots and reduces everything",
-                                      Collective::kAllreduce,
-                                      true,
-                                      applies,
-                                      seconds,
-                                      build};
+const Algorithm allreduce_one_shot = {.name = "one_shot",
+                                      .summary = "everyone reads all slots and reduces everything",
+                                      .collective = Collective::kAllreduce,
+                                      .rank_order = true,
+                                      .applies = applies,
+                                      .seconds = seconds,
+                                      .build = build};
 
 }  // namespace tutti

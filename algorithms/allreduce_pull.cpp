@@ -38,12 +38,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_pull = {"pull",
-                                  "each rank reads and reduces its slice, then reads the others'",
-                                  Collective::kAllreduce,
-                                  true,
-                                  can_pull,
-                                  seconds,
-                                  build};
+const Algorithm allreduce_pull = {
+    .name = "pull",
+    .summary = "each rank reads and reduces its slice, then reads the others'",
+    .collective = Collective::kAllreduce,
+    .rank_order = true,
+    .applies = can_pull,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

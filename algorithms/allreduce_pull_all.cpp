@@ -93,12 +93,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_pull_all = {"pull_all",
-                                      "everyone reads and reduces all send buffers",
-                                      Collective::kAllreduce,
-                                      true,
-                                      can_pull,
-                                      seconds,
-                                      build};
+const Algorithm allreduce_pull_all = {.name = "pull_all",
+                                      .summary = "everyone reads and reduces all send buffers",
+                                      .collective = Collective::kAllreduce,
+                                      .rank_order = true,
+                                      .applies = can_pull,
+                                      .seconds = seconds,
+                                      .build = build};
 
 }  // namespace tutti

@@ -89,12 +89,12 @@ void build(const Problem& q, Builder& b) {
 }  // namespace
 
 const Algorithm allreduce_rabenseifner = {
-    "rabenseifner",
-    "messages of halves, quarters, ..., there and back: each byte moved twice",
-    Collective::kAllreduce,
-    false,
-    always,
-    seconds,
-    build};
+    .name = "rabenseifner",
+    .summary = "messages of halves, quarters, ..., there and back: each byte moved twice",
+    .collective = Collective::kAllreduce,
+    .rank_order = false,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

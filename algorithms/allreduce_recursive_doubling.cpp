@@ -55,12 +55,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_recursive_doubling = {"recursive_doubling",
-                                                "messages between ranks at distances 1, 2, 4, ...",
-                                                Collective::kAllreduce,
-                                                false,
-                                                always,
-                                                seconds,
-                                                build};
+const Algorithm allreduce_recursive_doubling = {
+    .name = "recursive_doubling",
+    .summary = "messages between ranks at distances 1, 2, 4, ...",
+    .collective = Collective::kAllreduce,
+    .rank_order = false,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -4,6 +4,9 @@
 // around it, in rounds. Any number of ranks; adds in the order of the ring.
 // T = 2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma; n bytes, p ranks: optimal in bandwidth, but
 // latency grows with p, so it suits large n.
+#include <algorithm>
+#include <vector>
+
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 
@@ -57,14 +60,29 @@ class Round {
   const Range range_;
 };
 
+// The steps of a round in which some rank has a slice to pass on to this one, or this one to the
+// next.
+std::vector<int> steps_with_data(const Problem& q, const Range& range) {
+  std::vector<int> steps;
+  for (const int slice : parts_with_data(range.bytes, q.ranks)) {
+    for (const int step : {q.rank - slice, q.rank + 1 - slice}) {  // to reduce, and to gather
+      steps.push_back((step + q.ranks) % q.ranks);
+    }
+  }
+  std::ranges::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
 // The reduce-scatter of a round and the allgather of the one before take turns: the ring is never
 // idle, and what is under way still in the cache.
 void build(const Problem& q, Builder& b) {
   const uint64_t most = slice_bytes(q);
   const int rounds = parts_of_at_most(q.bytes(), most * static_cast<uint64_t>(q.ranks));
   Places places(b, std::min(q.bytes(), most));
+  const std::vector<int> steps = steps_with_data(q, part_of(q.bytes(), std::max(rounds, 1), 0));
   for (int i = 0; i <= rounds; ++i) {
-    for (int step = 0; step < q.ranks; ++step) {
+    for (const int step : steps) {
       if (i < rounds) Round(q, part_of(q.bytes(), rounds, i)).reduce_around(step, places, b);
       if (i > 0) Round(q, part_of(q.bytes(), rounds, i - 1)).gather_around(step, b);
     }
@@ -74,8 +92,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_ring = {
-    "ring", "messages around a ring, in rounds", Collective::kAllreduce, false, always, seconds,
-    build};
+const Algorithm allreduce_ring = {.name = "ring",
+                                  .summary = "messages around a ring, in rounds",
+                                  .collective = Collective::kAllreduce,
+                                  .rank_order = false,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -42,12 +42,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_tree = {"tree",
-                                  "messages up and down a binomial tree, segmented",
-                                  Collective::kAllreduce,
-                                  false,
-                                  always,
-                                  seconds,
-                                  build};
+const Algorithm allreduce_tree = {.name = "tree",
+                                  .summary = "messages up and down a binomial tree, segmented",
+                                  .collective = Collective::kAllreduce,
+                                  .rank_order = false,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

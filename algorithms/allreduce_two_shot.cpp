@@ -35,12 +35,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allreduce_two_shot = {"two_shot",
-                                      "each rank reduces a slice for all, pipelined",
-                                      Collective::kAllreduce,
-                                      true,
-                                      TwoShot::applies,
-                                      seconds,
-                                      build};
+const Algorithm allreduce_two_shot = {.name = "two_shot",
+                                      .summary = "each rank reduces a slice for all, pipelined",
+                                      .collective = Collective::kAllreduce,
+                                      .rank_order = true,
+                                      .applies = TwoShot::applies,
+                                      .seconds = seconds,
+                                      .build = build};
 
 }  // namespace tutti

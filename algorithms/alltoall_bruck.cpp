@@ -66,12 +66,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_bruck = {"bruck",
-                                  "messages in log2(ranks) rounds",
-                                  Collective::kAlltoall,
-                                  true,
-                                  blocks_are_short,
-                                  seconds,
-                                  build};
+const Algorithm alltoall_bruck = {.name = "bruck",
+                                  .summary = "messages in log2(ranks) rounds",
+                                  .collective = Collective::kAlltoall,
+                                  .rank_order = true,
+                                  .applies = blocks_are_short,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -43,12 +43,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_flat = {"flat",
-                                 "everyone copies its blocks from all windows, pipelined",
-                                 Collective::kAlltoall,
-                                 true,
-                                 applies,
-                                 seconds,
-                                 build};
+const Algorithm alltoall_flat = {
+    .name = "flat",
+    .summary = "everyone copies its blocks from all windows, pipelined",
+    .collective = Collective::kAlltoall,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

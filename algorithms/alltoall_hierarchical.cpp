@@ -62,13 +62,13 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm alltoall_hierarchical = {"hierarchical",
-                                         "along columns for all of a host, then within hosts",
-                                         Collective::kAlltoall,
-                                         true,
-                                         spans_even_hosts,
-                                         seconds,
-                                         nullptr,
-                                         compose};
+const Algorithm alltoall_hierarchical = {
+    .name = "hierarchical",
+    .summary = "along columns for all of a host, then within hosts",
+    .collective = Collective::kAlltoall,
+    .rank_order = true,
+    .applies = spans_even_hosts,
+    .seconds = seconds,
+    .compose = compose};
 
 }  // namespace tutti

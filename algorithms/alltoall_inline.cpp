@@ -27,12 +27,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_inline = {"inline",
-                                   "blocks travel in the call lines; up to 56 bytes in all",
-                                   Collective::kAlltoall,
-                                   true,
-                                   applies,
-                                   seconds,
-                                   build};
+const Algorithm alltoall_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the call lines; up to 56 bytes in all",
+    .collective = Collective::kAlltoall,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -31,12 +31,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_one_shot = {"one_shot",
-                                     "everyone copies its blocks from all slots",
-                                     Collective::kAlltoall,
-                                     true,
-                                     applies,
-                                     seconds,
-                                     build};
+const Algorithm alltoall_one_shot = {.name = "one_shot",
+                                     .summary = "everyone copies its blocks from all slots",
+                                     .collective = Collective::kAlltoall,
+                                     .rank_order = true,
+                                     .applies = applies,
+                                     .seconds = seconds,
+                                     .build = build};
 
 }  // namespace tutti

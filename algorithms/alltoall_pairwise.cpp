@@ -25,7 +25,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_pairwise = {
-    "pairwise", "messages between all pairs", Collective::kAlltoall, true, always, seconds, build};
+const Algorithm alltoall_pairwise = {.name = "pairwise",
+                                     .summary = "messages between all pairs",
+                                     .collective = Collective::kAlltoall,
+                                     .rank_order = true,
+                                     .applies = always,
+                                     .seconds = seconds,
+                                     .build = build};
 
 }  // namespace tutti

@@ -2,10 +2,12 @@
 //
 // Alltoall by pulling: each rank reads its block from the send buffer of every other. Single copies
 // as in kernel-assisted MPI libraries (Chakraborty, Subramoni, Panda, CLUSTER 2017). Ranks that can
-// read one another's buffers. T = 2 sigma + (p-1) (pi + n pull), blocks of n, where pi is the start
+// read one another's buffers. Blocks of any length, also of different ones where the owner shows
+// each. T = 2 sigma + (p-1) (pi + n pull), blocks of n, where pi is the start
 // of a pull.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
+#include "algorithms/uneven.hpp"
 
 namespace tutti {
 namespace {
@@ -16,11 +18,18 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   b.show_buffers();
-  copy_block_to_self(q, b);
+  const bool shown = sizes_are_own(q.collective);
+  const uint64_t in_peer = shown ? 0 : block_at(q, q.rank);
+  if (shown) {
+    keep_block(q, b, q.rank, q.rank);
+  } else {
+    copy_block_to_self(q, b);
+  }
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
-    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, block_at(q, q.rank), peer),
-           q.bytes(), pulls_stream(q, all_blocks_bytes(q)));
+    const Range block = q.recv_block(peer);
+    b.pull(at_recv(block), Ref::of(Space::kPeerSend, in_peer, peer), block.bytes,
+           pulls_stream(q, all_blocks_bytes(q)));
   });
   b.publish(2);
   b.await_all(2);
@@ -28,12 +37,19 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_pull = {"pull",
-                                 "everyone reads its blocks from all send buffers",
-                                 Collective::kAlltoall,
-                                 true,
-                                 can_pull,
-                                 seconds,
-                                 build};
+const Algorithm alltoall_pull = {.name = "pull",
+                                 .summary = "everyone reads its blocks from all send buffers",
+                                 .collective = Collective::kAlltoall,
+                                 .rank_order = true,
+                                 .applies = can_pull,
+                                 .seconds = seconds,
+                                 .build = build};
+const Algorithm alltoallv_pull = {.name = "pull",
+                                  .summary = "everyone reads its blocks from all send buffers",
+                                  .collective = Collective::kAlltoallv,
+                                  .rank_order = true,
+                                  .applies = can_pull_blocks,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -35,12 +35,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoallv_mixed = {"mixed",
-                                   "short blocks through slots, long ones sent",
-                                   Collective::kAlltoallv,
-                                   true,
-                                   has_areas,
-                                   seconds,
-                                   build};
+const Algorithm alltoallv_mixed = {.name = "mixed",
+                                   .summary = "short blocks through slots, long ones sent",
+                                   .collective = Collective::kAlltoallv,
+                                   .rank_order = true,
+                                   .applies = has_areas,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

@@ -27,7 +27,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoallv_pairwise = {
-    "pairwise", "messages between all pairs", Collective::kAlltoallv, true, always, seconds, build};
+const Algorithm alltoallv_pairwise = {.name = "pairwise",
+                                      .summary = "messages between all pairs",
+                                      .collective = Collective::kAlltoallv,
+                                      .rank_order = true,
+                                      .applies = always,
+                                      .seconds = seconds,
+                                      .build = build};
 
 }  // namespace tutti

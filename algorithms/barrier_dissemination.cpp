@@ -22,12 +22,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm barrier_dissemination = {"dissemination",
-                                         "messages in log2(ranks) rounds",
-                                         Collective::kBarrier,
-                                         true,
-                                         always,
-                                         seconds,
-                                         build};
+const Algorithm barrier_dissemination = {.name = "dissemination",
+                                         .summary = "messages in log2(ranks) rounds",
+                                         .collective = Collective::kBarrier,
+                                         .rank_order = true,
+                                         .applies = always,
+                                         .seconds = seconds,
+                                         .build = build};
 
 }  // namespace tutti

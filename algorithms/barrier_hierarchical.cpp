@@ -24,13 +24,13 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm barrier_hierarchical = {"hierarchical",
-                                        "within hosts, among their first ranks, within hosts",
-                                        Collective::kBarrier,
-                                        true,
-                                        spans_hosts,
-                                        seconds,
-                                        nullptr,
-                                        compose};
+const Algorithm barrier_hierarchical = {
+    .name = "hierarchical",
+    .summary = "within hosts, among their first ranks, within hosts",
+    .collective = Collective::kBarrier,
+    .rank_order = true,
+    .applies = spans_hosts,
+    .seconds = seconds,
+    .compose = compose};
 
 }  // namespace tutti

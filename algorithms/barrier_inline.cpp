@@ -17,12 +17,12 @@ void build(const Problem&, Builder& b) {
 
 }  // namespace
 
-const Algorithm barrier_inline = {"inline",
-                                  "everyone reads everyone's call line",
-                                  Collective::kBarrier,
-                                  true,
-                                  shares_memory,
-                                  seconds,
-                                  build};
+const Algorithm barrier_inline = {.name = "inline",
+                                  .summary = "everyone reads everyone's call line",
+                                  .collective = Collective::kBarrier,
+                                  .rank_order = true,
+                                  .applies = shares_memory,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -26,14 +26,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm barrier_leaders = {"leaders",
-                                   "within groups, between their leaders, and back",
-                                   Collective::kBarrier,
-                                   true,
-                                   has_leaders,
-                                   seconds,
-                                   build,
-                                   nullptr,
-                                   true};
+const Algorithm barrier_leaders = {.name = "leaders",
+                                   .summary = "within groups, between their leaders, and back",
+                                   .collective = Collective::kBarrier,
+                                   .rank_order = true,
+                                   .applies = has_leaders,
+                                   .seconds = seconds,
+                                   .build = build,
+                                   .by_cache_domains = true};
 
 }  // namespace tutti

@@ -24,8 +24,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_chain = {
-    "chain", "messages along a chain, segmented", Collective::kBroadcast, true, can_be_cut, seconds,
-    build};
+const Algorithm broadcast_chain = {.name = "chain",
+                                   .summary = "messages along a chain, segmented",
+                                   .collective = Collective::kBroadcast,
+                                   .rank_order = true,
+                                   .applies = can_be_cut,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

@@ -29,12 +29,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_circulant = {"circulant",
-                                       "messages of one block in turn, each byte received once",
-                                       Collective::kBroadcast,
-                                       true,
-                                       always,
-                                       seconds,
-                                       build};
+const Algorithm broadcast_circulant = {
+    .name = "circulant",
+    .summary = "messages of one block in turn, each byte received once",
+    .collective = Collective::kBroadcast,
+    .rank_order = true,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

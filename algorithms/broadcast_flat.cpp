@@ -33,12 +33,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_flat = {"flat",
-                                  "everyone copies from the root's slot, pipelined",
-                                  Collective::kBroadcast,
-                                  true,
-                                  applies,
-                                  seconds,
-                                  build};
+const Algorithm broadcast_flat = {.name = "flat",
+                                  .summary = "everyone copies from the root's slot, pipelined",
+                                  .collective = Collective::kBroadcast,
+                                  .rank_order = true,
+                                  .applies = applies,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

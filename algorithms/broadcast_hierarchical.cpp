@@ -41,13 +41,13 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm broadcast_hierarchical = {"hierarchical",
-                                          "to one rank of each host, and from there, pipelined",
-                                          Collective::kBroadcast,
-                                          true,
-                                          spans_hosts,
-                                          seconds,
-                                          nullptr,
-                                          compose};
+const Algorithm broadcast_hierarchical = {
+    .name = "hierarchical",
+    .summary = "to one rank of each host, and from there, pipelined",
+    .collective = Collective::kBroadcast,
+    .rank_order = true,
+    .applies = spans_hosts,
+    .seconds = seconds,
+    .compose = compose};
 
 }  // namespace tutti

@@ -26,12 +26,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_inline = {"inline",
-                                    "payload travels in the root's call line; up to 56 bytes",
-                                    Collective::kBroadcast,
-                                    true,
-                                    applies,
-                                    seconds,
-                                    build};
+const Algorithm broadcast_inline = {
+    .name = "inline",
+    .summary = "payload travels in the root's call line; up to 56 bytes",
+    .collective = Collective::kBroadcast,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -37,14 +37,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_leaders = {"leaders",
-                                     "from the root to the leaders of groups, and on",
-                                     Collective::kBroadcast,
-                                     true,
-                                     leaders_and_slot,
-                                     seconds,
-                                     build,
-                                     nullptr,
-                                     true};
+const Algorithm broadcast_leaders = {.name = "leaders",
+                                     .summary = "from the root to the leaders of groups, and on",
+                                     .collective = Collective::kBroadcast,
+                                     .rank_order = true,
+                                     .applies = leaders_and_slot,
+                                     .seconds = seconds,
+                                     .build = build,
+                                     .by_cache_domains = true};
 
 }  // namespace tutti

@@ -29,12 +29,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_one_shot = {"one_shot",
-                                      "everyone copies from the root's slot",
-                                      Collective::kBroadcast,
-                                      true,
-                                      applies,
-                                      seconds,
-                                      build};
+const Algorithm broadcast_one_shot = {.name = "one_shot",
+                                      .summary = "everyone copies from the root's slot",
+                                      .collective = Collective::kBroadcast,
+                                      .rank_order = true,
+                                      .applies = applies,
+                                      .seconds = seconds,
+                                      .build = build};
 
 }  // namespace tutti

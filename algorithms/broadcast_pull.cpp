@@ -26,8 +26,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm broadcast_pull = {
-    "pull", "everyone reads the root's buffer", Collective::kBroadcast, true, can_pull, seconds,
-    build};
+const Algorithm broadcast_pull = {.name = "pull",
+                                  .summary = "everyone reads the root's buffer",
+                                  .collective = Collective::kBroadcast,
+                                  .rank_order = true,
+                                  .applies = can_pull,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

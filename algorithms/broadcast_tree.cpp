@@ -16,12 +16,12 @@ void build(const Problem& q, Builder& b) { broadcast_down(BinomialTree(q, q.root
 
 }  // namespace
 
-const Algorithm broadcast_tree = {"tree",
-                                  "messages down a binomial tree, segmented",
-                                  Collective::kBroadcast,
-                                  true,
-                                  always,
-                                  seconds,
-                                  build};
+const Algorithm broadcast_tree = {.name = "tree",
+                                  .summary = "messages down a binomial tree, segmented",
+                                  .collective = Collective::kBroadcast,
+                                  .rank_order = true,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -28,9 +28,8 @@ inline Applies can_be_cut(const Problem& q) {
   return {};
 }
 
-// Over one hop and `more`. What counts is between a call by itself and one of many in a row. (On
-// four hosts at 1 Gbit/s, by themselves, broadcasts of 64 and 256 KiB take 0.67 and 1.6 ms,
-// circulant takes 0.71 and 2.8; in a row 0.55 and 2.2, and 1.1 and 3.3.)
+// The time over one hop and `more` hops: between that of a call by itself and of one of many in a
+// row.
 inline double chain_s(const Problem& q, double more, uint64_t combined, const Machine& m) {
   const int segments = chain_segments(q);
   const auto parts = static_cast<uint64_t>(segments);

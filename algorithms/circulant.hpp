@@ -24,10 +24,16 @@ inline double circulant_starts_s(const Problem& q, uint64_t block_bytes, const M
 
 class Circulant {
  public:
-  // Block i of all lies at offset_of(i) of `data`; offset_of(ranks) is the end. `data` must hold
-  // this rank's input; it is used up.
-  Circulant(const Problem& q, Builder& b, Ref data, std::function<uint64_t(int)> offset_of)
-      : q_(q), b_(b), data_(data), offset_of_(std::move(offset_of)) {
+  // The block of rank `first` + i, modulo ranks, lies at offset_of(i) of `data`; offset_of(ranks)
+  // is the end. `data` must hold this rank's input; it is used up. If its own block is the first, a
+  // round has one message each way; else blocks that go around the end are two.
+  Circulant(const Problem& q, Builder& b, Ref data, int first,
+            std::function<uint64_t(int)> offset_of)
+      : q_(q),
+        b_(b),
+        data_(data),
+        own_((q.rank - first + q.ranks) % q.ranks),
+        offset_of_(std::move(offset_of)) {
     for (int ranks = q.ranks; ranks > 1; ranks = (ranks + 1) / 2) rounds_.push_back(ranks);
   }
 
@@ -69,7 +75,7 @@ class Circulant {
  private:
   // Blocks rank+first ... rank+end-1, modulo p: one run of bytes, or two around the end.
   [[nodiscard]] std::vector<Range> runs(int first, int end) const {
-    const int begin = (q_.rank + first) % q_.ranks;
+    const int begin = (own_ + first) % q_.ranks;
     const int behind = begin + end - first;
     const auto run = [&](int from, int to) {
       return Range{offset_of_(from), offset_of_(to) - offset_of_(from)};
@@ -86,6 +92,7 @@ class Circulant {
   const Problem& q_;
   Builder& b_;
   Ref data_;
+  int own_;  // the place of this rank's block
   std::function<uint64_t(int)> offset_of_;
   std::vector<int> rounds_;  // how many blocks a rank has a share of at the start of each round
 };

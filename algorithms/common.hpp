@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Words that algorithms share: places, restrictions, sizes.
+// What algorithms share: places in buffers, sizes of parts, copies of the own block, and conditions
+// (Applies).
 #pragma once
 
 #include <concepts>
@@ -23,18 +24,18 @@ inline int rank_after(const Problem& q, int distance) {
   return (q.rank + distance + q.ranks) % q.ranks;
 }
 
-// Visits the other ranks, each rank another one first, lest all turn to one at a time: nothing more
-// is needed to keep those few that read the buffer of a rank at once.
+// Visits the other ranks. Each rank begins with another one, so that few read the buffer of one
+// rank at a time.
 template <typename Visit>
 void for_each_peer(const Problem& q, Visit visit) {
   for (int i = 1; i < q.ranks; ++i) visit(rank_after(q, i));
 }
 
-// As long as so many blocks are together.
+// The length of so many blocks together.
 inline uint64_t blocks_bytes(const Problem& q, int blocks) {
   return static_cast<uint64_t>(blocks) * q.bytes();
 }
-// What all ranks send (or receive) where there are `ranks` blocks.
+// The length of a buffer of `ranks` blocks.
 inline uint64_t all_blocks_bytes(const Problem& q) { return blocks_bytes(q, q.ranks); }
 inline uint64_t block_at(const Problem& q, int rank) {
   return static_cast<uint64_t>(rank) * q.stride_bytes();
@@ -45,18 +46,18 @@ inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
 // Where block `rank` lies in staging that holds all blocks without gaps.
 inline uint64_t packed_at(const Problem& q, int rank) { return blocks_bytes(q, rank); }
 
-// How many blocks lie before that of `owner` where `writer` leaves those of all others, but not its
-// own, without gaps.
+// How many blocks lie before that of `owner` where `writer` has put the blocks of all other ranks
+// side by side, without its own.
 inline uint64_t blocks_before(int owner, int writer) {
   return static_cast<uint64_t>(owner > writer ? owner - 1 : owner);
 }
-// Where it lies in a shared space of the writer, and how long they are together.
+// Where that block lies in a shared space of the writer, and the length of all blocks there.
 inline uint64_t left_at(const Problem& q, int owner, int writer) {
   return blocks_before(owner, writer) * q.bytes();
 }
 inline uint64_t others_blocks_bytes(const Problem& q) { return all_blocks_bytes(q) - q.bytes(); }
 
-// Whether `bytes` written to the receive buffer are so many that they leave the cache anyway.
+// Whether so many bytes for the receive buffer are written past the caches (non-temporal stores).
 inline bool streams(const Problem& q, uint64_t bytes) { return bytes >= q.limits.stream_bytes; }
 
 // One source per rank in rank order: this rank's own, the others' at offset_of(rank) of a shared
@@ -73,16 +74,15 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
   return one_of_each_rank(q, own, space, [=](int) { return offset; });
 }
 
-// Whether what a rank both stages and keeps had better be read once for both. What is short, peers
-// get the sooner if it is kept while they are waited for; and ranks that share cores need that time
-// for the others to come, or they give the core away once more (allgathers of 64 and 256 KB of 4
-// ranks on 2 cores took 1.15 of the time).
+// Whether a rank that stages a block and also copies it to its own receive buffer does both in one
+// pass. A short block reaches the peers sooner if the copy is made later, while the rank waits for
+// them. So do the copies of ranks that share cores, which must wait anyway (docs/notes/15).
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
   return !q.limits.oversubscribed && bytes >= (16 << 10);
 }
 
-// The entry of a rank that has staged so much, which keep() puts where it belongs in its own
-// buffer: before the entry, in one pass with the staging, or after it.
+// The entry of a rank that has staged so many bytes. keep() copies the rank's own block: before the
+// entry, in one pass with the staging, or after it.
 template <typename Keep>
 void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   const bool at_once = keeps_at_once(q, bytes);
@@ -91,16 +91,15 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
-// From this length on, a block that a rank keeps of its own goes past the caches while it is not
-// known what pays for the rest: what peers give comes by other routes meanwhile, and neither finds
-// the other's data in the caches. (Two ranks, by pulling: alltoalls of 12 MiB 0.85 to 0.91 of the
-// time, of 16 and 64 MiB 0.83 to 0.88, allgathers alike, scatters 0.9; of 8 MiB 0.9 to 1.12.)
+// From this length on, the copy of a rank's own block goes past the caches as long as calls still
+// try which stores are the fastest. The blocks of peers come by other routes meanwhile, so neither
+// would find the data of the other in the caches (docs/notes/15).
 inline constexpr uint64_t kLeastKeptNonTemporal = tuned::kLeastKeptNonTemporal;
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
   return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
 }
 
-// Allgather, and gather at the root: the copy of the own block, or a part of it, to its place.
+// Allgather, and gather at the root: copies the rank's own block, or a part of it, to its place.
 inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
   b.copy(at_recv(q.recv_block(q.rank)).plus(part.offset), send_at(part.offset), part.bytes,
@@ -110,21 +109,21 @@ inline void copy_own_block(const Problem& q, Builder& b) {
   copy_of_own_block(q, b, q.send_block(0));
 }
 
-// Alltoall: the same.
+// Alltoall: copies the block that a rank has for itself.
 inline void copy_block_to_self(const Problem& q, Builder& b) {
   b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),
          own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
 
-// Scatter, at the root: the same.
+// Scatter, at the root: copies the root's own block.
 inline void keep_own_block(const Problem& q, Builder& b) {
   if (q.in_place) return;
   b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(),
          own_block_streams(q, q.bytes(), q.bytes()));
 }
 
-// Reduce-scatter, alltoall, scatter: what other ranks own goes to left_at() of a shared space of
-// this rank.
+// Reduce-scatter, alltoall, scatter: copies the blocks of all other ranks to left_at() of a shared
+// space of this rank.
 inline void stage_others_blocks(const Problem& q, Builder& b, Space space) {
   const auto stage = [&](int first, uint64_t bytes) {
     b.copy(Ref::of(space, left_at(q, first, q.rank), q.rank), at_send(q.send_block(first)), bytes);
@@ -148,8 +147,16 @@ inline Applies shares_memory(const Problem& q) {
 
 inline Applies can_pull(const Problem& q) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (!q.limits.pulls)
-    return {false, "the ranks do not read one another's buffers (TUTTI_SHM_PULL)"};
+  if (q.limits.pulls) return {};
+  if (q.limits.pulls_few)
+    return {false, "ranks that share cores do not read one another's buffers (TUTTI_SHM_PULL=1)"};
+  return {false, "the ranks do not read one another's buffers (TUTTI_SHM_PULL)"};
+}
+
+// The same where ranks know the sizes of their own blocks only.
+inline Applies can_pull_blocks(const Problem& q) {
+  if (const Applies pulls = can_pull(q); !pulls.yes) return pulls;
+  if (!q.limits.shows_blocks) return {false, "the ranks do not know where peers have their blocks"};
   return {};
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/hosts.hpp"
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
@@ -43,6 +44,7 @@ struct Phase {
   Ref recv = {};
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;
+  bool alone = false;  // of a column: the other columns send nothing meanwhile
   // If there are any, these are all that the phase does, and this rank does them alone: blocks that
   // a collective needs side by side, or leaves so, lie apart in the caller's buffers.
   std::vector<Move> moves = {};

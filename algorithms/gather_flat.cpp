@@ -34,9 +34,9 @@ void build(const Problem& q, Builder& b) {
              chunk.bytes, stream);
     }
   };
-  // What the slots hold at once is written there while the root keeps its own block. More is
-  // kept chunk by chunk, so that the others are never done with the slots and wait (16 and 64 MiB
-  // past the caches on 2 ranks: 0.59 and 0.77 of the time).
+  // What the slots hold at once is written there while the root keeps its own block. A longer own
+  // block is kept chunk by chunk, so that the others are never done with the slots and wait
+  // (docs/notes/15).
   const int pieces = chunks <= parts.count ? 1 : chunks;
   const auto keep = [&](int i) {
     if (i < pieces) copy_of_own_block(q, b, part_of(q.bytes(), pieces, i));
@@ -46,12 +46,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm gather_flat = {"flat",
-                               "the root copies from all slots, pipelined",
-                               Collective::kGather,
-                               true,
-                               applies,
-                               seconds,
-                               build};
+const Algorithm gather_flat = {.name = "flat",
+                               .summary = "the root copies from all slots, pipelined",
+                               .collective = Collective::kGather,
+                               .rank_order = true,
+                               .applies = applies,
+                               .seconds = seconds,
+                               .build = build};
 
 }  // namespace tutti

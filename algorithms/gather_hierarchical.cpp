@@ -37,13 +37,12 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm gather_hierarchical = {"hierarchical",
-                                       "to one rank of each host, and to the root",
-                                       Collective::kGather,
-                                       true,
-                                       roots_column_spans_hosts,
-                                       through_roots_column_s<gather_direct>,
-                                       nullptr,
-                                       compose};
+const Algorithm gather_hierarchical = {.name = "hierarchical",
+                                       .summary = "to one rank of each host, and to the root",
+                                       .collective = Collective::kGather,
+                                       .rank_order = true,
+                                       .applies = roots_column_spans_hosts,
+                                       .seconds = through_roots_column_s<gather_direct>,
+                                       .compose = compose};
 
 }  // namespace tutti

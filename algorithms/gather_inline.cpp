@@ -29,12 +29,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm gather_inline = {"inline",
-                                 "blocks travel in the call lines; up to 56 bytes each",
-                                 Collective::kGather,
-                                 true,
-                                 applies,
-                                 seconds,
-                                 build};
+const Algorithm gather_inline = {.name = "inline",
+                                 .summary = "blocks travel in the call lines; up to 56 bytes each",
+                                 .collective = Collective::kGather,
+                                 .rank_order = true,
+                                 .applies = applies,
+                                 .seconds = seconds,
+                                 .build = build};
 
 }  // namespace tutti

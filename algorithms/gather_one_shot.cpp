@@ -34,8 +34,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm gather_one_shot = {
-    "one_shot", "the root copies from all slots", Collective::kGather, true, applies, seconds,
-    build};
+const Algorithm gather_one_shot = {.name = "one_shot",
+                                   .summary = "the root copies from all slots",
+                                   .collective = Collective::kGather,
+                                   .rank_order = true,
+                                   .applies = applies,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

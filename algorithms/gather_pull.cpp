@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Gather by pulling: the root reads all send buffers; the others wait until it has. Ranks that can
-// read one another's buffers. T = 2 sigma + (p-1) (pi + n pull), blocks of n, where pi is the start
+// read one another's buffers. Blocks of any length, also of different ones where the owner shows
+// each. T = 2 sigma + (p-1) (pi + n pull), blocks of n, where pi is the start
 // of a pull.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
@@ -21,14 +22,27 @@ void build(const Problem& q, Builder& b) {
   copy_own_block(q, b);
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
-    b.pull(recv_at(block_at(q, peer)), Ref::of(Space::kPeerSend, 0, peer), q.bytes());
+    const Range block = q.recv_block(peer);
+    b.pull(at_recv(block), Ref::of(Space::kPeerSend, 0, peer), block.bytes);
   });
   b.publish(2);
 }
 
 }  // namespace
 
-const Algorithm gather_pull = {
-    "pull", "the root reads all send buffers", Collective::kGather, true, can_pull, seconds, build};
+const Algorithm gather_pull = {.name = "pull",
+                               .summary = "the root reads all send buffers",
+                               .collective = Collective::kGather,
+                               .rank_order = true,
+                               .applies = can_pull,
+                               .seconds = seconds,
+                               .build = build};
+const Algorithm gatherv_pull = {.name = "pull",
+                                .summary = "the root reads all send buffers",
+                                .collective = Collective::kGatherv,
+                                .rank_order = true,
+                                .applies = can_pull_blocks,
+                                .seconds = seconds,
+                                .build = build};
 
 }  // namespace tutti

@@ -25,7 +25,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm gatherv_direct = {
-    "direct", "messages to the root", Collective::kGatherv, true, always, seconds, build};
+const Algorithm gatherv_direct = {.name = "direct",
+                                  .summary = "messages to the root",
+                                  .collective = Collective::kGatherv,
+                                  .rank_order = true,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

@@ -18,7 +18,9 @@ inline constexpr uint64_t kComposedChunk = tuned::kComposedChunk;
 
 inline Applies spans_hosts(const Problem& q) {
   if (q.hosts == nullptr) return {false, "the ranks are on one host"};
-  if (q.hosts->most_on_a_host() == 1) return {false, "every host has one rank only"};
+  if (q.hosts->most_on_a_host() == 1 && q.hosts->groups == nullptr) {
+    return {false, "every host has one rank only"};
+  }
   return {};
 }
 
@@ -55,10 +57,19 @@ inline double host_pass_s(uint64_t bytes, const Machine& m) {
   return host_hand_s(bytes, m) + combine_s(bytes, host_machine(m));
 }
 
+// Per byte that one rank of each host sends to other hosts while the others of its host do not: the
+// line is its own. (That of a group of hosts is not: a host sends no faster than within the group.)
+inline double leaders_byte_s(const Problem& q, const Machine& m) {
+  return std::max(m.message_byte_s / q.hosts->most_on_a_host(), host_machine(m).handover_s);
+}
+
 class Composer {
  public:
   explicit Composer(const Problem& q)
-      : hosts_(*q.hosts), host_(hosts_.host(q.rank)), place_(hosts_.place(q.rank)) {}
+      : hosts_(*q.hosts),
+        host_(hosts_.host(q.rank)),
+        place_(hosts_.place(q.rank)),
+        columns_(hosts_.columns()) {}
 
   [[nodiscard]] int host() const { return host_; }
   [[nodiscard]] int place() const { return place_; }
@@ -66,8 +77,8 @@ class Composer {
   [[nodiscard]] int neighbors() const {
     return static_cast<int>(hosts_.ranks_of[static_cast<size_t>(host_)].size());
   }
-  [[nodiscard]] int columns() const { return hosts_.columns(); }
-  [[nodiscard]] bool in_column() const { return place_ < columns(); }
+  [[nodiscard]] int columns() const { return columns_; }
+  [[nodiscard]] bool in_column() const { return place_ < columns_; }
   [[nodiscard]] int rank_at(int host, int place) const {
     return hosts_.ranks_of[static_cast<size_t>(host)][static_cast<size_t>(place)];
   }
@@ -89,6 +100,7 @@ class Composer {
   const Hosts& hosts_;
   const int host_;
   const int place_;
+  const int columns_;
   Composition made_;
   uint32_t numbers_[kScopes] = {};
 };
@@ -173,10 +185,7 @@ inline Problem along_column(const Problem& q) {
   return column;
 }
 
-// A phase within the host, for which its ranks wait while they poll the network. (Measured on two
-// hosts that share 2 cores, where scatter, gather and alltoall of 8 B that have such phases took
-// 0.55, 0.65 and 0.6 of the time of messages between all ranks, with 2 ranks on each; with 8, 0.2,
-// 0.4 and 0.25.)
+// A phase within the host, for which its ranks wait while they poll the network (docs/notes/15).
 inline double host_phase_s(const Problem& q, const Machine& m) {
   return m.message_s / 32 + host_sync_s(q, m);
 }
@@ -184,7 +193,7 @@ inline double host_phase_s(const Problem& q, const Machine& m) {
 // From or to one rank of each host along a column, in chunks that overlap with the work within.
 // That rank has its host's network to itself.
 inline double through_leaders_s(const Problem& q, const Machine& m) {
-  const double per_byte = m.message_byte_s / q.hosts->most_on_a_host();
+  const double per_byte = leaders_byte_s(q, m);
   const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunk));
   const double network = rounds_of(q.hosts->count()) * (m.message_s + chunk * per_byte) +
                          static_cast<double>(q.bytes()) * per_byte;

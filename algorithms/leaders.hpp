@@ -69,7 +69,7 @@ inline Applies has_leaders(const Problem& q) {
   return {};
 }
 
-// The same, and that a message fits a slot.
+// Whether there are leaders, and a message fits a slot.
 inline Applies leaders_and_slot(const Problem& q) {
   if (const Applies leaders = has_leaders(q); !leaders.yes) return leaders;
   return fits_slot(q, q.bytes());

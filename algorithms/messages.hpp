@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms made of messages share.
+// What algorithms that send messages share: segments, and private memory for segments that arrive.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -8,24 +8,25 @@
 
 namespace tutti {
 
-// What one message of a segmented algorithm carries: long enough that its start costs little, short
-// enough that it is still in the cache when it is combined.
+// The most that one message of a segmented algorithm carries: long enough that its start costs
+// little, short enough that it is still in the cache when it is combined.
 inline constexpr uint64_t kSegmentBytes = tuned::kSegmentBytes;
 
-// What networks carry at once: longer messages are asked for by their receiver first.
+// The longest message that networks carry at once (eager); the receiver asks for longer ones first
+// (rendezvous).
 inline constexpr uint64_t kUnaskedBytes = 64 << 10;
 
-// For algorithms that pass blocks on: private memory has room for all that pass by.
+// For algorithms that pass the blocks of all ranks on through private memory.
 inline Applies blocks_are_short(const Problem& q) {
   if (q.bytes() > (64 << 10)) return {false, "blocks over 64 KiB"};
   return {};
 }
 
-// How many segments that are combined have a place to arrive in: the next ones come while one is
-// worked on.
+// How many segments that are to be combined may arrive at once: the next ones come while one is
+// being combined.
 inline constexpr int kPlaces = tuned::kPlaces;
 
-// Where
+// Private memory where segments arrive, of kPlaces places that are used in turn.
 class Places {
  public:
   Places(Builder& b, uint64_t most)

@@ -56,7 +56,7 @@ inline void put_chunk(const Problem& q, Builder& b, const Parts& parts, int chun
   const Range chunk = part_of(q.bytes(), chunks, i);
   b.copy(Ref::of(parts.space, parts.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
 }
-// The same where a chunk consists of pieces, one of each block.
+// As above, where a chunk consists of pieces, one of each block.
 inline Range piece_of(const Range& block, int chunks, int i) {
   const Range piece = part_of(block.bytes, chunks, i);
   return {block.offset + piece.offset, piece.bytes};

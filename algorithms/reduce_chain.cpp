@@ -53,8 +53,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_chain = {
-    "chain", "messages along a chain, segmented", Collective::kReduce, false, can_be_cut, seconds,
-    build};
+const Algorithm reduce_chain = {.name = "chain",
+                                .summary = "messages along a chain, segmented",
+                                .collective = Collective::kReduce,
+                                .rank_order = false,
+                                .applies = can_be_cut,
+                                .seconds = seconds,
+                                .build = build};
 
 }  // namespace tutti

@@ -72,12 +72,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_circulant = {"circulant",
-                                    "messages of one block in turn, each byte sent once",
-                                    Collective::kReduce,
-                                    false,
-                                    always,
-                                    seconds,
-                                    build};
+const Algorithm reduce_circulant = {.name = "circulant",
+                                    .summary = "messages of one block in turn, each byte sent once",
+                                    .collective = Collective::kReduce,
+                                    .rank_order = false,
+                                    .applies = always,
+                                    .seconds = seconds,
+                                    .build = build};
 
 }  // namespace tutti

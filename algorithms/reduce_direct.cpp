@@ -39,7 +39,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_direct = {
-    "direct", "messages to the root, segmented", Collective::kReduce, true, always, seconds, build};
+const Algorithm reduce_direct = {.name = "direct",
+                                 .summary = "messages to the root, segmented",
+                                 .collective = Collective::kReduce,
+                                 .rank_order = true,
+                                 .applies = always,
+                                 .seconds = seconds,
+                                 .build = build};
 
 }  // namespace tutti

@@ -38,12 +38,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_flat = {"flat",
-                               "the root reduces from all slots, pipelined",
-                               Collective::kReduce,
-                               true,
-                               applies,
-                               seconds,
-                               build};
+const Algorithm reduce_flat = {.name = "flat",
+                               .summary = "the root reduces from all slots, pipelined",
+                               .collective = Collective::kReduce,
+                               .rank_order = true,
+                               .applies = applies,
+                               .seconds = seconds,
+                               .build = build};
 
 }  // namespace tutti

@@ -48,13 +48,13 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm reduce_hierarchical = {"hierarchical",
-                                       "to one rank of each host, and to the root, pipelined",
-                                       Collective::kReduce,
-                                       false,
-                                       roots_column_spans_hosts,
-                                       seconds,
-                                       nullptr,
-                                       compose};
+const Algorithm reduce_hierarchical = {
+    .name = "hierarchical",
+    .summary = "to one rank of each host, and to the root, pipelined",
+    .collective = Collective::kReduce,
+    .rank_order = false,
+    .applies = roots_column_spans_hosts,
+    .seconds = seconds,
+    .compose = compose};
 
 }  // namespace tutti

@@ -27,12 +27,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_inline = {"inline",
-                                 "payload travels in the call lines; up to 56 bytes",
-                                 Collective::kReduce,
-                                 true,
-                                 applies,
-                                 seconds,
-                                 build};
+const Algorithm reduce_inline = {.name = "inline",
+                                 .summary = "payload travels in the call lines; up to 56 bytes",
+                                 .collective = Collective::kReduce,
+                                 .rank_order = true,
+                                 .applies = applies,
+                                 .seconds = seconds,
+                                 .build = build};
 
 }  // namespace tutti

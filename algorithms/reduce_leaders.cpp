@@ -44,14 +44,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_leaders = {"leaders",
-                                  "within groups, then from their leaders to the root",
-                                  Collective::kReduce,
-                                  false,
-                                  leaders_and_slot,
-                                  seconds,
-                                  build,
-                                  nullptr,
-                                  true};
+const Algorithm reduce_leaders = {.name = "leaders",
+                                  .summary = "within groups, then from their leaders to the root",
+                                  .collective = Collective::kReduce,
+                                  .rank_order = false,
+                                  .applies = leaders_and_slot,
+                                  .seconds = seconds,
+                                  .build = build,
+                                  .by_cache_domains = true};
 
 }  // namespace tutti

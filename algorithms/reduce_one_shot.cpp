@@ -31,8 +31,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_one_shot = {
-    "one_shot", "the root reads and reduces all slots", Collective::kReduce, true, applies, seconds,
-    build};
+const Algorithm reduce_one_shot = {.name = "one_shot",
+                                   .summary = "the root reads and reduces all slots",
+                                   .collective = Collective::kReduce,
+                                   .rank_order = true,
+                                   .applies = applies,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

@@ -26,12 +26,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_pull = {"pull",
-                               "the root reads and reduces all send buffers",
-                               Collective::kReduce,
-                               true,
-                               can_pull,
-                               seconds,
-                               build};
+const Algorithm reduce_pull = {.name = "pull",
+                               .summary = "the root reads and reduces all send buffers",
+                               .collective = Collective::kReduce,
+                               .rank_order = true,
+                               .applies = can_pull,
+                               .seconds = seconds,
+                               .build = build};
 
 }  // namespace tutti

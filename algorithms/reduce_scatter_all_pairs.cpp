@@ -28,12 +28,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_all_pairs = {"all_pairs",
-                                            "messages to the owner of each block",
-                                            Collective::kReduceScatter,
-                                            true,
-                                            always,
-                                            seconds,
-                                            build};
+const Algorithm reduce_scatter_all_pairs = {.name = "all_pairs",
+                                            .summary = "messages to the owner of each block",
+                                            .collective = Collective::kReduceScatter,
+                                            .rank_order = true,
+                                            .applies = always,
+                                            .seconds = seconds,
+                                            .build = build};
 
 }  // namespace tutti

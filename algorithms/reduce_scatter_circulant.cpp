@@ -4,8 +4,7 @@
 // commute.
 // T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n: optimal in bandwidth and in
 // rounds; needs private memory for all blocks, of which there is 8 MiB, so it suits short and
-// middle sizes. (On four hosts at 1 Gbit/s, blocks of 2 MiB take as long as around a ring, of 4
-// MiB 1.6 times as long.)
+// middle sizes (docs/notes/15).
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
 #include "core/tuned.hpp"
@@ -27,24 +26,30 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const Ref data = b.scratch(all_blocks_bytes(q));
+  // This rank's block first, so that the blocks of each round lie together.
   if (q.stride == q.count) {
-    b.copy(data, send_at(0), all_blocks_bytes(q));
+    const uint64_t before = packed_at(q, q.rank);
+    const uint64_t rest = all_blocks_bytes(q) - before;
+    b.copy(data, send_at(before), rest);
+    if (before > 0) b.copy(data.plus(rest), send_at(0), before);
   } else {
-    for (int block = 0; block < q.ranks; ++block) {
-      b.copy(data.plus(packed_at(q, block)), send_at(block_at(q, block)), q.bytes());
+    for (int i = 0; i < q.ranks; ++i) {
+      const int block = (q.rank + i) % q.ranks;
+      b.copy(data.plus(packed_at(q, i)), send_at(block_at(q, block)), q.bytes());
     }
   }
-  Circulant(q, b, data, [&](int block) { return packed_at(q, block); }).reduce_scatter(recv_at(0));
+  const auto offset_of = [&](int block) { return packed_at(q, block); };
+  Circulant(q, b, data, q.rank, offset_of).reduce_scatter(recv_at(0));
 }
 
 }  // namespace
 
-const Algorithm reduce_scatter_circulant = {"circulant",
-                                            "messages in log2(ranks) rounds",
-                                            Collective::kReduceScatter,
-                                            false,
-                                            applies,
-                                            seconds,
-                                            build};
+const Algorithm reduce_scatter_circulant = {.name = "circulant",
+                                            .summary = "messages in log2(ranks) rounds",
+                                            .collective = Collective::kReduceScatter,
+                                            .rank_order = false,
+                                            .applies = applies,
+                                            .seconds = seconds,
+                                            .build = build};
 
 }  // namespace tutti

@@ -41,19 +41,21 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_flat = {"flat",
-                                       "everyone reduces its block from all windows, pipelined",
-                                       Collective::kReduceScatter,
-                                       true,
-                                       applies,
-                                       seconds,
-                                       build};
-const Algorithm reduce_scatterv_flat = {"flat",
-                                        "everyone reduces its block from all windows, pipelined",
-                                        Collective::kReduceScatterv,
-                                        true,
-                                        applies,
-                                        seconds,
-                                        build};
+const Algorithm reduce_scatter_flat = {
+    .name = "flat",
+    .summary = "everyone reduces its block from all windows, pipelined",
+    .collective = Collective::kReduceScatter,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
+const Algorithm reduce_scatterv_flat = {
+    .name = "flat",
+    .summary = "everyone reduces its block from all windows, pipelined",
+    .collective = Collective::kReduceScatterv,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

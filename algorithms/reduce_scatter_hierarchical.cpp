@@ -46,22 +46,20 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_hierarchical = {"hierarchical",
-                                               "within hosts, then along columns",
-                                               Collective::kReduceScatter,
-                                               false,
-                                               spans_even_hosts,
-                                               along_columns_s,
-                                               nullptr,
-                                               compose};
+const Algorithm reduce_scatter_hierarchical = {.name = "hierarchical",
+                                               .summary = "within hosts, then along columns",
+                                               .collective = Collective::kReduceScatter,
+                                               .rank_order = false,
+                                               .applies = spans_even_hosts,
+                                               .seconds = along_columns_s,
+                                               .compose = compose};
 
-const Algorithm reduce_scatterv_hierarchical = {"hierarchical",
-                                                "within hosts, then along columns",
-                                                Collective::kReduceScatterv,
-                                                false,
-                                                spans_even_hosts,
-                                                along_columns_s,
-                                                nullptr,
-                                                compose};
+const Algorithm reduce_scatterv_hierarchical = {.name = "hierarchical",
+                                                .summary = "within hosts, then along columns",
+                                                .collective = Collective::kReduceScatterv,
+                                                .rank_order = false,
+                                                .applies = spans_even_hosts,
+                                                .seconds = along_columns_s,
+                                                .compose = compose};
 
 }  // namespace tutti

@@ -29,19 +29,21 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_inline = {"inline",
-                                         "blocks travel in the call lines; up to 56 bytes in all",
-                                         Collective::kReduceScatter,
-                                         true,
-                                         applies,
-                                         seconds,
-                                         build};
-const Algorithm reduce_scatterv_inline = {"inline",
-                                          "blocks travel in the call lines; up to 56 bytes in all",
-                                          Collective::kReduceScatterv,
-                                          true,
-                                          applies,
-                                          seconds,
-                                          build};
+const Algorithm reduce_scatter_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the call lines; up to 56 bytes in all",
+    .collective = Collective::kReduceScatter,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
+const Algorithm reduce_scatterv_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the call lines; up to 56 bytes in all",
+    .collective = Collective::kReduceScatterv,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -32,19 +32,19 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_one_shot = {"one_shot",
-                                           "everyone reduces its block from all slots",
-                                           Collective::kReduceScatter,
-                                           true,
-                                           applies,
-                                           seconds,
-                                           build};
-const Algorithm reduce_scatterv_one_shot = {"one_shot",
-                                            "everyone reduces its block from all slots",
-                                            Collective::kReduceScatterv,
-                                            true,
-                                            applies,
-                                            seconds,
-                                            build};
+const Algorithm reduce_scatter_one_shot = {.name = "one_shot",
+                                           .summary = "everyone reduces its block from all slots",
+                                           .collective = Collective::kReduceScatter,
+                                           .rank_order = true,
+                                           .applies = applies,
+                                           .seconds = seconds,
+                                           .build = build};
+const Algorithm reduce_scatterv_one_shot = {.name = "one_shot",
+                                            .summary = "everyone reduces its block from all slots",
+                                            .collective = Collective::kReduceScatterv,
+                                            .rank_order = true,
+                                            .applies = applies,
+                                            .seconds = seconds,
+                                            .build = build};
 
 }  // namespace tutti

@@ -111,12 +111,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_pat = {"pat",
-                                      "messages up a tree for each block, near first, many in one",
-                                      Collective::kReduceScatter,
-                                      false,
-                                      always,
-                                      seconds,
-                                      build};
+const Algorithm reduce_scatter_pat = {
+    .name = "pat",
+    .summary = "messages up a tree for each block, near first, many in one",
+    .collective = Collective::kReduceScatter,
+    .rank_order = false,
+    .applies = always,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

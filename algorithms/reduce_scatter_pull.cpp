@@ -27,19 +27,21 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_pull = {"pull",
-                                       "everyone reads and reduces its block of all send buffers",
-                                       Collective::kReduceScatter,
-                                       true,
-                                       can_pull,
-                                       seconds,
-                                       build};
-const Algorithm reduce_scatterv_pull = {"pull",
-                                        "everyone reads and reduces its block of all send buffers",
-                                        Collective::kReduceScatterv,
-                                        true,
-                                        can_pull,
-                                        seconds,
-                                        build};
+const Algorithm reduce_scatter_pull = {
+    .name = "pull",
+    .summary = "everyone reads and reduces its block of all send buffers",
+    .collective = Collective::kReduceScatter,
+    .rank_order = true,
+    .applies = can_pull,
+    .seconds = seconds,
+    .build = build};
+const Algorithm reduce_scatterv_pull = {
+    .name = "pull",
+    .summary = "everyone reads and reduces its block of all send buffers",
+    .collective = Collective::kReduceScatterv,
+    .rank_order = true,
+    .applies = can_pull,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -41,8 +41,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_ring = {
-    "ring", "messages around a ring, segmented", Collective::kReduceScatter, false, always, seconds,
-    build};
+const Algorithm reduce_scatter_ring = {.name = "ring",
+                                       .summary = "messages around a ring, segmented",
+                                       .collective = Collective::kReduceScatter,
+                                       .rank_order = false,
+                                       .applies = always,
+                                       .seconds = seconds,
+                                       .build = build};
 
 }  // namespace tutti

@@ -43,8 +43,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_tree = {
-    "tree", "messages up a binomial tree, segmented", Collective::kReduce, false, always, seconds,
-    build};
+const Algorithm reduce_tree = {.name = "tree",
+                               .summary = "messages up a binomial tree, segmented",
+                               .collective = Collective::kReduce,
+                               .rank_order = false,
+                               .applies = always,
+                               .seconds = seconds,
+                               .build = build};
 
 }  // namespace tutti

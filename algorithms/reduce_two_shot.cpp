@@ -32,12 +32,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_two_shot = {"two_shot",
-                                   "each rank reduces a slice for the root, pipelined",
-                                   Collective::kReduce,
-                                   true,
-                                   TwoShot::applies,
-                                   seconds,
-                                   build};
+const Algorithm reduce_two_shot = {.name = "two_shot",
+                                   .summary = "each rank reduces a slice for the root, pipelined",
+                                   .collective = Collective::kReduce,
+                                   .rank_order = true,
+                                   .applies = TwoShot::applies,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

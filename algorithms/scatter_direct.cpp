@@ -24,7 +24,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_direct = {
-    "direct", "messages from the root", Collective::kScatter, true, always, seconds, build};
+const Algorithm scatter_direct = {.name = "direct",
+                                  .summary = "messages from the root",
+                                  .collective = Collective::kScatter,
+                                  .rank_order = true,
+                                  .applies = always,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

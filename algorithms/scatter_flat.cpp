@@ -39,12 +39,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_flat = {"flat",
-                                "each rank copies its block from the root's slot, pipelined",
-                                Collective::kScatter,
-                                true,
-                                applies,
-                                seconds,
-                                build};
+const Algorithm scatter_flat = {
+    .name = "flat",
+    .summary = "each rank copies its block from the root's slot, pipelined",
+    .collective = Collective::kScatter,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

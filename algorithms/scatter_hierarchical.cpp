@@ -38,13 +38,12 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm scatter_hierarchical = {"hierarchical",
-                                        "to one rank of each host, and from there",
-                                        Collective::kScatter,
-                                        true,
-                                        roots_column_spans_hosts,
-                                        through_roots_column_s<scatter_direct>,
-                                        nullptr,
-                                        compose};
+const Algorithm scatter_hierarchical = {.name = "hierarchical",
+                                        .summary = "to one rank of each host, and from there",
+                                        .collective = Collective::kScatter,
+                                        .rank_order = true,
+                                        .applies = roots_column_spans_hosts,
+                                        .seconds = through_roots_column_s<scatter_direct>,
+                                        .compose = compose};
 
 }  // namespace tutti

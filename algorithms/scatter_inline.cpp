@@ -26,12 +26,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_inline = {"inline",
-                                  "blocks travel in the root's call line; up to 56 bytes in all",
-                                  Collective::kScatter,
-                                  true,
-                                  applies,
-                                  seconds,
-                                  build};
+const Algorithm scatter_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the root's call line; up to 56 bytes in all",
+    .collective = Collective::kScatter,
+    .rank_order = true,
+    .applies = applies,
+    .seconds = seconds,
+    .build = build};
 
 }  // namespace tutti

@@ -32,12 +32,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_one_shot = {"one_shot",
-                                    "each rank copies its block from the root's slot",
-                                    Collective::kScatter,
-                                    true,
-                                    applies,
-                                    seconds,
-                                    build};
+const Algorithm scatter_one_shot = {.name = "one_shot",
+                                    .summary = "each rank copies its block from the root's slot",
+                                    .collective = Collective::kScatter,
+                                    .rank_order = true,
+                                    .applies = applies,
+                                    .seconds = seconds,
+                                    .build = build};
 
 }  // namespace tutti

@@ -1,10 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Scatter by pulling: each rank reads its block from the send buffer of the root, which waits until
-// all have. Ranks that can read one another's buffers. T = 2 sigma + pi + n pull, blocks of n,
-// where pi is the start of a pull: all ranks copy at once.
+// all have. Ranks that can read one another's buffers. Blocks of any length, also of different ones
+// where the root shows each. T = 2 sigma + pi + n pull, blocks of n, where pi is the start of a
+// pull: all ranks copy at once.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
+#include "algorithms/uneven.hpp"
 
 namespace tutti {
 namespace {
@@ -17,23 +19,31 @@ void build(const Problem& q, Builder& b) {
   b.show_buffers();
   b.ticks(2);
   if (q.rank == q.root) {
-    keep_own_block(q, b);
+    keep_block(q, b, q.rank, 0);
     return b.await_all(2);
   }
   b.await(q.root, 1);
   await_turn_to_pull(q, b, 2);
-  b.pull(recv_at(0), Ref::of(Space::kPeerSend, block_at(q, q.rank), q.root), q.bytes());
+  const uint64_t in_root = sizes_are_own(q.collective) ? 0 : block_at(q, q.rank);
+  b.pull(recv_at(0), Ref::of(Space::kPeerSend, in_root, q.root), q.recv_block(0).bytes);
   b.publish(2);
 }
 
 }  // namespace
 
-const Algorithm scatter_pull = {"pull",
-                                "each rank reads its block from the root's send buffer",
-                                Collective::kScatter,
-                                true,
-                                can_pull,
-                                seconds,
-                                build};
+const Algorithm scatter_pull = {.name = "pull",
+                                .summary = "each rank reads its block from the root's send buffer",
+                                .collective = Collective::kScatter,
+                                .rank_order = true,
+                                .applies = can_pull,
+                                .seconds = seconds,
+                                .build = build};
+const Algorithm scatterv_pull = {.name = "pull",
+                                 .summary = "each rank reads its block from the root's send buffer",
+                                 .collective = Collective::kScatterv,
+                                 .rank_order = true,
+                                 .applies = can_pull_blocks,
+                                 .seconds = seconds,
+                                 .build = build};
 
 }  // namespace tutti

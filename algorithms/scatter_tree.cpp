@@ -5,8 +5,7 @@
 // private memory has room for all that pass by.
 // T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta, blocks of n, the last of it what the root's first
 // child passes on, and as much copying; between hosts, where the messages of a rank are on the way
-// at once, (1 + ceil(log2 p)) alpha/2 (1 KiB to 4 and 8 hosts: 0.92 and 0.64 of the time of direct,
-// 8 B: 0.71 and 0.52). It suits short blocks.
+// at once, (1 + ceil(log2 p)) alpha/2 (docs/notes/15). It suits short blocks.
 #include "algorithms/cost.hpp"
 #include "algorithms/tree.hpp"
 
@@ -52,8 +51,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_tree = {
-    "tree", "messages down a binomial tree", Collective::kScatter, true, blocks_are_short, seconds,
-    build};
+const Algorithm scatter_tree = {.name = "tree",
+                                .summary = "messages down a binomial tree",
+                                .collective = Collective::kScatter,
+                                .rank_order = true,
+                                .applies = blocks_are_short,
+                                .seconds = seconds,
+                                .build = build};
 
 }  // namespace tutti

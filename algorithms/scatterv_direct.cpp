@@ -24,7 +24,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatterv_direct = {
-    "direct", "messages from the root", Collective::kScatterv, true, always, seconds, build};
+const Algorithm scatterv_direct = {.name = "direct",
+                                   .summary = "messages from the root",
+                                   .collective = Collective::kScatterv,
+                                   .rank_order = true,
+                                   .applies = always,
+                                   .seconds = seconds,
+                                   .build = build};
 
 }  // namespace tutti

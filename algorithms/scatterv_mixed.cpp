@@ -32,12 +32,12 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatterv_mixed = {"mixed",
-                                  "short blocks through slots, long ones sent",
-                                  Collective::kScatterv,
-                                  true,
-                                  has_areas,
-                                  seconds,
-                                  build};
+const Algorithm scatterv_mixed = {.name = "mixed",
+                                  .summary = "short blocks through slots, long ones sent",
+                                  .collective = Collective::kScatterv,
+                                  .rank_order = true,
+                                  .applies = has_areas,
+                                  .seconds = seconds,
+                                  .build = build};
 
 }  // namespace tutti

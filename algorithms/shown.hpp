@@ -15,11 +15,9 @@
 
 namespace tutti {
 
-// The longest block that is short, with its head. Where ranks share cores, a message costs a turn,
-// which copying twice is cheaper than for longer; but the larger the areas, the fewer calls can a
-// rank be ahead in. (4 ranks on 2 cores: gathers of 16 KiB take 2.4 to 4.8 us, by messages 6.4 to
-// 7.7, and of 4 B 0.4 to 0.5, with areas of 64 KiB 0.7. 2 ranks with a core each, 16 KiB: 1.4 to
-// 1.8 of the time of messages.)
+// The longest block that is short, with its head. Where ranks share cores, a message costs a turn:
+// up to a longer block, copying twice is cheaper. But the larger the areas are, the fewer calls a
+// rank can be ahead (docs/notes/15).
 inline uint64_t most_short(const Problem& q) {
   return q.limits.oversubscribed ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
 }
@@ -62,9 +60,8 @@ class ShownBlocks {
     b_.copy(place.block, at, block.bytes);
   }
 
-  // Ranks that share cores send once all are there: what comes to one that is not has to wait, and
-  // costs it one more turn. (4 ranks on 2 cores, gathers of 64 KiB: 13 to 16 us instead of 20, of
-  // 256 KiB 38 instead of 66; alltoalls of 64 KiB 42 instead of 61.)
+  // Ranks that share cores send once all have entered. A message to a rank that has not would wait
+  // and cost that rank one more turn (docs/notes/15).
   void enter() {
     b_.publish(1);
     if (q_.limits.oversubscribed && !long_given_.empty()) b_.await_all(1);

@@ -2,84 +2,119 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """What `tutti simulate` predicts beside what hosts made of namespaces measure; needs root.
 
-    benchmarks/predicted.py build/release/bin/tutti --rate 1gbit --delay 200us
+    benchmarks/predicted.py build/release/bin/tutti --rate 1gbit
 
-Each line is a shape of a job, a collective and a size: the median of `tutti bench`, and the time
-that is simulated with the figures of the network which the library measured in the same run. The
-error is of the prediction: +20 % is one fifth too long. Shapes are HOSTSxRANKS_PER_HOST.
+First the figures of the model are measured, by exchanges of two ranks (`tutti bench sendrecv`) on
+two hosts: alpha and the line's rate on lines as they are shaped, and on free lines and one core what
+a rank needs of a processor for a message and for each byte, and with two ranks for each core what it
+needs to take its turn. Then each line of the table is a
+shape of a job (HOSTSxRANKS_PER_HOST), a collective and a size: the average time of a call in a loop,
+of the least disturbed of some runs, and the time that is simulated. No figure is taken from the
+cells. The error is of the prediction: +20 % is one fifth too long.
 """
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FIGURES = re.compile(r"network: ([\d.]+) us per message, ([\d.]+) MB/s per host")
+SHORT, LONG, LONGER = 8, 1 << 20, 4 << 20
+# What hosts.py lets a shaped line pass at once.
+BURST = "128kb"
 
 
-def measured(tutti, given, hosts, per_host, collective):
-    """The medians in us by size in bytes, and the network's latency in us and rate in MB/s."""
+def bench(given, shape, collective, sizes, rate, before=()):
+    """The averages in us by size in bytes, each of the quickest of some runs."""
+    hosts, per_host = shape
     command = [ROOT / "tests/support/hosts.py", "--hosts", hosts, "--ranks", per_host]
-    for option in ("rate", "delay"):
-        if getattr(given, option):
-            command += [f"--{option}", getattr(given, option)]
-    command += ["--", "env", "CCL_LOG_LEVEL=info", "TUTTI_TUNING_FILE=none", tutti, "bench",
-                collective, "--sizes", ",".join(given.sizes), "--seconds", given.seconds]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=300, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()[-400:]}")
-    figures = FIGURES.search(done.stdout + done.stderr)
-    if figures is None:
-        sys.exit(f"the log names no figures of the network: {done.stderr.strip()[-400:]}")
-    medians = {}
-    for line in done.stdout.splitlines():
-        words = line.split()
-        if len(words) >= 6 and words[0].isdigit():
-            medians[int(words[0])] = float(words[5])
-    return medians, float(figures[1]), float(figures[2])
+    command += ["--rate", rate] if rate else []
+    command += ["--", *before, "env", "TUTTI_TUNING_FILE=none", given.tutti, "bench", collective,
+                "--sizes", ",".join(map(str, sizes)), "--seconds", given.seconds]
+    averages = {}
+    for _ in range(given.runs):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              timeout=300, check=False)
+        if done.returncode:
+            sys.exit(f"{' '.join(map(str, command))}: {done.stderr.strip()[-400:]}")
+        for line in done.stdout.splitlines():
+            words = line.split()
+            if len(words) >= 6 and words[0].isdigit():
+                size, average = int(words[0]), float(words[4])
+                averages[size] = min(average, averages.get(size, average))
+    return averages
 
 
-def simulated(tutti, given, hosts, per_host, collective, size, latency_us, rate_mb):
-    cores = max(1, given.cores // hosts)
-    command = [tutti, "simulate", collective, "--ranks", hosts * per_host, "--hosts", hosts,
-               "--bytes", size, "--latency", latency_us, "--rate", rate_mb * 8e-3,
-               "--cores", min(cores, per_host), "--calls", 10, "--json"]
+def measured_figures(given):
+    """Options of tutti simulate."""
+    line = bench(given, (2, 1), "sendrecv", (SHORT, LONG, LONGER), given.rate)
+    one_core = bench(given, (2, 1), "sendrecv", (SHORT, LONG, LONGER), None, ("taskset", "-c", "0"))
+    alpha_us = line[SHORT]
+    byte_us = (line[LONGER] - line[LONG]) / (LONGER - LONG)
+    # On one core, both ranks send and receive one after the other.
+    message_cpu_us = min(alpha_us, one_core[SHORT] / 2)
+    # With two ranks for each core, each waits once per call.
+    crowded = bench(given, (2 * given.cores, 1), "sendrecv", (SHORT,), None)
+    turn_us = max(0, crowded[SHORT] / 2 - message_cpu_us)
+    byte_cpu_ns = 1e3 * (one_core[LONGER] - one_core[LONG]) / (LONGER - LONG) / 4
+    figures = {"--latency": alpha_us, "--rate": 8e-3 / byte_us, "--shared-cores": given.cores,
+               "--message-cpu": message_cpu_us, "--turn": turn_us, "--byte-cpu": byte_cpu_ns}
+    if given.rate:
+        figures["--burst"] = BURST
+    return {name: f"{value:.4g}" if isinstance(value, float) else str(value)
+            for name, value in figures.items()}
+
+
+def simulated(given, figures, shape, collective, size, calls):
+    hosts, per_host = shape
+    command = [given.tutti, "simulate", collective, "--ranks", hosts * per_host, "--hosts", hosts,
+               "--bytes", size, "--calls", calls, "--json"]
+    command += [word for option in figures.items() for word in option]
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           timeout=300, check=True, env={"TUTTI_TUNING_FILE": "none"})
     return json.loads(done.stdout)
 
 
-def main():
+def sizes_of(text):
+    units = {"K": 1 << 10, "M": 1 << 20}
+    return [int(word[:-1]) * units[word[-1]] if word[-1] in units else int(word)
+            for word in text.split(",")]
+
+
+def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("tutti")
-    parser.add_argument("--shapes", default="2x1,4x1,8x1,2x2,4x2,2x4,8x2")
+    parser.add_argument("tutti", type=lambda path: str(Path(path).resolve()))
+    parser.add_argument("--shapes", default="2x1,4x1,8x1,2x2,4x2,2x4")
     parser.add_argument("--collectives", default="allreduce,allgather,alltoall,broadcast")
-    parser.add_argument("--sizes", default="8,16K,256K,1M", type=lambda text: text.split(","))
+    parser.add_argument("--sizes", default="8,16K,256K,1M", type=sizes_of)
     parser.add_argument("--rate", help="of each host's line, as tests/support/hosts.py takes it")
-    parser.add_argument("--delay")
-    parser.add_argument("--seconds", default="0.5", help="per size")
+    parser.add_argument("--seconds", default="0.3", help="per size and run")
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cores", type=int, default=2, help="of this machine, for all hosts")
-    given = parser.parse_args()
-    tutti = str(Path(given.tutti).resolve())
+    return parser.parse_args()
+
+
+def main():
+    given = arguments()
+    figures = measured_figures(given)
+    print(" ".join(word for option in figures.items() for word in option), end="\n\n")
     errors = []
     print("| hosts x ranks | collective | bytes | measured us | simulated us | error |")
     print("|---|---|---:|---:|---:|---:|")
-    for shape in given.shapes.split(","):
-        hosts, per_host = map(int, shape.split("x"))
+    for text in given.shapes.split(","):
+        hosts, per_host = map(int, text.split("x"))
         for collective in given.collectives.split(","):
-            medians, latency_us, rate_mb = measured(tutti, given, hosts, per_host, collective)
-            for size, median_us in medians.items():
-                found = simulated(tutti, given, hosts, per_host, collective, size, latency_us,
-                                  rate_mb)
+            averages = bench(given, (hosts, per_host), collective, given.sizes, given.rate)
+            for size, average_us in averages.items():
+                # As many calls as the measured loop had, or enough for a burst to be forgotten.
+                calls = int(min(1000, max(10, float(given.seconds) * 1e6 / average_us)))
+                found = simulated(given, figures, (hosts, per_host), collective, size, calls)
                 predicted_us = found["seconds"] * 1e6
-                errors.append(predicted_us / median_us - 1)
-                print(f"| {shape} | {collective} {found['algorithm']} | {size} | {median_us:.0f} "
+                errors.append(predicted_us / average_us - 1)
+                print(f"| {text} | {collective} {found['algorithm']} | {size} | {average_us:.0f} "
                       f"| {predicted_us:.0f} | {errors[-1] * 100:+.0f} % |", flush=True)
     within = sum(abs(error) <= 0.15 for error in errors)
     middle = sorted(abs(error) for error in errors)[len(errors) // 2]

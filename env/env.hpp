@@ -31,6 +31,7 @@ using AutoBytes = std::optional<Bytes>;  // the same, or "auto": nullopt
 enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };
 enum class KvsMode : uint8_t { kPmi, kMpi };
 enum class Mnic : uint8_t { kNone, kLocal, kGlobal };
+enum class TraceLevel : uint8_t { kCalls, kSteps };
 
 // Whether all ranks of a job must have one value, or each process may have its own.
 enum class SettingScope : uint8_t { kJob, kProcess };

@@ -45,6 +45,7 @@ constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "tr
 constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
 constexpr std::string_view kKvsModes[] = {"pmi", "mpi"};
 constexpr std::string_view kMnics[] = {"none", "local", "global"};
+constexpr std::string_view kTraceLevels[] = {"calls", "steps"};
 constexpr std::string_view kAuto = "auto";
 constexpr Bounds<Bytes> kAnyBytes{0, kMaxBytes};
 constexpr std::string_view kStagings[] = {"auto", "cache", "memory"};
@@ -147,6 +148,9 @@ bool parse_value(std::string_view text, const NoBounds&, KvsMode& value) {
 bool parse_value(std::string_view text, const NoBounds&, Mnic& value) {
   return parse_word(text, kMnics, value);
 }
+bool parse_value(std::string_view text, const NoBounds&, TraceLevel& value) {
+  return parse_word(text, kTraceLevels, value);
+}
 
 bool parse_value(std::string_view text, const NoBounds&, Staging& value) {
   return parse_word(text, kStagings, value);
@@ -183,6 +187,7 @@ std::string print_value(LogLevel value) { return print_word(kLogLevels, value); 
 std::string print_value(Launcher value) { return print_word(kLaunchers, value); }
 std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
 std::string print_value(Mnic value) { return print_word(kMnics, value); }
+std::string print_value(TraceLevel value) { return print_word(kTraceLevels, value); }
 std::string print_value(Staging value) { return print_word(kStagings, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
 std::string print_value(const CacheDomainChoice& value) {
@@ -211,6 +216,7 @@ std::string expected_value(const NoBounds&, LogLevel) { return expected_word(kLo
 std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLaunchers); }
 std::string expected_value(const NoBounds&, KvsMode) { return expected_word(kKvsModes); }
 std::string expected_value(const NoBounds&, Mnic) { return expected_word(kMnics); }
+std::string expected_value(const NoBounds&, TraceLevel) { return expected_word(kTraceLevels); }
 std::string expected_value(const NoBounds&, Staging) { return expected_word(kStagings); }
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";

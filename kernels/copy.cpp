@@ -4,16 +4,13 @@
 //
 // What one core has written another reads backwards, because forwards its prefetcher runs on beyond
 // the end, to lines that the writer is about to write next: each of those is taken from it and must
-// be fetched back. The like goes for writing 2 KiB and more, where memcpy would move strings (rep
-// movsb), besides. On an EPYC, two threads exchange 4 KiB through rings in 0.23 us instead of 0.67
-// that way, or of 0.35 to 0.70 with strings; from 256 KiB on it makes no difference. From 16 KiB
-// on strings are faster on some processors (string_copy.hpp).
+// be fetched back. The same holds for writing 2 KiB and more, where memcpy would also move strings
+// (rep movsb). From 16 KiB on strings are faster on some processors (string_copy.hpp).
 //
 // But memory that no cache holds is better read forwards, where prefetchers help. So messages of
-// less than 8 KiB go into rings forwards, whose next lines nobody has looked at for long: 2 to 6
-// KiB pass in 0.75 to 0.85 of the time, and in 0.8 to 1.1 where all is in caches. Longer ones would
-// gain less (0.9) than they lose (1.1), and what goes into slots loses more (allgathers of 4 KiB
-// 1.14).
+// less than 8 KiB go into rings forwards, whose next lines nobody has looked at for long. Longer
+// messages would lose more than they gain, and so would what goes into slots. docs/notes/15 has
+// the figures.
 //
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
 // believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
@@ -50,7 +47,7 @@ HWY_INLINE void copy_four(D d, uint8_t* to, const uint8_t* from, Store&& store) 
   store(v3, d, to + 3 * n);
 }
 
-// Twice as long vectors were slower on an EPYC that has them.
+// Twice as long vectors are slower (docs/notes/15).
 using Bytes = hn::CappedTag<uint8_t, 32>;
 
 template <typename D>

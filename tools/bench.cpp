@@ -13,10 +13,12 @@
 #include <map>
 #include <memory>
 
+#include "tools/bench/cases.hpp"
 #include "tools/bench/plot.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/session.hpp"
+#include "tools/checks.hpp"
 #include "tools/need.hpp"
 
 namespace {
@@ -24,13 +26,7 @@ namespace {
 using namespace tutti::bench;
 
 struct Options {
-  std::vector<std::string> collectives;
-  std::vector<std::string> types = {"float32"};
-  std::vector<std::string> ops = {"sum"};
-  uint64_t min_bytes = 4;
-  uint64_t max_bytes = 16 << 20;
-  int factor = 2;
-  std::vector<uint64_t> sizes;
+  Wanted wanted;
   int ranks = 0;
   Plan plan;
   std::string form = "blocking";
@@ -44,82 +40,6 @@ struct Options {
 constexpr tutti::Need need{"tutti bench"};
 
 [[noreturn]] void fail(const std::string& text) { need.fail(text); }
-
-// ---- what to measure -------------------------------------------------------------------------
-
-std::vector<const Collective*> chosen_collectives(const Options& options) {
-  std::vector<const Collective*> chosen;
-  for (const std::string& name : options.collectives) {
-    if (name == "all") {
-      for (const Collective& each : collectives()) chosen.push_back(&each);
-    } else if (const Collective* found = find_collective(name)) {
-      chosen.push_back(found);
-    } else {
-      std::string known = "all";
-      for (const Collective& each : collectives()) known += fmt::format(", {}", each.name);
-      fail(fmt::format("COLLECTIVE is '{}', expected one of: {}", name, known));
-    }
-  }
-  return chosen;
-}
-
-std::vector<uint64_t> chosen_sizes(const Options& options) {
-  if (!options.sizes.empty()) return options.sizes;
-  if (options.min_bytes > options.max_bytes) {
-    fail(fmt::format("--min is {}, expected at most --max, {}", options.min_bytes,
-                     options.max_bytes));
-  }
-  std::vector<uint64_t> sizes;
-  const auto factor = static_cast<uint64_t>(options.factor);
-  for (uint64_t size = options.min_bytes; size <= options.max_bytes; size *= factor) {
-    sizes.push_back(size);
-    if (size == 0 || size > options.max_bytes / factor) break;
-  }
-  return sizes;
-}
-
-// Whole elements, at least one unless nothing was asked for, each count once.
-std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type type) {
-  std::vector<size_t> counts;
-  for (const uint64_t size : sizes) {
-    const size_t count = size == 0 ? 0 : std::max<size_t>(1, size / tutti_type_size(type));
-    if (std::find(counts.begin(), counts.end(), count) == counts.end()) counts.push_back(count);
-  }
-  return counts;
-}
-
-// In the order in which they are measured; those that share a table follow one another.
-std::vector<Case> chosen_cases(const Options& options) {
-  const auto types = need(numbers_of(
-      options.types, tutti::kDataTypes,
-      [](int i) { return tutti_type_name(static_cast<tutti_type>(i)); }, "--types"));
-  const auto ops = need(numbers_of(
-      options.ops, tutti::kBuiltinReduceOps,
-      [](int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }, "--ops"));
-  const std::vector<uint64_t> sizes = chosen_sizes(options);
-  std::vector<Case> cases;
-  for (const Collective* collective : chosen_collectives(options)) {
-    if (collective->outcome == Outcome::kNothing) {
-      cases.push_back({collective, TUTTI_UINT8, tutti::ReduceOp::kSum, 0});
-      continue;
-    }
-    for (const int type_number : types) {
-      const auto type = static_cast<tutti_type>(type_number);
-      for (const int op_number : collective->reduces ? ops : std::vector<int>{TUTTI_SUM}) {
-        const auto op = static_cast<tutti::ReduceOp>(op_number);
-        if (!tutti::op_supports(op, static_cast<tutti::DataType>(type))) continue;
-        for (const size_t count : chosen_counts(sizes, type)) {
-          cases.push_back({collective, type, op, count});
-        }
-      }
-    }
-  }
-  return cases;
-}
-
-bool same_table(const Case& a, const Case& b) {
-  return a.collective == b.collective && a.type == b.type && a.op == b.op;
-}
 
 // ---- measuring -------------------------------------------------------------------------------
 
@@ -191,8 +111,8 @@ std::string plot(const Heading& heading, const std::vector<Measurement>& measure
 // ---- running ----------------------------------------------------------------------------------
 
 void run_bench(Options& options) {
-  const std::vector<Case> cases = chosen_cases(options);
-  if (cases.empty()) fail("no type given supports any operation given");
+  const std::vector<Case> cases = need(chosen_cases(options.wanted));
+  if (!options.device.empty()) need(find_api(options.device).status());
   if (!need(has_launcher())) need(start_ranks(options.ranks > 0 ? options.ranks : 2));
 
   Session session;
@@ -206,12 +126,16 @@ void run_bench(Options& options) {
   }
   const Heading heading{session.ranks, options.form,    plan.in_place, plan.check, plan.buffers,
                         plan.shared,   plan.huge_pages, plan.skew_us,  plan.root};
-  if (session.rank == 0) fmt::print("{}", heading_text(heading));
   std::unique_ptr<Device> device;
   if (!options.device.empty()) {
     device = need(Device::open(options.device, options.device_index, session.comm));
     plan.device = device.get();
-    if (session.rank == 0) fmt::print("# buffers on {}\n", device->name());
+  }
+  if (session.rank == 0) {
+    fmt::print("{}", heading_text(heading));
+    if (device) fmt::print("# buffers on {}\n", device->name());
+    for (const std::string& note : notes_on_sizes(options.wanted, cases))
+      fmt::print("# {}\n", note);
   }
   const Results results = measure_all(cases, session, plan);
   if (session.rank != 0) return;
@@ -226,18 +150,22 @@ const std::map<std::string, Form> kForms = {{"blocking", Form::kBlocking},
 
 void add_size_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
   const CLI::AsSizeValue bytes(false);
-  bench->add_option("-f,--min", o->min_bytes, "Smallest size in bytes (not elements); 1K = 1024")
+  bench
+      ->add_option("-f,--min", o->wanted.min_bytes,
+                   "Smallest size in bytes (not elements); 1K = 1024")
       ->transform(bytes)
       ->type_name("BYTES")
       ->capture_default_str();
-  bench->add_option("-t,--max", o->max_bytes, "Largest size in bytes, e.g. 64M")
+  bench->add_option("-t,--max", o->wanted.max_bytes, "Largest size in bytes, e.g. 64M")
       ->transform(bytes)
       ->type_name("BYTES")
       ->capture_default_str();
-  bench->add_option("--factor", o->factor, "From one size to the next")
+  bench->add_option("--factor", o->wanted.factor, "From one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
-  bench->add_option("-y,--sizes", o->sizes, "These sizes in bytes instead, e.g. 4,1K,64M")
+  bench
+      ->add_option("-y,-b,--sizes,--bytes", o->wanted.sizes,
+                   "These sizes in bytes instead, e.g. 4,1K,64M")
       ->transform(bytes)
       ->type_name("BYTES")
       ->delimiter(',');
@@ -251,7 +179,7 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
   bench->add_option("-w,--warm-up", o->plan.warm_up, "Calls before; 0: a tenth of --seconds")
       ->capture_default_str();
   bench->add_option("--seconds", o->plan.seconds, "Time per size")
-      ->check(CLI::PositiveNumber)
+      ->check(tutti::above_zero())
       ->capture_default_str();
   bench->add_flag("--shared", o->plan.shared,
                   "Buffers of tutti_alloc, which peers on the host read where they lie");
@@ -259,15 +187,18 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
       "--huge-pages", o->plan.huge_pages,
       "Ask for huge pages for buffers, which are then multiples of 2 MiB: steadier times "
       "from 16 MB on, and faster reads of peers' buffers");
-  bench->add_option("--device", o->device,
-                    "Buffers in the memory of a device, and calls on a queue of it: opencl or "
-                    "level-zero");
+  CLI::Option* device = bench->add_option(
+      "--device", o->device,
+      "Buffers in the memory of a device, and calls on a queue of it, of one of: " +
+          tutti::bench::known_apis());
+  device->type_name("API");
   bench->add_option("--index", o->device_index, "Which device, as tutti info numbers them")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tutti::zero_or_more())
+      ->needs(device)
       ->capture_default_str();
   bench->add_flag("-q,--in-place", o->plan.in_place, "Send and receive in the same buffer");
   bench->add_option("--root", o->plan.root, "Root of broadcast, reduce, gather and scatter")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tutti::zero_or_more())
       ->capture_default_str();
   bench->add_option("--form", o->form, "blocking, nonblocking or persistent")
       ->check(CLI::IsMember(kForms))
@@ -284,7 +215,7 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
       ->add_option("--skew", o->plan.skew_us,
                    "Each rank is late for each call by a random time up to this, in us; a time "
                    "counts from the rank's own call")
-      ->check(CLI::NonNegativeNumber);
+      ->check(tutti::zero_or_more());
 }
 
 }  // namespace
@@ -293,7 +224,7 @@ void add_bench(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* bench = app.add_subcommand("bench", "Time collectives and check their results");
   bench
-      ->add_option("COLLECTIVE", o->collectives,
+      ->add_option("COLLECTIVE", o->wanted.collectives,
                    "allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, gather, "
                    "scatter, these five with a v (allgatherv ...), barrier, sendrecv, or all")
       ->required()
@@ -303,19 +234,23 @@ void add_bench(CLI::App& app) {
                    "Start this many ranks (default 2), unless a launcher has done so")
       ->check(CLI::Range(1, 65536));
   add_size_options(bench, o);
-  bench->add_option("-d,--types", o->types, "Element types, e.g. float32,bfloat16, or all")
+  bench
+      ->add_option("-d,--types,--type", o->wanted.types,
+                   "Element types, e.g. float32,bfloat16, or all")
       ->delimiter(',')
       ->capture_default_str();
   bench
-      ->add_option("-r,--ops", o->ops,
+      ->add_option("-r,--ops", o->wanted.ops,
                    "Operations: sum, prod, min, max, avg, band, bor, bxor, or all")
       ->delimiter(',')
       ->capture_default_str();
   add_plan_options(bench, o);
-  bench->add_option("--json", o->json,
-                    "Write everything, with the times of each rank, to this file");
-  bench->add_option("--csv", o->csv, "Write the table to this file");
-  bench->add_option("--plot", o->plot, "Write a plot of the medians to this SVG file");
+  bench
+      ->add_option("--json", o->json, "Write everything, with the times of each rank, to this file")
+      ->check(tutti::writable_file());
+  bench->add_option("--csv", o->csv, "Write the table to this file")->check(tutti::writable_file());
+  bench->add_option("--plot", o->plot, "Write a plot of the medians to this SVG file")
+      ->check(tutti::writable_file());
   bench->footer(
       "A size is that of the buffer for allreduce, broadcast, reduce and sendrecv, and of one\n"
       "rank's block for the others; all blocks are equal. algbw is the size (times the ranks, for "

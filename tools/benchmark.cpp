@@ -17,6 +17,7 @@
 
 #include "tools/bench/oneccl_table.hpp"
 #include "tools/bench/session.hpp"
+#include "tools/checks.hpp"
 #include "tools/need.hpp"
 
 namespace {
@@ -211,7 +212,7 @@ void run_benchmark(const Options& o, const CLI::App& app) {
 
 void add_amounts(CLI::App* app, Options& o) {
   app->add_option("-i,--iters", o.iterations, "Timed iterations per line")
-      ->check(CLI::PositiveNumber)
+      ->check(tutti::above_zero())
       ->capture_default_str();
   app->add_option("-w,--warmup_iters", o.warm_up, "Iterations before")->capture_default_str();
   app->add_option("-j,--iter_policy", o.policy,
@@ -257,7 +258,8 @@ void add_manners(CLI::App* app, Options& o) {
       ->capture_default_str();
   app->add_option("-s,--numa_node", o.numa_node, "Allocate on this NUMA node")
       ->check(CLI::Range(-1, 1023));
-  app->add_option("-o,--csv_filepath", o.csv, "Append the lines to this file");
+  app->add_option("-o,--csv_filepath", o.csv, "Append the lines to this file")
+      ->check(tutti::writable_file());
   app->add_option("-x,--ext", o.extended, "on: the time after the start of all calls, too")
       ->check(CLI::IsMember({"off", "auto", "on"}))
       ->capture_default_str();

@@ -59,8 +59,37 @@ Json collect_transports() {
   return json;
 }
 
+namespace {
+
+// What is known of the times of a device; the tuning may be null.
+Json figures_of(const tutti::Tuning* tuning, std::string_view api,
+                const tutti::devices::DeviceFacts& facts) {
+  const tutti::TunedDevice* tuned = tuning == nullptr ? nullptr : tuning->device(api, facts.name);
+  Json json = {{"origin", tuned == nullptr ? "assumed" : "measured"},
+               {"driver", tuned == nullptr ? Json(nullptr) : Json(tuned->driver)}};
+  const tutti::DeviceFigures figures = tuned == nullptr ? tutti::DeviceFigures() : tuned->figures;
+  for (const tutti::DeviceFigure& figure : tutti::device_figures()) {
+    json[std::string(figure.name)] = figures.*figure.value;
+  }
+  return json;
+}
+
+// What this process would use; the defaults if the environment cannot be read.
+const tutti::Result<tutti::FoundTuning>& tuning_here() {
+  static const tutti::Result<tutti::FoundTuning> found = []() -> tutti::Result<tutti::FoundTuning> {
+    const auto environment = tutti::read_environment(tutti::process_environment());
+    if (!environment.ok()) return tutti::FoundTuning();
+    return tutti::tuning_to_use(*environment, tutti::process_environment());
+  }();
+  return found;
+}
+
+}  // namespace
+
 Json collect_devices() {
   Json json = Json::array();
+  const auto& found = tuning_here();
+  const tutti::Tuning* const tuning = found.ok() ? &found->tuning : nullptr;
   for (const tutti::devices::DeviceApi* const api : tutti::devices::device_apis()) {
     const tutti::Status opened = api->open();
     Json devices = Json::array();
@@ -73,7 +102,8 @@ Json collect_devices() {
                          {"float64", facts.fp64},
                          {"ipc", facts.ipc},
                          {"tells_place", facts.tells_place},
-                         {"kernels", facts.kernels}});
+                         {"kernels", facts.kernels},
+                         {"figures", figures_of(tuning, api->name, facts)}});
     }
     json.push_back({{"api", api->name},
                     {"available", opened.ok()},
@@ -97,17 +127,14 @@ Json collect_algorithms() {
 Json collect_tuning() {
   Json json = {{"file", nullptr}, {"choices", nullptr}};
   tutti::Machine machine;
-  const auto environment = tutti::read_environment(tutti::process_environment());
-  if (environment.ok()) {
-    const auto found = tutti::tuning_to_use(*environment, tutti::process_environment());
-    if (!found.ok()) {
-      json["error"] = found.status().message();
-    } else {
-      machine = found->tuning.machine;
-      if (!found->path.empty()) {
-        json["file"] = found->path;
-        json["choices"] = found->tuning.choices.size();
-      }
+  const auto& found = tuning_here();
+  if (!found.ok()) {
+    json["error"] = found.status().message();
+  } else {
+    machine = found->tuning.machine;
+    if (!found->path.empty()) {
+      json["file"] = found->path;
+      json["choices"] = found->tuning.choices.size();
     }
   }
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {

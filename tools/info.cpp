@@ -84,6 +84,21 @@ std::string kernels_text(const std::string& kernels) {
   return kernels.empty() ? "no kernels" : "kernels from " + kernels;
 }
 
+std::string figures_text(const Json& device) {
+  const Json& figures = device["figures"];
+  std::string text = text_of(figures["origin"]) + " figures:";
+  const auto us = [&](const char* name) { return figures[name].get<double>() * 1e6; };
+  const auto rate = [&](const char* name) { return 1e-9 / figures[name].get<double>(); };
+  text += fmt::format(
+      " launch {:.2f} us, end seen {:.2f} us; GB/s: copy {:.3g}, reduce {:.3g}, to "
+      "or from the host {:.3g}",
+      us("launch_s"), us("tick_s"), rate("copy_s"), rate("reduce_s"), rate("host_copy_s"));
+  if (figures["driver"].is_string() && figures["driver"] != device["driver"]) {
+    text += fmt::format("; measured with driver {}", text_of(figures["driver"]));
+  }
+  return text;
+}
+
 void print_devices(const Json& apis) {
   fmt::print("\nDevices (docs/devices.md)\n");
   for (const Json& api : apis) {
@@ -101,6 +116,7 @@ void print_devices(const Json& apis) {
                  device["float64"].get<bool>() ? "float64" : "no float64",
                  device["ipc"].get<bool>() ? "IPC" : "no IPC");
       fmt::print("  {:<12} driver {}\n", "", text_of(device["driver"]));
+      fmt::print("  {:<12} {}\n", "", figures_text(device));
     }
   }
 }

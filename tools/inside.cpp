@@ -2,8 +2,14 @@
 #include "tools/inside.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "exec/lateness.hpp"
+#include "tools/checks.hpp"
 
 namespace tutti_tools {
 namespace {
@@ -53,10 +59,12 @@ Json wait_json(const Job& job, const Communicator& communicator, const RankView&
 Json rank_json(const Job& job, const Communicator& communicator, const RankView& rank) {
   Json json = {{"rank", rank.rank},
                {"global_rank", rank.global_rank < 0 ? rank.rank : rank.global_rank},
-               {"pid", rank.pid}};
+               {"pid", rank.pid},
+               {"host", communicator.view.host_of(rank)}};
+  if (!rank.answers) json["silent_s"] = rank.silent_s;
   const Process* const process = job.process_of(communicator, rank.place);
   json["state"] = process == nullptr ? Json(nullptr) : Json(std::string(1, process->state.letter));
-  json["computes"] = process != nullptr && job.is_busy(process->pid);
+  json["computes"] = process != nullptr && process->busy && rank.waits.empty();
   json["program"] = process == nullptr ? Json(nullptr) : Json(process->program);
   json["left"] = rank.left;
   json["last_call"] = nullptr;
@@ -71,24 +79,61 @@ Json rank_json(const Job& job, const Communicator& communicator, const RankView&
   return json;
 }
 
+// Ends the command if there is no such process, or it may not be looked at.
+void refuse_what_is_not_ours(const char* command, int pid, int status) {
+  struct stat info {};
+  if (stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) {
+    fmt::print(stderr, "{}: there is no process {} on this host\n", command, pid);
+    throw CLI::RuntimeError(status);
+  }
+  if (geteuid() == 0 || info.st_uid == geteuid()) return;
+  fmt::print(stderr, "{}: process {} is another user's: run this as that user, or as root\n",
+             command, pid);
+  throw CLI::RuntimeError(status);
+}
+
 }  // namespace
 
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
   command.add_option("pid", wanted.pid, "A process of the job; without it all jobs of this user")
-      ->check(CLI::PositiveNumber);
+      ->check(tutti::above_zero());
   command.add_option("--job", wanted.name,
                      "Name of the job (TUTTI_JOB, or that of Slurm, torchrun or PMIx), or of a "
                      "communicator");
+  command.add_flag("!--here", wanted.reach.far,
+                   "Of this host only: do not ask ranks of other hosts");
 }
 
 void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted, int status) {
-  std::string whose = "no process of this user on this host";
-  if (wanted.pid != 0)
-    whose = fmt::format("process {} is not there, not this user's, or", wanted.pid);
-  if (!wanted.name.empty()) whose = fmt::format("no process of a job \"{}\"", wanted.name);
-  fmt::print(stderr, "{}: {} has {}communicator of Tutti\n", command, whose,
-             wanted.pid != 0 ? "no " : "a ");
+  if (wanted.pid != 0) refuse_what_is_not_ours(command, wanted.pid, status);
+  std::string whose = "no process of this user on this host has a";
+  if (wanted.pid != 0) whose = fmt::format("process {} has no", wanted.pid);
+  if (!wanted.name.empty()) {
+    whose = fmt::format("no process of this user of a job \"{}\" has a", wanted.name);
+  }
+  fmt::print(stderr, "{}: {} communicator of Tutti\n", command, whose);
+  fmt::print(stderr,
+             "A process that still waits for others to arrive has none: the log of rank 0 says for "
+             "whom, after 10 s (TUTTI_WARN_AFTER_MS).\n");
   throw CLI::RuntimeError(status);
+}
+
+std::string hosts_of(const tutti::inspect::CommunicatorView& view) {
+  constexpr size_t kMostHosts = 8;
+  std::vector<std::string> hosts = {view.host};
+  for (const RankView& rank : view.ranks) {
+    if (std::ranges::find(hosts, view.host_of(rank)) != hosts.end()) continue;
+    hosts.push_back(hosts.size() < kMostHosts ? view.host_of(rank) : "...");
+    if (hosts.size() > kMostHosts) break;
+  }
+  return fmt::format("{}", fmt::join(hosts, ", "));
+}
+
+std::string host_column(const tutti::inspect::CommunicatorView& view, const RankView& rank) {
+  if (!view.across_hosts()) return "";
+  size_t width = view.host.size();
+  for (const RankView& one : view.ranks) width = std::max(width, one.host.size());
+  return fmt::format("on {:<{}} ", view.host_of(rank), width);
 }
 
 Json communicators_json(const Job& job) {

@@ -17,6 +17,11 @@ void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted);
 // Ends the command with that status.
 [[noreturn]] void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted,
                                  int status);
+// "host0, host1".
+std::string hosts_of(const tutti::inspect::CommunicatorView& view);
+// "on host0 ", as long for all ranks; empty where there is one host only.
+std::string host_column(const tutti::inspect::CommunicatorView& view,
+                        const tutti::inspect::RankView& rank);
 nlohmann::ordered_json communicators_json(const tutti::inspect::Job& job);
 
 }  // namespace tutti_tools

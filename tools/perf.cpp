@@ -11,6 +11,7 @@
 
 #include "tools/bench/nccl_table.hpp"
 #include "tools/bench/session.hpp"
+#include "tools/checks.hpp"
 #include "tools/need.hpp"
 
 namespace {
@@ -206,7 +207,7 @@ void add_size_options(CLI::App* perf, Options& o) {
 
 void add_call_options(CLI::App* perf, Options& o) {
   perf->add_option("-n,--iters", o.iterations, "Timed calls per size")
-      ->check(CLI::PositiveNumber)
+      ->check(tutti::above_zero())
       ->capture_default_str();
   perf->add_option("-w,--warmup_iters", o.warm_up, "Calls before")->capture_default_str();
   perf->add_option("-m,--agg_iters", o.together, "Calls that are under way together")
@@ -214,7 +215,7 @@ void add_call_options(CLI::App* perf, Options& o) {
       ->capture_default_str();
   perf->add_option("-c,--check", o.check,
                    "Compare every element of the results before and after timing; 0: do not")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tutti::zero_or_more())
       ->capture_default_str();
   perf->add_option("-o,--op", o.ops, "sum, prod, min, max, avg, or all")
       ->delimiter(',')

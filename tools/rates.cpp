@@ -7,11 +7,13 @@
 #include <functional>
 
 #include "core/wait.hpp"
+#include "tools/inside.hpp"
 
 namespace tutti_tools {
 namespace {
 
 using tutti::inspect::Communicator;
+using tutti::inspect::CommunicatorView;
 using tutti::inspect::Job;
 using tutti::inspect::RankRates;
 using tutti::inspect::RankView;
@@ -30,14 +32,18 @@ std::string short_number(double value) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-std::string row_of(const RankRates& one, const RankView& rank) {
+std::string row_of(const RankRates& one, const CommunicatorView& view, const RankView& rank) {
   const std::string awaits = one.awaits < 0 ? "" : fmt::format("rank {}", one.awaits);
   const std::string now =
       one.waits_now_s <= 0 ? "" : fmt::format("waits for {:.1f} s", one.waits_now_s);
-  std::string row =
-      fmt::format("  {:<6} {:<9} {:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}", one.rank, rank.pid,
-                  short_number(one.calls_per_s), short_number(one.bytes_per_s),
-                  percent(one.in_calls), percent(one.waiting), percent(one.last_in), awaits, now);
+  if (!rank.answers) {
+    return fmt::format("  {:<6} {:<9} {}does not answer, silent for {:.1f} s\n", rank.rank,
+                       rank.pid, host_column(view, rank), rank.silent_s);
+  }
+  std::string row = fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}", one.rank,
+                                rank.pid, host_column(view, rank), short_number(one.calls_per_s),
+                                short_number(one.bytes_per_s), percent(one.in_calls),
+                                percent(one.waiting), percent(one.last_in), awaits, now);
   row.erase(row.find_last_not_of(' ') + 1);
   return row + "\n";
 }
@@ -78,7 +84,7 @@ constexpr Metric kMetrics[] = {
 std::string labels_of(const Communicator& communicator, const RankView& rank) {
   const auto& view = communicator.view;
   return fmt::format("{{job=\"{}\",communicator=\"{}\",host=\"{}\",rank=\"{}\",pid=\"{}\"}}",
-                     escaped(view.job), escaped(view.name), escaped(view.host), rank.rank,
+                     escaped(view.job), escaped(view.name), escaped(view.host_of(rank)), rank.rank,
                      rank.pid);
 }
 
@@ -97,7 +103,7 @@ void for_each_rank(
 }  // namespace
 
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
-  std::vector<Job> jobs = find_jobs(wanted);
+  std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
   const int64_t begun_ms = tutti::now_ms();
   tutti::Bell bell{};
   tutti::nap(bell, static_cast<int64_t>(seconds * 1e6) % 1'000'000, [] { return false; });
@@ -128,6 +134,8 @@ Json to_json(const std::vector<CommunicatorRates>& all) {
       const RankRates& rates = one.ranks[i];
       ranks.push_back({{"rank", rates.rank},
                        {"pid", view.ranks[i].pid},
+                       {"host", view.host_of(view.ranks[i])},
+                       {"answers", view.ranks[i].answers},
                        {"calls", rates.calls},
                        {"calls_per_s", rates.calls_per_s},
                        {"bytes_per_s", rates.bytes_per_s},
@@ -152,12 +160,14 @@ std::string to_table(const std::vector<CommunicatorRates>& all) {
   for (const CommunicatorRates& one : all) {
     const auto& view = one.communicator.view;
     const RankRates* const slowest = slowest_of(one.ranks);
-    text += fmt::format("{}\"{}\" on {}{}{}\n", text.empty() ? "" : "\n", view.name, view.host,
+    text += fmt::format("{}\"{}\" on {}{}{}\n", text.empty() ? "" : "\n", view.name, hosts_of(view),
                         slowest == nullptr ? "" : fmt::format(", slowest: rank {}", slowest->rank),
                         view.stopped ? ", broken" : "");
-    text += fmt::format("  {:<6} {:<9} {:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}\n", "rank", "pid",
-                        "calls/s", "B/s", "in calls", "waiting", "last in", "waits for", "now");
-    for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view.ranks[i]);
+    const std::string where(view.ranks.empty() ? 0 : host_column(view, view.ranks[0]).size(), ' ');
+    text +=
+        fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}\n", "rank", "pid",
+                    where, "calls/s", "B/s", "in calls", "waiting", "last in", "waits for", "now");
+    for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view, view.ranks[i]);
   }
   return text;
 }

@@ -13,6 +13,7 @@
 #include "core/fd.hpp"
 #include "core/socket.hpp"
 #include "core/topology.hpp"
+#include "env/env.hpp"
 #include "tools/run_job.hpp"
 
 namespace {
@@ -37,12 +38,21 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
+// What the user calls the job. As a rank of a job, this process was given that job's text: one that
+// it starts has its own.
+std::string job_name() {
+  const auto variable = tutti::process_environment();
+  const auto given = variable("TUTTI_JOB");
+  if (given && !given->empty() && !variable("RANK")) return *given;
+  const auto key = tutti::random_128();
+  if (!key.ok()) throw CLI::RuntimeError(std::string(key.status().message()), 1);
+  return tutti::to_hex(*key);
+}
+
 // What all ranks get; those that the user gives come last and win.
 void add_environment(Arguments& arguments) {
   auto& environment = arguments.job.environment;
-  const auto key = tutti::random_128();
-  if (!key.ok()) throw CLI::RuntimeError(std::string(key.status().message()), 1);
-  environment.push_back("TUTTI_JOB=" + tutti::to_hex(*key));
+  environment.push_back("TUTTI_JOB=" + job_name());
   environment.push_back("MASTER_ADDR=127.0.0.1");
   environment.push_back(fmt::format("MASTER_PORT={}", free_port()));
   for (const std::string& variable : arguments.exports) {

@@ -3,10 +3,9 @@
 // tutti simulate: the schedules of a collective, run over a model of a network, for more ranks and
 // hosts than there are.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,10 +13,10 @@
 #include <vector>
 
 #include "core/clock.hpp"
-#include "select/tuning_file.hpp"
 #include "tools/need.hpp"
 #include "tools/simulate/pictures.hpp"
 #include "tools/simulate/report.hpp"
+#include "tools/simulate_options.hpp"
 
 namespace {
 
@@ -26,123 +25,39 @@ using namespace tutti::simulate;  // NOLINT(google-build-using-namespace)
 
 constexpr tutti::Need need{"tutti simulate"};
 
-struct Options {
-  std::string collective;
-  int ranks = 2;
-  int hosts = 0;
-  uint64_t bytes = 8;
-  std::string type = "float32";
-  int root = 0;
-  int cores = 0;
-  std::vector<std::string> algorithms;
-  std::string topology = "single-switch";
-  double latency_us = 0;
-  double rate_gbit = 0;
-  double hop_us = 0.3;
-  double oversubscribed = 1;
-  std::vector<std::string> stragglers;
-  std::vector<std::string> failed;
-  double skew_us = 0;
-  uint64_t seed = 1;
-  int calls = 1;
-  double most_steps = 5e8;
-  std::string sweep;
-  std::string plot;
-  std::string heat;
-  bool json = false;
-};
-
 [[noreturn]] void fail(const std::string& text) { throw CLI::ValidationError("simulate", text); }
 
-tutti::Collective collective_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (int i = 0; i < tutti::kCollectives; ++i) {
-    names.push_back(collective_name(static_cast<tutti::Collective>(i)));
-    if (names.back() == name) return static_cast<tutti::Collective>(i);
-  }
-  fail(
-      fmt::format("there is no collective '{}'; expected one of {}", name, fmt::join(names, ", ")));
-}
-
-tutti::DataType type_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (int i = 0; i < tutti::kDataTypes; ++i) {
-    names.push_back(type_name(static_cast<tutti::DataType>(i)));
-    if (names.back() == name) return static_cast<tutti::DataType>(i);
-  }
-  fail(fmt::format("there is no type '{}'; expected one of {}", name, fmt::join(names, ", ")));
-}
-
-// "7=x10": the rank, and how many times as long it takes.
-std::pair<int, double> straggler_of(const std::string& text, int ranks) {
-  int rank = -1;
-  double factor = 0;
-  const char* const end = text.data() + text.size();
-  const auto [behind, error] = std::from_chars(text.data(), end, rank);
-  const bool named =
-      error == std::errc() && end - behind > 2 && behind[0] == '=' && behind[1] == 'x';
-  if (!named || std::from_chars(behind + 2, end, factor).ptr != end || rank < 0 || rank >= ranks ||
-      !(factor > 0 && factor < 1e9)) {
-    fail(
-        fmt::format("--straggler {}: expected RANK=xFACTOR with a rank from 0 to {}, such as 1=x10",
-                    text, ranks - 1));
-  }
-  return {rank, factor};
-}
-
-tutti::NetworkFigures figures_of(const Options& options, const tutti::Tuning& tuning) {
-  tutti::NetworkFigures figures = tuning.network.value_or(tutti::NetworkFigures());
-  if (options.latency_us > 0) figures.message_s = options.latency_us * 1e-6;
-  if (options.rate_gbit > 0) figures.line_byte_s = 8e-9 / options.rate_gbit;
-  return figures;
-}
-
-Question question_of(const Options& options) {
-  const tutti::Environment environment =
-      need(tutti::read_environment(tutti::process_environment()));
-  const tutti::FoundTuning found =
-      need(tutti::tuning_to_use(environment, tutti::process_environment()));
-  Question question{.collective = collective_of(options.collective),
-                    .type = type_of(options.type),
-                    .root = options.root,
-                    .ranks = options.ranks,
-                    .hosts = options.hosts > 0 ? options.hosts : options.ranks,
-                    .cores = options.cores,
-                    .network = figures_of(options, found.tuning),
-                    .machine = found.tuning.machine,
-                    .environment = environment,
-                    .most_steps = static_cast<uint64_t>(options.most_steps)};
-  const uint64_t bytes = question.collective == tutti::Collective::kBarrier ? 0 : options.bytes;
-  const size_t size = tutti::type_size(question.type);
-  if (bytes % size != 0) {
-    fail(fmt::format("--bytes {}: expected a whole number of elements of {}", bytes, options.type));
-  }
-  question.count = bytes / size;
-  if (question.hosts > question.ranks) {
-    fail(fmt::format("--hosts {}: expected at most as many as ranks, {}", question.hosts,
-                     question.ranks));
-  }
-  if (options.root >= options.ranks) {
-    fail(fmt::format("--root {}: ranks go from 0 to {}", options.root, options.ranks - 1));
-  }
-  return question;
-}
-
-Circumstances circumstances_of(const Options& options, int ranks) {
-  Circumstances circumstances{
-      .skew_s = options.skew_us * 1e-6, .seed = options.seed, .calls = options.calls};
-  for (const std::string& text : options.stragglers) {
-    circumstances.stragglers.insert(straggler_of(text, ranks));
-  }
-  return circumstances;
-}
-
 Network network_for(const Options& options, const Question& question) {
-  const Lines lines = lines_of(question.network, options.hop_us * 1e-6, options.oversubscribed);
-  Network network = need(make_network(options.topology, question.hosts, lines));
-  for (const std::string& pair : options.failed) need(network.fail(pair));
+  Lines lines =
+      lines_of(question.network, options.network.hop_us * 1e-6, options.network.oversubscribed);
+  const OneMachine machine = circumstances_of(options, question).machine;
+  if (machine.cores > 0) {
+    lines.host_latency_s = (question.network.message_s - machine.message_s) / 2;
+  }
+  Network network = need(make_network(options.network.topology, question.hosts, lines));
+  network.let_pass(options.network.burst);
+  for (const std::string& pair : options.network.failed) need(network.fail(pair));
   need(network.complete());
   return network;
+}
+
+// What a byte to another group takes while all hosts send to those in their place of the next one,
+// as ranks measure it when they meet.
+double between_groups(Network& network, const tutti::Hosts& groups) {
+  std::vector<std::pair<int, int>> messages;
+  for (int place = 0; place < groups.columns(); ++place) {
+    const std::vector<int> hosts = groups.column(place);
+    for (size_t i = 0; i < hosts.size(); ++i) {
+      messages.emplace_back(hosts[i], hosts[(i + 1) % hosts.size()]);
+    }
+  }
+  return network.usual_byte_s(messages);
+}
+
+void group(const Options& options, Network& network, Question& question) {
+  question.groups = groups_of(options, network);
+  if (question.groups.empty() || !question.environment.measure_network) return;
+  question.network.group_byte_s = between_groups(network, tutti::Hosts::of(question.groups));
 }
 
 std::string title_of(const Options& options, const Question& question) {
@@ -158,12 +73,13 @@ void write(const char* option, const std::string& path, const std::string& text)
 }
 
 // One algorithm, with all that there is to say.
-void run_one(const Options& options, const Question& question) {
-  const std::unique_ptr<Job> job = need(make_job(question));
+void run_one(const Options& options, Question question) {
   Network network = network_for(options, question);
+  group(options, network, question);
+  const std::unique_ptr<Job> job = need(make_job(question));
   const double begun = tutti::now_s();
   const Outcome outcome =
-      need(run(*job, network, question.network, circumstances_of(options, question.ranks)));
+      need(run(*job, network, question.network, circumstances_of(options, question)));
   const Found found{.title = title_of(options, question),
                     .job = job.get(),
                     .network = &network,
@@ -192,14 +108,14 @@ std::vector<std::string> names_for(const Options& options, const Question& quest
 Json cell_of(const Options& options, Question question, const std::string& algorithm) {
   question.algorithm = algorithm;
   Json cell = {{"ranks", question.ranks}, {"hosts", question.hosts}, {"algorithm", algorithm}};
+  Network network = network_for(options, question);
+  group(options, network, question);
   const auto job = make_job(question);
   if (!job.ok()) {
     cell["why_not"] = std::string(job.status().message());
     return cell;
   }
-  Network network = network_for(options, question);
-  const auto outcome =
-      run(**job, network, question.network, circumstances_of(options, question.ranks));
+  const auto outcome = run(**job, network, question.network, circumstances_of(options, question));
   if (!outcome.ok()) {
     cell["why_not"] = std::string(outcome.status().message());
     return cell;
@@ -267,14 +183,14 @@ void run_many(const Options& options, const Question& question) {
     write("--plot", options.plot,
           draw_curves(curves, fmt::format("{} of {} bytes, {} rank{} per host, {}",
                                           options.collective, options.bytes, per_host,
-                                          per_host == 1 ? "" : "s", options.topology)));
+                                          per_host == 1 ? "" : "s", options.network.topology)));
   }
   if (options.json) fmt::print("{}\n", Json{{"cells", std::move(cells)}}.dump(2));
 }
 
 void run_simulate(const Options& options) {
   const Question question = question_of(options);
-  circumstances_of(options, question.ranks);
+  circumstances_of(options, question);
   const bool many = !options.sweep.empty() || options.algorithms.size() > 1 ||
                     options.algorithms == std::vector<std::string>{"all"};
   if (many && !options.heat.empty()) fail("--heat: expected one algorithm and no --sweep");
@@ -285,74 +201,13 @@ void run_simulate(const Options& options) {
   run_one(options, one);
 }
 
-void add_network_options(CLI::App& command, Options& o) {
-  command.add_option("--topology", o.topology,
-                     "single-switch, fat-tree[:RADIX], dragonfly[:HOSTS_PER_SWITCH] or a file");
-  command
-      .add_option("--latency", o.latency_us,
-                  "Of a short message between hosts over one switch, in microseconds (default 20)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--rate", o.rate_gbit, "Of the line of each host, in Gbit/s (default 9.6)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--hop", o.hop_us, "Latency of each link between switches, in microseconds")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      .add_option("--oversubscribed", o.oversubscribed,
-                  "How many times slower links between switches are than lines of hosts")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--fail", o.failed, "Links that do not work, as in leaf0-spine1")
-      ->delimiter(',');
-}
-
-void add_circumstances(CLI::App& command, Options& o) {
-  command
-      .add_option("--straggler", o.stragglers,
-                  "RANK=xFACTOR: a rank that takes so many times as long for its own work")
-      ->delimiter(',');
-  command.add_option("--skew", o.skew_us, "Ranks begin at random within so many microseconds")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", o.seed, "Of that chance")->capture_default_str();
-  command.add_option("--calls", o.calls, "Calls one after the other; times are of one of them")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-}
-
 }  // namespace
 
 void add_simulate(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "simulate", "Run the schedules of a collective over a model of a network, to 100,000 ranks");
-  command->add_option("collective", o->collective, "allreduce, broadcast, ...")->required();
-  command->add_option("-n,--ranks", o->ranks, "How many ranks (default 2)")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_option("--hosts", o->hosts, "Among which they are divided (default: one each)")
-      ->check(CLI::Range(1, 1 << 20));
-  command->add_option("-b,--bytes", o->bytes, "Size of a block: 4096, 64kb, 1mb (default 8)")
-      ->transform(CLI::AsSizeValue(false));
-  command->add_option("-t,--type", o->type, "Of the elements (default float32)");
-  command->add_option("--root", o->root, "Of a broadcast, reduce, gather or scatter (default 0)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--cores", o->cores, "Of each host (default: one for each of its ranks)")
-      ->check(CLI::Range(1, 1 << 20));
-  command
-      ->add_option("-a,--algorithm", o->algorithms,
-                   "This one instead of the choice; several, or all, are compared")
-      ->delimiter(',');
-  add_network_options(*command, *o);
-  add_circumstances(*command, *o);
-  command->add_option("--most-steps", o->most_steps, "Of all ranks together; more are refused")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--sweep", o->sweep, "ranks: all powers of two up to --ranks")
-      ->check(CLI::IsMember({"ranks"}));
-  command->add_option("--plot", o->plot, "Draw time over ranks into this file, as SVG")
-      ->type_name("FILE");
-  command->add_option("--heat", o->heat, "Draw how busy each link was into this file, as SVG")
-      ->type_name("FILE");
-  command->add_flag("--json", o->json, "Print JSON");
+  add_options(*command, *o);
   command->footer("The model and how far it can be trusted: docs/scale.md.");
   command->callback([o] { run_simulate(*o); });
 }

@@ -7,15 +7,17 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <stdexcept>
 
 #include "inspect/trace.hpp"
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
+#include "tools/trace_merge.hpp"
 
 namespace {
 
-using tutti::inspect::CommunicatorView;
 using tutti::inspect::Job;
 
 constexpr tutti::Need kNeed{"tutti trace"};
@@ -24,6 +26,7 @@ constexpr int kNothingToSee = 3;
 struct Arguments {
   tutti::inspect::Wanted wanted;
   std::string output = "-";
+  std::vector<std::string> files;
 };
 
 void write(const std::string& text, const std::string& path) {
@@ -36,14 +39,14 @@ void write(const std::string& text, const std::string& path) {
 }
 
 void run(const Arguments& arguments) {
-  const std::vector<Job> jobs = find_jobs(arguments.wanted);
+  const std::vector<Job> jobs = find_jobs(with_all_calls(arguments.wanted));
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted, kNothingToSee);
-  std::vector<const CommunicatorView*> views;
+  std::vector<tutti::inspect::TracedCommunicator> views;
   std::string unseen;
   for (const Job& job : jobs) {
     for (const auto& communicator : job.communicators) {
       if (communicator.status.ok()) {
-        views.push_back(&communicator.view);
+        views.push_back({communicator.view});
       } else {
         unseen = communicator.status.message();
       }
@@ -52,6 +55,25 @@ void run(const Arguments& arguments) {
   if (views.empty()) kNeed.fail(unseen);
   if (!unseen.empty()) fmt::print(stderr, "tutti trace: some are left out: {}\n", unseen);
   write(trace_of(views, jobs.back().now), arguments.output);
+}
+
+void merge(const Arguments& arguments) {
+  std::vector<tutti_tools::TraceFile> files;
+  for (const std::string& path : arguments.files) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) kNeed.fail(fmt::format("reading {}: {}", path, std::strerror(errno)));
+    files.push_back({path, nlohmann::json::parse(file, nullptr, false)});
+    if (files.back().content.is_discarded()) kNeed.fail(path + ": it is not JSON");
+  }
+  try {
+    const tutti_tools::MergedTrace merged = tutti_tools::merge_traces(std::move(files));
+    for (const std::string& note : merged.notes) fmt::print(stderr, "tutti trace: {}\n", note);
+    using Json = nlohmann::json;
+    write(merged.content.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
+          arguments.output);
+  } catch (const std::invalid_argument& wrong) {
+    kNeed.fail(wrong.what());
+  }
 }
 
 }  // namespace
@@ -63,11 +85,24 @@ void add_trace(CLI::App& app) {
   tutti_tools::add_wanted(*trace, arguments->wanted);
   trace->add_option("-o,--output", arguments->output, "File to write; -: standard output")
       ->capture_default_str();
+  CLI::App* together = trace->add_subcommand(
+      "merge",
+      "Several traces in one: Tutti's, and those of other profilers in this format, as PyTorch's");
+  together->add_option("files", arguments->files, "Files of traces")->required();
+  together->add_option("-o,--output", arguments->output, "File to write; -: standard output")
+      ->capture_default_str();
+  together->footer(
+      "Events of one process are shown together, whoever has recorded them. Clocks of hosts that "
+      "do not agree are set right by the calls: no rank leaves an allreduce before all have "
+      "entered it.");
   trace->footer(
       "The file is JSON for https://ui.perfetto.dev or chrome://tracing: a process for each rank, "
       "a track for each communicator, the last 64 calls of each. "
       "Where the end of a short call is not known, it is when the last rank entered. Exit status "
       "3: "
       "there is no such job.");
-  trace->callback([arguments] { run(*arguments); });
+  trace->callback([arguments, together] {
+    if (together->parsed()) return merge(*arguments);
+    run(*arguments);
+  });
 }

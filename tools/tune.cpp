@@ -16,12 +16,19 @@
 
 #include "core/topology.hpp"
 #include "env/env.hpp"
+#include "select/limits.hpp"
+#include "select/machine.hpp"
 #include "select/measured_machine.hpp"
 #include "select/selector.hpp"
-#include "select/tuning_file.hpp"
 #include "tools/bench/collectives.hpp"
 #include "tools/bench/contest.hpp"
+#include "tools/bench/device.hpp"
 #include "tools/bench/fit.hpp"
+#include "tools/bench/usual_names.hpp"
+#include "tools/checks.hpp"
+#include "tools/need.hpp"
+#include "tools/tune_device.hpp"
+#include "tools/tune_file.hpp"
 #include "tools/tune_job.hpp"
 
 namespace {
@@ -38,14 +45,15 @@ struct Options {
   std::vector<std::string> collectives;
   std::vector<uint64_t> sizes = {4, 32, 256, 2048, 16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20};
   double seconds = 8;
+  std::string device;  // an API: the device is measured instead
+  int device_index = 0;
   std::string output;
   bool dry_run = false;
 };
 
-[[noreturn]] void fail(const std::string& text) {
-  fmt::print(stderr, "tutti tune: {}\n", text);
-  throw CLI::RuntimeError(1);
-}
+constexpr tutti::Need need{"tutti tune"};
+
+[[noreturn]] void fail(const std::string& text) { need.fail(text); }
 
 // ---- what to measure ---------------------------------------------------------------------------
 
@@ -62,7 +70,8 @@ std::vector<std::string> known_collectives() {
 
 void complete(Options& options, int cores) {
   const std::vector<std::string> known = known_collectives();
-  for (const std::string& name : options.collectives) {
+  for (std::string& name : options.collectives) {
+    name = tutti::bench::usual_collective(name);
     if (std::ranges::find(known, name) != known.end()) continue;
     fail(fmt::format("--collectives has '{}', expected some of: {}", name, fmt::join(known, ", ")));
   }
@@ -172,27 +181,6 @@ std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>
 
 // ---- the command -------------------------------------------------------------------------------
 
-std::string output_path(const Options& options, const tutti::MachineKey& key) {
-  if (!options.output.empty()) return options.output;
-  const auto path = tutti::default_tuning_path(key, tutti::process_environment());
-  if (!path) fail("neither XDG_CACHE_HOME nor HOME is set: say where with --output FILE");
-  return *path;
-}
-
-// What the file has already, if it is of this machine; else a new one.
-Tuning existing(const std::string& path, const tutti::MachineKey& key,
-                const tutti::Machine& usual) {
-  Tuning fresh;
-  fresh.key = key;
-  fresh.machine = usual;
-  if (access(path.c_str(), F_OK) != 0) return fresh;
-  auto old = tutti::read_tuning_file(path);
-  if (old.ok() && old->key == key) return *std::move(old);
-  fmt::print("\n{} cannot be added to, it will be replaced: {}\n", path,
-             old.ok() ? "it is of " + to_string(old->key) : std::string(old.status().message()));
-  return fresh;
-}
-
 void run_tune(Options& options) {
   tutti_tune::clear_environment();
   auto environment = tutti::read_environment(tutti::process_environment());
@@ -202,7 +190,7 @@ void run_tune(Options& options) {
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
   const tutti::Machine usual = tutti::measured_machine(*environment);
-  const std::string path = output_path(options, key);
+  const std::string path = need(tutti_tune::output_path(options.output, key));
   fmt::print("{}\n\n", to_string(key));
   tutti_tune::Job job{.cores = cores, .collectives = options.collectives, .sizes = options.sizes};
   job.seconds = options.seconds / static_cast<double>(options.ranks.size());
@@ -220,17 +208,18 @@ void run_tune(Options& options) {
   }
   const auto machine = fitted_machine(cells, usual, key.l2_bytes);
   fmt::print("\n");
-  if (options.dry_run) {
-    fmt::print("Not written (--dry-run): {}\n", path);
-    return;
-  }
-  Tuning tuning = existing(path, key, usual);
-  tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
-  if (machine) tuning.machine = *machine;
-  if (const tutti::Status status = write_tuning_file(path, tuning); !status.ok()) {
-    fail(std::string(status.message()));
-  }
-  fmt::print("Written: {}\n", path);
+  need(tutti_tune::change_file({path, options.dry_run}, usual, [&](Tuning& tuning) {
+    tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
+    if (machine) tuning.machine = *machine;
+  }));
+}
+
+// The figures of a device, instead.
+void run_tune_device(const Options& options) {
+  const auto environment = need(tutti::read_environment(tutti::process_environment()));
+  const std::string path = need(tutti_tune::output_path(options.output, tutti::this_machine()));
+  need(tutti_tune::tune_device(options.device, options.device_index, {path, options.dry_run},
+                               tutti::measured_machine(environment)));
 }
 
 }  // namespace
@@ -243,9 +232,10 @@ void add_tune(CLI::App& app) {
                    "Numbers of ranks (default: 2, and as many as there are cores)")
       ->check(CLI::Range(2, 256))
       ->delimiter(',');
-  tune->add_option("-c,--collectives", o->collectives, "Only these, e.g. allreduce,broadcast")
+  tune->add_option("-c,--collectives,--collective", o->collectives,
+                   "Only these, e.g. allreduce,broadcast")
       ->delimiter(',');
-  tune->add_option("-y,--sizes", o->sizes,
+  tune->add_option("-y,-b,--sizes,--bytes", o->sizes,
                    "Sizes of a block in bytes (default: 4 to 64M by factors of 8); all blocks of a "
                    "call together get no longer than the longest")
       ->transform(CLI::AsSizeValue(false))
@@ -253,7 +243,19 @@ void add_tune(CLI::App& app) {
       ->delimiter(',');
   tune->add_option("--seconds", o->seconds,
                    "Time for measuring, about; what does not fit in is left out")
-      ->check(CLI::PositiveNumber)
+      ->check(tutti::above_zero())
+      ->capture_default_str();
+  CLI::Option* device =
+      tune->add_option("--device", o->device,
+                       "Measure a device instead, what copies and kernels of it take; of one of: " +
+                           tutti::bench::known_apis());
+  device->type_name("API");
+  for (const char* name : {"--ranks", "--collectives", "--sizes", "--seconds"}) {
+    device->excludes(tune->get_option(name));
+  }
+  tune->add_option("--index", o->device_index, "Which device, as tutti info numbers them")
+      ->check(tutti::zero_or_more())
+      ->needs(device)
       ->capture_default_str();
   tune->add_option("-o,--output", o->output,
                    "Write this file instead of the one in the user's cache folder")
@@ -263,8 +265,8 @@ void add_tune(CLI::App& app) {
       "Prints for each collective and size the fastest algorithm, the cost model's choice, and "
       "the\n"
       "gain. The cost model's choice stays unless another is at least 5 % faster in most rounds.\n"
-      "What the file says about other collectives and numbers of ranks stays. The library uses "
-      "the\n"
+      "What the file says about other collectives, numbers of ranks and devices stays. The library "
+      "uses the\n"
       "file from the next start on; TUTTI_TUNING_FILE=none switches it off (docs/tuning.md).");
-  tune->callback([o] { run_tune(*o); });
+  tune->callback([o] { o->device.empty() ? run_tune(*o) : run_tune_device(*o); });
 }

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // tutti verify: proves the registered algorithms for many numbers of ranks (sched/verify.hpp says
-// what is proved, verify_cases.hpp for which problems).
+// what is proved, verify_cases.hpp for which problems), then sequences of their calls
+// (sequences/proof.hpp).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "sched/verify.hpp"
+#include "tools/bench/usual_names.hpp"
+#include "tools/sequences/proof.hpp"
 #include "tools/verify_cases.hpp"
 
 namespace {
@@ -73,10 +76,11 @@ std::vector<int> parse_ranks(const std::string& text) {
 }
 
 std::vector<Row> choose(const Options& options) {
+  const std::string collective_wanted = tutti::bench::usual_collective(options.collective);
   std::vector<Row> rows;
   for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
     const bool wanted = (options.collective.empty() ||
-                         options.collective == collective_name(algorithm->collective)) &&
+                         collective_wanted == collective_name(algorithm->collective)) &&
                         (options.algorithm.empty() || options.algorithm == algorithm->name);
     if (wanted) rows.push_back({algorithm, {}, 0});
   }
@@ -89,39 +93,109 @@ std::vector<Row> choose(const Options& options) {
       "verify", fmt::format("there is no {}{}; tutti info lists them", algorithm, collective));
 }
 
-void show_progress(const Row& row, int ranks) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[Kproving {} {} for {} ranks",
-             collective_name(row.algorithm->collective), row.algorithm->name, ranks);
-  std::fflush(stderr);
-}
+// How much of all is done, and when the rest will be, as far as can be told: a proof for twice as
+// many ranks takes about four times as long.
+class Progress {
+ public:
+  Progress(size_t algorithms, const std::vector<int>& ranks) {
+    for (const int n : ranks) of_each_ += work_of(n);
+    all_ = static_cast<double>(algorithms) * of_each_;
+  }
+  void begins(const Row& row, int ranks) const {
+    if (isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "\r\033[K{:.0f} % done{}; proving {} {} for {} ranks", 100 * done_ / all_,
+               left(), collective_name(row.algorithm->collective), row.algorithm->name, ranks);
+    std::fflush(stderr);
+  }
+  void ended(int ranks) { done_ += work_of(ranks); }
+  // An algorithm, with all its numbers of ranks or after a failure.
+  void next() { done_ = ++algorithms_ * of_each_; }
+  static void clear() {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  }
 
-void clear_progress() {
-  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
-}
+ private:
+  static double work_of(int ranks) { return static_cast<double>(ranks) * ranks; }
+  [[nodiscard]] std::string left() const {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+    if (done_ == 0 || seconds < 2) return "";
+    return fmt::format(", about {:.0f} s left", seconds * (all_ - done_) / done_);
+  }
 
-void prove(Row& row, const std::vector<int>& ranks) {
+  const Clock::time_point begun_ = Clock::now();
+  double of_each_ = 0;
+  double all_ = 0;
+  double done_ = 0;
+  int algorithms_ = 0;
+};
+
+void prove(Row& row, const std::vector<int>& ranks, Progress& progress) {
   const auto start = Clock::now();
   for (const int n : ranks) {
-    show_progress(row, n);
+    progress.begins(row, n);
     prove_algorithm(*row.algorithm, n, row.tally);
+    progress.ended(n);
     if (!row.tally.failures.empty()) break;
   }
   row.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Json json_of(const std::vector<Row>& rows, const std::vector<int>& ranks) {
+// Of calls by the algorithms of the rows, for those of the numbers of ranks that suit.
+struct Sequences {
+  std::vector<int> ranks;
+  tutti::SequenceTally tally;
+  double seconds = 0;
+};
+
+Sequences prove_sequences(const std::vector<Row>& rows, const std::vector<int>& ranks) {
+  const auto start = Clock::now();
+  std::vector<const tutti::Algorithm*> wanted;
+  for (const Row& row : rows) wanted.push_back(row.algorithm);
+  Sequences sequences;
+  for (const int n : ranks) {
+    if (n < tutti::kLeastRanksOfSequences || n > tutti::kMostRanksOfSequences) continue;
+    sequences.ranks.push_back(n);
+    tutti::prove_sequences(wanted, n, sequences.tally);
+    if (!sequences.tally.failure.empty()) break;
+  }
+  sequences.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return sequences;
+}
+
+void print_sequences(const Sequences& sequences) {
+  const tutti::SequenceTally& tally = sequences.tally;
+  if (tally.sequences == 0) {
+    fmt::print(
+        "\nNo sequences of calls: they are proved for {} to {} ranks that use shared memory\n",
+        tutti::kLeastRanksOfSequences, tutti::kMostRanksOfSequences);
+    return;
+  }
+  fmt::print("\n{} sequences of calls, {} calls in all, in {:.1f} s: {}\n", tally.sequences,
+             tally.calls, sequences.seconds, tally.failure.empty() ? "proved" : "FAILED");
+  if (!tally.failure.empty()) fmt::print("    {}\n", tally.failure);
+}
+
+Json json_of(const std::vector<Row>& rows, const std::vector<int>& ranks,
+             const Sequences& sequences) {
   Json list = Json::array();
   for (const Row& row : rows) {
     list.push_back({{"collective", collective_name(row.algorithm->collective)},
                     {"algorithm", row.algorithm->name},
                     {"proofs", row.tally.proofs},
+                    {"nested", row.tally.nested},
                     {"steps", row.tally.steps},
                     {"skipped", row.tally.skipped},
                     {"failures", row.tally.failures},
                     {"seconds", row.seconds}});
   }
-  return {{"ranks", ranks}, {"algorithms", std::move(list)}};
+  return {{"ranks", ranks},
+          {"algorithms", std::move(list)},
+          {"sequences",
+           {{"ranks", sequences.ranks},
+            {"sequences", sequences.tally.sequences},
+            {"calls", sequences.tally.calls},
+            {"failure", sequences.tally.failure},
+            {"seconds", sequences.seconds}}}};
 }
 
 void print_row(const Row& row) {
@@ -131,6 +205,14 @@ void print_row(const Row& row) {
       row.tally.failures.empty() ? (row.tally.proofs > 0 ? "proved" : "never applies") : "FAILED");
   for (const std::string& failure : row.tally.failures) fmt::print("    {}\n", failure);
   std::fflush(stdout);
+}
+
+void print_nested(const std::vector<Row>& rows) {
+  uint64_t nested = 0;
+  for (const Row& row : rows) nested += row.tally.nested;
+  if (nested == 0) return;
+  fmt::print("\n{} of the proofs are of three levels: calls of columns are compositions, too\n",
+             nested);
 }
 
 void print_skipped(const std::vector<Row>& rows) {
@@ -150,19 +232,24 @@ void run_verify(const Options& options) {
     fmt::print("{:<15} {:<20} {:>8} {:>12} {:>8}\n", "collective", "algorithm", "proofs", "steps",
                "seconds");
   }
+  Progress progress(rows.size(), ranks);
   for (Row& row : rows) {
-    prove(row, ranks);
-    clear_progress();
+    prove(row, ranks, progress);
+    progress.next();
+    Progress::clear();
     if (!options.json) print_row(row);
   }
+  const Sequences sequences = prove_sequences(rows, ranks);
   if (options.json) {
-    fmt::print("{}\n", json_of(rows, ranks).dump(2));
+    fmt::print("{}\n", json_of(rows, ranks, sequences).dump(2));
   } else {
+    print_nested(rows);
     print_skipped(rows);
+    print_sequences(sequences);
   }
   const bool proved = std::ranges::all_of(
       rows, [](const Row& row) { return row.tally.failures.empty() && row.tally.proofs > 0; });
-  if (!proved) throw CLI::RuntimeError(1);
+  if (!proved || !sequences.tally.failure.empty()) throw CLI::RuntimeError(1);
 }
 
 }  // namespace
@@ -171,12 +258,20 @@ void add_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "verify", "Prove every algorithm: results, no deadlock, no race, for every number of ranks");
-  command->add_option("--collective", options->collective, "Of this collective only");
-  command->add_option("--algorithm", options->algorithm, "Of this name only");
+  command->add_option("-c,--collective,--collectives", options->collective,
+                      "Of this collective only");
+  command->add_option("-a,--algorithm", options->algorithm, "Of this name only");
   command->add_option(
-      "--ranks", options->ranks,
+      "-n,--ranks", options->ranks,
       fmt::format("Numbers of ranks, as in {} (default {})", kQuickRanks, kAllRanks));
   command->add_flag("--quick", options->quick, fmt::format("Ranks {} only", kQuickRanks));
   command->add_flag("--json", options->json, "Print the table as JSON");
+  command->footer(
+      fmt::format("After the algorithms, sequences of calls are proved on {} to {} ranks: that no "
+                  "rank which is\n"
+                  "ahead writes what a peer still needs, though slots and lines are used again. At "
+                  "least every\n"
+                  "second call is by an algorithm that was asked for.",
+                  tutti::kLeastRanksOfSequences, tutti::kMostRanksOfSequences));
   command->callback([options] { run_verify(*options); });
 }

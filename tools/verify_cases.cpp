@@ -35,6 +35,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // The same where all see all buffers.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
+  limits.back().shows_blocks = true;
   // A slot goes on beyond what calls move through.
   limits.push_back({{line_each}, 4 * line_each, line_each});
   limits.back().slots.slot_bytes = 5 * line_each + 64;
@@ -190,6 +191,28 @@ std::vector<tutti::Hosts> shapes_of(int ranks) {
   add([&](int rank) { return 3 * rank / ranks; });
   add([&](int rank) { return rank == 1; });
   add([&](int rank) { return rank / 4; });
+  return shapes;
+}
+
+std::vector<tutti::Hosts> shapes_in_groups(int ranks) {
+  std::vector<tutti::Hosts> shapes;
+  const auto add = [&](const auto& host_of, const auto& group_of) {
+    std::vector<int> marks;
+    std::vector<int> groups;
+    for (int rank = 0; rank < ranks; ++rank) {
+      marks.push_back(host_of(rank));
+      groups.push_back(group_of(marks.back()));
+    }
+    tutti::Hosts shape = tutti::Hosts::of(marks);
+    shape.group_by(groups);
+    if (shape.groups != nullptr) shapes.push_back(std::move(shape));
+  };
+  const auto by = [](int n) { return [n](int i) { return i / n; }; };
+  const auto dealt = [](int n) { return [n](int i) { return i % n; }; };
+  add(by(2), by(2));
+  add(dealt(4), dealt(2));
+  add(by(1), by(3));
+  add(by(2), [](int host) { return host == 1 ? 1 : 0; });
   return shapes;
 }
 

@@ -22,8 +22,12 @@ std::vector<std::vector<tutti::Problem>> verify_cases(tutti::Collective collecti
 // each.
 std::vector<tutti::Hosts> shapes_of(int ranks);
 
+// The same with hosts in groups.
+std::vector<tutti::Hosts> shapes_in_groups(int ranks);
+
 struct ProofTally {
   uint64_t proofs = 0;
+  uint64_t nested = 0;                      // of those, in which calls of columns are composed
   uint64_t steps = 0;                       // of all ranks in all proofs
   std::map<std::string, uint64_t> skipped;  // problems to which it does not apply, by reason
   std::vector<std::string> failures;
@@ -33,3 +37,8 @@ struct ProofTally {
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
 // The same for one that is a composition.
 void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
+// The same on these hosts. If they are in groups, calls of columns are compositions themselves:
+// those by what `within_columns` gives for their collective, where that applies.
+void prove_on_hosts(const tutti::Algorithm& algorithm, const tutti::Hosts& hosts,
+                    const tutti::Algorithm* (*within_columns)(tutti::Collective),
+                    ProofTally& tally);

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "exec/lateness.hpp"
+#include "tools/checks.hpp"
 #include "tools/inside.hpp"
 #include "tools/stack.hpp"
 
@@ -54,6 +55,7 @@ std::string awaited(const Communicator& communicator, const RankView& rank,
 
 std::string doing(const Job& job, const Communicator& communicator, const RankView& rank) {
   if (rank.left) return "has destroyed the communicator";
+  if (!rank.answers) return fmt::format("does not answer, silent for {:.1f} s", rank.silent_s);
   if (rank.waits.empty()) return last_of(job, communicator, rank);
   std::string text;
   for (const tutti::Wait& wait : rank.waits) {
@@ -64,9 +66,10 @@ std::string doing(const Job& job, const Communicator& communicator, const RankVi
   return text;
 }
 
-std::string state_of(const Job& job, const Process* process) {
+std::string state_of(const RankView& rank, const Process* process) {
   if (process == nullptr) return "not seen";
-  if (job.is_busy(process->pid) && !process->state.stopped()) return "computes";
+  // Those that wait may look for news all the time.
+  if (process->busy && rank.waits.empty() && !process->state.stopped()) return "computes";
   const std::string text = to_string(process->state);
   return text.starts_with("is ") ? text.substr(3) : text;
 }
@@ -77,17 +80,19 @@ void print_communicator(const Job& job, const Communicator& communicator) {
     return;
   }
   const auto& view = communicator.view;
-  const std::string here = fmt::format("{} of {} ranks are", view.ranks.size(), view.all_ranks);
-  fmt::print("\n\"{}\" on {}{}{}\n", view.name, view.host,
-             view.across_hosts() ? ", where " + here : "",
+  fmt::print("\n\"{}\" on {}{}{}\n", view.name, tutti_tools::hosts_of(view),
+             view.lacks_ranks()
+                 ? fmt::format(", where {} of {} ranks are", view.ranks.size(), view.all_ranks)
+                 : "",
              view.job.empty() ? "" : fmt::format(", job {}", view.job));
   if (view.stopped) fmt::print("  broken: {}\n", view.cause);
   for (const RankView& rank : view.ranks) {
     const Process* const process = job.process_of(communicator, rank.place);
-    fmt::print("  rank {:<4} pid {:<8} {:<22} {}\n", rank.rank, rank.pid, state_of(job, process),
+    fmt::print("  rank {:<4} pid {:<8} {}{:<22} {}\n", rank.rank, rank.pid,
+               tutti_tools::host_column(view, rank), state_of(rank, process),
                doing(job, communicator, rank));
   }
-  if (view.across_hosts()) {
+  if (view.lacks_ranks()) {
     fmt::print("  the other ranks are not to be seen from here: run tutti why on their hosts\n");
   }
 }
@@ -116,7 +121,8 @@ Json to_json(const Job& job, const Verdict& verdict, const std::string& stack) {
                         {"text", finding.text},
                         {"advice", finding.advice},
                         {"waited_s", finding.waited_s},
-                        {"pid", finding.pid}});
+                        {"pid", finding.pid},
+                        {"host", finding.host}});
   }
   return {{"verdict",
            {{"outcome", to_string(verdict.outcome)},
@@ -131,7 +137,8 @@ Json to_json(const Job& job, const Verdict& verdict, const std::string& stack) {
 // Of the first rank to blame, if its Python can be asked.
 std::string stack_of(const Job& job, const Verdict& verdict) {
   if (verdict.outcome < Outcome::kWaits || verdict.findings.empty()) return "";
-  const Process* const process = job.process(verdict.findings.front().pid);
+  const Finding& first = verdict.findings.front();
+  const Process* const process = first.host.empty() ? job.process(first.pid) : nullptr;
   const bool can_tell = process != nullptr && is_python(*process) && !process->state.stopped();
   return can_tell ? tutti_tools::python_stack(process->pid) : "";
 }
@@ -167,11 +174,12 @@ void add_why(CLI::App& app) {
   tutti_tools::add_wanted(*why, arguments->wanted);
   why->add_option("--hung-after", arguments->hung_after_s,
                   "Seconds after which a wait for a rank that lives counts as hung")
-      ->check(CLI::NonNegativeNumber)
+      ->check(tutti::zero_or_more())
       ->capture_default_str();
   why->add_flag("--json", arguments->json, "Print JSON");
   why->footer(
-      "Looks at processes of this user on this host, and changes nothing.\n"
+      "Looks at processes of this user on this host, and asks those on other hosts that share a "
+      "communicator with them; changes nothing.\n"
       "Exit status: 0: no rank waits, or the ranks get on; 1: a rank is waited for that may yet "
       "come; 2: hung: a rank is dead, stopped or in another call, ranks wait for one another, or "
       "--hung-after has passed; 3: there is no such job, or it may not be looked at.");

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "core/status.hpp"
 
@@ -30,6 +31,9 @@ struct Transfer {
   class Endpoint* owner = nullptr;  // which of several joined ones has it; theirs
 };
 
+// What a receive from any source ends with where nobody else is left.
+inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
+
 // Carries messages between this rank and all others (itself included). Used by one thread at a
 // time. No call blocks: transfers progress inside poll().
 class Endpoint {
@@ -44,8 +48,8 @@ class Endpoint {
   virtual bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
   // Moves data, completes transfers; returns whether anything moved.
   virtual bool poll() = 0;
-  // The same, but leaves off once `wanted` is done: what came behind it stays where it is, and need
-  // not be put aside.
+  // As poll(), but leaves off once `wanted` is done: what came behind it stays where it is, and
+  // need not be put aside.
   virtual bool poll_for(const Transfer& wanted) = 0;
   // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
   // may then never complete: for use when the communicator is broken or a receive is given up.
@@ -59,6 +63,8 @@ class Endpoint {
   [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
   // Whether `peer` has said so, and all that it sent is here.
   [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
+  // Whether all others have, so that nothing comes for a receive from any source.
+  [[nodiscard]] virtual bool all_have_left() const { return false; }
   // Whether what arrives rings this rank's bell. Where not, a thread that waits for it polls again
   // every fraction of a millisecond.
   [[nodiscard]] virtual bool rings() const { return true; }

@@ -61,11 +61,17 @@ Result<std::unique_ptr<Endpoint>> JoinedTransport::open_endpoint(int channel) {
       std::make_unique<JoinedEndpoint>(hosts_, rank_, *std::move(host), *std::move(network)));
 }
 
-Result<std::unique_ptr<Endpoint>> JoinedTransport::open_column_endpoint(int lane) {
-  auto network = network_->open_endpoint(lane);
+Result<std::unique_ptr<Endpoint>> JoinedTransport::open_column_endpoint(InColumn among,
+                                                                        std::vector<int> ranks,
+                                                                        int lane) {
+  const int users = 2 * lanes_;  // the channel of users' messages
+  const int before = among == InColumn::kAll     ? 0
+                     : among == InColumn::kGroup ? users + 1
+                                                 : users + 1 + lanes_;
+  auto network = network_->open_endpoint(before + lane);
   if (!network.ok()) return network;
   return std::unique_ptr<Endpoint>(
-      std::make_unique<ColumnEndpoint>(hosts_.column(hosts_.place(rank_)), *std::move(network)));
+      std::make_unique<ColumnEndpoint>(std::move(ranks), *std::move(network)));
 }
 
 const PeerProcess& JoinedTransport::process(int rank) const {

@@ -5,16 +5,22 @@
 //
 // Channels. Of `lanes` lanes, lane i has channel i of the host's transport within the host, channel
 // lanes + i of both for calls among all ranks, and channel i of the network for calls along its
-// column. The users' messages have the last channel of both.
+// column. The users' messages have channel 2 lanes of both. Where hosts are in groups, two further
+// channels of the network are those of a column's ranks in one group, and in one place of each.
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/hosts.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
+
+// Which ranks of a column: all, by host; those of a group's hosts; those at one place of the
+// groups.
+enum class InColumn { kAll, kGroup, kAcross };
 
 class JoinedTransport final : public Transport, private Recovery {
  public:
@@ -23,13 +29,14 @@ class JoinedTransport final : public Transport, private Recovery {
 
   // Channels that each of the two must have.
   static int host_channels(int lanes) { return 2 * lanes + 1; }
-  static int network_channels(int lanes) { return 2 * lanes + 1; }
+  static int network_channels(int lanes, bool grouped) { return (grouped ? 4 : 2) * lanes + 1; }
 
   [[nodiscard]] const Hosts& hosts() const { return hosts_; }
   // Among the ranks of this host, by their place.
   [[nodiscard]] Transport& host() { return *host_; }
-  // The endpoint of lane `lane` among the ranks of this rank's column, by host.
-  Result<std::unique_ptr<Endpoint>> open_column_endpoint(int lane);
+  // The endpoint of lane `lane` among such ranks of this rank's column.
+  Result<std::unique_ptr<Endpoint>> open_column_endpoint(InColumn among, std::vector<int> ranks,
+                                                         int lane);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
   // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
@@ -62,14 +69,15 @@ class JoinedTransport final : public Transport, private Recovery {
   const std::string name_;
 };
 
-// The transport of a column, as far as a lane looks at it: processes and the bell.
+// The transport of these ranks, as far as a lane looks at it: processes and the bell.
 class ColumnTransport final : public Transport {
  public:
-  ColumnTransport(JoinedTransport& joined, std::vector<int> ranks)
-      : joined_(joined), ranks_(std::move(ranks)) {}
+  ColumnTransport(JoinedTransport& joined, InColumn among, std::vector<int> ranks)
+      : joined_(joined), among_(among), ranks_(std::move(ranks)) {}
+  [[nodiscard]] const std::vector<int>& ranks() const { return ranks_; }
   [[nodiscard]] std::string_view name() const override { return joined_.name(); }
   Result<std::unique_ptr<Endpoint>> open_endpoint(int lane) override {
-    return joined_.open_column_endpoint(lane);
+    return joined_.open_column_endpoint(among_, ranks_, lane);
   }
   Recovery& recovery() override { return joined_.recovery(); }
   Bell* bell(int rank) override { return joined_.bell(rank_of(rank)); }
@@ -83,6 +91,7 @@ class ColumnTransport final : public Transport {
   [[nodiscard]] int rank_of(int rank) const { return ranks_[static_cast<size_t>(rank)]; }
 
   JoinedTransport& joined_;
+  const InColumn among_;
   const std::vector<int> ranks_;
 };
 

@@ -63,6 +63,11 @@ void JoinedEndpoint::post(const Held& receive) {
 bool JoinedEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes,
                                   Transfer& transfer) {
   host_first_ = !host_first_;
+  if (network_->all_have_left()) {  // which ends the receive: only what has come already counts
+    host_first_ = true;
+    while (host_->poll()) {
+    }
+  }
   std::array<Endpoint*, 2> owners = {host_.get(), network_.get()};
   if (!host_first_) std::swap(owners[0], owners[1]);
   for (Endpoint* owner : owners) {

@@ -23,7 +23,7 @@ struct CallRecord {
   uint8_t collective;
   uint8_t type;
   uint8_t op;
-  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` says nothing
+  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` are the call's purpose
   uint64_t marks;
 };
 
@@ -64,7 +64,7 @@ class SharedNote {
   std::atomic<uint64_t> words_[kWords];
 };
 
-enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv };
+enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv, kMake };
 
 // A wait of this rank, from when it has taken longer than a moment.
 struct Wait {
@@ -72,7 +72,8 @@ struct Wait {
   WaitKind kind = WaitKind::kNone;
   int32_t thread = 0;    // that waits or drives what waits
   int64_t since_ms = 0;  // on the monotonic clock
-  // The call; of a message: its number, count, type, the peer as `root` (-1: any) and its tag as
+  // The call; of a communicator that is made of this one, how many ranks it has, its purpose as
+  // `marks`; of a message: its number, count, type, the peer as `root` (-1: any) and its tag as
   // `marks` (UINT64_MAX: any).
   CallRecord record{};
   // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
@@ -92,6 +93,7 @@ using WaitNote = SharedNote<Wait>;
 struct FarCall {
   CallRecord record{};
   uint64_t begun = 0;  // a stamp (core/stamp.hpp)
+  uint64_t ended = 0;  // another, if a thread has waited for it
 };
 using FarCallNote = SharedNote<FarCall>;
 
@@ -102,6 +104,7 @@ inline constexpr uint32_t kFarCalls = 32;
 struct Notes {
   WaitNote call;                     // of the lane
   WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
+  WaitNote making;                   // for ranks that a communicator is made of
   FarCallNote far_calls[kFarCalls];  // by sequence
 };
 

@@ -81,9 +81,9 @@ class Window {
   // Gets the memory of this rank's staging, which is mapped: call before first writing there, so
   // that a lack of memory is an error and not a SIGBUS.
   virtual Status reserve_staging() { return {}; }
-  // The same for the first `bytes` of each of this rank's slots.
+  // Gets the memory of the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
-  // The same for the ping-pong slots of all ranks, which it maps first.
+  // Gets the memory of the ping-pong slots of all ranks, which it maps first.
   virtual Status reserve_ping_pong(uint64_t /*bytes*/) { return {}; }
   // Whether an address of the process of `rank` (this one included) is in memory that it got from
   // SharedMemory::allocate(). All ranks come to the same answer; and if it is yes for some

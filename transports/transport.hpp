@@ -94,6 +94,8 @@ struct TransportConfig {
   int64_t deadline_ms = kNever;  // for connecting
   std::string label;             // of the communicator, for errors
   std::string job = {};          // for who looks from outside, as what follows
+  uint64_t key = 0;              // of the communicator, the same on all ranks
+  uint64_t inquiries = 0;        // by which this process is asked for others' (comm/inquiries.hpp)
   int all_ranks = 0;             // of the communicator; 0: those that meet here
   // What the ranks that meet here are called in texts and as sources of messages, if they are some
   // of a communicator's; empty: as they are.

@@ -67,6 +67,7 @@
 
 #include <tutti/version.h>
 
+/* What the library exports. */
 #if defined(__GNUC__)
 #define TUTTI_API __attribute__((visibility("default")))
 #else
@@ -166,24 +167,26 @@ TUTTI_API tutti_status tutti_op_destroy(tutti_op op);
 
 /* ---- communicators ------------------------------------------------------------------------- */
 
+/* A communicator: ranks that make calls together. */
 typedef struct tutti_comm* tutti_comm_t;
+/* A call that goes on by itself, or one that is made again and again. */
 typedef struct tutti_request* tutti_request_t;
 
 /* Names a communicator to be. One process makes it with tutti_get_unique_id and hands the bytes to
  * the others by any means; they contain a secret, so treat them like one. Good for exactly one
  * tutti_comm_create per rank. */
 typedef struct tutti_unique_id {
-  unsigned char bytes[128];
+  unsigned char bytes[128]; /* to be handed on as they are */
 } tutti_unique_id;
 /* Makes an id and starts, in this process, the service at which the ranks meet. */
 TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
 
 /* One kind of call, as a tuner is asked about it. `size` lets the struct grow. */
 typedef struct tutti_tuner_query {
-  size_t size;            /* sizeof(tutti_tuner_query) of the library */
-  const char* collective; /* "allreduce", ..., as in `tutti info` */
-  int32_t ranks;
-  tutti_type type;
+  size_t size;                   /* sizeof(tutti_tuner_query) of the library */
+  const char* collective;        /* "allreduce", ..., as in `tutti info` */
+  int32_t ranks;                 /* of the communicator */
+  tutti_type type;               /* of the elements */
   size_t bytes;                  /* of count elements: of one block where there are several */
   size_t candidates;             /* how many algorithms apply: the length of the next two */
   const char* const* algorithms; /* their names, the fastest by the cost model first */
@@ -201,9 +204,9 @@ typedef const char* (*tutti_tuner_fn)(void* context, const tutti_tuner_query* qu
 /* A tuner. CCL_ALLREDUCE and its like win over it, it wins over the tuning file and the cost model.
  */
 typedef struct tutti_tuner {
-  size_t size; /* sizeof(tutti_tuner) */
-  tutti_tuner_fn choose;
-  void* context; /* handed to the function */
+  size_t size;           /* sizeof(tutti_tuner) */
+  tutti_tuner_fn choose; /* not NULL */
+  void* context;         /* handed to the function */
 } tutti_tuner;
 
 /* Options of a communicator. Start from TUTTI_COMM_CONFIG_INIT; a NULL config means just that.
@@ -222,6 +225,7 @@ typedef struct tutti_comm_config {
   struct tutti_comm* parent; /* a communicator of all these ranks, used only while this one is made:
                                 if it breaks meanwhile, that ends with its cause; NULL: none */
 } tutti_comm_config;
+/* A tutti_comm_config that leaves everything to the environment. */
 #define TUTTI_COMM_CONFIG_INIT \
   { sizeof(tutti_comm_config), -1, -1, -1, NULL, NULL, NULL, NULL }
 
@@ -232,14 +236,15 @@ TUTTI_API tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, in
                                          const tutti_comm_config* config, tutti_comm_t* comm);
 /* Makes the communicator of all processes of the job, as the launcher's environment describes it:
  * `tutti run`, torchrun, Slurm's srun, MPICH's or Open MPI's mpirun, or RANK and WORLD_SIZE set by
- * hand; docs/cluster.md has them all. One
- * process without any launcher gets a communicator of size 1. */
+ * hand; docs/cluster.md has them all. One process without any launcher gets a communicator of size
+ * 1. */
 TUTTI_API tutti_status tutti_comm_create_from_env(const tutti_comm_config* config,
                                                   tutti_comm_t* comm);
+/* The color of a rank that gets no communicator of a split. */
+#define TUTTI_NO_COLOR (-1)
 /* Collective over `comm`. Ranks with the same color (>= 0) form a new communicator, ordered by key,
  * then by rank in `comm`. color TUTTI_NO_COLOR: take part, get *result = NULL. If `comm` breaks
  * meanwhile, by a death or tutti_comm_abort, the call ends with that error. */
-#define TUTTI_NO_COLOR (-1)
 TUTTI_API tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                                         const tutti_comm_config* config, tutti_comm_t* result);
 /* Collective over the ranks of `comm` that have neither died nor destroyed it, whether or not a
@@ -273,7 +278,10 @@ TUTTI_API tutti_status tutti_comm_destroy(tutti_comm_t comm);
  * returns TUTTI_ERR_ABORTED with `reason` (may be NULL). Returns at once, needs nobody's help, any
  * thread. The handle must still be destroyed. */
 TUTTI_API tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason);
+/* Sets *rank to the number of this process in the communicator, from 0 to the number of ranks - 1.
+ * Any thread. */
 TUTTI_API tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank);
+/* Sets *ranks to how many processes the communicator has. Any thread. */
 TUTTI_API tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks);
 /* Changes the longest wait of one call, in milliseconds (> 0; -1: none). */
 TUTTI_API tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms);
@@ -292,13 +300,14 @@ typedef enum tutti_device_api {
 
 /* A queue of a device, by the application's own handles. Start from TUTTI_QUEUE_INIT. */
 typedef struct tutti_queue {
-  size_t size; /* sizeof(tutti_queue) */
-  tutti_device_api api;
-  uint32_t flags;
-  void* context; /* of OpenCL, this and `device` may be NULL: the queue knows */
-  void* device;
-  void* queue;
+  size_t size;          /* sizeof(tutti_queue) */
+  tutti_device_api api; /* what the handles are of */
+  uint32_t flags;       /* of TUTTI_QUEUE_IMMEDIATE and its like, or 0 */
+  void* context;        /* of OpenCL, this and `device` may be NULL: the queue knows */
+  void* device;         /* to which the queue belongs */
+  void* queue;          /* by whose order calls begin */
 } tutti_queue;
+/* A tutti_queue of which the handles are still to be given. */
 #define TUTTI_QUEUE_INIT \
   { sizeof(tutti_queue), TUTTI_DEVICE_OPENCL, 0, NULL, NULL, NULL }
 /* `queue` is an immediate command list. */
@@ -370,11 +379,13 @@ TUTTI_API tutti_status tutti_request_wait(tutti_request_t request);
 TUTTI_API tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms);
 /* Starts a persistent request that is not active. */
 TUTTI_API tutti_status tutti_request_start(tutti_request_t request);
-/* Calls function(status, context) once when the operation completes, in the thread that completes
- * it: a worker, a thread that starts, tests or waits for something on this communicator, or this
- * one if it has completed already. The function must be short and must not wait on this
- * communicator. Set it before starting a persistent request; it then runs at every completion. */
+/* What is called when an operation completes: with its status, the text of its error, empty if it
+ * has none, and the context that was given with the function. */
 typedef void (*tutti_completion_fn)(tutti_status status, const char* error, void* context);
+/* Calls function(status, error, context) once when the operation completes, in the thread that
+ * completes it: a worker, a thread that starts, tests or waits for something on this communicator,
+ * or this one if it has completed already. The function must be short and must not wait on this
+ * communicator. Set it before starting a persistent request; it then runs at every completion. */
 TUTTI_API tutti_status tutti_request_on_complete(tutti_request_t request,
                                                  tutti_completion_fn function, void* context);
 /* Frees a request; an active one is waited for first. NULL is accepted. */
@@ -400,6 +411,7 @@ TUTTI_API tutti_status tutti_request_free(tutti_request_t request);
  * which: "call 3 of 5 in the group: ...". The other calls take place all the same. A thread that
  * ends inside a group takes what was recorded with it. */
 TUTTI_API tutti_status tutti_group_start(void);
+/* Ends what the last tutti_group_start of this thread began, and begins its calls: see there. */
 TUTTI_API tutti_status tutti_group_end(void);
 
 /* ---- collectives --------------------------------------------------------------------------- */
@@ -570,8 +582,12 @@ TUTTI_API tutti_status tutti_scatterv_init(const void* send, const size_t* send_
 /* Messages match by (source, tag) and arrive in the order sent; they are independent of collectives
  * and of one another's tags. send may return as soon as the buffer can be reused, whether or not
  * the receiver has called recv. */
+
+/* Of a receive that takes messages of every rank. */
 #define TUTTI_ANY_SOURCE (-1)
+/* Of a receive that takes messages of every tag. */
 #define TUTTI_ANY_TAG (-1)
+/* What a receive has got. */
 typedef struct tutti_recv_info {
   int source;   /* rank it came from */
   int tag;      /* its tag */

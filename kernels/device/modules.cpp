@@ -41,8 +41,31 @@ std::span<const uint8_t> device_spirv(DataType type, DeviceVariant variant) {
   return {};
 }
 
-const char* device_kernel_name(ReduceOp op, DataType type) {
+bool device_passes_floats(ReduceOp op, DataType type) {
+  return op != ReduceOp::kUser && needs_rank_order(op, type);
+}
+
+namespace {
+
+const char* name_of_part(ReduceOp op, DevicePart part) {
+  const bool multiplies = op == ReduceOp::kProd;
+  switch (part) {
+    case DevicePart::kBegins: return multiplies ? "prod_begins" : "sum_begins";
+    case DevicePart::kGoesOn: return multiplies ? "prod_goes_on" : "sum_goes_on";
+    default: break;
+  }
+  if (op == ReduceOp::kAvg) return "avg_ends";
+  return multiplies ? "prod_ends" : "sum_ends";
+}
+
+}  // namespace
+
+const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part) {
   if (op == ReduceOp::kUser || !op_supports(op, type)) return nullptr;
+  if (part != DevicePart::kWhole) {
+    if (device_passes_floats(op, type)) return name_of_part(op, part);
+    if (op == ReduceOp::kAvg && part != DevicePart::kEnds) op = ReduceOp::kSum;
+  }
   switch (op) {
     case ReduceOp::kSum:
     case ReduceOp::kPremulSum: return "sum";

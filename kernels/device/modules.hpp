@@ -9,6 +9,9 @@
 //     0 dst, 1..8 sources (device pointers; those past k are not read; OpenCL wants valid ones
 //     there, such as the first again), 9 k (uint, 1..8), 10 count (ulong), 11 divisor (uint; of
 //     avg, >= 1)
+//   sum_begins, sum_goes_on, sum_ends, avg_ends, prod_begins, prod_goes_on, prod_ends, of floats of
+//     16 and 8 bits, kScalar: the same, but that what passes from one to the next (DevicePart), dst
+//     or source 0, is of 32-bit floats
 //   scale: 0 dst, 1 source, 2 count (ulong), 3 scalar (ulong, whose first bytes are the element)
 // One dimension; at least device_work_items() work-items, of which those past the end do nothing.
 // Groups are of any size but in kBlock, where it is a multiple of 16. A module of float64 needs
@@ -41,13 +44,21 @@ constexpr DeviceVariant device_variant_for(uintptr_t addresses) {
                                                                    : DeviceVariant::kScalar;
 }
 
+// More sources than a kernel takes are reduced by several, one after the other: the first of them
+// by the one that begins; what it wrote and some more by those that go on, and by the one that
+// ends.
+enum class DevicePart : uint8_t { kWhole, kBegins, kGoesOn, kEnds };
+// Whether 32-bit floats pass from part to part, as those of the type would be rounded each time: of
+// such parts kernels exist in kScalar alone.
+bool device_passes_floats(ReduceOp op, DataType type);
+
 // OpenCL C 1.2, and what the compiler needs for a module of it.
 std::string_view device_source();
 std::string device_options(DataType type, DeviceVariant variant);
 // SPIR-V of at most version 1.2; empty where the build had no compiler for it.
 std::span<const uint8_t> device_spirv(DataType type, DeviceVariant variant);
 // kPremulSum is kSum; null for an operation that the type does not have, or kUser.
-const char* device_kernel_name(ReduceOp op, DataType type);
+const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part = DevicePart::kWhole);
 inline constexpr const char* kDeviceScaleKernel = "scale";
 uint64_t device_work_items(DataType type, DeviceVariant variant, uint64_t count);
 

@@ -291,7 +291,7 @@ void put(MEMORY to, ulong i, ulong whole, elements v) {
 #define LANES_OF(source) DECODE(get(source, i, whole))
 #define FOLD(n, combine) \
   if (k > n) v = combine(v, LANES_OF(source##n));
-#define KERNEL(name, combine, finish)                                                            \
+#define KERNEL_OF(name, combine, first, write)                                                   \
   __kernel GROUP_ATTRIBUTE void name(MEMORY dst, const MEMORY source0, const MEMORY source1,     \
                                      const MEMORY source2, const MEMORY source3,                 \
                                      const MEMORY source4, const MEMORY source5,                 \
@@ -300,7 +300,7 @@ void put(MEMORY to, ulong i, ulong whole, elements v) {
     const ulong i = get_global_id(0);                                                            \
     const ulong whole = WHOLE(count);                                                            \
     if (i >= LENGTH(count)) return;                                                              \
-    OF(LANE) v = LANES_OF(source0);                                                              \
+    OF(LANE) v = first;                                                                          \
     FOLD(1, combine)                                                                             \
     FOLD(2, combine)                                                                             \
     FOLD(3, combine)                                                                             \
@@ -308,8 +308,10 @@ void put(MEMORY to, ulong i, ulong whole, elements v) {
     FOLD(5, combine)                                                                             \
     FOLD(6, combine)                                                                             \
     FOLD(7, combine)                                                                             \
-    put(dst, i, whole, ENCODE(finish));                                                          \
+    write;                                                                                       \
   }
+#define KERNEL(name, combine, finish) \
+  KERNEL_OF(name, combine, LANES_OF(source0), put(dst, i, whole, ENCODE(finish)))
 
 KERNEL(sum, ADD, v)
 KERNEL(prod, MULTIPLY, v)
@@ -323,6 +325,22 @@ KERNEL(avg, ADD, DIVIDE(v, divisor))
 KERNEL(band, AND, v)
 KERNEL(bor, OR, v)
 KERNEL(bxor, XOR, v)
+#endif
+
+// ---- parts of a reduction of more sources, which pass on lanes: small floats would be rounded ----
+#if WIDTH == 1 && defined(EXPONENT_BITS) || WIDTH == 1 && defined(TYPE_bfloat16)
+#define PASSED(memory) (((__global float*)(memory))[i])
+#define BEGINS(name, combine) KERNEL_OF(name, combine, LANES_OF(source0), PASSED(dst) = v)
+#define GOES_ON(name, combine) KERNEL_OF(name, combine, PASSED(source0), PASSED(dst) = v)
+#define ENDS(name, combine, finish) \
+  KERNEL_OF(name, combine, PASSED(source0), put(dst, i, whole, ENCODE(finish)))
+BEGINS(sum_begins, ADD)
+GOES_ON(sum_goes_on, ADD)
+ENDS(sum_ends, ADD, v)
+ENDS(avg_ends, ADD, DIVIDE(v, divisor))
+BEGINS(prod_begins, MULTIPLY)
+GOES_ON(prod_goes_on, MULTIPLY)
+ENDS(prod_ends, MULTIPLY, v)
 #endif
 
 #if defined(TYPE_float64) || defined(TYPE_int64) || defined(TYPE_uint64)

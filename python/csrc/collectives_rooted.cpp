@@ -51,6 +51,21 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::gather(TensorLists& output_lists, 
   return launch.finish(is_root ? output_lists : TensorLists{});
 }
 
+#if TUTTI_TORCH_SINCE(14)
+ProcessGroupTutti::WorkPtr ProcessGroupTutti::gather_single(Tensor& output, Tensor& input,
+                                                            const c10d::GatherOptions& options) {
+  constexpr Kind kKind{OpType::GATHER, "ccl:gather_single"};
+  const int root = checked_root(kKind.title, options.rootRank, size_);
+  const bool is_root = rank_ == root;
+  if (is_root) check_blocks(kKind.title, output, input, size_);
+  auto launch = collective(kKind, options, input, is_root ? Operands(output) : Operands());
+  const Element element = moved_element(input.scalar_type());
+  void* memory = is_root ? launch.output(output) : nullptr;
+  launch.gather(launch.input(input), memory, element.count(input), element.type, root);
+  return launch.finish(is_root ? Tensors{output} : Tensors{});
+}
+#endif
+
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::scatter(Tensors& outputs, TensorLists& input_lists,
                                                       const c10d::ScatterOptions& options) {
   constexpr Kind kKind{OpType::SCATTER, "ccl:scatter"};

@@ -1,11 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "communicator.hpp"
 
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "error.hpp"
 #include "rendezvous.hpp"
+#include "sycl_queues.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -42,41 +45,72 @@ tutti_comm_t usable(tutti_comm_t parent) {
   return state == TUTTI_OK || state == TUTTI_ERR_PEER_FAILED ? parent : nullptr;
 }
 
+// The library refuses, too, but not all ranks at once: one would wait for another in the store.
+void refuse_forked() {
+  if (inherited_from == 0) return;
+  C10_THROW_ERROR(DistBackendError,
+                  c10::str("ccl: this process was forked from process ", inherited_from,
+                           ", which had process groups: their threads are not here. Make groups "
+                           "after fork, or start processes by spawn"));
+}
+
+// A call is made on views by all ranks, or by none. Nobody asks where PyTorch has no XPU, which is
+// the same on all ranks.
+bool all_know_queues(tutti_comm_t handle) {
+  if (!c10::impl::hasDeviceGuardImpl(c10::DeviceType::XPU)) return false;
+  const uint8_t mine = sycl_queues::known() ? 1 : 0;
+  uint8_t all = 0;
+  const tutti_status status = tutti_allreduce(&mine, &all, 1, TUTTI_UINT8, TUTTI_MIN, handle);
+  if (status == TUTTI_OK) return all != 0;
+  const std::string error = tutti_last_error();
+  tutti_comm_destroy(handle);
+  C10_THROW_ERROR(DistBackendError, "ccl: making the process group: " + error);
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> Communicator::create(c10d::Store& store, int rank, int size,
                                                    Milliseconds timeout, const GroupInfo& info) {
-  // The library refuses, too, but not all ranks at once: one would wait for another in the store.
-  if (inherited_from != 0) {
-    C10_THROW_ERROR(DistBackendError,
-                    c10::str("ccl: this process was forked from process ", inherited_from,
-                             ", which had process groups: their threads are not here. Make groups "
-                             "after fork, or start processes by spawn"));
-  }
-  const Loan parent(info.parent);
-  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
-  config.parent = usable(parent.handle());
+  refuse_forked();
   tutti_unique_id id;
   if (size > 1) {
-    id = agree_on_id(store, rank, size, timeout, config.parent);
+    const Loan parent(info.parent);
+    id = agree_on_id(store, rank, size, timeout, usable(parent.handle()));
   } else {
     check(tutti_get_unique_id(&id), "ccl: making a unique id");
   }
+  return create(id, rank, size, timeout, timeout, info);
+}
+
+std::shared_ptr<Communicator> Communicator::create(const tutti_unique_id& id, int rank, int size,
+                                                   Milliseconds timeout, Milliseconds meeting,
+                                                   const GroupInfo& info) {
+  refuse_forked();
+  const Loan parent(info.parent);
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.parent = usable(parent.handle());
   config.timeout_ms = as_int_ms(timeout, 1);
-  config.init_timeout_ms = config.timeout_ms;
+  config.init_timeout_ms = as_int_ms(meeting, 1);
   config.name = info.name.c_str();
   if (!info.global_ranks.empty()) config.global_ranks = info.global_ranks.data();
   tutti_comm_t handle = nullptr;
   check(tutti_comm_create(&id, rank, size, &config, &handle), "ccl: making the process group");
-  const std::shared_ptr<Communicator> made(new Communicator(handle, timeout), &release);
+  const bool has_views = all_know_queues(handle);
+  const std::shared_ptr<Communicator> made(new Communicator(handle, has_views, timeout, info.hooks),
+                                           &release);
   std::lock_guard guard(registry().mutex);
   std::erase_if(registry().all, [](const auto& entry) { return entry.expired(); });
   registry().all.push_back(made);
   return made;
 }
 
-Communicator::Communicator(tutti_comm_t handle, Milliseconds timeout)
-    : current_timeout_ms_(timeout.count()), default_timeout_ms_(timeout.count()), handle_(handle) {}
+Communicator::Communicator(tutti_comm_t handle, bool has_views, Milliseconds timeout,
+                           std::shared_ptr<FailureHooks> hooks)
+    : hooks_(std::move(hooks)),
+      has_views_(has_views),
+      current_timeout_ms_(timeout.count()),
+      default_timeout_ms_(timeout.count()),
+      handle_(handle) {}
 
 Communicator::~Communicator() { close(default_timeout()); }
 
@@ -133,6 +167,10 @@ tutti_status Communicator::state() {
   return handle_ != nullptr ? tutti_comm_state(handle_) : TUTTI_OK;
 }
 
+void Communicator::tell_failure() {
+  if (hooks_ && state() != TUTTI_OK && !failure_told_.exchange(true)) hooks_->run();
+}
+
 bool Communicator::any_broken() {
   const auto all = registry().present();
   return std::any_of(all.begin(), all.end(),
@@ -150,6 +188,7 @@ void Communicator::wait_for_works() {
 }
 
 void Communicator::abort(const std::string& reason) {
+  failure_told_ = true;  // whoever aborts knows
   if (!owner_.here()) return;
   std::lock_guard guard(handle_mutex_);
   if (handle_ != nullptr) tutti_comm_abort(handle_, reason.c_str());
@@ -174,6 +213,7 @@ void Communicator::close(Milliseconds grace) {
     std::unique_lock lock(works_mutex_);
     works_changed_.wait(lock, [this] { return works_.empty(); });
   }
+  destroy_views();
   tutti_comm_t handle = take_handle();
   if (handle != nullptr && allocated_ > 0) {
     leftover_ = handle;
@@ -206,6 +246,21 @@ tutti_comm_t Communicator::take_handle() {
   }
   loan_ended_.wait(lock, [this] { return loans_ == 0; });
   return std::exchange(handle_, nullptr);
+}
+
+tutti_comm_t Communicator::view_on(c10::Device device) {
+  void* const stream = sycl_queues::current(device);
+  tutti_comm_t& view = views_[stream];
+  if (view == nullptr) {
+    const tutti_queue queue = sycl_queues::native(stream);
+    check(tutti_comm_view(handle_, &queue, &view), "ccl: calls on the stream of an XPU");
+  }
+  return view;
+}
+
+void Communicator::destroy_views() {
+  for (const auto& [stream, view] : views_) tutti_comm_destroy(view);
+  views_.clear();
 }
 
 void* Communicator::allocate(size_t bytes) {

@@ -11,12 +11,14 @@
 // throw, and close() and the end of the last reference leave everything as it is.
 #pragma once
 
+#include <c10/core/Device.h>
 #include <tutti/tutti.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,6 +26,7 @@
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <vector>
 
+#include "failure_hooks.hpp"
 #include "owner.hpp"
 #include "work.hpp"
 
@@ -37,6 +40,7 @@ struct GroupInfo {
   std::vector<int> global_ranks;  // by rank; empty: the ranks are those of the job
   // Of all these ranks. If it breaks while the new one is made, so does that. Null: none.
   std::shared_ptr<Communicator> parent;
+  std::shared_ptr<FailureHooks> hooks;  // of the group; null: none
 };
 
 class Communicator {
@@ -45,7 +49,12 @@ class Communicator {
   // Collective over the ranks of the group.
   static std::shared_ptr<Communicator> create(c10d::Store& store, int rank, int size,
                                               Milliseconds timeout, const GroupInfo& info);
-  Communicator(tutti_comm_t handle, Milliseconds timeout);
+  // Of those who call with this id; `meeting` is how long they may take to meet.
+  static std::shared_ptr<Communicator> create(const tutti_unique_id& id, int rank, int size,
+                                              Milliseconds timeout, Milliseconds meeting,
+                                              const GroupInfo& info);
+  Communicator(tutti_comm_t handle, bool has_views, Milliseconds timeout,
+               std::shared_ptr<FailureHooks> hooks);
   ~Communicator();
 
   // The right to make calls, and what they are made on. Throws if the communicator is closed.
@@ -79,6 +88,12 @@ class Communicator {
   void forget(RequestWork& work);
   void sweep();
 
+  // Whether calls on tensors of XPU are made on views (sycl_queues.hpp): the same on all ranks.
+  bool has_views() const { return has_views_; }
+  // The view on the thread's current stream of the device, which lives until close(). The caller
+  // has the turn. Throws if there can be none.
+  tutti_comm_t view_on(c10::Device device);
+
   // Memory of tutti_alloc. It lives until it is given back, in whatever thread, even if the
   // communicator is closed before.
   void* allocate(size_t bytes);
@@ -100,6 +115,8 @@ class Communicator {
 
   // The state without a call, with its text in tutti_last_error(). Any thread.
   tutti_status state();
+  // Runs the group's hooks if this is broken and they have not run for it. The caller has no turn.
+  void tell_failure();
   // True if a communicator of this process is broken.
   static bool any_broken();
   // Finds out which works are complete.
@@ -127,8 +144,12 @@ class Communicator {
   Works snapshot();
   void release_memory();  // the caller has the turn
   tutti_comm_t take_handle();
+  void destroy_views();  // likewise
 
   const Owner owner_;
+  const std::shared_ptr<FailureHooks> hooks_;
+  std::atomic<bool> failure_told_ = false;
+  const bool has_views_;
 
   std::timed_mutex turn_;       // held while calls are made
   int64_t current_timeout_ms_;  // what the library was told last; under turn_
@@ -138,6 +159,8 @@ class Communicator {
   tutti_comm_t handle_;      // null once closed
   int loans_ = 0;            // under handle_mutex_
   std::condition_variable loan_ended_;
+
+  std::map<void*, tutti_comm_t> views_;  // by stream; under turn_
 
   size_t allocated_ = 0;             // pieces of memory that were not released yet; under turn_
   tutti_comm_t leftover_ = nullptr;  // the handle, if it was closed while there were any; alike

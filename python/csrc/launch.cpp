@@ -33,11 +33,18 @@ tutti_comm_t Launch::handle() {
       stream_.communicator->adopt(work_);
     }
   }
-  return turn_.handle();
+  return device_ ? stream_.communicator->view_on(*device_) : turn_.handle();
 }
 
-void Launch::check(tutti_status status) const {
-  if (status != TUTTI_OK) throw_status(status, kind_.title, turn_.limit());
+void Launch::check(tutti_status status) {
+  if (status == TUTTI_OK) return;
+  try {
+    throw_status(status, kind_.title, turn_.limit());
+  } catch (...) {
+    turn_ = {};
+    stream_.communicator->tell_failure();
+    throw;
+  }
 }
 
 Reduction Launch::reduction(const c10d::ReduceOp& op, at::ScalarType type) {

@@ -7,11 +7,14 @@
 //
 // The library reads and writes dense memory. Tensors that are not row-major contiguous are staged
 // through copies that are: input() and output() give the address to use and see to the copying.
+// Calls on tensors of an XPU are made on a view of the communicator, if it has any: all staging is
+// then on the device. Tensors of other devices are staged in host memory.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstddef>
+#include <optional>
 #include <torch/csrc/distributed/c10d/Types.hpp>
 #include <utility>
 #include <vector>
@@ -77,10 +80,12 @@ class Launch {
 
   tutti_comm_t handle();
   tutti_request_t* request() { return work_->add_request(); }
-  void check(tutti_status status) const;
-  bool dense(const at::Tensor& tensor) const;
+  void check(tutti_status status);
+  bool dense(const at::Tensor& tensor);
+  // Whether the call is made on a view of this device.
+  bool runs_on(c10::Device device);
   // True if the library can read the tensor's memory as it is.
-  bool readable(const at::Tensor& tensor) const;
+  bool readable(const at::Tensor& tensor);
   at::Tensor dense_copy(const at::Tensor& tensor) const;
   // The same, and it lives as long as the operation.
   at::Tensor staged(const at::Tensor& tensor);
@@ -100,6 +105,7 @@ class Launch {
   const bool coalesced_;  // it is the coalescing manager that waits
   const std::chrono::milliseconds timeout_;
   bool reduces_bools_ = false;
+  std::optional<c10::Device> device_;  // whose view the call is made on, once a tensor lies there
   Communicator::Turn turn_;
   c10::intrusive_ptr<RequestWork> work_;  // null: blocking
   // Of a blocking operation; a work has its own.

@@ -53,7 +53,7 @@ struct Missing {
 
 void ProcessGroupTutti::monitoredBarrier(const c10d::BarrierOptions& options, bool wait_all_ranks) {
   const Milliseconds limit = options.timeout.count() < 0
-                                 ? streams_.program().communicator->default_timeout()
+                                 ? streams().program().communicator->default_timeout()
                                  : options.timeout;
   const int tag = kReservedTags + kSteps * (monitored_barriers_++ % 0x100000);
   if (rank_ == 0) {

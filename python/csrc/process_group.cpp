@@ -32,35 +32,58 @@ std::vector<int> globally(std::vector<int> ranks, const std::vector<int>& global
 ProcessGroupTutti::ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                                      std::chrono::milliseconds timeout, GroupInfo info,
                                      bool is_default)
+    : ProcessGroupTutti(Unconfigured{}, std::move(store), rank, size, timeout, info, is_default) {
+  info.hooks = hooks_;
+  streams_ = std::make_shared<Streams>(store_, rank, size, timeout, std::move(info), &coalescing_);
+  name_group(name_, streams_->shared_program(), is_default);
+}
+
+ProcessGroupTutti::ProcessGroupTutti(Unconfigured, c10::intrusive_ptr<c10d::Store> store, int rank,
+                                     int size, std::chrono::milliseconds timeout, GroupInfo info,
+                                     bool is_default)
     : Backend(rank, size),
       is_default_(is_default),
-      streams_(std::move(store), rank, size, timeout, info, &coalescing_) {
+      store_(std::move(store)),
+      name_(std::move(info.name)),
+      timeout_(timeout) {
   init();
-  name_group(info.name, streams_.shared_program(), is_default);
+}
+
+void ProcessGroupTutti::refuse_unconfigured() {
+  C10_THROW_ERROR(DistBackendError,
+                  "ccl: the process group has no members yet, or none any more: exchange the "
+                  "handles of get_reconfigure_handle() and call reconfigure()");
+}
+
+void ProcessGroupTutti::leave(std::chrono::milliseconds grace) {
+  if (!streams_) return;
+  forget_group(streams_->program());
+  streams_->close(grace);
 }
 
 // Without destroy_process_group(): the caller may hold the interpreter lock and expects no wait.
-ProcessGroupTutti::~ProcessGroupTutti() {
-  forget_group(streams_.program());
-  streams_.close(std::chrono::seconds(2));
-}
+ProcessGroupTutti::~ProcessGroupTutti() { leave(std::chrono::seconds(2)); }
 
 c10::intrusive_ptr<c10d::Backend::Options> ProcessGroupTutti::getBackendOptions() {
-  return c10::make_intrusive<Options>(getBackendName(),
-                                      streams_.program().communicator->default_timeout());
+  return c10::make_intrusive<Options>(getBackendName(), timeout_);
 }
 
 void ProcessGroupTutti::setTimeout(std::chrono::milliseconds timeout) {
-  streams_.set_default_timeout(timeout);
+  timeout_ = timeout;
+  if (streams_) streams_->set_default_timeout(timeout);
 }
 
 void ProcessGroupTutti::abort() {
-  streams_.abort("the process group was aborted by rank " + std::to_string(rank_));
+  std::shared_ptr<Streams> streams;
+  {
+    std::lock_guard guard(mutex_);
+    streams = streams_;
+  }
+  if (streams) streams->abort("the process group was aborted by rank " + std::to_string(rank_));
 }
 
 void ProcessGroupTutti::shutdown() {
-  forget_group(streams_.program());
-  streams_.close(streams_.program().communicator->default_timeout());
+  leave(timeout_);
   raise_interrupt();
 }
 
@@ -71,7 +94,8 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
   const auto place = std::find(ranks.begin(), ranks.end(), rank_);
   if (place == ranks.end()) return nullptr;
   GroupInfo info{options->group_name.empty() ? "split" : options->group_name,
-                 globally(ranks, streams_.program().global_ranks), streams_.program().communicator};
+                 globally(ranks, streams().program().global_ranks),
+                 streams().program().communicator, nullptr};
   return c10::make_intrusive<ProcessGroupTutti>(store, static_cast<int>(place - ranks.begin()),
                                                 static_cast<int>(ranks.size()), options->timeout,
                                                 std::move(info));
@@ -79,7 +103,7 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::split(
 
 c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::shrink(
     const std::vector<int64_t>& excluded, int flags, const c10::intrusive_ptr<Options>& options) {
-  const Stream& stream = streams_.program();
+  const Stream& stream = streams().program();
   std::vector<int> left;
   for (int rank = 0; rank < size_; ++rank) {
     if (std::find(excluded.begin(), excluded.end(), rank) == excluded.end()) left.push_back(rank);
@@ -87,18 +111,16 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::shrink(
   const auto place = std::find(left.begin(), left.end(), rank_);
   TORCH_CHECK(place != left.end(), "ccl: shrinking ", stream.group, ": rank ", rank_,
               " is excluded, so it cannot take part");
-  if ((flags & 1) != 0) streams_.abort("the process group was shrunk");
+  if ((flags & 1) != 0) streams().abort("the process group was shrunk");
   const std::string name = c10::str(stream.group, " without ", c10::IntArrayRef(excluded));
   // The parent may be broken, and is not of these ranks. PyTorch gives the ranks of what was the
   // default group new numbers.
   GroupInfo info{name, is_default_ ? std::vector<int>{} : globally(left, stream.global_ranks),
-                 nullptr};
+                 nullptr, nullptr};
   return c10::make_intrusive<ProcessGroupTutti>(
-      c10::make_intrusive<c10d::PrefixStore>(c10::str("tutti/shrunk/", ++shrunk_, name),
-                                             streams_.store()),
+      c10::make_intrusive<c10d::PrefixStore>(c10::str("tutti/shrunk/", ++shrunk_, name), store_),
       static_cast<int>(place - left.begin()), static_cast<int>(left.size()),
-      options ? options->timeout : stream.communicator->default_timeout(), std::move(info),
-      is_default_);
+      options ? options->timeout : timeout_, std::move(info), is_default_);
 }
 
 c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::merge(
@@ -106,11 +128,12 @@ c10::intrusive_ptr<c10d::Backend> ProcessGroupTutti::merge(
     const int& rank, const int& size) {
   const std::string name = options->group_name.empty() ? "merged" : options->group_name;
   return c10::make_intrusive<ProcessGroupTutti>(store, rank, size, options->timeout,
-                                                GroupInfo{name, {}, nullptr});
+                                                GroupInfo{name, {}, nullptr, nullptr});
 }
 
 c10d::ErrorType ProcessGroupTutti::getError() {
-  switch (streams_.program().communicator->state()) {
+  if (!streams_) return c10d::ErrorType::SUCCESS;
+  switch (streams_->program().communicator->state()) {
     case TUTTI_OK: return c10d::ErrorType::SUCCESS;
     case TUTTI_ERR_TIMEOUT: return c10d::ErrorType::TIMEOUT;
     case TUTTI_ERR_PEER_FAILED: return c10d::ErrorType::REMOTE_ERROR;
@@ -119,13 +142,13 @@ c10d::ErrorType ProcessGroupTutti::getError() {
 }
 
 at::Tensor ProcessGroupTutti::allocateTensor(long size, at::TensorOptions options) {
-  return empty(streams_.program(), {size}, c10::typeMetaToScalarType(options.dtype()));
+  return empty(streams().program(), {size}, c10::typeMetaToScalarType(options.dtype()));
 }
 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Kind kind, Tensors& tensors, int peer, int tag,
                                                    std::chrono::milliseconds timeout) {
   const Tensor& tensor = only(tensors, kind.title);
-  Stream& stream = streams_.program();
+  Stream& stream = streams().program();
   ObservedLaunch launch(
       {stream, getGroupDesc(), kind, stream.sequence, true, timeout, tensors, Operands(), peer},
       false);
@@ -137,7 +160,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::send(Kind kind, Tensors& tensors, 
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::receive(Kind kind, Tensors& tensors, int peer,
                                                       int tag, std::chrono::milliseconds timeout) {
   const Tensor& tensor = only(tensors, kind.title);
-  Stream& stream = streams_.program();
+  Stream& stream = streams().program();
   ObservedLaunch launch(
       {stream, getGroupDesc(), kind, stream.sequence, true, timeout, Operands(), tensors, peer},
       false);

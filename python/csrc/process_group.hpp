@@ -8,8 +8,15 @@
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
 #include "coalescing.hpp"
 #include "observation.hpp"
+#include "torch_versions.hpp"
 
 namespace tutti_torch {
 
@@ -27,20 +34,28 @@ class ProcessGroupTutti final : public c10d::Backend {
   // name call it; `is_default`: so does "".
   ProcessGroupTutti(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
                     std::chrono::milliseconds timeout, GroupInfo info, bool is_default = false);
+  // One that waits for reconfigure(); nothing is asked of other ranks.
+  struct Unconfigured {};
+  ProcessGroupTutti(Unconfigured, c10::intrusive_ptr<c10d::Store> store, int rank, int size,
+                    std::chrono::milliseconds timeout, GroupInfo info, bool is_default);
   ~ProcessGroupTutti() override;
 
   const std::string getBackendName() const override { return "ccl"; }
   c10::intrusive_ptr<Options> getBackendOptions() override;
   void setTimeout(std::chrono::milliseconds timeout) override;
   void setSequenceNumberForGroup() override {}  // all ranks start at 0
-  uint64_t getSequenceNumberForGroup() override { return streams_.program().sequence; }
+  uint64_t getSequenceNumberForGroup() override {
+    return streams_ ? streams_->program().sequence.load() : 0;
+  }
   bool supportsCoalescing() const override { return true; }
   void startCoalescing() override { coalescing_.start(); }
-  WorkPtr endCoalescing() override { return coalescing_.end(streams_.current()); }
+  WorkPtr endCoalescing() override { return coalescing_.end(streams().current()); }
   void abort() override;
   void shutdown() override;
   c10d::ErrorType getError() override;
-  void waitForPendingWorks() override { streams_.program().communicator->wait_for_works(); }
+  void waitForPendingWorks() override {
+    if (streams_) streams_->program().communicator->wait_for_works();
+  }
   // Memory that peers on this host read where it lies.
   bool supportsTensorAlloc(c10::DeviceIndex device) override { return device < 0; }
   Tensor allocateTensor(long size, at::TensorOptions options) override;
@@ -85,6 +100,10 @@ class ProcessGroupTutti final : public c10d::Backend {
   WorkPtr reduce(Tensors& tensors, const c10d::ReduceOptions& options) override;
   WorkPtr gather(TensorLists& outputs, Tensors& inputs,
                  const c10d::GatherOptions& options) override;
+#if TUTTI_TORCH_SINCE(14)
+  // The blocks in one tensor.
+  WorkPtr gather_single(Tensor& output, Tensor& input, const c10d::GatherOptions& options) override;
+#endif
   WorkPtr scatter(Tensors& outputs, TensorLists& inputs,
                   const c10d::ScatterOptions& options) override;
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs,
@@ -97,12 +116,31 @@ class ProcessGroupTutti final : public c10d::Backend {
   WorkPtr recv(Tensors& tensors, int peer, int tag) override;
   WorkPtr recvAnysource(Tensors& tensors, int tag) override;
 
+#if TUTTI_TORCH_SINCE(14)
+  // A member's handle is an id of the library, at which the members meet where it is the first of
+  // them. It serves one reconfigure(), successful or not. After that, and before the first one,
+  // calls are refused until the next succeeds.
+  bool supportsReconfigure() const override { return true; }
+  c10d::ReconfigureHandle get_reconfigure_handle() const override;
+  WorkPtr reconfigure(const c10d::ReconfigureOptions& options) override;
+  // Run once, in the thread that first sees that the group has failed, before it gets the error.
+  void registerAbortHook(int64_t id, c10d::AbortHook hook) override;
+  void unregisterAbortHook(int64_t id) override;
+#endif
+
  private:
+  Streams& streams() {
+    if (!streams_) refuse_unconfigured();
+    return *streams_;
+  }
+  [[noreturn]] static void refuse_unconfigured();
+  void leave(std::chrono::milliseconds grace);
+
   // One collective, blocking if the caller does not want a handle.
   template <typename CollectiveOptions>
   ObservedLaunch collective(Kind kind, const CollectiveOptions& options, const Operands& inputs,
                             const Operands& outputs) {
-    Stream& stream = streams_.current();
+    Stream& stream = streams().current();
     return {{stream, getGroupDesc(), kind, ++stream.sequence, options.asyncOp, options.timeout,
              inputs, outputs, std::nullopt},
             !options.asyncOp};
@@ -118,9 +156,16 @@ class ProcessGroupTutti final : public c10d::Backend {
   void be_monitored(std::chrono::milliseconds timeout, int tag);
 
   const bool is_default_;
+  const c10::intrusive_ptr<c10d::Store> store_;
+  const std::string name_;
+  const std::shared_ptr<FailureHooks> hooks_ = std::make_shared<FailureHooks>();
+  std::chrono::milliseconds timeout_;
   Coalescing coalescing_;
-  Streams streams_;
-  int shrunk_ = 0;  // groups made by shrink()
+  std::shared_ptr<Streams> streams_;  // null: not configured
+  mutable std::mutex mutex_;          // for abort(), which may come while streams_ changes
+  mutable std::string reconfigure_handle_;
+  std::set<int64_t> reconfigured_;  // the numbers that were given
+  int shrunk_ = 0;                  // groups made by shrink()
   int monitored_barriers_ = 0;
 };
 

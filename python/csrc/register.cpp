@@ -20,17 +20,23 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-// Without `global_ranks` it is the group of all ranks.
+// Without `global_ranks` it is the group of all ranks. `reconfigurable`: it has no members until
+// its reconfigure().
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
                                                  const std::string& name,
                                                  const std::vector<int>& global_ranks,
-                                                 bool is_default) {
+                                                 bool is_default, bool reconfigurable) {
+  using tutti_torch::ProcessGroupTutti;
   tutti_torch::look_for_signals();
   tutti_torch::GroupInfo info{name, global_ranks,
-                              is_default ? nullptr : tutti_torch::default_communicator()};
-  return c10::make_intrusive<tutti_torch::ProcessGroupTutti>(store, rank, size, timeout,
-                                                             std::move(info), is_default);
+                              is_default ? nullptr : tutti_torch::default_communicator(), nullptr};
+  if (reconfigurable) {
+    return c10::make_intrusive<ProcessGroupTutti>(ProcessGroupTutti::Unconfigured{}, store, rank,
+                                                  size, timeout, std::move(info), is_default);
+  }
+  return c10::make_intrusive<ProcessGroupTutti>(store, rank, size, timeout, std::move(info),
+                                                is_default);
 }
 
 // For the exit of the interpreter: after this nothing of ours needs Python.
@@ -56,7 +62,7 @@ PYBIND11_MODULE(_C, module) {
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
              py::arg("name"), py::arg("global_ranks") = std::vector<int>{},
-             py::arg("is_default") = false);
+             py::arg("is_default") = false, py::arg("reconfigurable") = false);
   py::class_<tutti_torch::Job>(module, "Job", "All processes that the launcher started.")
       .def(py::init<Milliseconds>(), py::call_guard<py::gil_scoped_release>(), py::arg("timeout"))
       .def_property_readonly("rank", &tutti_torch::Job::rank)

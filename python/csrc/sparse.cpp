@@ -130,7 +130,7 @@ ProcessGroupTutti::WorkPtr ProcessGroupTutti::allreduce_sparse(
   c10d::AllgatherOptions first_options;
   first_options.asyncOp = true;
   first_options.timeout = options.timeout;
-  Stream& stream = streams_.current();
+  Stream& stream = streams().current();
   const WorkPtr first = _allgather_base(facts, mine, first_options);
   auto work = c10::make_intrusive<SparseWork>(stream, tensor);
   auto gate =

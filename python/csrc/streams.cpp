@@ -18,6 +18,15 @@ Streams::Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Mill
   info_.parent = nullptr;
 }
 
+Streams::Streams(c10::intrusive_ptr<c10d::Store> store, std::shared_ptr<Communicator> communicator,
+                 int rank, int size, GroupInfo info, Coalescing* coalescing)
+    : store_(std::move(store)),
+      rank_(rank),
+      size_(size),
+      info_(std::move(info)),
+      coalescing_(coalescing),
+      program_(make_of(std::move(communicator), "")) {}
+
 // A store that ends in a forked child would end for the parents, too: a FileStore counts the child
 // as one of them, and the last one removes the file.
 Streams::~Streams() {
@@ -25,17 +34,19 @@ Streams::~Streams() {
 }
 
 std::unique_ptr<Stream> Streams::make(const std::string& origin, Milliseconds timeout) {
+  if (origin.empty()) {
+    return make_of(Communicator::create(*store_, rank_, size_, timeout, info_), origin);
+  }
+  c10d::PrefixStore store("tutti/callbacks/" + origin, store_);
+  const std::string name = info_.name + " (called by callbacks of " + origin + ")";
+  const GroupInfo info{name, info_.global_ranks, program_->communicator, info_.hooks};
+  return make_of(Communicator::create(store, rank_, size_, timeout, info), origin);
+}
+
+std::unique_ptr<Stream> Streams::make_of(std::shared_ptr<Communicator> communicator,
+                                         const std::string& origin) {
   const std::string below = origin.empty() ? info_.name : origin + "/" + info_.name;
   auto callbacks = std::make_shared<CallbackQueue>(below);
-  std::shared_ptr<Communicator> communicator;
-  if (origin.empty()) {
-    communicator = Communicator::create(*store_, rank_, size_, timeout, info_);
-  } else {
-    c10d::PrefixStore store("tutti/callbacks/" + origin, store_);
-    const std::string name = info_.name + " (called by callbacks of " + origin + ")";
-    communicator = Communicator::create(store, rank_, size_, timeout,
-                                        {name, info_.global_ranks, program_->communicator});
-  }
   auto second_steps = std::make_shared<CallbackQueue>(below + "/steps");
   return std::unique_ptr<Stream>(new Stream{std::move(communicator), below, info_.global_ranks,
                                             rank_, size_, std::move(callbacks),

@@ -42,6 +42,9 @@ class Streams {
   // Makes the program's stream, as Communicator::create() does.
   Streams(c10::intrusive_ptr<c10d::Store> store, int rank, int size, Milliseconds timeout,
           GroupInfo info, Coalescing* coalescing);
+  // The program's stream has a communicator that is there already.
+  Streams(c10::intrusive_ptr<c10d::Store> store, std::shared_ptr<Communicator> communicator,
+          int rank, int size, GroupInfo info, Coalescing* coalescing);
   ~Streams();
 
   Stream& program() { return *program_; }
@@ -65,6 +68,8 @@ class Streams {
     std::unique_ptr<Stream> stream;
   };
   std::unique_ptr<Stream> make(const std::string& origin, Milliseconds timeout);
+  std::unique_ptr<Stream> make_of(std::shared_ptr<Communicator> communicator,
+                                  const std::string& origin);
   void for_each(const std::function<void(Communicator&)>& visit);
 
   const Owner owner_;

@@ -178,6 +178,7 @@ std::exception_ptr RequestWork::outcome() {
     for (const Message& message : messages_) check_message(message);
     for (const auto& step : steps_) step();
   } catch (...) {
+    communicator_->tell_failure();
     return std::current_exception();
   }
   return nullptr;

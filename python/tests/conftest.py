@@ -5,6 +5,8 @@ import pytest
 import torch.distributed as dist
 from ranks import Ranks
 
+pytest.register_assert_rewrite("device_calls")
+
 
 @pytest.fixture(scope="session")
 def kept_ranks():

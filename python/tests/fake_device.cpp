@@ -6,17 +6,15 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/CPUFallback.h>
-#include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <ATen/ops/view_as_real_native.h>
-#include <ATen/ops/view_native.h>
 #include <c10/core/Allocator.h>
-#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sys/mman.h>
 #include <torch/library.h>
 
 #include <atomic>
+
+#include "made_up_device.hpp"
 
 namespace {
 
@@ -52,14 +50,7 @@ Memory& memory() {
   return instance;
 }
 
-struct Guard final : c10::impl::NoOpDeviceGuardImpl<DeviceType::PrivateUse1> {
-  static c10::Device zero() { return {DeviceType::PrivateUse1, 0}; }
-  c10::Device exchangeDevice(c10::Device) const override { return zero(); }
-  c10::Device getDevice() const override { return zero(); }
-  c10::Stream getStream(c10::Device) const noexcept override {
-    return c10::Stream(c10::Stream::DEFAULT, zero());
-  }
-  c10::Stream exchangeStream(c10::Stream) const noexcept override { return getStream(zero()); }
+struct Guard final : made_up::Guard<DeviceType::PrivateUse1> {
   void synchronizeStream(const c10::Stream&) const override { ++synchronized; }
 };
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
@@ -85,45 +76,6 @@ Tensor& copy(Tensor& to, const Tensor& from, bool) {
   return to;
 }
 
-Tensor made(at::IntArrayRef sizes, std::optional<at::ScalarType> type) {
-  const auto dtype = c10::scalarTypeToTypeMeta(type.value_or(at::kFloat));
-  const int64_t elements = c10::multiply_integers(sizes);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), elements * static_cast<int64_t>(dtype.itemsize()),
-      &memory(), /*resizable=*/true);
-  Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
-      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), dtype);
-  tensor.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-  return tensor;
-}
-
-Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> type, std::optional<at::Layout>,
-             std::optional<at::Device>, std::optional<bool>, std::optional<at::MemoryFormat>) {
-  return made(sizes, type);
-}
-
-Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides,
-                     std::optional<at::ScalarType> type, std::optional<at::Layout>,
-                     std::optional<at::Device>, std::optional<bool>) {
-  int64_t elements = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) elements += (sizes[i] - 1) * strides[i];
-  const bool none = c10::multiply_integers(sizes) == 0;
-  return at::native::as_strided_tensorimpl(made({none ? 0 : elements}, type), sizes, strides, 0);
-}
-
-const Tensor& resize(const Tensor& tensor, at::IntArrayRef sizes, std::optional<at::MemoryFormat>) {
-  if (tensor.sizes() == sizes) return tensor;
-  c10::TensorImpl* const impl = tensor.unsafeGetTensorImpl();
-  impl->set_storage_keep_dtype(made(sizes, tensor.scalar_type()).storage());
-  impl->set_sizes_contiguous(sizes);
-  return tensor;
-}
-
-Tensor copy_from_and_resize(const Tensor& from, const Tensor& to) {
-  Tensor target = resize(to, from.sizes(), std::nullopt);
-  return copy(target, from, false);
-}
-
 void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack);
 }
@@ -131,14 +83,7 @@ void on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
-  library.impl("empty.memory_format", empty);
-  library.impl("empty_strided", empty_strided);
-  library.impl("as_strided", at::native::as_strided_tensorimpl);
-  library.impl("view", at::native::view);
-  library.impl("view_as_real", at::native::view_as_real);
-  library.impl("resize_", resize);
-  library.impl("copy_", copy);
-  library.impl("_copy_from_and_resize", copy_from_and_resize);
+  made_up::Tensors<c10::DispatchKey::PrivateUse1, memory, copy>::implement(library);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, library) {

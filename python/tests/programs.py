@@ -24,6 +24,17 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def serve_store():
+    """A store that outlives groups, as that of torchrun's agent, and what programs are to know.
+
+    One that rank 0 serves ends with its group, and another rank may have come to it for the next.
+    """
+    from torch.distributed import TCPStore
+
+    store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    return store, {"MASTER_PORT": str(store.port), "TORCHELASTIC_USE_AGENT_STORE": "True"}
+
+
 def run(program, *arguments, ranks=2, environment=None):
     """(exit statuses by rank, what all wrote). The status of a rank that had to be killed: -9."""
     port = str(free_port())

@@ -7,8 +7,11 @@ import os
 import tempfile
 import traceback
 
-# Importing torch takes seconds; the ranks do it once and then wait for functions.
-CONTEXT = multiprocessing.get_context("spawn")
+import programs
+
+# Importing torch takes seconds; the ranks do it once and then wait for functions. Those that import
+# it first of all are forked from a process that has done it.
+SPAWN = multiprocessing.get_context("spawn")
 # No test waits for longer: a hang is a failure.
 TIMEOUT = datetime.timedelta(seconds=60)
 
@@ -26,10 +29,13 @@ class Ranks:
         self.folder = tempfile.TemporaryDirectory()
         store = os.path.join(self.folder.name, "store")
         self.pipes, self.processes = [], []
+        context = SPAWN if serve else programs.CONTEXT
         for rank in range(size):
-            ours, theirs = CONTEXT.Pipe()
+            ours, theirs = context.Pipe()
             arguments = (theirs, backend, store, rank, size, timeout)
-            process = CONTEXT.Process(target=serve or serve_torch, args=arguments, daemon=True)
+            if serve is None:
+                arguments += (dict(os.environ),)
+            process = context.Process(target=serve or serve_torch, args=arguments, daemon=True)
             process.start()
             theirs.close()
             self.pipes.append(ours)
@@ -80,12 +86,16 @@ class Ranks:
         return [process.exitcode for process in self.processes]
 
 
-def serve_torch(pipe, backend, store, rank, size, timeout):
+def serve_torch(pipe, backend, store, rank, size, timeout, environment=None):
+    if environment is not None:  # not that of the process that this one is forked from
+        os.environ.clear()
+        os.environ.update(environment)
     import torch
     import torch.distributed as dist
 
     import tutti_ccl.torch  # noqa: F401  (makes the backend known)
 
+    dist.set_debug_level_from_env()
     torch.set_num_threads(1)
     dist.init_process_group(backend, init_method=f"file://{store}", rank=rank, world_size=size,
                             timeout=timeout)

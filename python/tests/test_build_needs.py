@@ -102,3 +102,43 @@ def test_nanobind_is_named_where_pip_installs_nothing_of_its_own(empty):
     line = refusal([sys.executable, "-c", call, ROOT / "python/build_backend"], PYTHONPATH=str(empty))
     assert "nanobind 3.1 or later" in line
     assert "'nanobind>=3.1'" in line
+
+
+def test_a_library_for_sycl_that_does_not_compile_is_left_out(tmp_path):
+    headers = tmp_path / "include"
+    for name in ("sycl/sycl.hpp", "level_zero/ze_api.h"):
+        (headers / name).parent.mkdir(parents=True)
+        (headers / name).write_text("#error of a version that is not known here\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\n"
+        "project(sycl LANGUAGES CXX)\n"
+        "set(library_folder lib)\n"
+        f"include({ROOT}/python/sycl/sycl.cmake)\n"
+    )
+
+    def cmake(*arguments):
+        command = ["cmake", *(str(argument) for argument in arguments)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        return ended.stdout + ended.stderr
+
+    def build_by(compiler):
+        given = {"COMPILER": compiler, "HEADERS": headers, "RUNTIME": headers, "LEVEL_ZERO": headers}
+        build = tmp_path / "build"
+        cmake("-S", tmp_path, "-B", build, *(f"-DTUTTI_SYCL_{name}={what}" for name, what in given.items()))
+        said = cmake("--build", build)
+        cmake("--install", build, "--prefix", tmp_path / "prefix")
+        log = (build / "libtutti_sycl.so.log").read_text()
+        lines = [line for line in said.splitlines() if "libtutti_sycl.so: " in line]
+        return lines, log, list(tmp_path.glob("prefix/**/*.so"))
+
+    lines, log, installed = build_by("")
+    assert len(lines) == 1 and "does not compile here" in lines[0], lines
+    assert "#error" in log
+    assert not installed
+
+    works = tmp_path / "works"
+    works.write_text('#!/bin/sh\nfor last; do :; done\ntouch "$last"\n')
+    works.chmod(0o755)
+    lines, _, installed = build_by(works)
+    assert not lines and len(installed) == 1, (lines, installed)

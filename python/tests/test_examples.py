@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from programs import ROOT, run
+from programs import ROOT, run, serve_store
 
 TORCH = ROOT / "examples" / "torch"
 BETTER = TORCH / "better_than_gloo"
@@ -34,7 +34,8 @@ RUNS = [(path, arguments) for path in PROGRAMS for arguments in ARGUMENTS.get(pa
 def test_an_example_runs_and_is_right(path, arguments):
     ranks = int((re.match(r"ranks=(\d+)", arguments) or [0, 2])[1])
     words = [word for word in arguments.split() if not word.startswith("ranks=")]
-    statuses, output = run(path, *words, ranks=ranks)
+    _store, environment = serve_store()
+    statuses, output = run(path, *words, ranks=ranks, environment=environment)
     assert statuses == [0] * ranks, output
     assert re.search(r"^(ok|after epoch)\b", output, re.MULTILINE), output
 

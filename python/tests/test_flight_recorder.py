@@ -41,6 +41,8 @@ PROGRAM = """
             dist.irecv(torch.zeros(2))  # nobody sends
     if how in ("ask", "more"):
         print("written", tutti.dump_flight_recorder())
+    if how == "more":
+        dist.barrier()  # once nobody else is left, that receive ends
     dist.destroy_process_group()
 """
 
@@ -116,7 +118,9 @@ def test_operators_and_receives_from_any_rank_are_recorded(dumps):
     zero, one = ([(each["profiling_name"], each["state"]) for each in recorded[2:]]
                  for recorded in entries.values())
     assert zero == [("xccl:send 0->1", "completed")]
-    assert one == [("xccl:recv 1<-0", "completed"), ("xccl:recv 1<--1", "started")]
+    # It recorded once more, when the receive ended with nobody left.
+    assert one == [("xccl:recv 1<-0", "completed"), ("xccl:recv 1<--1", "started"),
+                   ("xccl:barrier", "completed")]
 
 
 def test_only_the_last_operations_are_kept(dumps):

@@ -157,6 +157,7 @@ def test_the_timeout_of_a_group_may_be_changed_in_every_way(two_ranks):
 
 
 def wrapped():
+    assert dist.get_debug_level() == dist.DebugLevel.DETAIL
     tensor = torch.ones(3)
     dist.all_reduce(tensor)
     return tensor[0].item()

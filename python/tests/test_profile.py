@@ -2,6 +2,10 @@
 """Traces of torch.profiler say which group a call was on, its number, and what it moved."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -75,3 +79,35 @@ def test_so_are_the_events_that_last_until_they_are_complete(two_ranks, tmp_path
         assert [(name, facts["group"].strip('"'), int(facts["seq"]))
                 for name, facts in told.items()] == [
                     (f"ccl:{name}", group, number) for number, name in enumerate(NAMES, start=1)]
+
+
+MERGED = """
+import sys, torch, torch.distributed as dist, tutti_ccl
+dist.init_process_group("ccl")
+with torch.profiler.profile() as profile:
+    for _ in range(3):
+        dist.all_reduce(torch.ones(1 << 16))
+profile.export_chrome_trace(f"{sys.argv[1]}/torch.{dist.get_rank()}")
+dist.destroy_process_group()
+"""
+
+
+def test_they_merge_with_the_traces_of_tuttis_own_calls(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(MERGED, encoding="utf-8")
+    tutti = str(Path(sys.executable).parent / "tutti")
+    subprocess.run([tutti, "run", "-n", "2", sys.executable, str(program), str(tmp_path)],
+                   env=os.environ | {"TUTTI_TRACE": f"{tmp_path}/calls"}, check=True)
+    files = [f"{tmp_path}/{name}.{rank}" for rank in range(2) for name in ("calls", "torch")]
+    merged = subprocess.run([tutti, "trace", "merge", *files], check=True, stdout=subprocess.PIPE)
+    events = json.loads(merged.stdout)["traceEvents"]
+    lasting = [event for event in events if event["ph"] == "X"]
+    pids = {event["pid"] for event in lasting if event["cat"] == "tutti"}
+    assert len(pids) == 2
+    for pid in pids:
+        of_rank = [event for event in lasting if event["pid"] == pid]
+        calls = [e for e in of_rank if e["name"].startswith("allreduce") and "65536" in e["name"]]
+        seen = [e for e in of_rank if e["name"] == "ccl:all_reduce"]
+        assert len(calls) == len(seen) == 3
+        for call, event in zip(calls, seen):
+            assert abs(call["ts"] - event["ts"]) < 1e6, "one time base"

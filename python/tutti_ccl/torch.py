@@ -77,6 +77,7 @@ def create(options):
         options.group_id or "world",
         global_ranks=list(options.global_ranks_in_group),
         is_default=not options.global_ranks_in_group,
+        reconfigurable=getattr(options, "enable_reconfigure", False),  # of PyTorch 2.14
     )
 
 

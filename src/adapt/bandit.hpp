@@ -41,7 +41,8 @@ class Bandit {
   explicit Bandit(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
       : count_(count), most_of_trial_(most_of_trial), leaves_at_once_(leaves_at_once) {}
 
-  // Of those from `from` on. Not yet known is the fastest; of several such, the first.
+  // The cheapest arm from `from` on. An arm that is not known yet counts as cheaper than any that
+  // is.
   [[nodiscard]] Arm better(Arm from = Arm::kFirst) const {
     auto best = static_cast<size_t>(from);
     for (size_t i = best + 1; i < count_; ++i) {
@@ -49,8 +50,8 @@ class Bandit {
     }
     return static_cast<Arm>(best);
   }
-  // The same for one who learns what a choice has cost only after the next: stays with each for a
-  // trial at least.
+  // As better(), for a caller that learns the cost of a choice only after the next one: stays with
+  // each arm for a trial at least.
   Arm choose() {
     if (stay_ > 0) {
       --stay_;
@@ -78,8 +79,8 @@ class Bandit {
   }
 
  private:
-  // What part of its estimate falls off each time that an arm is left out: after its first trial,
-  // and after so many that it gets no smaller, being a quarter from trial to trial.
+  // By what part the estimate of an unused arm falls with each call: after the arm's first trial,
+  // and at last. From trial to trial the part is a quarter of the one before.
   static constexpr double kFirstLoss = tuned::kFirstDecay;
   static constexpr double kLastLoss = tuned::kLastDecay;
   static constexpr double kLastLossAtOnce =
@@ -88,7 +89,7 @@ class Bandit {
   static constexpr double kStep =
       tuned::kEstimateStep;  // of the estimate, towards what is seen later
   static constexpr double kClearlyWorse = tuned::kClearlyWorse;  // times the fastest
-  static constexpr double kFarBehind = tuned::kFarBehind;        // the same
+  static constexpr double kFarBehind = tuned::kFarBehind;        // times the fastest
 
   struct Estimate {
     double cost = 0;

@@ -1,12 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How far the core of a peer is: how long a cache line takes that the peer has just written. Cores
-// that share a last-level cache hand a line over in a third or half of the time that memory takes;
-// from others (another core complex or socket, or a virtual core that the system has moved there)
-// it comes no faster than from memory, and many of them much slower, for no prefetcher helps. What
-// is staged for far peers is therefore better written past the caches: on two cores of an EPYC (2.6
-// GHz, Zen 5), 1 MiB passes from one private buffer to the other's at 7 GB/s through a cache that
-// is far and at 45 through a near one; through memory at 27 and 20.
+// How far the core of a peer is: how long it takes to load a cache line that the peer has just
+// written. Between cores that share a last-level cache that is a third or half of the time of a
+// load from memory. From other cores (of another core complex or socket, or a virtual core that the
+// system has moved) a line comes no faster than from memory, and many lines come much slower, for
+// no prefetcher helps. So staging for far peers is better written past the caches (docs/notes/05,
+// 15).
 #pragma once
 
 #include <algorithm>
@@ -20,33 +19,34 @@
 
 namespace tutti {
 
-// Where what a rank writes for its peers goes: where they read it the fastest, or always there.
+// Where a rank's stores to staging go: wherever peers then read them the fastest, or always there.
 enum class Staging : uint8_t { kAuto, kCache, kMemory };
 
 // Shorter pieces stay in the caches, whatever the distance.
 inline constexpr uint64_t kLeastNonTemporal = tuned::kLeastStagedNonTemporal;
 
-// How long one load of a line takes, in ticks of a clock that is the same all the time; 0 if it
-// cannot be found out on this processor. Peers may be writing there.
+// How long one load of a line takes, in ticks of a clock of constant rate; 0 if this processor
+// cannot measure it. Peers may be writing there.
 uint32_t load_ticks(const void* line);
-// The same of a line that no cache has: measured once, some tens of microseconds.
+// How long a load of a line takes that no cache has: measured once.
 uint32_t memory_ticks();
 
-// At which peer a rank may look in a call: each rank at another, because a line that one has
-// fetched is near for those with whom it shares caches, however far its writer is. Calls may follow
-// a rhythm, this does not. At least two ranks.
+// The peer at which a rank may look in a call. Each rank looks at another one, because a line that
+// one rank has fetched is near for all ranks that share its caches, however far its writer is.
+// Programs repeat their calls in a rhythm; the order of the peers must not follow it. At least two
+// ranks.
 constexpr int looked_at(uint32_t call, int rank, int ranks) {
   constexpr uint32_t kGolden = 0x9E3779B1;  // 2^32 over the golden ratio
   const auto others = static_cast<uint32_t>(ranks) - 1;
   return (rank + 1 + static_cast<int>((call * kGolden >> 16) % others)) % ranks;
 }
 
-// What one thread of this process finds out about one peer.
+// What one thread of this process knows of the distance of one peer.
 class Distance {
  public:
   explicit Distance(uint32_t memory = memory_ticks()) : memory_(memory) {}
 
-  // Counts what has been staged for the peer or read from it; true if it is time for a look.
+  // Counts bytes that were staged for the peer or read from it; true if it is time for a look.
   bool due(uint64_t bytes) {
     since_ += bytes;
     if (looks_ >= kLooks && since_ < kBetweenLooks) [[likely]]
@@ -54,16 +54,16 @@ class Distance {
     since_ = 0;
     return true;
   }
-  // A load of a line that the peer writes took so long. Its mark is another after each write: a
-  // line that has not been written again since the last look tells nothing.
+  // A load of a line of the peer took so long. `mark` changes each time that the peer writes the
+  // line: one that has not been written since the last look says nothing.
   void saw(uint32_t ticks, uint32_t mark) {
     if (mark == mark_) return;
     mark_ = mark;
     saw_new(ticks);
   }
-  // The same of a line that the peer is known to have written since. A load that was so short found
-  // the line in this core's own caches, where a prefetcher has put it, or another rank that shares
-  // the core: that tells nothing.
+  // As saw(), for a line that the peer is known to have written since. A very short load found the
+  // line in this core's own caches, where a prefetcher has put it or another rank that shares the
+  // core. It tells nothing.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
   [[nodiscard]] bool known() const { return looks_ == kLooks; }
@@ -86,8 +86,8 @@ class Distance {
   std::array<uint32_t, kLooks> last_{};
 };
 
-// What a rank knows of its peers. Of those that it never waits for it is nothing, as of the others
-// that give to a root.
+// How many peers' distances a rank knows, and how many of them are far. It knows nothing of peers
+// that it never waits for, as the other senders of a gather.
 struct DistancesKnown {
   explicit DistancesKnown(std::span<const Distance> of_peers)
       : known(std::ranges::count_if(of_peers, &Distance::known)),

@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whether an application that has started something and goes on with its own work is back soon, to
-// wait for it, by what it did the last few times. If so, no worker is woken: that takes longer than
-// a small call (a system call and two switches of threads, 3 us, on a virtual machine 25), and in
-// vain, for who waits does the work.
+// Predicts, from the last few times, whether an application that has started an operation and goes
+// on with its own work soon comes back to wait for it. If so, no worker is woken: the thread that
+// waits does the work, and to wake a worker takes longer than a small call (docs/notes/06).
 //
 // Once the predictor is sure no clock is read. If the application then stays away after all, the
 // worker finds out, for it looks every 10 ms, and what is started wakes it again until it is
@@ -29,9 +28,10 @@ class ReturnPredictor {
     left_s_.store(now_s(), std::memory_order_relaxed);
     return true;
   }
-  // It starts something, or waits or asks for something.
+  // The application is back: it starts, tests or waits for something.
   void returns() {
-    // Not one operation: it would have to wait until what was written for the peers has left.
+    // No read-modify-write: it would have to wait until the stores for the peers have left the
+    // core.
     visits_.store(visits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const int returns = returns_.load(std::memory_order_relaxed);
     if (returns >= kSure) return;
@@ -42,14 +42,14 @@ class ReturnPredictor {
     returns_.store(soon ? returns + 1 : 0, std::memory_order_relaxed);
   }
 
-  // For a worker: another number after each time that it has come, and that it stayed away.
+  // For a worker: a number that changes each time the application comes; and that it stayed away.
   [[nodiscard]] uint32_t visits() const { return visits_.load(std::memory_order_relaxed); }
   void stayed_away() { returns_.store(0, std::memory_order_relaxed); }
 
  private:
   static constexpr int kSure = tuned::kSureAfter;
   std::atomic<int> returns_{0};    // in a row, up to kSure
-  std::atomic<double> left_s_{0};  // 0: it has not
+  std::atomic<double> left_s_{0};  // when the application left; 0: it is back
   std::atomic<uint32_t> visits_{0};
 };
 

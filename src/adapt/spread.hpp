@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ranks that outnumber their cores take turns by yielding, and a call takes as long as the core
-// with the most of them needs. The kernel evens that out late: it is slow to move what has just
-// run, as a thread always has that yields and runs again. Three of four ranks may stay on one of
-// two cores for seconds, where calls take 1.5 times as long. So a rank that waits looks now and
-// then on which cores its peers are, and moves if its own has more than an even share of them: its
-// thread's affinity is narrowed to the other core and widened again at once.
+// Spreads ranks that outnumber their cores evenly over these. Such ranks take turns by yielding,
+// and a call takes as long as the core with the most ranks needs. The kernel seldom moves a thread
+// that has just run, as one that yields always has: three of four ranks may stay on one of two
+// cores for seconds (docs/notes/08). So a rank that waits looks now and then on which cores its
+// peers are. If its own core has more than an even share, it moves to another: its thread's
+// affinity is narrowed to that core, and widened again at once.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,18 @@ namespace tutti {
 
 class Spread final : public YieldHook {
  public:
-  // Of the ranks of a host: the bells of all, this rank's among them, and what they share. On
-  // so many cores. All outlive it.
+  // `all` are the bells of the ranks of this host, with its own among them; `shared` is what these
+  // ranks share, on `cores` cores. All of it outlives the object.
   Spread(Bell& own, std::vector<const Bell*> all, Sleepers& shared, int cores);
 
-  // Before each yield of a thread that waits on this rank's bell. Any thread; the one that calls
-  // may find itself on another core after it.
+  // Called before each yield of a thread that waits on this rank's bell; may move it to another
+  // core.
   void before_yield() override {
     if (yields_.fetch_add(1, std::memory_order_relaxed) % kBetweenLooks == 0) look();
   }
 
  private:
-  static constexpr uint32_t kBetweenLooks =
-      tuned::kYieldsBetweenLooks;  // yields, of 0.3 to 1 us and what others do then
+  static constexpr uint32_t kBetweenLooks = tuned::kYieldsBetweenLooks;
 
   void look();
   [[nodiscard]] bool may_move_now();
@@ -42,7 +41,7 @@ class Spread final : public YieldHook {
   Sleepers& shared_;
   const int even_share_;
   std::atomic<uint32_t> yields_{0};
-  // Of the thread that holds it.
+  // Used by the thread that holds `moving_` alone.
   std::atomic_flag moving_ = ATOMIC_FLAG_INIT;
   uint32_t moved_ms_ = 0;
   uint32_t pause_ms_ = 1;  // longer while moves do not last

@@ -20,8 +20,8 @@ inline Call base_call(Collective collective, const void* send, void* recv, size_
   return call;
 }
 
-// Of a call with any arguments; check_call(), check_root() and bind() handle the usual ones inline,
-// because small calls are made of little else.
+// Checks a call with any arguments. check_call(), check_root() and bind() handle the usual ones
+// inline, because small calls are made of little else.
 Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
                         const Call& call);
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root);

@@ -39,7 +39,7 @@ class UnevenCall {
   UnevenCall& operator=(const UnevenCall&) = delete;
 
   Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
-    // As base_call(), which would cost 24 instructions more here; the layouts stay.
+    // As base_call(), but it keeps the layouts and copies no call (docs/notes/15).
     call_.collective = collective;
     call_.type = static_cast<DataType>(type);
     call_.op = ReduceOp::kSum;
@@ -58,7 +58,7 @@ class UnevenCall {
   }
   Status reduce_with(tutti_op op) { return bind(function_, op, call_); }
 
-  // Both of each call.
+  // Each call has both sides.
   Status send_side(const size_t* counts, const size_t* displs, int blocks) {
     return read({"send", call_.send, counts, displs, blocks}, &Layouts::send);
   }
@@ -74,7 +74,7 @@ class UnevenCall {
                           given, expected);
   }
 
-  // Of a collective in which every rank knows all sizes: these.
+  // For a collective in which every rank knows the sizes of all blocks.
   void set_count(const Layout& layout) {
     call_.count = *std::max_element(layout.counts.begin(), layout.counts.end());
   }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The life of communicators.
+// How communicators are made and destroyed.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -28,7 +28,7 @@ int64_t deadline_of(const CommunicatorConfig& config) {
   return config.init_timeout_ms == kNever ? kNever : now_ms() + config.init_timeout_ms;
 }
 
-// Of the caller's struct, whose size has been checked.
+// A field of the caller's struct, which may be shorter than ours; its size has been checked.
 template <typename Field>
 Field field_of(const tutti_comm_config* config, Field tutti_comm_config::*field) {
   tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
@@ -94,7 +94,7 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
   return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
 
-// As a newcomer.
+// Joins a communicator that grows, as one of its newcomers.
 Status join_grown(const tutti_unique_id& id, int newcomer, int newcomers,
                   const tutti_comm_config* config, tutti_comm_t* comm) {
   if (newcomers < 1 || newcomer < 0 || newcomer >= newcomers) {
@@ -139,7 +139,8 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
 }
 
-// In a forked child, where what is inside is shared with the parent, and is kept as it is.
+// In a forked child. The communicator's memory is shared with the parent, so nothing in it may be
+// touched: the child's copy is kept until the child ends.
 Status free_copy(tutti_comm_t comm) {
   static auto& kept = *new std::vector<tutti_comm_t>;  // so that it is no leak
   kept.push_back(comm);
@@ -257,52 +258,6 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
     const std::unique_ptr<tutti_comm> freed(comm);
     if (freed->viewed != nullptr) return close_view(*freed);
     return freed->inside->close();
-  });
-}
-
-tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
-  return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
-    comm->inside->health().abort(reason == nullptr ? "" : reason);
-    return {};
-  });
-}
-
-tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank) {
-  return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_rank", "comm"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(rank, "tutti_comm_rank", "rank"));
-    *rank = comm->inside->rank();
-    return {};
-  });
-}
-
-tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks) {
-  return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_size", "comm"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(ranks, "tutti_comm_size", "ranks"));
-    *ranks = comm->inside->ranks();
-    return {};
-  });
-}
-
-tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
-  return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_set_timeout", "comm"));
-    if (timeout_ms == 0 || timeout_ms < -1) {
-      return Status::format(Code::kInvalidArgument,
-                            "tutti_comm_set_timeout: {} ms: expected 1 or more, or -1 for none",
-                            timeout_ms);
-    }
-    comm->inside->executor().set_timeout(timeout_ms < 0 ? kNever : timeout_ms);
-    return {};
-  });
-}
-
-tutti_status tutti_comm_state(tutti_comm_t comm) {
-  return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));
-    return comm->inside->health().cause();
   });
 }
 

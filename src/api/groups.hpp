@@ -27,7 +27,7 @@ inline bool in_group() { return may_take_detour() && detour_detail::group_open_h
 // Record a blocking call; its buffers, and `info` (may be null), must stay until the group's end.
 Status record(tutti_comm_t comm, const Call& call);
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
-// The same of one that is made already: on a view.
+// Records a call on a view, which is made already.
 Status record(tutti_comm_t comm, std::unique_ptr<Staged> staged, tutti_recv_info* info);
 // Records what `request`, which is not yet started, stands for.
 Status record(tutti_request& request);

@@ -22,10 +22,10 @@ struct tutti_comm {
   tutti::Allocations memory;  // outlives what may still use it
   std::shared_ptr<tutti::Communicator> inside;
   std::atomic<int> grouped{0};  // calls recorded in groups that have not ended
-  // Of one that has views, and of these.
+  // A communicator that has views shares this queue with them; else null.
   std::shared_ptr<tutti::ViewQueue> queue;
-  std::atomic<int> views{0};  // of it
-  // Of a view: what it is a view of, and its device.
+  std::atomic<int> views{0};  // how many there are
+  // For a view: the communicator that it is a view of, and its device; else null.
   tutti_comm* viewed = nullptr;
   std::unique_ptr<tutti::Stage> stage;
 };
@@ -34,7 +34,7 @@ struct tutti_request {
   tutti_comm* comm = nullptr;
   std::variant<std::monostate, tutti::Operation, tutti::Message, std::unique_ptr<tutti::Staged>>
       what;
-  tutti::Completion* inside = nullptr;  // the same
+  tutti::Completion* inside = nullptr;  // in `what`
   bool persistent = false;
   bool started = false;  // at least once
   bool grouped = false;  // recorded in a group that has not ended

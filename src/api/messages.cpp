@@ -22,8 +22,8 @@ constexpr Names kRecvInit{"tutti_recv_init"};
 constexpr Names kSendOfBoth{"tutti_sendrecv", "send", "send_count", "dest", "send_tag"};
 constexpr Names kRecvOfBoth{"tutti_sendrecv", "recv", "recv_count", "source", "recv_tag"};
 
-// Of a message with any arguments; check() handles the usual ones inline, because small messages
-// are made of little else.
+// Checks a message with any arguments. check() handles the usual ones inline, because small
+// messages are made of little else.
 Status check_thoroughly(const Names& names, const MessageArguments& arguments, tutti_type type,
                         tutti_comm_t comm) {
   const std::string_view function = names.function;

@@ -1,12 +1,23 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "api/requests.hpp"
 
+#include <vector>
+
 #include "api/groups.hpp"
 
 namespace tutti {
 namespace {
 
 bool active(const tutti_request& request) { return request.started && !request.inside->done(); }
+
+// In a forked child. What is on a device is left as it is until the child ends: the driver's state
+// is the parent's, and to release an event or memory would call the driver.
+void free_copy(tutti_request_t request) {
+  static auto& kept = *new std::vector<std::unique_ptr<Staged>>;  // so that it is no leak
+  auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
+  if (staged != nullptr) kept.push_back(std::move(*staged));
+  delete request;
+}
 
 Status expect_started(tutti_request_t request, std::string_view function) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(request, function, "request"));
@@ -109,7 +120,7 @@ tutti_status tutti_request_free(tutti_request_t request) {
   if (request == nullptr) return TUTTI_OK;
   return guard_anywhere([&]() -> Status {
     if (is_forked()) {
-      delete request;
+      free_copy(request);
       return {};
     }
     if (request->grouped) {

@@ -11,10 +11,11 @@ namespace tutti {
 
 // Hands a request to the caller as *request, after it has been started unless it is persistent.
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
-// The same where it may be one of a group.
+// As hand_out(), for a request that may be part of a group.
 Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
-// The same, in a group or on a communicator with views: what stands for it is chosen here.
+// As make_request(), in a group or on a communicator with views, which decide what the request
+// runs.
 template <typename Inside, typename Of, typename Arguments>
 [[gnu::noinline]] Status make_request_by_detour(std::unique_ptr<tutti_request> made, Of& of,
                                                 Arguments&& arguments, tutti_request_t* request) {
@@ -26,7 +27,7 @@ template <typename Inside, typename Of, typename Arguments>
   return hand_out_by_detour(std::move(made), request);
 }
 
-// The same of an Operation or Message, which `of` runs.
+// Makes a request for an Operation or Message, which `of` runs.
 template <typename Inside, typename Of, typename Arguments>
 Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persistent,
                     tutti_request_t* request) {

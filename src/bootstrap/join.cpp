@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "bootstrap/line.hpp"
+#include "bootstrap/parts.hpp"
 #include "bootstrap/place.hpp"
 #include "bootstrap/session.hpp"
 #include "core/caught.hpp"
@@ -118,14 +119,15 @@ Result<std::vector<std::vector<std::byte>>> Member::allgather(std::span<const st
   session_.put(FrameKind::kGather, {mine});
   TUTTI_RETURN_IF_ERROR(send());
   std::vector<std::vector<std::byte>> all;
-  for (int r = 0; r < seat_.ranks; ++r) {
+  const auto ranks = static_cast<size_t>(seat_.ranks);
+  while (all.size() < ranks) {
     Frame frame{};
-    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kPart, frame));
-    int32_t from = -1;
-    if (!take(frame.body, from) || from != r) {
-      return Status(Code::kInternal, "the service sent the parts of an exchange out of order");
+    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kParts, frame));
+    if (!take_parts(frame.body, ranks, all)) {
+      return Status::format(Code::kInternal,
+                            "the service sent an exchange of {} ranks in parts of another form",
+                            ranks);
     }
-    all.emplace_back(frame.body.begin(), frame.body.end());
   }
   return all;
 }

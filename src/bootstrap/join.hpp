@@ -14,8 +14,9 @@ namespace tutti {
 // How to get to the service. A rank of its host and user takes the abstract socket, any other TCP.
 enum class Via : uint8_t { kAny, kNetwork };
 
-// Who comes. The last `newcomers` ranks of a communicator that grows are new to it; one of those
-// knows its number among them alone, and learns at the meeting which rank it is, of how many.
+// What a process says of itself at a meeting. The last `newcomers` ranks of a communicator that
+// grows are new to it. A newcomer knows only its number among these; the meeting tells it rank and
+// size.
 struct Joiner {
   int rank = 0;
   int ranks = 0;  // 0: not known, this is a newcomer

@@ -16,6 +16,8 @@ namespace {
 
 // How long a rank that leaves waits until the service in its own process has told the others.
 constexpr int64_t kFarewellMs = 1000;
+// Pages for who looks from outside are left out beyond this.
+constexpr size_t kMostUnsent = 4 << 20;
 
 class Line final : public Control {
  public:
@@ -30,6 +32,7 @@ class Line final : public Control {
   [[nodiscard]] int fd() const override { return epoll_.get(); }
   std::vector<ControlNews> read() override;
   void tell(int rank, std::span<const std::byte> note) override;
+  void show(int rank, std::span<const std::byte> page) override;
   Status regroup(std::span<const std::byte> part) override;
   void withdraw() override;
   [[nodiscard]] bool is_open() override;
@@ -39,6 +42,7 @@ class Line final : public Control {
  private:
   [[nodiscard]] std::string keeper_name() const;
   void flush();
+  void watch_for_room(bool wanted);
   void say_farewell();
   void understand(std::vector<ControlNews>& news);
   void broken(int error, std::vector<ControlNews>& news);
@@ -51,6 +55,7 @@ class Line final : public Control {
   const Keeper keeper_;
   bool failed_ = false;  // has said so; once is enough
   bool left_ = false;
+  bool waits_for_room_ = false;
   bool may_end_ = false;  // the service's process, without that being news
 };
 
@@ -87,6 +92,9 @@ void Line::understand(std::vector<ControlNews>& news) {
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kTold, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
+    } else if (frame.kind == FrameKind::kShown && take(frame.body, rank)) {
+      news.push_back(
+          {ControlNews::Kind::kShown, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kRegroupPart && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kPart, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
@@ -120,22 +128,36 @@ std::string Line::keeper_name() const {
                      host);
 }
 
-// What the system does not take at once is sent by the next call; it takes far more than is ever
-// said here.
+// What the system does not take at once is sent by the next call, and makes fd() readable when it
+// takes more.
 void Line::flush() {
   std::vector<std::byte>& out = session_.out();
   while (socket_.open() && !out.empty()) {
     const ssize_t sent = send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return;  // read() finds out why
+    if (sent < 0) break;  // read() finds out why
     out.erase(out.begin(), out.begin() + sent);
   }
+  watch_for_room(!out.empty());
+}
+
+void Line::watch_for_room(bool wanted) {
+  if (wanted == waits_for_room_ || !socket_.open()) return;
+  epoll_event event{.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN, .data = {}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event) == 0) waits_for_room_ = wanted;
 }
 
 void Line::tell(int rank, std::span<const std::byte> note) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   session_.put(FrameKind::kTell, {bytes_of(rank), note});
+  flush();
+}
+
+void Line::show(int rank, std::span<const std::byte> page) {
+  const std::lock_guard lock(mutex_);
+  if (left_ || session_.out().size() > kMostUnsent) return;
+  session_.put(FrameKind::kShow, {bytes_of(rank), page});
   flush();
 }
 

@@ -11,7 +11,8 @@
 
 namespace tutti::bootstrap {
 
-// Of a connection on which the service has said kStayed, and nothing after it was read yet.
+// The line over a connection on which the service has said kStayed, and nothing was read after
+// that.
 Result<std::unique_ptr<Control>> make_line(Fd socket, Session session, const Keeper& keeper);
 
 }  // namespace tutti::bootstrap

@@ -1,23 +1,29 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What happens at a meeting, without its sockets: who is let in, what is wrong with the set of
-// ranks that arrived, rounds of gathering, and, for ranks that stay, telling each what happened to
-// others.
+// The state of a meeting, without its sockets: which clients it admits, whether the ranks that have
+// arrived make a communicator, the rounds in which they gather bytes, and what it tells members
+// that stay in touch afterwards of one another (docs/design/meeting.md).
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bootstrap/refused.hpp"
 #include "bootstrap/session.hpp"
 #include "bootstrap/unique_id.hpp"
+#include "core/exchange.hpp"
 #include "core/fd.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::bootstrap {
+
+// How long a client may take to say hello, or to read the last frame that is sent to it.
+inline constexpr int64_t kHandshakeMs = 5000;
 
 // Where a connection comes from.
 struct Origin {
@@ -37,7 +43,9 @@ struct Client {
   Session session;
   const int64_t since_ms;
   int64_t give_up_ms;  // when to drop it
-  int rank = -1;       // -1: a stranger; of a newcomer its number, until all ranks are known
+  // -1: not admitted yet (a stranger). A newcomer has its number among the newcomers here until all
+  // ranks are known.
+  int rank = -1;
   bool newcomer = false;
   int pid = 0;
   std::string host;
@@ -45,21 +53,29 @@ struct Client {
   bool gone = false;                               // to be forgotten
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
-  std::optional<std::vector<std::byte>> regroups;  // the same, of those who are left
-  bool withdrew = false;                           // from the last of these
+  // The frames with the outcome of the last round, of which those from `next_part` on are yet to be
+  // sent; null if none is. All members share them. Each is encrypted when the one before has been
+  // sent: encrypted copies for all members at once would take too much memory.
+  std::shared_ptr<const std::vector<std::vector<std::byte>>> parts;
+  size_t next_part = 0;
+  std::optional<std::vector<std::byte>> regroups;  // its part of the round of regrouping
+  bool withdrew = false;                           // from the last such round
 };
 
 class Meeting {
  public:
-  explicit Meeting(const UniqueId& id);
+  // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
+  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0);
 
   Client& enter(Origin origin);
   void hear(Client& client, std::span<const std::byte> bytes);
   // The connection broke; `error` is the system's number, 0 if it was closed.
   void lost(Client& client, int error);
-  // A stranger that has to make room.
+  // Drops a stranger, to make room for another client.
   void evict(Client& client);
   void check_deadlines();
+  // What the service lacks to take further clients, for the text of a timeout; empty: nothing.
+  void lacks(std::string what) { lack_ = std::move(what); }
   void forget_gone();
 
   [[nodiscard]] std::list<Client>& clients() { return clients_; }
@@ -70,11 +86,14 @@ class Meeting {
   [[nodiscard]] bool expects_more() const { return phase_ == Phase::kArriving || failed(); }
   // Whether it is this client's turn to be written to.
   [[nodiscard]] bool may_write(const Client& client) const;
+  // What is to be written to it next; who has written erases it.
+  static std::vector<std::byte>& to_write(Client& client);
 
  private:
   enum class Phase : uint8_t { kArriving, kComplete, kTogether, kFailed };
 
   void handle(Client& client, const Frame& frame);
+  void handle_together(Client& client, const Frame& frame);
   void turn_away(Client& client);
   void greet(Client& client, std::span<const std::byte> body);
   void admit(Client& client, const Hello& hello);
@@ -85,7 +104,17 @@ class Meeting {
   void stay(Client& client);
   void leave(Client& client);
   void pass_on_failure(Client& client, std::span<const std::byte> body);
-  void pass_on_note(Client& client, std::span<const std::byte> body);
+  // A kind of message from one member to another: the frame in which it arrives, how long it may
+  // be, and how many bytes the receiver may have left unread before the message is dropped.
+  struct Passage {
+    FrameKind kind;
+    size_t most_bytes;
+    size_t most_unsent;
+  };
+  static constexpr Passage kNotes{FrameKind::kTold, kMaxNoteBytes, 64 << 10};
+  // As many bytes as the answers of many ranks to one question take.
+  static constexpr Passage kPages{FrameKind::kShown, kMaxPageBytes, 16 << 20};
+  void pass_on(Client& client, std::span<const std::byte> body, const Passage& passage);
   void regroup(Client& client, std::span<const std::byte> body);
   void withdraw(Client& client);
   void finish_regrouping();
@@ -97,20 +126,25 @@ class Meeting {
   [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing() const;
+  [[nodiscard]] bool anybody_waits() const;
+  void warn_of_absence(int64_t now);
 
   const UniqueId id_;
   std::list<Client> clients_;  // a list: handlers keep references
   Refused refused_;
   Phase phase_ = Phase::kArriving;
-  int ranks_ = 0;      // as the first member said who knows
+  int ranks_ = 0;      // 0: not known yet, as newcomers do not know it
   int newcomers_ = 0;  // as the first member said
   std::string first_;  // that member: "rank 2"
-  std::string knows_;  // the one who said how many ranks there are
+  std::string knows_;  // the member that said how many ranks there are
   int arrived_ = 0;
+  int gathered_ = 0;  // parts of the round under way
   int failures_told_ = 0;
   std::string leaver_;  // who left without staying
+  std::string lack_;
   int64_t first_arrival_ms_ = 0;
   int64_t deadline_ms_ = kNever;
+  int64_t warn_after_ms_;  // since the first arrival; the next time after twice as long
   Code failure_code_ = Code::kInternal;
   std::string failure_;
   int64_t linger_ms_ = 0;  // failed: until when late members are told why

@@ -12,7 +12,7 @@ namespace tutti::bootstrap {
 // Since the process began, at all of its meetings.
 uint64_t refused_connections();
 
-// Of one meeting; belongs to its thread.
+// The count for one meeting; belongs to its thread.
 class Refused {
  public:
   explicit Refused(std::string where) : where_(std::move(where)) {}

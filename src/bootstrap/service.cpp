@@ -1,7 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/service.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "core/thread.hpp"
+#include "env/env.hpp"
 
 namespace tutti {
 namespace bootstrap {
@@ -25,11 +28,16 @@ constexpr size_t kMaxStrangers = 256;
 // are what they should be, so that no number of silent ones can keep these out.
 constexpr int64_t kEvictAfterMs = 300;
 
+int64_t warn_after_ms() {
+  const auto environment = read_environment(process_environment());
+  return environment.ok() ? environment->warn_after_ms : 0;
+}
+
 // The meeting's sockets.
 class Service {
  public:
   Service(const UniqueId& id, Fd local, Fd network)
-      : meeting_(id), local_(std::move(local)), network_(std::move(network)) {}
+      : meeting_(id, warn_after_ms()), local_(std::move(local)), network_(std::move(network)) {}
   void run();
 
  private:
@@ -57,6 +65,15 @@ Origin origin_of(int socket, bool network) {
   return {.pid = identity->pid,
           .welcome = identity->uid == geteuid(),
           .own = identity->pid == getpid()};
+}
+
+std::string no_more_files() {
+  rlimit limit{};
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return fmt::format(
+      "where they meet, pid {} on host {} may open no more than {} files, and needs "
+      "one for each rank: raise its limit (ulimit -n)",
+      getpid(), host_name(), limit.rlim_cur);
 }
 
 // Without memory it ends, and its clients learn from their sockets that it has.
@@ -127,6 +144,7 @@ void Service::accept_clients(Fd& listener, bool network) {
       // Out of descriptors: poll() would report the same client at once, so give others the time to
       // close some.
       if (errno == EMFILE || errno == ENFILE) {
+        meeting_.lacks(no_more_files());
         pause_for(10);
       }
       if (errno == ENOSYS || errno == EPERM || errno == EACCES) {
@@ -136,6 +154,7 @@ void Service::accept_clients(Fd& listener, bool network) {
       }
       return;
     }
+    meeting_.lacks({});
     if (network) tune_tcp(socket.get());
     if (strangers(network) >= kMaxStrangers) meeting_.evict(first_from_network());
     Client& client = meeting_.enter(origin_of(socket.get(), network));
@@ -157,8 +176,9 @@ void Service::read(Client& client) {
 }
 
 void Service::write(Client& client) {
-  std::vector<std::byte>& out = client.session.out();
-  while (!out.empty()) {
+  for (;;) {
+    std::vector<std::byte>& out = Meeting::to_write(client);
+    if (out.empty()) break;
     const ssize_t sent = send(client.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (sent < 0) return meeting_.lost(client, errno);

@@ -34,13 +34,13 @@ struct UniqueId {
 // that CCL_KVS_IFACE and CCL_KVS_PREFER_IPV6 choose (core/interfaces.hpp); where there is none but
 // the loopback, ranks of this host alone can use the id.
 Result<UniqueId> make_unique_id();
-// The one that all who know `key` derive; for ranks whom a launcher has told apart but not joined.
-// As secret as the key. Without an address, for ranks of one host: that only processes of the same
-// user meet there is seen to by the service.
-// With one (its port is not 0), rank 0 serves there: start_service() listens at this address, or,
-// if it is none of this host's or 127.*.*.* other than 127.0.0.1 (the own name in many a hosts
-// file), at the same port of the interface chosen as above. Ids of several communicators may share
-// an address: a service listens only until its ranks have met, and the next waits for that.
+// The id that all processes derive which know `key`: for ranks that a launcher has numbered, but
+// has not connected. It is as secret as the key. Without an address it is for ranks of one host,
+// where the service lets only processes of its own user meet. With one (its port is not 0), rank 0
+// serves there: start_service() listens at this address, or, if it is none of this host's or
+// 127.*.*.* other than 127.0.0.1 (the own name in many a hosts file), at the same port of the
+// interface chosen as above. Ids of several communicators may share an address: a service listens
+// only until its ranks have met, and the next waits for that.
 UniqueId derive_unique_id(std::string_view key, const NetAddress& address = {});
 
 tutti_unique_id encode(const UniqueId& id);

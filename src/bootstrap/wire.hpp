@@ -1,17 +1,28 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What members and the service say to each other once both have proved that they know the secret
-// (session.hpp):
-//   member -> service   kHello  kGather(bytes)  kStay  kFail(code, text)
-//                       kTell(rank, bytes)  kRegroup(bytes)  kWithdraw  kLeave
-//   service -> member   kAdmitted, kWelcome(Seat) when all ranks are there; per gather one
-//                       kPart(rank, bytes) of each rank in rank order; kStayed(Keeper) when all
-//                       stay, then kFailed(rank, code, text), kLeft(rank) and kTold(rank,
-//                       bytes) as it happens, and when all that are left regroup each one's
-//                       kRegroupPart(rank, bytes) in rank order and kRegrouped; to who withdraws
-//                       before, kWithdrawn(first of those not there, how many);
-//                       kGoodbye to who left; kError(code, text) before kStayed, the last frame
-//                       then
+// The frames between members and the service, once both have proved that they know the secret
+// (session.hpp).
+//
+//   member -> service
+//     kHello               which rank it is, of how many
+//     kGather(bytes)       its part of a round
+//     kStay                it wants to stay in touch after the meeting; then, until kLeave:
+//     kFail(code, text)    the communicator has failed
+//     kTell(rank, bytes)   a note for another rank
+//     kShow(rank, bytes)   the same, longer, for a command that looks from outside
+//     kRegroup(bytes)      its part of a round among the ranks that are left
+//     kWithdraw            it no longer takes part in that round
+//     kLeave               it makes no more calls
+//   service -> member
+//     kAdmitted            the hello is taken
+//     kWelcome(Seat)       all ranks are there
+//     kParts(bytes)        the parts of a round in rank order, over several frames (parts.hpp)
+//     kError(code, text)   the meeting has failed; the last frame
+//     kStayed(Keeper)      all ranks stay; then, as it happens:
+//     kFailed(rank, code, text), kLeft(rank), kTold(rank, bytes), kShown(rank, bytes)
+//     kRegroupPart(rank, bytes)   for each rank that is left, in rank order, and then kRegrouped
+//     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
+//     kGoodbye             the answer to kLeave
 #pragma once
 
 #include <cstddef>
@@ -31,14 +42,14 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 6;
+inline constexpr uint32_t kProtocol = 9;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
   kAdmitted,
   kWelcome,
   kGather,
-  kPart,
+  kParts,
   kError,
   kStay,
   kStayed,
@@ -49,6 +60,8 @@ enum class FrameKind : uint8_t {
   kGoodbye,
   kTell,
   kTold,
+  kShow,
+  kShown,
   kRegroup,
   kWithdraw,
   kRegroupPart,
@@ -59,8 +72,8 @@ enum class FrameKind : uint8_t {
 // A name of a host in a frame: closed by a zero.
 using HostField = std::array<char, 64>;
 
-// Of a communicator that grows, the last `newcomers` ranks are new. Each of those says its number
-// among them, and 0 ranks: it does not know how many there are.
+// The first frame of a client. The last `newcomers` ranks of a communicator that grows are new:
+// each of them says its number among these, and 0 for `ranks`, which it does not know.
 struct Hello {
   int32_t rank;
   int32_t ranks;

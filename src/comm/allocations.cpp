@@ -41,7 +41,7 @@ Result<void*> take_from_heap(size_t bytes) {
 
 }  // namespace
 
-// Of the transport's memory there is nothing to do: it is gone with the transport.
+// The transport's own memory needs no release: it is gone with the transport.
 void Allocations::release(void* memory, const Origin& origin) {
   if (origin.source == Source::kHeap) std::free(memory);
   if (origin.source == Source::kPages) munmap(memory, origin.mapped);

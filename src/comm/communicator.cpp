@@ -1,83 +1,33 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a communicator is made, watched, split, shrunk and destroyed.
+// How a communicator is made and destroyed.
 #include "comm/communicator.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <map>
+#include <utility>
 
-#include "bootstrap/join.hpp"
-#include "bootstrap/meeting_place.hpp"
 #include "bootstrap/service.hpp"
 #include "comm/announce.hpp"
-#include "comm/measure_network.hpp"
 #include "comm/settings.hpp"
 #include "comm/shared_tuning.hpp"
 #include "core/caught.hpp"
-#include "core/interrupt.hpp"
 #include "core/log.hpp"
+#include "select/limits.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
 namespace {
 
-std::string next_name() {
-  static std::atomic<int> counter{0};
-  return fmt::format("comm {}", counter.fetch_add(1));
-}
-
-// What the struct had at first: up to the name.
-constexpr size_t kFirstConfigBytes = offsetof(tutti_comm_config, tuner);
-
-int64_t milliseconds(int64_t value) { return value < 0 ? kNever : value; }
-
-}  // namespace
-
-Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
-                                          const Environment& environment) {
-  tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
-  if (config != nullptr) {
-    if (config->size < kFirstConfigBytes || config->size > sizeof given) {
-      return Status::format(Code::kInvalidArgument,
-                            "tutti_comm_config.size is {}, expected {} to {}: begin with "
-                            "TUTTI_COMM_CONFIG_INIT",
-                            config->size, kFirstConfigBytes, sizeof given);
-    }
-    std::memcpy(&given, config, config->size);
-  }
-  CommunicatorConfig resolved;
-  resolved.timeout_ms =
-      milliseconds(given.timeout_ms >= 0 ? given.timeout_ms : environment.timeout_ms);
-  resolved.init_timeout_ms = milliseconds(given.init_timeout_ms >= 0 ? given.init_timeout_ms
-                                                                     : environment.init_timeout_ms);
-  resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
-  resolved.name = given.name != nullptr ? given.name : next_name();
-  if (given.tuner != nullptr) {
-    if (given.tuner->size != sizeof resolved.tuner || given.tuner->choose == nullptr) {
-      return Status::format(Code::kInvalidArgument,
-                            "tutti_tuner: size {} with {} function, expected size {} with one",
-                            given.tuner->size, given.tuner->choose == nullptr ? "no" : "a",
-                            sizeof resolved.tuner);
-    }
-    resolved.tuner = *given.tuner;
-  }
-  return resolved;
-}
-
-namespace {
-
 std::string describe(const FoundTuning& tuning) {
   const Machine& machine = tuning.tuning.machine;
   return fmt::format(
-      "algorithms by {}: pulls take {:.2f} us and {:.0f} ps per byte, copies beyond {} KiB {:.0f}",
+      "algorithms by {}: pulls take {:.2f} us and {:.0f} ps per byte, copies {:.0f} ps per byte "
+      "beyond {} KiB",
       tuning.path.empty() ? "figures found here" : "tuning file " + tuning.path,
-      machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.cache_bytes >> 10,
-      machine.copy_memory_s * 1e12);
+      machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12,
+      machine.cache_bytes >> 10);
 }
 
 NicSet nics_of(const Environment& environment) {
@@ -137,6 +87,8 @@ TransportConfig Communicator::transport_config_of(const Hosts& hosts, int worker
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .job = environment.job,
+      .key = key_,
+      .inquiries = hosts.count() > 1 ? runtime_->inquiries().open() : 0,
       .all_ranks = ranks_,
       .global_ranks = config_.global_ranks,
       .shared = {.sizes = {.slots = SlotPlan::of(environment.slot_bytes, hosts.most_on_a_host()),
@@ -160,10 +112,12 @@ Status Communicator::connect(Exchange& exchange) {
   Result<WorkerPool*> workers = runtime_->workers(agreed->hosts.place(rank_), local_ranks);
   if (!workers.ok()) return workers.status();
 
+  key_ = agreed->key;
   Result<FoundTuning> tuning = share_tuning(exchange, *runtime_);
   if (!tuning.ok()) return tuning.status();
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
 
+  device_figures_ = slowest_figures(tuning->tuning.devices, Of::kDirect);
   const bool oversubscribed = local_ranks > agreed->cores;
   const TransportConfig transport_config =
       transport_config_of(agreed->hosts, (*workers)->size(), oversubscribed);
@@ -195,75 +149,6 @@ Status Communicator::connect(Exchange& exchange) {
   return watch_peers(exchange);
 }
 
-namespace {
-
-struct KnownNetwork {
-  int64_t known = 0;
-  double message_s = 0;
-  double line_byte_s = 0;
-};
-
-}  // namespace
-
-// What the first rank knows of the network is for all: newcomers know nothing.
-Status Communicator::share_known_network(Exchange& exchange) {
-  KnownNetwork mine;
-  if (network_) mine = {1, network_->message_s, network_->line_byte_s};
-  const auto all = gather_values(exchange, mine);
-  if (!all.ok()) return all.status();
-  const KnownNetwork& first = all->front();
-  if (first.known == 0) {
-    network_.reset();
-  } else if (!network_) {
-    network_ = NetworkFigures{first.message_s, first.line_byte_s, "inherited"};
-  }
-  return {};
-}
-
-// The first that there is of: what a tuning file says, what is known already, what is measured now,
-// over the endpoint of the users' messages, which nobody uses yet; else the defaults.
-Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning,
-                                   const SpinBudget& budget, int64_t deadline_ms) {
-  if (connection_.joined == nullptr) {
-    network_.reset();
-    return {};
-  }
-  const int64_t begun = now_ms();
-  TUTTI_RETURN_IF_ERROR(share_known_network(exchange));
-  if (tuning.tuning.network) {
-    network_ = tuning.tuning.network;
-    network_->origin = "tuning file " + tuning.path;
-  } else if (!network_ && runtime_->environment().measure_network) {
-    const SpinBudget polls = polling(budget);
-    // Half of the time that is left: the rest is there to tell how it went.
-    const Waiter waiter{
-        .bell = connection_.transport->bell(rank_),
-        .sleepers = connection_.transport->sleepers(),
-        .budget = &polls,
-        .deadline_ms = deadline_ms == kNever ? kNever : begun + (deadline_ms - begun) / 2,
-        .polls = true};
-    auto measured =
-        measure_network(exchange, connection_.joined->hosts(), *messages_endpoint_, waiter);
-    if (!measured.ok()) return measured.status();
-    network_ = *std::move(measured);
-  } else if (!network_) {
-    network_.emplace();
-  }
-  if (rank_ == 0) {
-    log::info("{}: network: {}, known after {} ms", config_.name, to_string(*network_),
-              now_ms() - begun);
-  }
-  return {};
-}
-
-// For a communicator of some of the ranks, which all have the same figures.
-std::optional<NetworkFigures> Communicator::network_to_inherit() const {
-  constexpr std::string_view kInherited = ", inherited";
-  std::optional<NetworkFigures> network = network_;
-  if (network && !network->origin.ends_with(kInherited)) network->origin += kInherited;
-  return network;
-}
-
 Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& choice) {
   Result<std::unique_ptr<Lanes>> lanes =
       Lanes::create(connection_, rank_, ranks_, workers.size(), choice);
@@ -289,18 +174,32 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   settings.lateness = {.rank = rank_,
                        .ranks = ranks_,
                        .transport = connection_.transport.get(),
+                       .hosts = settings.hosts,
                        .warn_after_ms = choice.environment.warn_after_ms,
                        .communicator = config_.name};
   settings.caller_budget.hook = spread_.get();
   settings.worker_budget.hook = spread_.get();
   Transport& transport = *connection_.transport;
-  executor_ = std::make_unique<Executor>(settings, lanes_->take(), lanes_->choose(), transport,
-                                         *health_, workers);
+  executor_ = std::make_unique<Executor>(settings, traced(lanes_->take()), lanes_->choose(),
+                                         transport, *health_, workers);
   executor_->set_timeout(config_.timeout_ms);
   messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
                                          *executor_, workers, settings.caller_budget,
                                          settings.worker_budget, settings.lateness);
   return {};
+}
+
+// Has the lanes trace their steps, if a variable asks for it.
+std::vector<std::unique_ptr<LaneGroup>> Communicator::traced(
+    std::vector<std::unique_ptr<LaneGroup>> lanes) {
+  const bool wanted =
+      runtime_->trace().wanted() && runtime_->environment().trace_level == TraceLevel::kSteps;
+  for (const auto& group : lanes) {
+    if (!wanted) break;
+    step_traces_.push_back(std::make_shared<StepTrace>());
+    group->trace_steps_to(step_traces_.back());
+  }
+  return lanes;
 }
 
 // The ranks of this host, which share so many cores.
@@ -315,108 +214,6 @@ void Communicator::spread_over(int cores) {
   spread_ = std::make_unique<Spread>(*transport.bell(rank_), std::move(bells),
                                      *transport.sleepers(), cores);
 }
-
-// ---- failures ----------------------------------------------------------------------------------
-
-// Those of this host by their processes, those of others by the line to them.
-Status Communicator::watch_peers(Exchange& exchange) {
-  std::vector<Monitor::Peer> peers;
-  for (int peer = 0; peer < ranks_; ++peer) {
-    const PeerProcess& process = connection_.transport->process(peer);
-    // Ranks may be threads of one process.
-    if (peer == rank_ || !is_here(peer) || process.pid == getpid()) continue;
-    peers.push_back({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
-  }
-  if (connection_.joined != nullptr) {
-    Result<std::unique_ptr<Control>> control = exchange.stay();
-    if (!control.ok()) return control.status();
-    if (*control == nullptr) {
-      return {Code::kUnsupported,
-              "the ranks are on several hosts, but met in a way that does not reach beyond one"};
-    }
-    control_ = *std::move(control);
-    health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
-  }
-  if (control_ != nullptr) {
-    auto regroup = std::make_unique<LineRegroup>(*control_);
-    line_regroup_ = regroup.get();
-    regroup_ = std::move(regroup);
-  } else {
-    regroup_ = regroup_in_memory(rank_, connection_.transport->recovery().regroup_board(),
-                                 [this](int peer) { return is_gone(peer); });
-  }
-  if (peers.empty() && control_ == nullptr) return {};
-  Monitor::Line line{-1, nullptr};
-  if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
-  Result<Monitor::Token> token = runtime_->monitor().watch(
-      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line));
-  if (!token.ok()) return token.status();
-  watch_ = *token;
-  return {};
-}
-
-bool Communicator::is_here(int peer) const {
-  if (connection_.joined == nullptr) return true;
-  const Hosts& hosts = connection_.joined->hosts();
-  return hosts.host(peer) == hosts.host(rank_);
-}
-
-// Of a rank on this host, as the next.
-bool Communicator::is_gone(int peer) const { return executor_->has_left(peer) || has_died(peer); }
-
-bool Communicator::has_died(int peer) const {
-  const PeerProcess& process = connection_.transport->process(peer);
-  if (peer == rank_ || process.pid == getpid()) return false;
-  return Monitor::has_ended({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
-}
-
-Status Communicator::death_of(int peer) const {
-  return {Code::kPeerFailed, name_of(peer, connection_.transport->process(peer)) + " has died"};
-}
-
-void Communicator::peer_died(int peer) {
-  if (!executor_->has_left(peer)) health_->fail(death_of(peer));
-}
-
-// The service that keeps ranks in touch knows their numbers here alone.
-Status Communicator::in_group(const Status& cause) const {
-  if (config_.global_ranks.empty() || cause.message().find("group \"") != std::string_view::npos) {
-    return cause;
-  }
-  return cause.with_context(name());
-}
-
-// In the monitor's thread.
-void Communicator::hear() {
-  for (const ControlNews& news : control_->read()) {
-    if (news.kind == ControlNews::Kind::kFailed) health_->learn(in_group(news.cause));
-    if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
-    line_regroup_->heard(news);
-  }
-}
-
-// A lack of memory here is no reason for another failure.
-void Communicator::report(const Status& cause) {
-  try {
-    const auto view = view_of(*connection_.transport);
-    if (view) log_failure(config_.name, cause, *view);
-  } catch (const std::bad_alloc&) {
-  }
-  trace();
-}
-
-void Communicator::trace() {
-  if (!runtime_->trace().wanted()) return;
-  try {
-    auto view = view_of(*connection_.transport);
-    const bool whole = config_.global_ranks.empty();
-    const int number = whole ? rank_ : config_.global_ranks[static_cast<size_t>(rank_)];
-    if (view) runtime_->trace().add(*std::move(view), number);
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-// ---- the end -----------------------------------------------------------------------------------
 
 Status Communicator::close() {
   if (closed_ || executor_ == nullptr) return {};
@@ -439,182 +236,15 @@ Status Communicator::close() {
   // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(std::exchange(watch_, 0));
   if (regroup_ != nullptr) regroup_->give_up();
-  // That a peer ended when nobody needed it any more is no news.
+  // A peer that ended when no call needed it any more is no error.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};
   return cause;
 }
 
 Communicator::~Communicator() {
   try_to([this] { (void)close(); });
+  runtime_->inquiries().remove(shown_);
   if (watch_ != 0) runtime_->monitor().remove(watch_);
-}
-
-// ---- making one of another ---------------------------------------------------------------------
-
-// Of ranks of this one.
-std::vector<int> Communicator::global_ranks_of(std::vector<int> ranks) const {
-  if (config_.global_ranks.empty()) return ranks;
-  for (int& rank : ranks) rank = config_.global_ranks[static_cast<size_t>(rank)];
-  return ranks;
-}
-
-Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, const Joiner& joiner,
-                                                         const Making& how) const {
-  EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
-  const int64_t limit = how.config.init_timeout_ms;
-  auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
-  if (!exchange.ok()) {
-    const Status why = exchange.status();
-    return scope
-        .instead_of(why.with_context(making(how.config, joiner.rank, joiner.ranks)),
-                    news_delay_ms())
-        .with_context(how.context);
-  }
-  auto made = create(runtime_, **exchange, how.config, network_to_inherit());
-  if (made.ok()) return made;
-  return scope.instead_of(made.status(), news_delay_ms()).with_context(how.context);
-}
-
-// ---- splitting ---------------------------------------------------------------------------------
-
-namespace {
-
-// What each rank says of itself in a split.
-struct SplitPlace {
-  int32_t color;
-  int32_t key;
-};
-
-// The ranks of `color`, in the order of the new communicator.
-std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
-  std::vector<int> members;
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i].color == color) members.push_back(static_cast<int>(i));
-  }
-  std::stable_sort(members.begin(), members.end(), [&places](int a, int b) {
-    return places[static_cast<size_t>(a)].key < places[static_cast<size_t>(b)].key;
-  });
-  return members;
-}
-
-// Every rank's `mine`, in rank order.
-template <typename Entry>
-Result<std::vector<Entry>> gather_all(Executor& executor, int ranks, const Entry& mine) {
-  std::vector<Entry> entries(static_cast<size_t>(ranks));
-  Call call;
-  call.collective = Collective::kAllgather;
-  call.count = sizeof mine;
-  call.send = &mine;
-  call.recv = entries.data();
-  TUTTI_RETURN_IF_ERROR(executor.run(call));
-  return entries;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
-                                                          const CommunicatorConfig& config) {
-  const std::string context = "split of " + name();
-  const auto places = gather_all(*executor_, ranks_, SplitPlace{.color = color, .key = key});
-  if (!places.ok()) return places.status().with_context(context);
-  const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
-
-  MeetingPlace mine;
-  if (!members.empty() && members.front() == rank_) mine = open_place(make_unique_id(), kNever);
-  const auto meetings = gather_all(*executor_, ranks_, mine);
-  if (!meetings.ok()) return meetings.status().with_context(context);
-  if (color < 0) return std::unique_ptr<Communicator>();
-
-  const int first = members.front();
-  Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
-  if (!id.ok()) return id.status().with_context(context);
-  const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
-  CommunicatorConfig known = config;
-  known.global_ranks = global_ranks_of(members);
-  return meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
-              {.context = context, .config = known, .failed = [this] { return health_->cause(); }});
-}
-
-// ---- growing -----------------------------------------------------------------------------------
-
-namespace {
-
-// What each rank knows of those that are to come.
-struct GrowthPlan {
-  int32_t has_id;
-  tutti_unique_id id;
-};
-
-}  // namespace
-
-Result<std::unique_ptr<Communicator>> Communicator::grow(const UniqueId* id, int newcomers,
-                                                         const CommunicatorConfig& config) {
-  const std::string context = "growing " + name();
-  GrowthPlan mine{.has_id = id != nullptr ? 1 : 0, .id = {}};
-  if (id != nullptr) mine.id = encode(*id);
-  const auto plans = gather_all(*executor_, ranks_, mine);
-  if (!plans.ok()) return plans.status().with_context(context);
-  const auto first = std::ranges::find(*plans, 1, &GrowthPlan::has_id);
-  if (first == plans->end()) {
-    return Status::format(Code::kInvalidArgument,
-                          "{}: no rank gave an id, expected that of the newcomers from one rank "
-                          "or more",
-                          context);
-  }
-  for (auto other = first; other != plans->end(); ++other) {
-    if (other->has_id == 0 || std::memcmp(&other->id, &first->id, sizeof first->id) == 0) continue;
-    return Status::format(Code::kInvalidArgument, "{}: ranks {} and {} gave different ids", context,
-                          first - plans->begin(), other - plans->begin());
-  }
-  const Result<UniqueId> where = decode(first->id);
-  if (!where.ok()) return where.status().with_context(context);
-  return meet(
-      *where, {.rank = rank_, .ranks = ranks_ + newcomers, .newcomers = newcomers},
-      {.context = context, .config = config, .failed = [this] { return health_->cause(); }});
-}
-
-// ---- shrinking ---------------------------------------------------------------------------------
-
-Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
-  const std::lock_guard lock(shrinking_);
-  const std::string context = "shrinking " + name();
-  const int64_t limit = config.init_timeout_ms;
-  const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
-  // For a try: they are all there already, and if one dies on its way, the others are to find out.
-  int64_t try_ms = control_ == nullptr ? 1000 : 5000;
-  for (;; try_ms *= 2) {
-    if (interrupted()) health_->interrupt(context);
-    if (!cannot_shrink_.ok()) return cannot_shrink_;
-    const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
-    if (!survivors.ok()) {
-      cannot_shrink_ = survivors.status().with_context(context);
-      continue;
-    }
-    log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
-              survivors->ranks.size(), ranks_);
-    CommunicatorConfig tried = config;
-    tried.global_ranks = global_ranks_of(survivors->ranks);
-    tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
-    const std::vector<int>& ranks = survivors->ranks;
-    const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
-    auto made = meet(
-        survivors->id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
-        {.context = context, .config = tried, .failed = [&] { return loss_among(ranks); }});
-    // Who has died since is not among those of the next round.
-    const Code code = made.status().code();
-    const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
-    if (made.ok()) return made;
-    if (!again || interrupted() || now_ms() >= deadline_ms) return made.status();
-    log::info("{}; trying again", made.status().message());
-  }
-}
-
-// Of ranks on this host. Of others, the line tells of the first failure only.
-Status Communicator::loss_among(const std::vector<int>& ranks) const {
-  for (const int peer : ranks) {
-    if (is_here(peer) && has_died(peer)) return death_of(peer);
-  }
-  return {};
 }
 
 }  // namespace tutti

@@ -26,7 +26,7 @@ struct CommunicatorConfig {
   bool strict = false;
   std::string name;
   tutti_tuner tuner = {};  // without a function: none
-  // Of a communicator that is made of others' ranks: what each rank is called in the whole job.
+  // What each rank is called in the whole job, if the communicator has a part of its ranks.
   std::vector<int> global_ranks = {};
 };
 // The caller's struct (may be null) over the environment's defaults.
@@ -53,13 +53,19 @@ class Communicator {
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
   [[nodiscard]] Transport& transport() { return *connection_.transport; }
-  // Of the ranks of this host.
+  // The memory that the ranks of this host share.
   [[nodiscard]] SharedMemory& shared_memory() { return *connection_.within().shared_memory(); }
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
   // For texts.
   [[nodiscard]] std::string name() const;
+  // Where the ranks are, if they are on several hosts; else null.
+  [[nodiscard]] const Hosts* hosts() const {
+    return connection_.joined == nullptr ? nullptr : &connection_.joined->hosts();
+  }
   // By which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
+  // The same on all ranks.
+  [[nodiscard]] const DeviceFigures& device_figures() const { return device_figures_; }
 
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
@@ -86,6 +92,7 @@ class Communicator {
                        int64_t deadline_ms);
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
+  std::vector<std::unique_ptr<LaneGroup>> traced(std::vector<std::unique_ptr<LaneGroup>> lanes);
   void spread_over(int cores);
   Status watch_peers(Exchange& exchange);
   [[nodiscard]] bool is_here(int peer) const;
@@ -97,6 +104,8 @@ class Communicator {
     std::string context;
     const CommunicatorConfig& config;
     std::function<Status()> failed;
+    std::vector<int> ranks;  // of this one
+    Purpose by;
   };
   Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, const Joiner& joiner,
                                              const Making& making) const;
@@ -116,6 +125,7 @@ class Communicator {
   // In order of dependence: each uses those before it.
   Connection connection_;
   std::optional<NetworkFigures> network_;
+  DeviceFigures device_figures_;
   std::unique_ptr<Endpoint> messages_endpoint_;  // until messages_ has it
   std::unique_ptr<Control> control_;             // if the ranks are on several hosts
   std::unique_ptr<Health> health_;
@@ -124,9 +134,12 @@ class Communicator {
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;
-  std::unique_ptr<Spread> spread_;  // null: every rank of this host has a core
+  std::vector<std::shared_ptr<StepTrace>> step_traces_;  // of workers; none: not wanted
+  std::unique_ptr<Spread> spread_;                       // null: every rank of this host has a core
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;
+  uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
+  Inquiries::Token shown_ = 0;
   Monitor::Token watch_ = 0;
   bool closed_ = false;
 };

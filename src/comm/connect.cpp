@@ -73,6 +73,11 @@ Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int
     marks[static_cast<size_t>(r)] = all_met ? ranks.front() : r;
   }
   Neighborhood neighborhood{Hosts::of(marks), nullptr};
+  if (marked.groups != nullptr) {
+    std::vector<int> groups;
+    for (const int host : marked.host_of) groups.push_back(marked.groups->host(host));
+    neighborhood.hosts.group_by(groups);
+  }
   const bool stayed = neighborhood.hosts.neighbors(rank).size() == marked.neighbors(rank).size();
   if (!stayed) {
     log::warn("ranks that seem to be on one host do not meet there and go over the network: {}",
@@ -147,7 +152,7 @@ Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& e
   within.numbers = neighborhood->hosts.neighbors(exchange.rank());
   auto host = host_kind().connect(*neighborhood->exchange, within);
   TransportConfig between = config;
-  between.channels = JoinedTransport::network_channels(config.lanes);
+  between.channels = JoinedTransport::network_channels(config.lanes, hosts.groups != nullptr);
   const auto kind = agree_on_network(exchange, environment.atl_transport, between);
   if (!host.ok()) return host.status();
   if (!kind.ok()) return kind.status();

@@ -15,10 +15,10 @@ namespace tutti {
 
 struct Connection {
   std::unique_ptr<Transport> transport;
-  // The same, if the ranks are on several hosts; else null.
+  // The same transport, if the ranks are on several hosts; else null.
   JoinedTransport* joined = nullptr;
 
-  // Of the ranks of this host.
+  // The transport among the ranks of this host.
   [[nodiscard]] Transport& within() const {
     return joined != nullptr ? joined->host() : *transport;
   }

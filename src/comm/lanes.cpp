@@ -7,6 +7,8 @@
 
 #include "comm/announce.hpp"
 #include "core/cache_domain.hpp"
+#include "select/limits.hpp"
+#include "select/machine.hpp"
 
 namespace tutti {
 namespace {
@@ -61,11 +63,6 @@ Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, i
   return lanes;
 }
 
-bool Lanes::in_column() const {
-  const Hosts& hosts = connection_.joined->hosts();
-  return hosts.place(rank_) < hosts.columns();
-}
-
 Status Lanes::choose_by(const ChoiceSettings& choice) {
   const SharedMemory& memory = *connection_.within().shared_memory();
   const int most_ranks =
@@ -93,7 +90,7 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
     choose_ = *std::move(choose);
     return {};
   }
-  // The same on ranks of all hosts, whatever they share with how many others.
+  // Of figures that are the same on all hosts, whatever their ranks share.
   const Machine across = machine_across(connection_.joined->hosts(), alone, *choice.network);
   Advice advice;
   advice.tuner = choice.tuner;
@@ -104,42 +101,86 @@ Status Lanes::choose_by(const ChoiceSettings& choice) {
   Environment phases = without_rules(choice.environment);
   phases.adapt = false;  // phases of both scopes run side by side: their times tell little
   auto host = chooser(phases, machine, std::move(measured));
-  auto column = chooser(phases, across, {});
   if (!host.ok()) return host.status();
-  if (!column.ok()) return column.status();
-  choose_in_[static_cast<size_t>(Scope::kHost)] = *std::move(host);
-  choose_in_[static_cast<size_t>(Scope::kColumn)] = *std::move(column);
+  choose_on_host_ = *std::move(host);
+  return choose_in_columns(choice, phases, across);
+}
+
+Status Lanes::choose_in_columns(const ChoiceSettings& choice, const Environment& phases,
+                                const Machine& across) {
+  const Hosts& hosts = connection_.joined->hosts();
+  const Hosts* const groups = hosts.groups.get();
+  const Machine over_groups =
+      groups == nullptr ? across : machine_over_groups(*groups, across, *choice.network);
+  // What the user wants to be composed is composed of compositions.
+  Environment of_columns = groups == nullptr ? phases : choice.environment;
+  of_columns.adapt = false;
+  for (const InColumn among : {InColumn::kAll, InColumn::kGroup, InColumn::kAcross}) {
+    auto column = chooser(among == InColumn::kAll ? of_columns : phases,
+                          among == InColumn::kGroup ? across : over_groups, {});
+    if (!column.ok()) return column.status();
+    part(among).choose = *std::move(column);
+  }
+  if (groups == nullptr) return {};
+  auto alone = chooser(
+      of_columns, machine_over_groups(*groups, alone_on_host(hosts, across), *choice.network), {});
+  if (!alone.ok()) return alone.status();
+  part(InColumn::kAll).choose_alone = *std::move(alone);
   return {};
 }
 
 // ---- lanes -------------------------------------------------------------------------------------
 
+void Lanes::join_parts(int place, const std::vector<int>& column) {
+  const std::shared_ptr<const Hosts>& groups = connection_.joined->hosts().groups;
+  const auto join = [&](InColumn among, int rank, const std::vector<int>& hosts) {
+    std::vector<int> ranks;
+    for (const int host : hosts) ranks.push_back(column[static_cast<size_t>(host)]);
+    ColumnPart& joined = part(among);
+    joined.context = {.rank = rank,
+                      .ranks = static_cast<int>(ranks.size()),
+                      .all_ranks = ranks_,
+                      .limits = {},
+                      .choose = &joined.choose};
+    joined.transport =
+        std::make_unique<ColumnTransport>(*connection_.joined, among, std::move(ranks));
+  };
+  std::vector<int> all(column.size());
+  std::iota(all.begin(), all.end(), 0);
+  join(InColumn::kAll, place, all);
+  if (groups == nullptr) return;
+  const int in_group = groups->place(place);
+  join(InColumn::kGroup, in_group, groups->neighbors(place));
+  PlanContext& whole = part(InColumn::kAll).context;
+  whole.hosts = groups.get();
+  whole.choose_alone = &part(InColumn::kAll).choose_alone;
+  whole.scopes = {&part(InColumn::kGroup).context, nullptr};
+  if (in_group >= groups->columns()) return;
+  join(InColumn::kAcross, groups->host(place), groups->column(in_group));
+  whole.scopes[static_cast<size_t>(Scope::kColumn)] = &part(InColumn::kAcross).context;
+}
+
 Status Lanes::open(int count) {
-  if (connection_.joined != nullptr) {
-    const Hosts& hosts = connection_.joined->hosts();
-    const int place = hosts.place(rank_);
-    contexts_[static_cast<size_t>(Scope::kHost)] = {
-        .rank = place,
-        .ranks = static_cast<int>(hosts.neighbors(rank_).size()),
-        .limits = limits_,
-        .can_view = can_view_,
-        .choose = &choose_in_[static_cast<size_t>(Scope::kHost)],
-        .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr};
-    contexts_[static_cast<size_t>(Scope::kColumn)] = {
-        .rank = hosts.host(rank_),
-        .ranks = hosts.count(),
-        .limits = {},
-        .choose = &choose_in_[static_cast<size_t>(Scope::kColumn)]};
-    if (in_column()) {
-      column_ = std::make_unique<ColumnTransport>(*connection_.joined, hosts.column(place));
-    }
-  }
+  if (connection_.joined != nullptr) join_column();
   for (int lane = 0; lane < count; ++lane) {
     auto group = open_group(lane);
     if (!group.ok()) return group.status();
     groups_.push_back(*std::move(group));
   }
   return {};
+}
+
+void Lanes::join_column() {
+  const Hosts& hosts = connection_.joined->hosts();
+  const int place = hosts.place(rank_);
+  on_host_ = {.rank = place,
+              .ranks = static_cast<int>(hosts.neighbors(rank_).size()),
+              .all_ranks = ranks_,
+              .limits = limits_,
+              .can_view = can_view_,
+              .choose = &choose_on_host_,
+              .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr};
+  if (place < hosts.columns()) join_parts(hosts.host(rank_), hosts.column(place));
 }
 
 Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
@@ -151,26 +192,46 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   auto all = std::make_unique<Lane>(rank_, ranks_, oversubscribed_, staging_, transport,
                                     *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
-  auto host = open_lane(Scope::kHost, lane);
+  JoinedTransport& joined = *connection_.joined;
+  auto host = open_lane(on_host_, joined.host(), joined.hosts().neighbors(rank_), lane);
   if (!host.ok()) return host.status();
-  if (column_ == nullptr) return std::make_unique<LaneGroup>(std::move(all), *std::move(host));
-  auto column = open_lane(Scope::kColumn, lane);
+  auto column = open_column(lane);
   if (!column.ok()) return column.status();
   return std::make_unique<LaneGroup>(std::move(all), *std::move(host), *std::move(column));
 }
 
-Result<std::unique_ptr<Lane>> Lanes::open_lane(Scope scope, int lane) {
-  const Hosts& hosts = connection_.joined->hosts();
-  const bool on_host = scope == Scope::kHost;
-  Transport& transport = on_host ? connection_.joined->host() : static_cast<Transport&>(*column_);
+// Null if this rank is in none.
+Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
+  if (part(InColumn::kAll).transport == nullptr) return std::unique_ptr<LaneGroup>();
+  auto all = open_lane(InColumn::kAll, lane);
+  if (!all.ok()) return all.status();
+  if (part(InColumn::kGroup).transport == nullptr) {
+    return std::make_unique<LaneGroup>(*std::move(all));
+  }
+  auto group = open_lane(InColumn::kGroup, lane);
+  if (!group.ok()) return group.status();
+  std::unique_ptr<LaneGroup> across;
+  if (part(InColumn::kAcross).transport != nullptr) {
+    auto lanes = open_lane(InColumn::kAcross, lane);
+    if (!lanes.ok()) return lanes.status();
+    across = std::make_unique<LaneGroup>(*std::move(lanes));
+  }
+  return std::make_unique<LaneGroup>(*std::move(all), *std::move(group), std::move(across));
+}
+
+Result<std::unique_ptr<Lane>> Lanes::open_lane(InColumn among, int lane) {
+  ColumnTransport& transport = *part(among).transport;
+  return open_lane(part(among).context, transport, transport.ranks(), lane);
+}
+
+Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Transport& transport,
+                                               std::vector<int> ranks, int lane) {
   auto window = window_of(transport, lane);
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  const PlanContext& context = contexts_[static_cast<size_t>(scope)];
-  return std::make_unique<Lane>(
-      context.rank, context.ranks, oversubscribed_, staging_, transport, *std::move(window),
-      *std::move(endpoint), on_host ? hosts.neighbors(rank_) : hosts.column(hosts.place(rank_)));
+  return std::make_unique<Lane>(context.rank, context.ranks, oversubscribed_, staging_, transport,
+                                *std::move(window), *std::move(endpoint), std::move(ranks));
 }
 
 void Lanes::describe(ExecutorSettings& settings) const {
@@ -182,11 +243,10 @@ void Lanes::describe(ExecutorSettings& settings) const {
   }
   settings.polls = true;
   settings.hosts = &connection_.joined->hosts();
-  settings.scopes[static_cast<size_t>(Scope::kHost)] =
-      &contexts_[static_cast<size_t>(Scope::kHost)];
-  if (column_ != nullptr) {
-    settings.scopes[static_cast<size_t>(Scope::kColumn)] =
-        &contexts_[static_cast<size_t>(Scope::kColumn)];
+  settings.scopes[static_cast<size_t>(Scope::kHost)] = &on_host_;
+  const ColumnPart& column = column_[static_cast<size_t>(InColumn::kAll)];
+  if (column.transport != nullptr) {
+    settings.scopes[static_cast<size_t>(Scope::kColumn)] = &column.context;
   }
 }
 

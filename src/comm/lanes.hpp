@@ -44,10 +44,16 @@ class Lanes {
  private:
   Lanes(Connection& connection, int rank, int ranks);
   Status choose_by(const ChoiceSettings& choice);
+  Status choose_in_columns(const ChoiceSettings& choice, const Environment& phases,
+                           const Machine& across);
   Status open(int count);
+  void join_column();
+  void join_parts(int place, const std::vector<int>& column);
   Result<std::unique_ptr<LaneGroup>> open_group(int lane);
-  Result<std::unique_ptr<Lane>> open_lane(Scope scope, int lane);
-  [[nodiscard]] bool in_column() const;
+  Result<std::unique_ptr<LaneGroup>> open_column(int lane);
+  Result<std::unique_ptr<Lane>> open_lane(const PlanContext& context, Transport& transport,
+                                          std::vector<int> ranks, int lane);
+  Result<std::unique_ptr<Lane>> open_lane(InColumn among, int lane);
 
   Connection& connection_;
   const int rank_;
@@ -58,10 +64,18 @@ class Lanes {
   bool oversubscribed_ = false;  // ChoiceSettings::oversubscribed
   Staging staging_ = Staging::kAuto;
   Choose choose_;
-  // If the ranks are on several hosts; by scope.
-  std::unique_ptr<ColumnTransport> column_;  // null: not in one
-  Choose choose_in_[kScopes];
-  PlanContext contexts_[kScopes];
+  // If the ranks are on several hosts.
+  Choose choose_on_host_;
+  PlanContext on_host_;
+  // Ranks of this rank's column, and what their calls are planned with.
+  struct ColumnPart {
+    std::unique_ptr<ColumnTransport> transport = {};  // null: this rank has no part in it
+    Choose choose = {};
+    Choose choose_alone = {};  // if hosts are in groups
+    PlanContext context = {};
+  };
+  [[nodiscard]] ColumnPart& part(InColumn among) { return column_[static_cast<size_t>(among)]; }
+  ColumnPart column_[3];  // by InColumn
   std::vector<std::unique_ptr<LaneGroup>> groups_;
 };
 

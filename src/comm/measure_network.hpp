@@ -10,30 +10,20 @@
 // two at a time. Who asks also decides when it is enough: 15 round trips or 5 ms, then 4 MiB per
 // host or 30 ms, whichever comes first, if the network is fast enough for that: at least 3 round
 // trips are made, and what was asked for must come, at most 1 MiB per host.
+//
+// If hosts are in groups, all then ask for long messages of the host in their place of the next
+// group: so all lines between groups are as busy as calls by way of the groups make them.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <span>
 
 #include "core/exchange.hpp"
 #include "core/hosts.hpp"
 #include "core/wait.hpp"
 #include "select/network_figures.hpp"
-#include "transports/transport.hpp"
+#include "transports/endpoint.hpp"
 
 namespace tutti {
-
-// That so many bytes had come in all, by a clock in seconds.
-struct Arrival {
-  double at_s = 0;
-  uint64_t bytes = 0;
-};
-
-// Seconds per byte, from what came after `skipped` bytes or half of the time (whichever was first):
-// lines let so much pass at once before they slow down to their rate. The median of several parts,
-// so that a pause in one of them does not count. None if too little came.
-std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped);
 
 // One rank's figures, 0 for what it did not measure.
 struct MeasuredFigures {
@@ -44,14 +34,16 @@ struct MeasuredFigures {
 // all hosts do together waits for it; a line carries what the ranks of its host receive together,
 // and those that did not measure count like the others. Defaults stay where nobody has measured.
 NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
+// What a byte to another group comes to, where `ranks` measured that: the median, since other hosts
+// meet on a link in each round, but no less than `line_byte_s`; 0 if nobody has measured it.
+double agreed_between_groups(const Hosts& hosts, std::span<const MeasuredFigures> ranks,
+                             double line_byte_s);
 // Whether one host's line is so much slower than another's that something must have held it up.
 bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
 
 // Collective: all ranks get the same figures, or an error. Where lines differ, they are measured
-// once more, and the better counts: of four hosts with equal lines, one had half of its rate in
-// half of the measurements. `network` reaches all ranks by their
-// numbers, and nothing is under way there, nor afterwards. `waiter` says how to wait, and until
-// when.
+// once more, and the better counts. `network` reaches all ranks by their numbers, and nothing is
+// under way there, nor afterwards. `waiter` says how to wait, and until when.
 Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, Endpoint& network,
                                        const Waiter& waiter);
 

@@ -16,7 +16,8 @@ std::string describe(const MessageArguments& arguments, const Transport& transpo
 
 class AwaitingMessage final : public Awaiting {
  public:
-  // Of the message that is waited for now, by then: it is asked in the slow part only.
+  // `arguments` are read in the slow part of the wait: they are those of the message waited for
+  // then.
   AwaitingMessage(const MessageArguments& arguments, Transport& transport)
       : arguments_(arguments), transport_(transport) {}
   void fill(Wait& wait) const override;

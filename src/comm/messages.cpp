@@ -1,86 +1,31 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Sends and receives of the user: made at once in the caller's thread, or started and polled.
+// Messages that are started, polled by whoever has time, and waited for.
 #include "comm/messages.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <deque>
 #include <mutex>
 #include <utility>
 
+#include "comm/announced.hpp"
 #include "core/clock.hpp"
+#include "exec/drain.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
 namespace {
-
-// A message's tag: the user's in the low 31 bits, the element type above, so that a receive can
-// match by the first and compare the second.
-constexpr Tag kUserTag = 0x7fffffff;
-constexpr int kTypeShift = 32;
 
 // Which of many started messages have ended is looked up for a part of the time only, or each one
 // that ends would cost a look at all: so many times as long apart as a look takes.
 constexpr size_t kFewActive = 64;
 constexpr double kLookApart = 8;
 
-Tag tag_of(const MessageArguments& arguments) {
-  return static_cast<Tag>(arguments.type) << kTypeShift |
-         (arguments.tag == TUTTI_ANY_TAG ? 0 : static_cast<Tag>(arguments.tag));
-}
-
-std::string type_name_of(Tag tag) {
-  const uint64_t type = tag >> kTypeShift;
-  return type < kDataTypes ? std::string(type_name(static_cast<DataType>(type)))
-                           : fmt::format("type {}", type);
-}
-
-}  // namespace
-
-std::string describe(const MessageArguments& arguments, const Transport& transport) {
-  const std::string peer = arguments.peer == TUTTI_ANY_SOURCE
-                               ? "any rank"
-                               : short_name_of(arguments.peer, transport.process(arguments.peer));
-  const std::string tag =
-      arguments.tag == TUTTI_ANY_TAG ? "any tag" : fmt::format("tag {}", arguments.tag);
-  return fmt::format("{} ({} {} {} {}, {})", arguments.sends ? "send" : "recv", arguments.count,
-                     type_name(arguments.type), arguments.sends ? "to" : "from", peer, tag);
-}
-
-namespace {
-
-Status refusal_of(const MessageArguments& arguments, const Transfer& transfer,
-                  const Transport& transport) {
-  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments, transport));
-  return Status::format(Code::kMismatch, "{}: {} sent {}", describe(arguments, transport),
-                        short_name_of(transfer.source, transport.process(transfer.source)),
-                        type_name_of(transfer.tag));
-}
-
-// Of a transfer that is done; what came of a receive is noted if somebody asks.
-[[gnu::always_inline]] inline Status outcome(const MessageArguments& arguments,
-                                             const Transfer& transfer, tutti_recv_info* received,
-                                             const Transport& transport) {
-  const bool of_its_type =
-      arguments.sends || transfer.tag >> kTypeShift == static_cast<Tag>(arguments.type);
-  if (!transfer.status.ok() || !of_its_type) [[unlikely]]
-    return refusal_of(arguments, transfer, transport);
-  if (!arguments.sends && received != nullptr) {
-    *received = {.source = transfer.source,
-                 .tag = static_cast<int>(transfer.tag & kUserTag),
-                 .count = transfer.bytes / type_size(arguments.type)};
-  }
-  return {};
-}
-
 }  // namespace
 
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
 Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
-void Message::help() { messages_.visit(); }
-void Message::hasten() { messages_.hasten(); }
+void Message::help() { messages_.help_from_application(); }
+void Message::wake_workers() { messages_.wake_workers(); }
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
@@ -95,136 +40,36 @@ Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> end
       worker_budget_(worker_budget),
       lateness_(lateness),
       notes_(transport.notes(rank, 0)),
-      endpoint_(std::move(endpoint)) {}
+      endpoint_(std::move(endpoint)),
+      fetches_(std::make_unique<Fetches>(*this)) {}
 
 Messages::~Messages() { workers_.forget(*this); }
-
-void Messages::run(std::span<BlockingMessage> messages) {
-  if (health_.stopped()) {
-    for (BlockingMessage& message : messages) {
-      message.transfer.status =
-          health_.cause().with_context(describe(message.arguments, transport_));
-    }
-  } else if (outstanding_.load(std::memory_order_acquire) == 0) {
-    run_here(messages);
-  } else {
-    run_queued(messages);
-  }
-}
-
-void Messages::run_here(std::span<BlockingMessage> messages) {
-  std::span<BlockingMessage> pending = messages;
-  bool others = false;
-  {
-    const std::lock_guard lock(lock_);
-    for (BlockingMessage& message : messages) post(message.arguments, message.transfer);
-    others = advance(pending, 0);
-    // What comes at once is not waited for: 0.02 us less with the lock taken but once.
-    const uint32_t polls = std::min(caller_budget_.spins, kPollsAtOnce);
-    for (uint32_t i = 0; i < polls && !pending.empty(); ++i) others |= advance(pending, 0);
-  }
-  if (others) wake_this_rank();
-  if (!pending.empty()) wait_here(pending);
-  for (BlockingMessage& message : messages) {
-    Status status = outcome(message.arguments, message.transfer, message.info, transport_);
-    if (!status.ok()) [[unlikely]]
-      message.transfer.status = std::move(status);
-  }
-}
-
-void Messages::wait_here(std::span<BlockingMessage> pending) {
-  // Of those that are pending, the first.
-  const AwaitingMessage message(pending.front().arguments, transport_);
-  LastingMessage lasting(notes_, lateness_, message);
-  Waiter waiter = this->waiter(caller_budget_);
-  waiter.slow = &lasting;
-  health_.attach(waiter);
-  waiter.timeout_ms = executor_.timeout_ms();
-  waiting_here_.fetch_add(1, std::memory_order_relaxed);
-  const WaitEnd end = wait_until(waiter, [&] { return poll_here(pending); });
-  waiting_here_.fetch_sub(1, std::memory_order_relaxed);
-  if (end == WaitEnd::kReady) return;
-  if (end == WaitEnd::kInterrupted)
-    health_.interrupt(describe(pending.front().arguments, transport_));
-  const std::lock_guard lock(lock_);
-  for (BlockingMessage& message : pending) {
-    if (message.transfer.done) continue;
-    give_up(message.transfer, end == WaitEnd::kDeadline ? late() : health_.cause());
-  }
-}
-
-// Whether all have ended.
-bool Messages::poll_here(std::span<BlockingMessage>& pending) {
-  bool others = false;
-  {
-    // Not try_lock: who is about to sleep has to see what the last holder did.
-    const std::lock_guard lock(lock_);
-    others = advance(pending, 1);
-  }
-  if (others) wake_this_rank();
-  return pending.empty();
-}
-
-// Those at the front of `pending` that have ended leave it. Whether that may have moved messages of
-// other threads, too; `waiting` of those in wait_here() are this one. With the lock.
-bool Messages::advance(std::span<BlockingMessage>& pending, int waiting) {
-  bool moved = false;
-  while (!pending.empty() && ends_now(pending.front(), moved)) pending = pending.subspan(1);
-  if (!moved) return false;
-  if (!pending.empty()) note_move();
-  return waiting_here_.load(std::memory_order_relaxed) > waiting || !active_.empty();
-}
-
-// Whether it has ended, after a poll if it had not; sets `moved` if that moved anything.
-bool Messages::ends_now(BlockingMessage& message, bool& moved) {
-  Transfer& transfer = message.transfer;
-  if (transfer.done) return true;
-  if (endpoint_->poll_for(transfer)) {
-    moved = true;
-  } else if (Status gone = peer_is_gone(message.arguments, transfer); !gone.ok()) {
-    give_up(transfer, std::move(gone));
-  }
-  return transfer.done;
-}
-
-void Messages::run_queued(std::span<BlockingMessage> messages) {
-  std::deque<Message> queued;
-  for (BlockingMessage& message : messages) queued.emplace_back(*this, message.arguments);
-  for (Message& message : queued) {
-    try {
-      start(message);
-    } catch (const std::bad_alloc&) {  // those that have begun must be seen to their end
-      message.fail({Code::kOutOfMemory, "no memory to begin it"});
-    }
-  }
-  for (size_t i = 0; i < messages.size(); ++i) {
-    messages[i].transfer.status = wait(queued[i], kNever);
-    if (messages[i].info != nullptr && messages[i].status().ok()) {
-      *messages[i].info = queued[i].received();
-    }
-  }
-}
 
 Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped())
     return health_.cause().with_context(describe(message.arguments_, transport_));
-  starts();
-  const bool listened_to = message.reset();
+  application_calls();
+  const bool has_callback = message.reset();
   start(message);
   if (whom == StartedFor::kCaller) return {};
-  started(listened_to);
+  after_start(has_callback);
   return {};
 }
 
 // Only posts it, and polls nothing: a long message that has come would be copied before the next
 // one is posted, which the peer may wait for.
 void Messages::start(Message& message) {
+  start_by(message, [&] { post(message.arguments_, message.transfer_); });
+}
+
+template <typename Post>
+void Messages::start_by(Message& message, const Post& post) {
   message.transfer_ = {};
   {
     const std::lock_guard lock(lock_);
     // What has been posted must be in the list.
     if (active_.size() == active_.capacity()) active_.reserve(2 * active_.size() + 8);
-    post(message.arguments_, message.transfer_);
+    post();
     if (!message.transfer_.done) {
       message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
       active_.push_back(&message);
@@ -232,19 +77,15 @@ void Messages::start(Message& message) {
       return;
     }
   }
-  message.complete_at_once(
-      outcome(message.arguments_, message.transfer_, &message.received_, transport_));
-}
-
-void Messages::post(const MessageArguments& arguments, Transfer& transfer) {
-  const uint64_t bytes = arguments.count * type_size(arguments.type);
-  if (arguments.sends) {
-    return endpoint_->send(arguments.peer, tag_of(arguments), arguments.buffer, bytes, transfer);
+  Status status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
+  if (!status.ok() && number_announced(message.transfer_) != 0) [[unlikely]] {
+    outstanding_.fetch_add(1, std::memory_order_relaxed);
+    if (fetches_->goes_on(message, status)) return;
+    outstanding_.fetch_sub(1, std::memory_order_release);
   }
-  const Tag mask = arguments.tag == TUTTI_ANY_TAG ? 0 : kUserTag;
-  endpoint_->recv(arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer,
-                  tag_of(arguments), mask, arguments.buffer, bytes, transfer);
+  message.complete_at_once(std::move(status));
 }
+template void Messages::start_by(Message&, const std::function<void()>&);
 
 bool Messages::drive(int worker) { return needs(worker) && push(); }
 
@@ -322,16 +163,20 @@ bool Messages::is_over(Message& message) {
   return message.transfer_.done;
 }
 
-// An error if the peer has left and the transfer is not done even so. Endpoints over a network end
-// such transfers themselves: there, what a peer has sent need not be here when it has left.
+// An error if the peer, or each that could be it, has left and the transfer is not done even so.
+// Endpoints over a network end such transfers themselves: there, what a peer has sent need not be
+// here when it has left.
 Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer& transfer) {
   if (!endpoint_->rings()) return {};
   const int peer = arguments.peer;
-  if (peer == TUTTI_ANY_SOURCE || peer == rank_ || !executor_.has_left(peer)) return {};
+  const bool from_any = peer == TUTTI_ANY_SOURCE;
+  if (peer == rank_ || !(from_any ? executor_.all_have_left() : executor_.has_left(peer)))
+    return {};
   // What the peer sent before it left has arrived by now: take it all in.
   while (endpoint_->poll()) {
   }
   if (transfer.done) return {};
+  if (from_any) return {Code::kPeerFailed, std::string(kAllHaveLeft)};
   return {Code::kPeerFailed,
           name_of(peer, transport_.process(peer)) + " has destroyed its communicator"};
 }
@@ -352,7 +197,14 @@ void Messages::give_up(Transfer& transfer, Status reason) {
 }
 
 void Messages::end(Message& message) {
-  message.complete(outcome(message.arguments_, message.transfer_, &message.received_, transport_));
+  Status status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
+  if (!status.ok() && fetches_->goes_on(message, status)) [[unlikely]]
+    return;
+  complete(message, std::move(status));
+}
+
+void Messages::complete(Message& message, Status status) {
+  message.complete(std::move(status));
   wake_this_rank();
   outstanding_.fetch_sub(1, std::memory_order_release);
 }
@@ -360,7 +212,7 @@ void Messages::end(Message& message) {
 void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_budget_); }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
-  if (message.done() || ends_soon(message, caller_budget_)) return message.status();
+  if (message.done() || poll_briefly(message, caller_budget_)) return message.status();
   const AwaitingMessage awaiting(message.arguments_, transport_);
   LastingMessage lasting(notes_, lateness_, awaiting);
   Waiter waiter = this->waiter(caller_budget_);
@@ -382,20 +234,7 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
 Status Messages::drain() {
   Waiter waiter = this->waiter(caller_budget_);
   waiter.timeout_ms = executor_.timeout_ms();
-  const auto nothing_left = [&] {
-    help();
-    return outstanding_.load(std::memory_order_acquire) == 0;
-  };
-  const WaitEnd end = wait_until(waiter, nothing_left);
-  if (end == WaitEnd::kReady) return {};
-  if (end == WaitEnd::kInterrupted) {
-    health_.interrupt("destroying it");
-    waiter.timeout_ms = kNever;
-    waiter.uninterrupted = true;
-    (void)wait_until(waiter, nothing_left);
-    return health_.cause();
-  }
-  return Status::format(Code::kTimeout, "{} messages are still outstanding", outstanding_.load());
+  return drain_operations(health_, waiter, outstanding_, "messages", [this] { help(); });
 }
 
 bool Messages::has_work(int worker) const {

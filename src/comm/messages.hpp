@@ -18,6 +18,7 @@
 namespace tutti {
 
 class Messages;
+class Fetches;
 
 struct MessageArguments {
   bool sends = false;
@@ -30,7 +31,8 @@ struct MessageArguments {
 
 // One of the blocking messages, or the only one, that a thread makes at once.
 struct BlockingMessage {
-  // Of an aggregate, GCC clears all first, by an instruction that takes long to begin (rep stos).
+  // A constructor, because GCC clears an aggregate first, with an instruction that is slow (rep
+  // stos).
   explicit BlockingMessage(const MessageArguments& arguments, tutti_recv_info* info = nullptr)
       : arguments(arguments), info(info) {}
 
@@ -50,18 +52,25 @@ class Message : public Completion {
   Status wait(int64_t timeout_ms) override;
   void help() override;
   [[nodiscard]] bool sends() const { return arguments_.sends; }
-  // Of a receive that is done.
+  // What a receive has got, once it is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
+  // To be told of announcements (comm/announced.hpp), which a receive then ends with: else it goes
+  // on, and gets the bytes.
+  void meet_announced() { meets_announced_ = true; }
+  // What such a receive that is done has met; null unless it was an announcement.
+  [[nodiscard]] const Transfer* announcement() const;
 
  protected:
-  void hasten() override;
+  void wake_workers() override;
 
  private:
   friend class Messages;
+  friend class Fetches;
   Messages& messages_;
   const MessageArguments arguments_;
   Transfer transfer_;
   int64_t deadline_ms_ = kNever;
+  bool meets_announced_ = false;
   Message* next_ended_ = nullptr;  // of those that ended at once
   tutti_recv_info received_{};
 };
@@ -85,6 +94,9 @@ class Messages : public HelpedProgress {
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
+  // As submit(), for a send that announces a message under a number of this rank's choice.
+  Status announce(Message& message, uint32_t number);
+  [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
   void help() override { push(); }
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.
@@ -96,18 +108,21 @@ class Messages : public HelpedProgress {
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_budget_); }
 
  private:
+  friend class Fetches;
   void run_here(std::span<BlockingMessage> messages);
   void run_queued(std::span<BlockingMessage> messages);
-  void wait_here(std::span<BlockingMessage> pending);
+  void wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all);
   bool poll_here(std::span<BlockingMessage>& pending);
   bool advance(std::span<BlockingMessage>& pending, int waiting);
   bool ends_now(BlockingMessage& message, bool& moved);
   void start(Message& message);
+  template <typename Post>
+  void start_by(Message& message, const Post& post);
   void post(const MessageArguments& arguments, Transfer& transfer);
   bool push();
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lock_.held(); }
-  void lacks_worker(const Status& why) override { health_.lack(why); }
+  void cannot_start_worker(const Status& why) override { health_.lack(why); }
   bool poll_for_active();
   Message* poll_locked();
   Message* take_ended();
@@ -116,6 +131,7 @@ class Messages : public HelpedProgress {
   [[nodiscard]] Status late() const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
+  void complete(Message& message, Status status);
   void wake_this_rank();
   [[nodiscard]] Waiter waiter(const SpinBudget& budget) const;
 
@@ -130,6 +146,7 @@ class Messages : public HelpedProgress {
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_
+  const std::unique_ptr<Fetches> fetches_;    // of receives that have met announcements
   double next_look_s_ = 0;                    // guarded by lock_; at many of them
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
   std::atomic<size_t> outstanding_{0};        // started and not ended

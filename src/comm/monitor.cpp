@@ -21,6 +21,9 @@ namespace tutti {
 namespace {
 
 constexpr int kLookEveryMs = 50;  // after peers that have no pidfd
+// Descriptors that there are not.
+constexpr int kAny = -1;
+constexpr int kNone = -2;
 
 bool is_readable(int fd) {
   pollfd poll_for{.fd = fd, .events = POLLIN, .revents = 0};
@@ -80,13 +83,7 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
-    // A level-triggered event would repeat for ever once a peer has ended; one is enough. If
-    // another watch has the same descriptor, whoever ended meanwhile is found after wake().
-    epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = peer.pidfd}};
-    if (peer.pidfd >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.pidfd, &event) != 0 &&
-        errno != EEXIST) {
-      return Status::system(errno, "watching peer processes: epoll_ctl");
-    }
+    if (peer.pidfd >= 0) TUTTI_RETURN_IF_ERROR(expect_end_of(peer.pidfd));
   }
   if (line.fd >= 0) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = line.fd}};
@@ -98,6 +95,15 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   watches_[token] = {std::move(peers), std::move(died), std::move(line)};
   wake();  // it may have to look after peers without a pidfd from now on
   return token;
+}
+
+// A level-triggered event would repeat for ever once a peer has ended: there is one for each watch.
+// It comes at once if the peer has ended already, also where another watch has had one.
+Status Monitor::expect_end_of(int pidfd) const {
+  epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = pidfd}};
+  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, pidfd, &event) == 0) return {};
+  if (errno == EEXIST && epoll_ctl(epoll_, EPOLL_CTL_MOD, pidfd, &event) == 0) return {};
+  return Status::system(errno, "watching peer processes: epoll_ctl");
 }
 
 void Monitor::remove(Token token) {
@@ -142,7 +148,8 @@ void Monitor::run() {
       if (read(wake_, &count, sizeof count) < 0) continue;
     }
     try {
-      report_deaths();
+      const int readable = ready == 1 ? event.data.fd : kNone;
+      report_deaths(lacks_memory ? kAny : readable);
       listen();
       lacks_memory = false;
     } catch (const std::bad_alloc&) {  // a death that could not be told stays to be told
@@ -159,11 +166,13 @@ void Monitor::listen() {
   }
 }
 
-void Monitor::report_deaths() {
+// Looks at the peers whose descriptor is readable, and at those that have none.
+void Monitor::report_deaths(int readable) {
   const std::lock_guard lock(mutex_);
   for (auto& [token, watch] : watches_) {
-    std::erase_if(watch.peers, [&watch = watch](const Peer& peer) {
-      if (!has_ended(peer)) return false;
+    std::erase_if(watch.peers, [&watch = watch, readable](const Peer& peer) {
+      const bool may_have_ended = readable == kAny || peer.pidfd < 0 || peer.pidfd == readable;
+      if (!may_have_ended || !has_ended(peer)) return false;
       watch.died(peer.rank);
       return true;
     });

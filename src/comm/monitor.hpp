@@ -51,10 +51,11 @@ class Monitor {
   };
   Status start();
   void wake() const;
+  Status expect_end_of(int pidfd) const;
   [[nodiscard]] bool is_watched(int pidfd) const;
   void run();
   [[nodiscard]] int look_after_ms();
-  void report_deaths();
+  void report_deaths(int readable);
   void listen();
 
   std::mutex mutex_;

@@ -58,7 +58,7 @@ bool MemoryRegroup::is_gone(size_t rank) const {
          is_gone_(static_cast<int>(rank));
 }
 
-// Who is left and has not come; behind them who came and waited no longer.
+// The ranks that are left and have not come, followed by those that came and gave up waiting.
 std::vector<size_t> MemoryRegroup::awaited(uint32_t round) const {
   std::vector<size_t> ranks;
   std::vector<size_t> withdrew;

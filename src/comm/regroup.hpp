@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who is left of a communicator, agreed upon by all who are.
+// Agreement of the ranks that are left of a communicator on which these are.
 //
 // Ranks that want to go on after a failure come to a round, each with a few bytes. A round is over
-// when everyone takes part who has neither died nor given the communicator up; then one place
-// decides who that is, so that all see the same ranks and bytes, whoever dies meanwhile. On one
+// when all take part that have neither died nor given the communicator up. Then one place decides
+// which ranks these are, so all see the same ranks and bytes, even if one dies meanwhile. On one
 // host that place is the shared memory, where any of the ranks may write the decision, and another
 // one takes over if it dies on the way. Across hosts it is the service that keeps the ranks in
 // touch; if its process has died, the ranks cannot regroup.
@@ -62,7 +62,7 @@ class LineRegroup final : public Regroup {
   Status withdrawal_;  // from the round that was last asked for: whom it lacked
 };
 
-// Who goes on, in rank order, and where they meet.
+// The ranks that go on, in rank order, and where they meet.
 struct Survivors {
   std::vector<int> ranks;
   UniqueId id;

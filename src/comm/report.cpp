@@ -11,12 +11,11 @@
 
 #include "core/log.hpp"
 #include "exec/call.hpp"
-#include "inspect/trace.hpp"
 
 namespace tutti {
 namespace {
 
-// Of each rank, and ranks.
+// How many calls of a rank, and how many ranks, a report has.
 constexpr size_t kMostCalls = 3;
 constexpr size_t kMostRanks = 16;
 
@@ -71,16 +70,15 @@ void log_failure(const std::string& name, const Status& cause,
                name, cause.message(), last_calls_of(view), puzzles ? kNext : "");
 }
 
-void TraceFile::add(inspect::CommunicatorView view, int job_rank) {
+void TraceFile::add(inspect::TracedCommunicator traced, int job_rank) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(views_, [&](const inspect::CommunicatorView& old) {
-    return old.name == view.name && old.made.monotonic_ns == view.made.monotonic_ns;
+  std::erase_if(traced_, [&](const inspect::TracedCommunicator& old) {
+    return old.view.name == traced.view.name &&
+           old.view.made.monotonic_ns == traced.view.made.monotonic_ns;
   });
-  views_.push_back(std::move(view));
-  std::vector<const inspect::CommunicatorView*> all;
-  for (const inspect::CommunicatorView& one : views_) all.push_back(&one);
+  traced_.push_back(std::move(traced));
   const std::string path = fmt::format("{}.{}", path_, job_rank);
-  if (!write_file(path, inspect::trace_of(all, moment_now(), getpid()))) {
+  if (!write_file(path, inspect::trace_of(traced_, moment_now(), getpid()))) {
     log::warn("TUTTI_TRACE: writing {}: {}", path, std::strerror(errno));
   }
 }

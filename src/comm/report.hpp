@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "inspect/trace.hpp"
 #include "inspect/view.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
 
-// Of this process's communicator, as others see it; none if the system does not let us look.
+// A communicator of this process as others see it; none if the system forbids that.
 std::optional<inspect::CommunicatorView> view_of(Transport& transport);
 // "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
 std::string last_calls_of(const inspect::CommunicatorView& view);
@@ -29,12 +30,12 @@ class TraceFile {
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
   // To the path, a point and the rank in the job.
-  void add(inspect::CommunicatorView view, int job_rank);
+  void add(inspect::TracedCommunicator traced, int job_rank);
 
  private:
   const std::string path_;
   std::mutex mutex_;
-  std::vector<inspect::CommunicatorView> views_;  // guarded by mutex_; the last of each
+  std::vector<inspect::TracedCommunicator> traced_;  // guarded by mutex_; the last of each
 };
 
 }  // namespace tutti

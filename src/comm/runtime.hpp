@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 
+#include "comm/inquiries.hpp"
 #include "comm/monitor.hpp"
 #include "comm/report.hpp"
 #include "core/fork.hpp"
@@ -27,6 +28,7 @@ class Runtime {
 
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] Monitor& monitor() { return monitor_; }
+  [[nodiscard]] Inquiries& inquiries() { return inquiries_; }
   [[nodiscard]] TraceFile& trace() { return trace_; }
   // The tuning of this process, looked for or measured at the first call; rank 0's counts for a
   // communicator.
@@ -45,6 +47,7 @@ class Runtime {
   const Environment environment_;
   TraceFile trace_;
   Monitor monitor_;
+  Inquiries inquiries_{monitor_};
   std::once_flag introduced_;
   std::once_flag tuning_sought_;
   Result<FoundTuning> tuning_ = FoundTuning();

@@ -18,6 +18,7 @@
 #include "core/cache_domain.hpp"
 #include "core/fd.hpp"
 #include "core/log.hpp"
+#include "core/socket.hpp"
 #include "core/topology.hpp"
 
 namespace tutti {
@@ -48,7 +49,9 @@ std::vector<int> to_list(const cpu_set_t& cores) {
 
 // What a rank says of where it is.
 struct Whereabouts {
-  uint64_t host;  // a mark
+  uint64_t host;   // a mark
+  uint64_t group;  // another, of hosts
+  uint64_t key;    // that rank 0 gives the communicator
   int64_t domain;
   cpu_set_t cores;
 };
@@ -109,6 +112,13 @@ std::string boot_id() {
 
 }  // namespace
 
+uint64_t random_key() {
+  const Result<Random128> random = random_128();
+  uint64_t key = 0;
+  if (random.ok()) std::memcpy(&key, random->data(), sizeof key);
+  return key;
+}
+
 uint64_t host_mark(const Environment& environment) {
   struct stat network {};
   (void)stat("/proc/self/ns/net", &network);
@@ -118,7 +128,7 @@ uint64_t host_mark(const Environment& environment) {
 
 namespace {
 
-// Of a process that cannot share memory: a host by itself, so that it goes over the network.
+// The mark of this rank's host. A process that cannot share memory counts as a host of its own.
 uint64_t own_mark(const Environment& environment, int rank) {
   const Status shares = host_kind().available();
   if (shares.ok()) return host_mark(environment);
@@ -145,6 +155,8 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   Whereabouts mine{};
   mine.host =
       exchange.ranks() > 1 ? own_mark(environment, exchange.rank()) : host_mark(environment);
+  mine.group = hash_of(environment.host_group);
+  if (exchange.rank() == 0) mine.key = random_key();
   CPU_ZERO(&mine.cores);
   const std::vector<int> usable = usable_cores();
   const CacheDomainChoice& domain = environment.cache_domain;
@@ -158,18 +170,24 @@ Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool
   cpu_set_t cores;
   CPU_ZERO(&cores);
   std::vector<uint64_t> marks;
+  std::vector<uint64_t> groups;
   std::vector<int> cache_domains;
+  uint64_t key = 0;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
     Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], rank);
     if (!entry.ok()) return entry.status();
     TUTTI_RETURN_IF_ERROR(compare(settings, exchange.rank(), entry->values, rank));
     marks.push_back(entry->place.host);
+    groups.push_back(entry->place.group);
     cache_domains.push_back(static_cast<int>(entry->place.domain));
+    if (rank == 0) key = entry->place.key;
     if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);
   }
   Agreement agreement;
   agreement.hosts = Hosts::of(marks);
+  agreement.hosts.group_by(groups);
   agreement.cache_domains = std::move(cache_domains);
+  agreement.key = key;
   agreement.cores = parallel_threads(to_list(cores), cpu_quota());
   return agreement;
 }

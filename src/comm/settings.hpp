@@ -11,11 +11,15 @@
 namespace tutti {
 
 struct Agreement {
-  // As the ranks' marks have it; that those of a host really share memory is yet to be seen.
+  // By the ranks' marks. Whether the ranks of a host can share memory is found out later.
   Hosts hosts;
   std::vector<int> cache_domains;  // by rank; kNoCacheDomain: not known
   int cores = 1;                   // that the ranks of this host may use together
+  uint64_t key = 0;                // of rank 0's choosing: the same on all, and no other's
 };
+
+// 64 bits that nobody can guess; 0 if the system has none to give.
+uint64_t random_key();
 
 // What processes that can share memory have in common: the running system, the network namespace,
 // and TUTTI_HOST_ID.

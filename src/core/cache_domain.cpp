@@ -26,10 +26,10 @@ Cores read_cores(const std::string& path) {
   return std::move(list->cores);
 }
 
-// Those that share the third-level cache of `core`.
+// The cores that share the third-level cache of the one with this folder.
 Cores cache_of(const std::string& cpu) { return read_cores(cpu + "/cache/index3/shared_cpu_list"); }
 
-// Those of its NUMA node, which is a link in its folder.
+// The cores of its NUMA node, to which its folder has a link.
 Cores node_of(const std::string& cpu) {
   for (const std::string& name : entries_of(cpu)) {
     if (!name.starts_with("node")) continue;

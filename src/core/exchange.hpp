@@ -17,17 +17,18 @@ namespace tutti {
 
 // What a rank learns of the others after the meeting.
 struct ControlNews {
-  enum class Kind { kFailed, kLeft, kTold, kPart, kRegrouped, kWithdrawn };
+  enum class Kind { kFailed, kLeft, kTold, kShown, kPart, kRegrouped, kWithdrawn };
   Kind kind = Kind::kFailed;
-  // Who reported the failure, or died, left, told or gave something. Of kWithdrawn, the first whom
-  // the round lacked, of `count` of them.
+  // The rank that reported the failure, died, left, told, showed or gave something. For kWithdrawn,
+  // the first of the `count` ranks that the round lacked.
   int rank = 0;
   int count = 0;
   Status cause = {};                 // of a failure
-  std::vector<std::byte> note = {};  // that was told or given
+  std::vector<std::byte> note = {};  // that was told, shown or given
 };
 
 inline constexpr size_t kMaxNoteBytes = 256;
+inline constexpr size_t kMaxPageBytes = 16 << 10;
 
 // The line to the other ranks that stays open after the meeting, for ranks that do not see one
 // another's processes. A rank whose line breaks before it left has died, and all others are told.
@@ -44,6 +45,8 @@ class Control {
   // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
   // Does not block.
   virtual void tell(int rank, std::span<const std::byte> note) = 0;
+  // The same with at most kMaxPageBytes, for a command that looks from outside: the news is kShown.
+  virtual void show(int rank, std::span<const std::byte> page) = 0;
   // Takes part in a round of those who are left, with at most kMaxNoteBytes. Once all do who have
   // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
   // same for all. Does not block; fails once the line is broken.

@@ -56,7 +56,7 @@ inline std::string readable(std::string text) {
   return text;
 }
 
-// As much of the text as there is room for, with a NUL after it.
+// Writes as much of the text as the field has room for, with a NUL after it.
 inline void put_text(std::span<char> field, std::string_view text) {
   const size_t length = std::min(text.size(), field.size() - 1);
   std::copy_n(text.begin(), length, field.begin());

@@ -1,11 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where the ranks of a communicator live. The ranks of a host are ascending; those that stand at
-// the same place of each host's list form a column, as far as all hosts have so many.
+// the same place of each host's list form a column, as far as all hosts have so many. Hosts may be
+// in groups themselves, as ranks are on hosts: racks, or what is behind one switch.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <memory>
 #include <vector>
 
 namespace tutti {
@@ -13,25 +16,40 @@ namespace tutti {
 struct Hosts {
   std::vector<int> host_of;                // by rank
   std::vector<std::vector<int>> ranks_of;  // by host; hosts in the order of their first ranks
+  // Where the hosts are, each taken for a rank. Null: nothing is gained by knowing.
+  std::shared_ptr<const Hosts> groups = {};
+  bool of_hosts = false;  // these are groups: what is called a rank is a host
 
   // Ranks with equal `marks` are on one host.
   template <typename Mark>
   static Hosts of(const std::vector<Mark>& marks) {
     Hosts hosts;
+    std::map<Mark, int> host_with;
     for (size_t rank = 0; rank < marks.size(); ++rank) {
-      const auto first = std::find(marks.begin(), marks.end(), marks[rank]) - marks.begin();
-      const bool is_new = static_cast<size_t>(first) == rank;
+      const auto [host, is_new] = host_with.try_emplace(marks[rank], hosts.count());
       if (is_new) hosts.ranks_of.emplace_back();
-      hosts.host_of.push_back(is_new ? hosts.count() - 1
-                                     : hosts.host_of[static_cast<size_t>(first)]);
-      hosts.ranks_of[static_cast<size_t>(hosts.host_of.back())].push_back(static_cast<int>(rank));
+      hosts.host_of.push_back(host->second);
+      hosts.ranks_of[static_cast<size_t>(host->second)].push_back(static_cast<int>(rank));
     }
     return hosts;
   }
 
+  // Hosts whose first ranks have equal `marks` are in one group.
+  template <typename Mark>
+  void group_by(const std::vector<Mark>& marks) {
+    std::vector<Mark> of_hosts;
+    for (const std::vector<int>& ranks : ranks_of) {
+      of_hosts.push_back(marks[static_cast<size_t>(ranks.front())]);
+    }
+    Hosts grouped = of(of_hosts);
+    grouped.of_hosts = true;
+    const bool divides = grouped.count() > 1 && grouped.most_on_a_host() > 1;
+    groups = divides ? std::make_shared<const Hosts>(std::move(grouped)) : nullptr;
+  }
+
   [[nodiscard]] int count() const { return static_cast<int>(ranks_of.size()); }
   [[nodiscard]] int host(int rank) const { return host_of[static_cast<size_t>(rank)]; }
-  // Those on the host of `rank`.
+  // The ranks on the host of `rank`.
   [[nodiscard]] const std::vector<int>& neighbors(int rank) const {
     return ranks_of[static_cast<size_t>(host(rank))];
   }
@@ -40,7 +58,7 @@ struct Hosts {
     const std::vector<int>& ranks = neighbors(rank);
     return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
   }
-  // How many ranks every host has at least, and one at most.
+  // The least number of ranks on a host, which is the number of columns; and the largest.
   [[nodiscard]] int columns() const {
     size_t least = host_of.size();
     for (const std::vector<int>& ranks : ranks_of) least = std::min(least, ranks.size());
@@ -51,7 +69,7 @@ struct Hosts {
     for (const std::vector<int>& ranks : ranks_of) most = std::max(most, ranks.size());
     return static_cast<int>(most);
   }
-  // One rank of each host, those at `place`.
+  // The ranks at `place` of each host.
   [[nodiscard]] std::vector<int> column(int place) const {
     std::vector<int> ranks;
     for (const std::vector<int>& host : ranks_of) {

@@ -17,7 +17,7 @@ struct Interface {
   int prefix = 0;      // how many of its bits those on its network have in common
 };
 
-// Those that other hosts can use, and the loopback's.
+// The interfaces that other hosts can reach, and the loopback interface.
 Result<std::vector<Interface>> list_interfaces();
 
 // The name of the interface over which the rest of the world is reached by IPv4; empty if there is

@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// Of this thread. Null: none.
+// Sets the check of this thread; null: none.
 void set_interrupt_check(tutti_interrupt_fn check, void* context);
 
 // A wait begins: the user is not asked at once.

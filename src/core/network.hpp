@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-// Of one host, and a port there. The fields are as they travel in a tutti_unique_id.
+// The address of a host, and a port there. The fields are as they travel in a tutti_unique_id.
 struct NetAddress {
   enum class Family : uint16_t { kNone = 0, kIpv4 = 4, kIpv6 = 6 };
   Family family = Family::kNone;
@@ -30,16 +30,16 @@ struct NetAddress {
   // E.g. "10.1.2.3" or "fd00::2"; with the port "10.1.2.3:4711" or "[fd00::2]:4711".
   [[nodiscard]] std::string host_text() const;
   [[nodiscard]] std::string text() const;
-  // Of the network that has the first `prefix` bits in common with it, e.g. "10.1.2.0/24".
+  // The network that has the first `prefix` bits in common with it, e.g. "10.1.2.0/24".
   [[nodiscard]] std::string network_text(int prefix) const;
   friend bool operator==(const NetAddress&, const NetAddress&) = default;
 };
 
 // What the system calls an address; neither family nor length of anything but IP is understood.
 NetAddress from_sockaddr(const sockaddr* address);
-// Of numbers ("10.1.2.3", "fd00::2"); not known if the text is none.
+// The address that a text of numbers is ("10.1.2.3", "fd00::2"); kNone if it is none.
 NetAddress parse_address(const std::string& text, uint16_t port);
-// Of a name or numbers; of several the first of the preferred family.
+// The address of a name, or of numbers; if there are several, the first of the preferred family.
 Result<NetAddress> resolve_host(const std::string& name, uint16_t port, bool prefer_ipv6);
 
 // Binds and listens; port 0: any. Returns 0 or the system's error number. Whoever listened there

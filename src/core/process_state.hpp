@@ -20,7 +20,7 @@ struct ProcessState {
   [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't'; }
 };
 
-// Of a pid of this process's namespace; of 0 nothing is known.
+// The state of a process by its pid in this process's namespace; nothing is known of pid 0.
 ProcessState process_state(int pid);
 // What stands in /proc/PID/stat.
 ProcessState process_state_in(std::string stat);

@@ -10,17 +10,18 @@
 namespace tutti {
 
 struct SlotPlan {
-  // The longest call that moves through the slots. Calls move through half of a slot, and half of
-  // that lets a call's part lie elsewhere than the last one's. 0: ranks share no memory.
+  // The longest call whose place moves through a slot from call to call. It moves through half of
+  // the slot, so that it does not lie where the last call did. 0: ranks share no memory.
   uint64_t call_bytes = 0;
-  // Of each of a rank's two slots. Longer calls that say so use a slot to its end.
+  // The length of each of a rank's two slots. Longer calls that say so use a slot to its end.
   uint64_t slot_bytes = 0;
-  // Of the slot that two ranks swap; 0: there is none.
+  // The length of the slot that two ranks swap; 0: there is none.
   uint64_t ping_pong_bytes = 0;
 
-  // Few ranks take no more memory together than eight do, and move further than the second-level
-  // cache reaches: there, lines that a peer has read come back from the third, which is faster than
-  // taking them from the peer. (docs/notes/12-lines-of-small-calls.md)
+  // Fewer than eight ranks have longer slots, which together take as much memory as those of eight.
+  // Calls then move further than a second-level cache reaches. A line that a peer has read comes
+  // back from the third level, faster than from that peer's cache
+  // (docs/notes/12-lines-of-small-calls.md).
   static constexpr SlotPlan of(uint64_t setting, int ranks) {
     const int few = std::clamp(ranks, 2, 8);
     const uint64_t slot = 2 * setting * static_cast<uint64_t>(8 / few);
@@ -38,7 +39,7 @@ struct SlotPlan {
   [[nodiscard]] constexpr uint64_t swapped_bytes(int ranks) const {
     return ranks == 2 ? std::max(call_bytes, ping_pong_bytes) : call_bytes;
   }
-  // Of a rank's slots, what calls move through.
+  // How many bytes of a rank's slots calls move through.
   [[nodiscard]] constexpr uint64_t moved_through_bytes() const { return 2 * 2 * call_bytes; }
 };
 

@@ -32,19 +32,29 @@ Moment moment_now();
 // What stamps mean that were taken between two moments, or about then.
 class StampClock {
  public:
-  // Of two moments that are too close, or of another clock, nothing is known.
+  // Knows nothing if the two moments are too close, or are of different clocks.
   StampClock(const Moment& first, const Moment& last);
   [[nodiscard]] bool known() const { return ns_per_tick_ > 0; }
   // On the monotonic clock, and since 1970.
   [[nodiscard]] int64_t monotonic_ns(uint64_t stamp) const {
     return last_.monotonic_ns + since_last(stamp);
   }
+  // The stamp of a moment of the monotonic clock; only if known.
+  [[nodiscard]] uint64_t stamp_at(int64_t monotonic_ns) const {
+    const auto ns = static_cast<double>(monotonic_ns - last_.monotonic_ns);
+    return last_.stamp + static_cast<uint64_t>(bounded(ns / ns_per_tick_));
+  }
   [[nodiscard]] int64_t real_ns(uint64_t stamp) const { return last_.real_ns + since_last(stamp); }
 
  private:
   [[nodiscard]] int64_t since_last(uint64_t stamp) const {
     const auto ticks = static_cast<int64_t>(stamp - last_.stamp);
-    return static_cast<int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+    return bounded(static_cast<double>(ticks) * ns_per_tick_);
+  }
+  // What others wrote may be any number.
+  static int64_t bounded(double value) {
+    constexpr double kMost = 4e18;
+    return value > -kMost && value < kMost ? static_cast<int64_t>(value) : 0;
   }
 
   Moment last_;

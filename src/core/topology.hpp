@@ -4,9 +4,9 @@
 // thread.
 //
 // Two costs, hence two parts. What every start needs (usable cores, quota, caches, binding) asks
-// the kernel directly: 6 us for mask and caches together. Loading hwloc, even without devices and
-// distances, takes 1.1 ms on 2 cores (5.4 ms the first time in a process that has not touched
-// /sys, and more on larger machines), so it happens only where a person looks at the result.
+// the kernel directly, in microseconds. Loading hwloc, even without devices and distances, takes
+// milliseconds, and more on larger machines. So it happens only where a person looks at the result
+// (docs/notes/15).
 #pragma once
 
 #include <cstdint>

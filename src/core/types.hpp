@@ -35,7 +35,7 @@ static_assert(static_cast<int>(DataType::kFloat8E5M2) == TUTTI_FLOAT8_E5M2);
 inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4, 8,
                                                                8, 2, 2, 4, 8, 1, 1};
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
-// Of any type, so many fit into an address space once per rank.
+// So many elements of any type fit into an address space once per rank.
 inline constexpr uint64_t kFewElements = INT32_MAX;
 // Whether a buffer may hold so many blocks of `count` elements.
 constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
@@ -109,6 +109,11 @@ constexpr bool has_root(Collective collective) { return facts_of(collective).roo
 // Whether blocks differ in size: the names that end in v.
 constexpr bool is_uneven(Collective collective) {
   return facts_of(collective).sizes == BlockSizes::kUneven;
+}
+// Whether a rank knows the sizes of its own blocks only: others differ without its knowledge.
+constexpr bool sizes_are_own(Collective collective) {
+  return is_uneven(collective) && collective != Collective::kAllgatherv &&
+         collective != Collective::kReduceScatterv;
 }
 constexpr bool reduces(Collective collective) { return facts_of(collective).reduces; }
 // Whether others get what the root has, of one size: broadcast and scatter.

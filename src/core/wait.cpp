@@ -65,7 +65,7 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 SpinBudget spin_budget_for(int threads, int cores) {
   SpinBudget budget;
   // Yields are the whole budget when a core must be shared: each lets a peer run, and costs about
-  // what a switch of processes costs, 0.2 to 1 us.
+  // what a switch of processes costs.
   budget.spins = threads > cores ? 0 : kUncontendedSpins;
   budget.yields = threads > cores ? kContendedYields : 20;
   budget.wake_needs_fence = !register_membarrier();

@@ -25,7 +25,7 @@ constexpr uint64_t whole_lines(uint64_t bytes) {
   return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
-// What a sleeping thread lies on: one per rank, in memory that its wakers can write.
+// What a thread sleeps on: one per rank, in memory that the threads which wake it can write.
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings;     // futex word; a waker adds one
   std::atomic<uint32_t> sleepers;  // threads of the owner that sleep on it or are about to
@@ -40,7 +40,7 @@ struct alignas(kCacheLine) Sleepers {
   std::atomic<uint32_t> moved_ms;  // when one of them last moved to another core (Spread)
 };
 
-// Is asked before each yield of a thread that waits, which may find itself on another core then.
+// Is called before each yield of a thread that waits, and may move it to another core.
 class YieldHook {
  public:
   virtual void before_yield() = 0;
@@ -49,10 +49,10 @@ class YieldHook {
   ~YieldHook() = default;
 };
 
-// Is told of a wait that lasts.
+// Is called during a long wait.
 class SlowWait {
  public:
-  // From the slow part of the wait, again and again; cheap, and before the wait is known to end.
+  // Called again and again in the slow part of a wait; must be cheap.
   virtual void lasts() = 0;
 
  protected:
@@ -65,28 +65,28 @@ struct SpinBudget {
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
   YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
-  // Sleeps instead of yielding where others have long work for the core: who yields then gets it
-  // back last, who is woken first.
+  // Sleep instead of yield where others compute on the core for long: a thread that yields then
+  // gets the core back last, one that is woken gets it first.
   bool sleeps_if_oversubscribed = false;
 };
 
-// Sleeps at once; who wakes orders its own stores.
+// Sleep at once; a thread that wakes the sleeper orders its own store and load.
 inline constexpr SpinBudget kNoSpinning{.spins = 0, .yields = 0, .wake_needs_fence = true};
 
 // The SpinBudget for `threads` that may wait at once on `cores` (a core count, or a CPU quota
 // rounded down): no spinning when they are more than the cores.
 SpinBudget spin_budget_for(int threads, int cores);
 
-// The same where a look at what is waited for may cost a system call (Waiter::polls): a yield
-// between any two, which loses nothing on an idle core, and on one that is shared, as by hosts that
-// do not know of one another, lets those run that are waited for.
+// The budget where each look at what is waited for may cost a system call (Waiter::polls): it
+// yields between any two looks. On an idle core that loses nothing; on a core that is shared, as by
+// hosts that do not know of one another, the ranks that are waited for get to run.
 SpinBudget polling(SpinBudget budget);
 
 // Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
-// The same, up to kRoughMs behind, for a fraction of the cost. A deadline is not early if it is
-// rough_deadline_ms() from now, wherever it is compared with rough_ms().
+// As now_ms(), but up to kRoughMs late, for a fraction of the cost. A deadline is not early if it
+// is rough_deadline_ms() from now, wherever it is compared with rough_ms().
 int64_t rough_ms();
 inline constexpr int64_t kRoughMs = 10;
 // From `now_ms`, which is of rough_ms(), or from now.
@@ -104,10 +104,11 @@ struct Waiter {
   const std::atomic<uint32_t>* stop = nullptr;         // process-local; non-zero ends the wait
   const std::atomic<uint32_t>* shared_stop = nullptr;  // the same in shared memory; may be null
   int64_t deadline_ms = kNever;                        // on now_ms()'s clock
-  // The same from the beginning of the wait; counted only once spinning has not sufficed, so that a
-  // short wait reads no clock.
+  // A limit from the beginning of the wait. It counts only after the spinning, so that a short wait
+  // reads no clock.
   int64_t timeout_ms = kNever;
-  // Some of what is waited for rings no bell, as what comes over a network: sleeps are short.
+  // Something that is waited for does not ring the bell, as what comes over a network: sleeps are
+  // short.
   bool polls = false;
   // The thread holds locks, or must see this wait to its end: see core/interrupt.hpp.
   bool uninterrupted = false;
@@ -116,18 +117,20 @@ struct Waiter {
 
 enum class WaitEnd { kReady, kStopped, kDeadline, kInterrupted };
 
-// Says that something moved that this thread waits for, though it is not all there yet: the wait
-// begins its budget anew. What waits for a long message or call moves it itself, piece by piece.
+// What this thread waits for has made progress, though it is not complete: the wait begins its
+// budget anew. A thread that waits for a long message or call makes that progress itself, piece by
+// piece.
 inline thread_local uint32_t moves_of_this_thread = 0;
 inline void note_move() { ++moves_of_this_thread; }
 
 namespace wait_detail {
-// Whatever moves meanwhile: between them is a look at what else may end the wait.
+// After so many spins the slow part runs once, even if progress is made: stop flags and deadlines
+// count then, too.
 inline constexpr uint32_t kMostSpinsAtOnce = 10'000;
 void relax();
 // At the beginning of the slow part.
 int64_t deadline_of(const Waiter& waiter);
-// It was ready all the same.
+// What was waited for came after all: forgets that an interrupt has ended the wait.
 void came_after_all(WaitEnd end);
 // One round of the slow part; `round` counts from 0, and becomes that of the first sleep if there
 // had better be no more yields. Returns whether the wait is over.
@@ -192,7 +195,7 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
 
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
-// The same after a store that threads of such budget may sleep until.
+// As ring(), after a store for which threads with such a budget may sleep.
 void ring_after_store(Bell& bell, const SpinBudget& sleepers);
 // Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
 template <typename Ready>

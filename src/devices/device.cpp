@@ -55,6 +55,21 @@ std::string_view memory_kind_name(MemoryKind kind) {
   return "unknown";
 }
 
+bool passes_floats(const Reduction& reduction) {
+  return reduction.part != DevicePart::kWhole && device_passes_floats(reduction.op, reduction.type);
+}
+
+uint64_t bytes_of_dst(const Reduction& reduction) {
+  const bool floats = passes_floats(reduction) && reduction.part != DevicePart::kEnds;
+  return reduction.count * (floats ? sizeof(float) : type_size(reduction.type));
+}
+
+uint64_t bytes_of_source(const Reduction& reduction, size_t source) {
+  const bool floats =
+      passes_floats(reduction) && reduction.part != DevicePart::kBegins && source == 0;
+  return reduction.count * (floats ? sizeof(float) : type_size(reduction.type));
+}
+
 bool comes_to_rest(DeviceEngine& engine) {
   constexpr int64_t kMostMs = 1000;
   const int64_t deadline_ms = now_ms() + kMostMs;

@@ -22,6 +22,7 @@
 #include "core/fd.hpp"
 #include "core/status.hpp"
 #include "core/types.hpp"
+#include "kernels/device/modules.hpp"
 
 namespace tutti::devices {
 
@@ -104,10 +105,11 @@ struct Place {
   [[nodiscard]] bool on_host() const { return kind == MemoryKind::kHost; }
 };
 
-// How another process opens an allocation. Both parts go to it.
+// How another process opens an allocation. All of it goes there.
 struct MemoryHandle {
   std::array<std::byte, 64> bytes{};
-  Fd fd;  // if the driver's handle is one; it goes by SCM_RIGHTS
+  Fd fd;                // if the driver's handle is one; it goes by SCM_RIGHTS
+  uint64_t length = 0;  // of the allocation
 };
 
 // ---- work --------------------------------------------------------------------------------------
@@ -130,7 +132,8 @@ class SignalledEvent : public DeviceEvent {
   virtual Status signal(const Status& outcome) = 0;
 };
 
-// dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel().
+// dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel(). A
+// part of a longer one may write or read 32-bit floats (device_passes_floats()), aligned as such.
 inline constexpr size_t kMostSources = 8;
 struct Reduction {
   ReduceOp op = ReduceOp::kSum;  // not kUser; kPremulSum is kSum, after scale()
@@ -139,7 +142,13 @@ struct Reduction {
   std::span<const void* const> sources;  // 1 to kMostSources
   uint64_t count = 0;
   uint32_t divisor = 0;  // kAvg: divides the sum, unless 0
+  DevicePart part = DevicePart::kWhole;
 };
+
+// Whether it reads or writes 32-bit floats that pass between parts; the bytes of its buffers.
+bool passes_floats(const Reduction& reduction);
+uint64_t bytes_of_dst(const Reduction& reduction);
+uint64_t bytes_of_source(const Reduction& reduction, size_t source);
 
 // An ordered stream of work on a device, over a queue of our own. A pointer leads to memory of its
 // context, of another process (open_memory), or of the host; a reduction's to memory that the

@@ -16,7 +16,8 @@
 
 namespace tutti {
 
-// What an entry says of where the rank's buffers lie, in place of a payload: two addresses.
+// The bytes of an entry that shows where the rank's buffers lie, in place of a payload: two
+// addresses.
 inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
 
 class Addresses {
@@ -26,7 +27,7 @@ class Addresses {
 
   [[nodiscard]] std::byte* of(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
-  // Each call has its own of these.
+  // These four are set for each call.
   void set_buffers(std::byte* send, std::byte* recv) {
     bases_[0] = send;
     bases_[1] = recv;
@@ -42,21 +43,21 @@ class Addresses {
       base(Space::kSlot, peer) = shared_[static_cast<size_t>(peer)].slots[copy] + offset;
     }
   }
-  // Of two ranks: each has its own, or that of the other.
+  // Ping-pong slots: each of the two ranks writes its own slot, or, if swapped, that of the other.
   void set_ping_pong_slots(bool swapped);
   // Maps the windows of all ranks, when they are first used.
   Status map_windows();
 
-  // Writes where this rank's buffers lie, kShownBytes; reads where those of a peer do.
+  // Writes where this rank's buffers lie (kShownBytes), and reads where those of a peer lie.
   void show_buffers(std::byte* payload) const;
   void find_buffers_of(int peer, const std::byte* payload);
-  // Whether the buffers of all ranks lie in memory that all see (tutti_alloc). All ranks come to
-  // the same answer, for they ask the same of the same addresses.
+  // Whether the buffers of all ranks lie in memory that all map (tutti_alloc). All ranks come to
+  // the same answer, for they look at the same addresses.
   [[nodiscard]] bool sees_all_buffers();
-  // From now on, those of peers are where this process reads them.
+  // From now on the buffers of peers are at the addresses at which this process maps them.
   void view_buffers();
 
-  // This rank's slots, and a peer's, wherever the call's lie in them.
+  // The beginning of a copy of a rank's slots, wherever in it the slot of the call lies.
   [[nodiscard]] const std::byte* slots_of(int rank, size_t copy) const {
     return shared_[static_cast<size_t>(rank)].slots[copy];
   }

@@ -23,7 +23,7 @@ uint64_t mix_in(uint64_t bits, const std::vector<uint64_t>& numbers) {
   return bits;
 }
 
-// Of these two collectives, every rank knows all sizes. Null for others.
+// The block sizes of the two uneven collectives in which every rank knows all of them; else null.
 const std::vector<uint64_t>* counts_known_to_all(const Call& call) {
   if (call.collective == Collective::kAllgatherv) return &call.layouts->recv.counts;
   if (call.collective == Collective::kReduceScatterv) return &call.layouts->send.counts;
@@ -43,13 +43,57 @@ std::string ranks_that_differ(const CallRecord& a, const CallRecord& b) {
   return fmt::format("one of the ranks {} to {}", first, first + a.marked - 1);
 }
 
+// Of what the user has called instead; empty if it is the user's call.
+std::string name_by_purpose(const CallRecord& record) {
+  constexpr std::string_view kNames[] = {"", "split", "grow", "shrink"};
+  constexpr struct {
+    Purpose kind;
+    std::string_view name;
+  } kSteps[] = {{Purpose::kAgreement, "agreement"},
+                {Purpose::kInColumn, "step between hosts"},
+                {Purpose::kInHost, "step within hosts"}};
+  const uint64_t number = record.marked == 0 ? record.marks : 0;
+  if (number > 0 && number < std::size(kNames)) {
+    return fmt::format("{} #{}", kNames[number], record.sequence);
+  }
+  if (number > UINT8_MAX) return "";
+  const auto purpose = static_cast<Purpose>(number);
+  for (const auto& [kind, name] : kSteps) {
+    if (!is_step_on(purpose, kind)) continue;
+    const auto of = static_cast<Collective>(number - static_cast<uint64_t>(kind));
+    return fmt::format("{} #{} on {} of devices' buffers", name, record.sequence,
+                       collective_name(of));
+  }
+  return "";
+}
+
 }  // namespace
+
+BufferBlocks buffers_with_data(const Call& call, int rank) {
+  BufferBlocks blocks = blocks_of(call.collective, rank == call.root);
+  if (call.layouts == nullptr) return blocks;
+  const auto empty = [](const Layout& layout) {
+    return std::ranges::all_of(layout.counts, [](uint64_t count) { return count == 0; });
+  };
+  if (empty(call.layouts->send)) blocks.send = Blocks::kNone;
+  if (empty(call.layouts->recv)) blocks.recv = Blocks::kNone;
+  return blocks;
+}
+
+uint64_t elements_sent(const Call& call, int ranks) {
+  if (call.layouts != nullptr) {
+    return call.layouts->send.offsets.back() + call.layouts->send.counts.back();
+  }
+  const bool blocks = call.collective == Collective::kReduceScatter;
+  return call.count * (blocks ? static_cast<uint64_t>(ranks) : 1);
+}
 
 uint32_t signature_of(const Call& call) {
   const uint64_t op = reduces(call.collective) ? static_cast<uint64_t>(call.op) : 0xff;
   const uint64_t kind = static_cast<uint64_t>(call.collective) |
                         static_cast<uint64_t>(call.type) << 8 | op << 16 |
-                        static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 24;
+                        static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 24 |
+                        static_cast<uint64_t>(call.purpose) << 56;
   uint64_t bits = mix(mix(kind + 1) ^ call.count);
   if (const auto* counts = counts_known_to_all(call)) bits = mix_in(bits, *counts);
   return static_cast<uint32_t>(bits >> 32);
@@ -83,6 +127,7 @@ std::string describe(const CallRecord& record) {
       record.op > static_cast<uint8_t>(ReduceOp::kUser)) {
     return fmt::format("an unreadable call (#{})", record.sequence);
   }
+  if (std::string name = name_by_purpose(record); !name.empty()) return name;
   const auto collective = static_cast<Collective>(record.collective);
   std::string text = fmt::format("{} #{}", collective_name(collective), record.sequence);
   if (collective == Collective::kBarrier) return text;

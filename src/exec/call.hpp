@@ -10,7 +10,7 @@
 
 #include "core/status.hpp"
 #include "core/types.hpp"
-#include "sched/schedule.hpp"
+#include "sched/problem.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -23,10 +23,34 @@ struct ReduceBinding {
   DataType scalar_type = DataType::kInt8;
 };
 
+// Whose call it is: the user's own, or one by which ranks agree on something else that the user has
+// called, and is named after. Those from kAgreement on are steps of a call whose buffers are a
+// device's: by all ranks, or by those of each column, or of each host (exec/scoped_call.hpp).
+enum class Purpose : uint8_t {
+  kOwn,
+  kSplit,
+  kGrow,
+  kShrink,
+  kAgreement = 32,
+  kInColumn = 64,
+  kInHost = 96
+};
+// Such a step of a call of that collective.
+constexpr Purpose step_on(Collective collective, Purpose kind) {
+  return static_cast<Purpose>(static_cast<int>(kind) + static_cast<int>(collective));
+}
+constexpr Purpose agreement_on(Collective collective) {
+  return step_on(collective, Purpose::kAgreement);
+}
+constexpr bool is_step_on(Purpose purpose, Purpose kind) {
+  return purpose >= kind && static_cast<int>(purpose) - static_cast<int>(kind) < kCollectives;
+}
+
 struct Call {
   Collective collective = Collective::kBarrier;
   DataType type = DataType::kUint8;
   ReduceOp op = ReduceOp::kSum;
+  Purpose purpose = Purpose::kOwn;
   int root = -1;  // -1: the collective has none
   uint64_t count = 0;
   const void* send = nullptr;
@@ -36,17 +60,23 @@ struct Call {
   std::shared_ptr<const Layouts> layouts;
 };
 
+// Which of the rank's buffers the call touches: not one whose blocks are known to be all empty.
+BufferBlocks buffers_with_data(const Call& call, int rank);
+// The number of elements in the send buffer of a call that reduces.
+uint64_t elements_sent(const Call& call, int ranks);
+
 // 32 bits in which two calls that do not match differ (but for a chance of 2^-32).
 uint32_t signature_of(const Call& call);
-// The chain of signatures of a lane's calls: two that are equal have equal calls up to there (but
-// for a chance of 2^-32).
+// The chain of the signatures of all calls so far, one call longer. Equal chains are of equal calls
+// (but for a chance of 2^-32).
 uint32_t chained(uint32_t chain, uint32_t signature);
 
-// Of a call in which every rank knows the sizes of all blocks: by which ranks that disagree on them
-// can tell for whom. Each byte of `marks` is of so many ranks' blocks, `each`, in rank order.
+// Marks of the block sizes, for calls in which every rank knows all of them. Ranks that disagree
+// see from the marks about whose blocks. Each byte of `marks` stands for the blocks of `each`
+// ranks, in rank order. In the record of another call the marks are its purpose.
 struct CountMarks {
   uint64_t marks = 0;
-  uint8_t each = 0;  // 0: of no such call
+  uint8_t each = 0;  // 0: another kind of call, which has no marks
 };
 CountMarks marks_of(const Call& call);
 
@@ -58,16 +88,17 @@ inline CallRecord record_of(const Call& call, uint64_t sequence, CountMarks mark
           .type = static_cast<uint8_t>(call.type),
           .op = static_cast<uint8_t>(call.op),
           .marked = marks.each,
-          .marks = marks.marks};
+          .marks = marks.each != 0 ? marks.marks : static_cast<uint64_t>(call.purpose)};
 }
-// "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4".
+// "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4"; "split #5".
 std::string describe(const CallRecord& record);
 // Whether the calls differ as far as records tell.
 bool differ(const CallRecord& a, const CallRecord& b);
 // The error of two ranks, by their names, whose calls do not match.
 Status mismatch(const std::string& rank, const CallRecord& own, const std::string& peer,
                 const CallRecord& theirs);
-// Of a peer that made no calls after `last`, if any, while this rank has made `own`.
+// The error of a call `own` that a peer will never make: it has left after `last` (null: after
+// none).
 Status left_before(const std::string& rank, const CallRecord& own, const std::string& peer,
                    const CallRecord* last);
 

@@ -41,7 +41,7 @@ Status CallFaults::of_stranger(int peer) const {
 
 std::string CallFaults::lateness(int peer, uint32_t wanted, bool begun) const {
   const uint32_t last = log.last_call_of(peer);
-  // Of a composed call, which enters here once for each phase.
+  // The call is composed, and enters once for each phase: the peer has entered an earlier one.
   if (begun && last != 0 && log.record_at(peer, last).sequence == record.sequence) {
     return names.of(peer) + " entered the call but is late for its part of it";
   }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What texts say of a call in which a peer is late, has left, or does something else.
+// Texts about a call in which a peer is late, has left, or makes another call.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-// What a text is about: a rank of a lane, and the call in which it is.
+// Makes texts about one rank of a lane and the call in which it is.
 struct CallFaults {
   int rank;
   const CallLog& log;
@@ -21,16 +21,16 @@ struct CallFaults {
 
   // The fault that the log has found (CallLog::fault()).
   [[nodiscard]] Status of_log() const;
-  // A peer that is not there any more when it is waited for.
+  // The peer has destroyed its communicator, though this rank waits for it.
   [[nodiscard]] Status has_destroyed(int peer) const;
-  // It had left before the last calls of this rank.
+  // The peer left after call `last`, before the last calls of this rank.
   [[nodiscard]] Status left_before(int peer, uint32_t last) const;
   // A block or message from a peer is not of the size that this rank expects.
   [[nodiscard]] Status of_size(int peer, uint64_t expected, std::string_view sent) const;
   // A message from a peer belongs to another call.
   [[nodiscard]] Status of_stranger(int peer) const;
-  // Why a peer that has not entered call `wanted` keeps this rank waiting. `begun`: that is the
-  // call of `record`, else one before it.
+  // Why this rank waits for a peer that has not entered call `wanted`. `begun`: `wanted` is the
+  // call of `record`; else it is an earlier one, which must be over first.
   [[nodiscard]] std::string lateness(int peer, uint32_t wanted, bool begun) const;
 
  private:

@@ -99,7 +99,8 @@ class CallLog {
       waited_in_ = call;
       return left_before(peer, call) ? find(Fault::kLeft, peer, call) : Look::kNotYet;
     }
-    // Of a later call in the same line the chain tells nothing yet; a later look will.
+    // If the line has a later call, its chain cannot be compared yet: that is done when this rank
+    // is in that call.
     if (entry.call == call && entry.chain != chains_[call % kCallLines]) {
       return find(Fault::kDiffers, peer, call);
     }
@@ -148,7 +149,7 @@ class CallLog {
   [[nodiscard]] CallRecord& record_at(int rank, uint32_t call) const {
     return about_call(rank, call).record;
   }
-  // The same, with when it was.
+  // The record of a call of a rank, with when it was.
   [[nodiscard]] RecordLine& about_call(int rank, uint32_t call) const {
     return ranks_[index(rank)].records[call % kCallLines];
   }

@@ -14,8 +14,8 @@
 
 namespace tutti {
 
-// Who sees to it that what was started goes on: the workers, or the thread that starts it and will
-// stay with it until it is done (workers then come only for the lanes beyond the first).
+// For whom an operation is started: for the workers to finish, or for the thread that starts it,
+// which will wait until it is done (workers then drive the lanes beyond the first only).
 enum class StartedFor { kWorkers, kCaller };
 
 class Completion {
@@ -49,7 +49,7 @@ class Completion {
     if (finished) {
       call(function, context);
     } else {
-      hasten();
+      wake_workers();
     }
   }
 
@@ -65,22 +65,22 @@ class Completion {
     call_at_end(function, context);
     done_.store(true, std::memory_order_release);
   }
-  // The same by the thread that starts it, while nobody else can know: without a lock.
+  // The same without a lock: by the thread that starts it, while no other knows of the activation.
   void complete_at_once(Status status) {
     status_ = std::move(status);
     finished_ = true;
     call_at_end(function_, context_);
     done_.store(true, std::memory_order_release);
   }
-  // Makes it active again, likewise; whether a function is to be called when it completes.
+  // Makes it active again, without a lock, too. Returns whether it has a completion function.
   bool reset() {
     status_ = {};
     finished_ = false;
     done_.store(false, std::memory_order_relaxed);
     return function_ != nullptr;
   }
-  // Nobody may come to wait for it, though its end is waited for: the workers see to it at once.
-  virtual void hasten() = 0;
+  // Wakes the workers: a function waits for the end, and perhaps no thread that could help.
+  virtual void wake_workers() = 0;
 
  private:
   // Nobody waits here whom an exception would reach: it becomes the outcome.

@@ -20,18 +20,15 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
-// From here on a call that has waited at all says when it ended. When shorter ones end is nearly
-// when the last rank enters.
+// From this length on a call that had to wait notes when it ended. A shorter one ends when the last
+// rank enters, very nearly.
 constexpr uint64_t kLongBytes = 64 << 10;
 
-// What is started is begun at once by the thread that starts it if the blocks of all ranks are not
-// longer together: in no longer than it takes to wake a worker.
+// If the blocks of all ranks together are not longer than this, the thread that starts an operation
+// also begins it: that takes no longer than to wake a worker.
 constexpr uint64_t kMostBytesAtOnce = tuned::kMostBegunAtOnce;
 
-// The cache of plans is emptied when it holds more: about 6 MB.
-constexpr size_t kMostCachedSteps = 100'000;
-
-// Whether all of it may be done at once by the thread that starts it.
+// Whether the thread that starts it may do all of it at once.
 bool is_brief(const Plan& plan, uint64_t count, int ranks) {
   const uint64_t by_each_rank = count * plan.element_bytes;
   return plan.parts.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBytesAtOnce;
@@ -43,15 +40,24 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : HelpedProgress(workers),
       settings_(settings),
-      choose_(std::move(choose)),
       transport_(transport),
       health_(health),
       journal_(settings.hosts == nullptr
                    ? nullptr
-                   : std::make_unique<Journal>(
-                         settings.rank, settings.ranks, settings.tell, [&transport](int rank) {
-                           return short_name_of(rank, transport.process(rank));
-                         })) {
+                   : std::make_unique<Journal>(settings.rank, settings.ranks, settings.tell,
+                                               [&transport](int rank) {
+                                                 return short_name_of(rank,
+                                                                      transport.process(rank));
+                                               })),
+      plans_({.rank = settings.rank,
+              .ranks = settings.ranks,
+              .lanes = static_cast<int>(lanes.size()),
+              .limits = settings.limits,
+              .can_view = settings.can_view,
+              .hosts = settings.hosts,
+              .cache_domains = settings.cache_domains,
+              .scopes = settings.scopes},
+             std::move(choose)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
     lanes_.push_back(std::make_unique<LaneQueue>(
@@ -67,7 +73,7 @@ Executor::~Executor() { workers_.forget(*this); }
 Status Executor::run(const Call& call) {
   if (health_.stopped()) return why_stopped(call, sequence_ + 1);
   try {
-    const std::shared_ptr<const Plan>& plan = plan_for(call);
+    const std::shared_ptr<const Plan>& plan = plans_.find(call);
     if (plan == nullptr) [[unlikely]]
       return no_algorithm(call);
     if (outstanding_.load(std::memory_order_acquire) == 0 && plan->parts.size() == 1) {
@@ -107,14 +113,27 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   }
 }
 
-// False if it turns out that another rank's call of that number does not match.
+// Enters the call in the journal. False if another rank's call of that number does not match.
 bool Executor::enter(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
   if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
-    notes->far_calls[sequence_ % kFarCalls].post({plan.record_of(sequence_), stamp_now()});
+    notes->far_calls[sequence_ % kFarCalls].post(
+        {.record = plan.record_of(sequence_), .begun = stamp_now()});
   }
   return status.ok();
+}
+
+// Notes in shared memory, for those who look from outside, that the call has ended. For a call
+// among several hosts, after this thread had to wait.
+void Executor::note_far_end() {
+  Notes* const notes = transport_.notes(settings_.rank, 0);
+  if (notes == nullptr) return;
+  FarCallNote& note = notes->far_calls[sequence_ % kFarCalls];
+  std::optional<FarCall> call = note.read();
+  if (!call || call->record.sequence != sequence_) return;
+  call->ended = stamp_now();
+  note.post(*call);
 }
 
 template <typename Ready>
@@ -129,6 +148,7 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   for (;;) {
     waiter.timeout_ms = std::min(left_ms, Operation::kTellAfterMs);
     const WaitEnd end = wait_until(waiter, ready);
+    if (end == WaitEnd::kReady) note_far_end();
     if (end != WaitEnd::kDeadline || left_ms <= Operation::kTellAfterMs) return end;
     tell_awaited(lanes, sequence_);
     if (left_ms != kNever) left_ms -= Operation::kTellAfterMs;
@@ -154,9 +174,9 @@ Status Executor::run_queued(const Call& call) {
   return wait(operation, kNever);
 }
 
-// What can fail of a start; nothing is queued yet.
+// The part of a start that can fail: finds the plan and counts the call. Nothing is queued yet.
 Status Executor::prepare(Operation& operation) {
-  operation.plan_ = plan_for(operation.call_);
+  operation.plan_ = plans_.find(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
   ++sequence_;
   if (journal_ != nullptr && !enter(*operation.plan_, operation.chain_)) {
@@ -168,8 +188,8 @@ Status Executor::prepare(Operation& operation) {
 
 Status Executor::submit(Operation& operation, StartedFor whom) {
   if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
-  starts();
-  const bool listened_to = operation.reset();
+  application_calls();
+  const bool has_callback = operation.reset();
   try {
     TUTTI_RETURN_IF_ERROR(prepare(operation));
   } catch (...) {
@@ -192,11 +212,11 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
   if (whom == StartedFor::kCaller) return {};
   if (brief && !begun) lanes_.front()->drive(0);
-  started(listened_to);
+  after_start(has_callback);
   return {};
 }
 
-// Begins an operation while no other is outstanding; whether that was all.
+// Begins an operation while no other is outstanding; returns whether it ended at once.
 bool Executor::ends_at_once(Operation& operation) {
   LaneGroup& lane = lanes_.front()->lanes();
   Status status;
@@ -214,56 +234,8 @@ bool Executor::ends_at_once(Operation& operation) {
   return true;
 }
 
-Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  if (operation.done() || ends_soon(operation, settings_.caller_budget)) {
-    return operation.status();
-  }
-  // Other workers than the first, which leaves its lane to this thread, may want the core.
-  const bool alone = lanes_.size() == 1 && !workers_.busy();
-  Waiter waiter = this->waiter(alone ? settings_.caller_budget : settings_.worker_budget);
-  waiter.timeout_ms = timeout_ms;
-  // Whoever drives the operation ends it when the communicator stops, so do not stop here.
-  waiter.stop = nullptr;
-  waiter.shared_stop = nullptr;
-  const WaitEnd end = help_until_done(operation, waiter);
-  if (end == WaitEnd::kReady) return operation.status();
-  if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
-  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
-                        describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
-}
-
-// The user waits no longer for an operation whose buffers may not be touched from then on.
-Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
-  health_.interrupt(describe(record_of(operation.call_, operation.sequence_)));
-  waiter.timeout_ms = kNever;
-  waiter.uninterrupted = true;
-  (void)help_until_done(operation, waiter);
-  if (!operation.status().ok()) return operation.status();
-  return why_stopped(operation.call_, operation.sequence_);
-}
-
 void Executor::help() {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane]->drive(lane);
-}
-
-Status Executor::drain() {
-  Waiter waiter = this->waiter(settings_.caller_budget);
-  waiter.stop = nullptr;
-  waiter.shared_stop = nullptr;
-  const auto nothing_left = [&] {
-    help();
-    return outstanding_.load(std::memory_order_acquire) == 0;
-  };
-  WaitEnd end = wait_until(waiter, nothing_left);
-  if (end == WaitEnd::kReady) return {};
-  if (end == WaitEnd::kInterrupted) {
-    health_.interrupt("destroying it");
-    waiter.timeout_ms = kNever;
-    waiter.uninterrupted = true;
-    (void)wait_until(waiter, nothing_left);
-    return health_.cause();
-  }
-  return Status::format(Code::kTimeout, "{} operations are still outstanding", outstanding_.load());
 }
 
 bool Executor::has_left(int peer) {
@@ -274,38 +246,11 @@ bool Executor::has_left(int peer) {
   return lanes.has_left(hosts->place(peer));
 }
 
-// ---- plans -------------------------------------------------------------------------------------
-
-const std::shared_ptr<const Plan>& Executor::plan_of_another(const Call& call) {
-  const PlanKey key = plan_key(call, settings_.rank);
-  if (last_plan_ != nullptr && key == last_key_) {
-    last_kind_ = CallKind(call);
-    last_key_.layouts = call.layouts;
-    return last_plan_;
+bool Executor::all_have_left() {
+  for (int peer = 0; peer < settings_.ranks; ++peer) {
+    if (peer != settings_.rank && !has_left(peer)) return false;
   }
-  std::shared_ptr<const Plan>& plan = plans_[key];
-  if (plan == nullptr) {
-    plan = make_plan(call, key,
-                     {.rank = settings_.rank,
-                      .ranks = settings_.ranks,
-                      .lanes = static_cast<int>(lanes_.size()),
-                      .limits = settings_.limits,
-                      .can_view = settings_.can_view,
-                      .choose = &choose_,
-                      .hosts = settings_.hosts,
-                      .cache_domains = settings_.cache_domains,
-                      .scopes = settings_.scopes});
-    if (plan == nullptr) return plan;
-    cached_steps_ += plan->steps();
-  }
-  last_kind_ = CallKind(call);
-  last_key_ = key;
-  last_plan_ = plan;
-  if (cached_steps_ > kMostCachedSteps) {
-    plans_.clear();
-    cached_steps_ = 0;
-  }
-  return last_plan_;
+  return settings_.ranks > 1;
 }
 
 // ---- ends --------------------------------------------------------------------------------------
@@ -334,25 +279,8 @@ bool Executor::drive(int worker) {
   return ended;
 }
 
-void Executor::lacks_worker(const Status& why) { health_.lack(why); }
+void Executor::cannot_start_worker(const Status& why) { health_.lack(why); }
 
 bool Executor::has_work(int worker) const { return !lanes_[static_cast<size_t>(worker)]->empty(); }
-
-Waiter Executor::waiter() const {
-  Waiter waiter = this->waiter(settings_.worker_budget);
-  // A worker waits for whatever comes first, and looks at every operation's own deadline.
-  waiter.timeout_ms = kNever;
-  return waiter;
-}
-
-Waiter Executor::waiter(const SpinBudget& budget) const {
-  Waiter waiter{.bell = transport_.bell(settings_.rank),
-                .sleepers = transport_.sleepers(),
-                .budget = &budget,
-                .timeout_ms = timeout_ms(),
-                .polls = settings_.polls};
-  health_.attach(waiter);
-  return waiter;
-}
 
 }  // namespace tutti

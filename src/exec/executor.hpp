@@ -6,13 +6,13 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "exec/health.hpp"
 #include "exec/helped_progress.hpp"
 #include "exec/journal.hpp"
 #include "exec/operation.hpp"
+#include "exec/plan_cache.hpp"
 
 namespace tutti {
 
@@ -22,10 +22,11 @@ struct ExecutorSettings {
   Limits limits;
   bool can_view = false;
   bool polls = false;  // see Waiter
-  // If they are on several hosts: where, and among whom its phases run.
+  // As in Problem. Where ranks are on several hosts, `tell` sends a note to any of them, and
+  // `scopes` are what phases of compositions are planned with.
   const Hosts* hosts = nullptr;
-  const Hosts* cache_domains = nullptr;  // as in Problem
-  Journal::Tell tell;                    // by way of all hosts
+  const Hosts* cache_domains = nullptr;
+  Journal::Tell tell;
   std::array<const PlanContext*, kScopes> scopes{};
   SpinBudget caller_budget;  // of a thread inside a call
   SpinBudget worker_budget;  // of a worker, which may share its core with the application
@@ -52,11 +53,14 @@ class Executor : public HelpedProgress {
 
   void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
-  // Tells the peers that no further calls come. An error if it turns out that the last ones do not
-  // match theirs; peers are not waited for, but for a moment where nobody else can have looked.
+  // Tells the peers that no further calls come. An error if the last calls turn out not to match
+  // theirs. Waits for a peer's last words for a moment only, and only where a mismatch could not
+  // have been seen by any rank before.
   Status leave();
   // Whether a peer on this host has made its last call; of one elsewhere that is never known here.
   [[nodiscard]] bool has_left(int peer);
+  // Whether all others have.
+  [[nodiscard]] bool all_have_left();
   // What a rank has told this one (ExecutorSettings::tell); the monitor's thread.
   void heard(int peer, std::span<const std::byte> note);
   // Whether a call here has returned an error.
@@ -70,6 +74,7 @@ class Executor : public HelpedProgress {
   friend class LaneQueue;
   Status run_here(const Call& call, const Plan& plan);
   bool enter(const Plan& plan, uint32_t& chain);
+  void note_far_end();
   template <typename Ready>
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
@@ -90,22 +95,14 @@ class Executor : public HelpedProgress {
   Status see_to_end_of(Operation& operation, Waiter waiter);
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);
-  // Null if no algorithm applies.
-  const std::shared_ptr<const Plan>& plan_for(const Call& call) {
-    if (last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
-      return last_plan_;
-    return plan_of_another(call);
-  }
-  const std::shared_ptr<const Plan>& plan_of_another(const Call& call);
   bool ends_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }
-  void lacks_worker(const Status& why) override;
+  void cannot_start_worker(const Status& why) override;
   void part_ended(Operation& operation, const Status& status);
   [[nodiscard]] Waiter waiter(const SpinBudget& budget) const;
 
   const ExecutorSettings settings_;
-  const Choose choose_;
   Transport& transport_;
   Health& health_;
   std::unique_ptr<Journal> journal_;  // if ranks are on several hosts
@@ -114,13 +111,9 @@ class Executor : public HelpedProgress {
   std::atomic<size_t> outstanding_{0};  // operations queued and not ended
   std::atomic<bool> failed_{false};
 
-  // Of the thread that makes calls.
+  // Used by the thread that makes calls alone.
   uint64_t sequence_ = 0;
-  CallKind last_kind_{Call{}};
-  PlanKey last_key_{};                     // holds the layouts of last_kind_
-  std::shared_ptr<const Plan> last_plan_;  // of both
-  std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
-  size_t cached_steps_ = 0;
+  PlanCache plans_;
 };
 
 }  // namespace tutti

@@ -134,8 +134,9 @@ Status Executor::leave() {
   return outcome.ok() && journal_ != nullptr ? check_last_words() : outcome;
 }
 
-// Of two ranks, who leaves last has the other's. Had somebody taken something of this rank in its
-// last call, or it of somebody, they would have seen whether their calls match.
+// Compares this rank's last call with those of its peers, as far as their last words have come: of
+// two ranks, the one that leaves last has the other's. It waits for them only if this rank received
+// nothing in its last call; else that call has shown already whether the calls match.
 Status Executor::check_last_words() {
   LaneGroup& lanes = lanes_.front()->lanes();
   std::vector<bool> heard(static_cast<size_t>(settings_.ranks));
@@ -150,7 +151,7 @@ Status Executor::check_last_words() {
     }
     return !outcome.ok() || std::ranges::find(heard, false) == heard.end();
   };
-  const bool gave_only = last_plan_ != nullptr && !takes(*last_plan_);
+  const bool gave_only = plans_.last() != nullptr && !takes(*plans_.last());
   if (!hear() && gave_only) wait_until(waiter_for(kLastWordsMs), hear);
   return outcome;
 }

@@ -77,7 +77,7 @@ void Health::learn(const Status& cause) {
   if (stop_for(cause)) report();
 }
 
-// Of the ranks of a host, the one whose cause it is.
+// Reports the cause if it is this rank's own. Of the ranks of a host, that is so for one.
 void Health::report() {
   if (!report_) return;
   Status own;

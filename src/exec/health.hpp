@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whether a communicator still works, and if not, why: the first cause, here and on every rank of
+// Whether a communicator still works; if not, the first cause, which is the same on all ranks of
 // the host. Any thread.
 #pragma once
 
@@ -18,33 +18,34 @@ class Health {
   // `transport` outlives it.
   Health(int rank, Transport& transport);
 
-  // One or two loads of lines that are nearly always cached.
+  // Costs one or two loads of lines that are nearly always cached.
   [[nodiscard]] bool stopped() const {
     return stop_.load(std::memory_order_acquire) != 0 ||
            (shared_ != nullptr && shared_->stop.load(std::memory_order_acquire) != 0);
   }
   // The first cause; ok while !stopped().
   [[nodiscard]] Status cause() const;
-  // Breaks the communicator for all its ranks, unless it is broken already, and wakes whoever
-  // waits.
+  // Breaks the communicator for all its ranks, unless it is broken already, and wakes all threads
+  // that wait.
   void fail(const Status& cause);
-  // The same for a cause that ranks on other hosts know of already.
+  // As fail(), for a cause that ranks on other hosts know of already.
   void learn(const Status& cause);
-  // The same on behalf of this rank's user, who wants it to end, or no longer waits for what it was
-  // about.
+  // As fail(), for the user of this rank: who aborts the communicator, or whose interrupt has ended
+  // a wait (`where` names it).
   void abort(std::string_view reason);
   void interrupt(std::string_view where);
-  // The same where this rank cannot go on for lack of something.
+  // As fail(), where this rank cannot go on: it lacks memory or another resource.
   void lack(const Status& what);
-  // The same for the exception that is being handled, in the call that is named.
+  // As fail(), for the exception that is being handled, in the call that is named.
   void fail_by_exception(std::string_view where) noexcept;
-  // How ranks on other hosts are told; called once at most. Set before any other thread comes.
+  // Sets how ranks on other hosts are told: called at most once. Set before other threads use this.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
-  // Is told once, if this rank is the first of its host to know; so is set.
+  // Sets what reports the cause, if this rank is the first of its host to know: called at most
+  // once. Set before other threads use this, too.
   void report_by(std::function<void(const Status& cause)> report) { report_ = std::move(report); }
 
-  // What every wait on this communicator has to look at.
+  // Has a wait look at the stop flags, as every wait on this communicator must.
   void attach(Waiter& waiter) const {
     waiter.stop = &stop_;
     waiter.shared_stop = shared_ != nullptr ? &shared_->stop : nullptr;

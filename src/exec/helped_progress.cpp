@@ -1,43 +1,43 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a thread of the application does for work that it started: it starts, looks in and waits.
+// What threads of the application do for operations that they have started.
 #include "exec/helped_progress.hpp"
 
 #include <algorithm>
 
 namespace tutti {
 
-void HelpedProgress::visit() {
+void HelpedProgress::help_from_application() {
   predictor().returns();
   help();
-  goes_away();
+  application_leaves();
 }
 
-void HelpedProgress::hasten() {
+void HelpedProgress::wake_workers() {
   for (int worker = 0; worker < workers_.size(); ++worker) {
     if (has_work(worker)) wake(worker);
   }
 }
 
-void HelpedProgress::started(bool listened_to) {
-  if (listened_to) {
-    hasten();
+void HelpedProgress::after_start(bool has_callback) {
+  if (has_callback) {
+    wake_workers();
   } else {
-    goes_away();
+    application_leaves();
   }
 }
 
-// The application goes on with its own work.
-void HelpedProgress::goes_away() {
+// The application goes on with its own work: wakes the first worker if that may take long.
+void HelpedProgress::application_leaves() {
   if (has_work(0) && predictor().leaves()) wake(0);
 }
 
-bool HelpedProgress::ends_soon(const Completion& what, const SpinBudget& of_caller) {
+bool HelpedProgress::poll_briefly(const Completion& what, const SpinBudget& of_caller) {
   predictor().returns();
   const uint32_t polls = std::min(of_caller.spins, kPollsAtOnce);
   for (uint32_t i = 0; i < polls && !what.done(); ++i) help();
   if (!what.done()) return false;
-  goes_away();
+  application_leaves();
   return true;
 }
 
@@ -51,7 +51,7 @@ WaitEnd HelpedProgress::help_until_done(const Completion& what, const Waiter& wa
     return false;
   });
   waiting_.fetch_sub(1);
-  goes_away();
+  application_leaves();
   return end;
 }
 

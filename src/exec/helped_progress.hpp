@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What collectives and messages that were started have in common: threads of the application start
-// them, look in and wait, and do then what the first worker would, which is woken only for an
-// application that stays away (adapt/return_predictor.hpp).
+// Progress of collectives and messages that were started. A thread of the application that starts,
+// tests or waits for them does the work of the first worker meanwhile. The worker is woken only if
+// the application stays away for long (adapt/return_predictor.hpp).
 #pragma once
 
 #include <atomic>
@@ -14,54 +14,55 @@
 
 namespace tutti {
 
-// For so many polls, half a microsecond or more, what ends soon is waited for before other threads
-// are told.
+// How often poll_briefly() polls: for half a microsecond or more.
 inline constexpr uint32_t kPollsAtOnce = tuned::kPollsAtOnce;
 
 class HelpedProgress : public Driven {
  public:
-  // `workers` outlive it. Its destructor has them forget it, while it is still all there.
+  // `workers` outlive it. The destructor of the derived class has them forget it (WorkerPool), for
+  // workers call its functions.
   explicit HelpedProgress(WorkerPool& workers) : workers_(workers) {}
 
-  // Does what can be done now; any thread. The second for an application that looks in.
+  // Does what can be done now; any thread.
   virtual void help() = 0;
-  void visit();
-  // Has the workers do so now.
-  void hasten();
+  // The same in a thread of the application, which then goes on with its own work.
+  void help_from_application();
+  // Wakes the workers that have work here.
+  void wake_workers();
 
-  // The first worker leaves what there is to whoever waits.
+  // The first worker leaves its work to a thread that waits, if there is one.
   [[nodiscard]] bool needs(int worker) const final {
     return has_work(worker) && (worker != 0 || waiting_.load() == 0);
   }
 
  protected:
-  // The application starts something; it has, and goes away. Workers see to it at once if a
-  // function is to be called when it completes.
-  void starts() { predictor().returns(); }
-  void started(bool listened_to);
-  // An application waits for what is not done: whether a few polls are enough.
-  bool ends_soon(const Completion& what, const SpinBudget& of_caller);
-  // The same until the end, or that of the waiter's budget.
+  // The application is about to start something; it has started it and goes on with its own work.
+  // Workers are woken at once for an operation with a completion function (`has_callback`).
+  void application_calls() { predictor().returns(); }
+  void after_start(bool has_callback);
+  // Polls a few times for an operation that a thread begins to wait for; whether it is done then.
+  bool poll_briefly(const Completion& what, const SpinBudget& of_caller);
+  // Polls until the operation is done, or until the waiter's deadline, stop or interrupt.
   WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
 
   // Whether a thread is in help_until_done().
   [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
-  // Whether something is left to do for that worker, whoever does it.
+  // Whether that worker has work left here, even if another thread is doing it.
   [[nodiscard]] virtual bool has_work(int worker) const = 0;
-  // Whether some thread is about it at this moment, so that help() does nothing.
+  // Whether another thread is doing the work at this moment, so that help() does nothing.
   [[nodiscard]] virtual bool held() const = 0;
 
-  // A worker that would have to see to what there is cannot be started.
-  virtual void lacks_worker(const Status& why) = 0;
+  // A worker that is needed cannot be started.
+  virtual void cannot_start_worker(const Status& why) = 0;
   void wake(int worker) {
-    if (const Status woken = workers_.wake(worker, *this); !woken.ok()) lacks_worker(woken);
+    if (const Status woken = workers_.wake(worker, *this); !woken.ok()) cannot_start_worker(woken);
   }
 
   WorkerPool& workers_;
 
  private:
-  void goes_away();
+  void application_leaves();
 
   std::atomic<int> waiting_{0};  // threads in help_until_done()
 };

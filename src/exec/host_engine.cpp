@@ -14,15 +14,6 @@ namespace {
 // A user's function is called on pieces of this size, which stay in the first-level cache.
 constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
 
-// Of a call that reduces.
-uint64_t elements_sent(const Call& call, int ranks) {
-  if (call.layouts != nullptr) {
-    return call.layouts->send.offsets.back() + call.layouts->send.counts.back();
-  }
-  const bool blocks = call.collective == Collective::kReduceScatter;
-  return call.count * (blocks ? static_cast<uint64_t>(ranks) : 1);
-}
-
 }  // namespace
 
 std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_bytes) {

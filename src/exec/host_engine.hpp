@@ -1,8 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What copies and reduces for a lane, with the processor. A lane gives it work in the order of its
-// steps; here each piece is done on return. An engine of a device has the same functions, and done
-// work only when done() says so. One thread at a time.
+// steps, and each piece is done on return. It is a member of its lane, not behind an interface: a
+// step of a small call is a few instructions, and each would first load where the engine is. Calls
+// on device buffers run their steps on engines of the device (devices/device.hpp, views/). One
+// thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +21,15 @@
 
 namespace tutti {
 
-// What private memory is counted in.
+// The unit of private memory.
 struct alignas(kCacheLine) CacheLine {
   std::byte bytes[kCacheLine];
 };
 
 class HostEngine {
  public:
-  // A call begins; `most_sources` is the largest number of sources of its reductions. Returns the
-  // send buffer to use: that of a pre-multiplied sum is a scaled copy, which the engine keeps.
+  // A call begins; its reductions have `most_sources` sources at most. Returns the send buffer to
+  // use, which for a pre-multiplied sum is a scaled copy that the engine keeps.
   std::byte* start(const Call& call, uint32_t most_sources, int ranks, uint32_t element_bytes) {
     if (sources_.size() < most_sources) sources_.resize(most_sources);
     auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
@@ -36,10 +38,10 @@ class HostEngine {
     return send;
   }
   void finish() {
-    // Freed, not kept: it is as large as the caller's buffer.
+    // The copy is as large as the caller's buffer: it is freed after each call.
     if (!scaled_.empty()) scaled_ = {};
   }
-  // Private memory of the call, at least so long.
+  // Private memory of the call, at least `bytes` long.
   std::byte* scratch(uint64_t bytes) {
     const size_t lines = whole_lines(bytes) / kCacheLine;
     if (scratch_.size() < lines) scratch_.resize(lines);
@@ -49,14 +51,14 @@ class HostEngine {
   void copy(std::byte* dst, const std::byte* source, uint64_t bytes, CopyHint hint) {
     copy_bytes(dst, source, bytes, hint);
   }
-  // To two places.
+  // Copies to two places.
   void copy(std::byte* dst, CopyHint hint, std::byte* other, CopyHint other_hint,
             const std::byte* source, uint64_t bytes) {
     copy_twice(dst, hint, other, other_hint, source, bytes);
   }
-  // Where reduce() reads: to be filled with as many sources as it is called with.
+  // The sources of the next reduce(), which the caller fills in.
   [[nodiscard]] std::span<const void*> sources() { return sources_; }
-  // In the order of the sources. The caller's own function is used where the plan has no kernel.
+  // Reduces the first k sources in their order, by the user's function if the plan has no kernel.
   void reduce(const Plan& plan, const Call& call, std::byte* dst, size_t k, size_t count,
               const ReduceOptions& options) {
     if (plan.kernel != nullptr) [[likely]]

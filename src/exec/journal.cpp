@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/wait.hpp"
+
 namespace tutti {
 namespace {
 
@@ -80,6 +82,9 @@ Status Journal::heard(int peer, std::span<const std::byte> bytes) {
     CallNote& told = told_[peer];
     if (theirs->record.sequence >= told.record.sequence) told = *theirs;
     if (theirs->kind == NoteKind::kAnswers) answers_[peer] = theirs->record;
+    if (theirs->kind == NoteKind::kAsks) {
+      questions_[peer] = {.sequence = theirs->record.sequence, .came_ms = now_ms()};
+    }
     outcome = compare(peer, *theirs);
     const bool not_yet = theirs->record.sequence > last_ && theirs->kind != NoteKind::kAnswers;
     if (not_yet || theirs->kind == NoteKind::kAsks) {
@@ -151,6 +156,16 @@ Journal::Answers Journal::answers(uint64_t sequence) const {
     }
   }
   return answers;
+}
+
+std::vector<int> Journal::askers(uint64_t sequence, int64_t since_ms) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<int> ranks;
+  for (const auto& [rank, question] : questions_) {
+    const bool lately = question.sequence == sequence && question.came_ms >= since_ms;
+    if (lately && rank >= 0 && rank < ranks_) ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 std::optional<CallRecord> Journal::last_told_by(int peer) const {

@@ -1,20 +1,20 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What calls this rank has made, to compare with those of ranks that it shares no memory with.
+// The last calls of this rank, to compare with those of ranks on other hosts.
 //
-// Ranks of one host see from one another's entries whether their calls match. Over a network only a
-// message tells, by the chain of signatures that it carries (exec/step_messages.hpp), and calls
-// that do not match may exchange none: each rank waits for one that the other never sends. So a
-// rank that has waited for a while in a call tells those whom it waits for, over the line that
-// keeps the ranks in touch, which call that is. Whoever is told compares it with its own call of
-// that number, now or when it comes to it.
+// Ranks of one host see in one another's entries whether their calls match. Over a network a rank
+// sees that only in messages, by the chain of signatures that they carry (exec/step_messages.hpp).
+// But calls that do not match may exchange no message: each rank then waits for one that the other
+// never sends. So a rank that has waited for a while in a call tells the ranks that it waits for
+// which call that is, over the control line. Each of them compares it with its own call of that
+// number, at once or when it comes to it.
 //
-// Which call was the first to differ, two ranks find out by halving: each note names a call between
-// the last that is known to be alike and the first that is known not to be, and is answered by a
-// note of the middle of what is left.
+// Two ranks find the first call that differs by bisection. Each note names a call between the last
+// that is known to be alike and the first that is known to differ. The other rank compares it, and
+// answers with the middle of what is left.
 //
-// At a deadline a rank asks all others for their last call: so whoever has not entered is named,
-// however far from the one that waits.
+// At a deadline a rank asks all others for their last call. So the rank that has not entered is
+// named, even if others are between it and the rank that waits.
 #pragma once
 
 #include <array>
@@ -32,19 +32,19 @@
 namespace tutti {
 
 enum class NoteKind : uint64_t {
-  kWaits,     // the sender waits in that call for who is told
-  kAsks,      // for an answer, whatever it is
+  kWaits,     // the sender waits in that call for the receiver
+  kAsks,      // the sender wants kAnswers
   kAnswers,   // the sender's last call
   kCompares,  // to find the first call that differed
 };
 
-// A call as told to another rank. No padding: it travels as it lies.
+// A call in a note to another rank. No padding: its bytes are sent as they are.
 struct CallNote {
-  CallRecord record{};  // its sequence is 0: none was made
+  CallRecord record{};  // sequence 0: no call was made
   uint32_t before = 0;  // the chain of the signatures of all calls before it
   uint32_t chain = 0;   // and with it
   NoteKind kind = NoteKind::kAnswers;
-  // Of kCompares: calls up to the first are taken to be alike, the second is known not to be.
+  // kCompares: calls up to `alike` are the same on both ranks, call `differs` is not.
   uint64_t alike = 0;
   uint64_t differs = 0;
 };
@@ -55,20 +55,20 @@ class Journal {
  public:
   // Tells one rank of the communicator; does not block.
   using Tell = std::function<void(int rank, const CallNote& note)>;
-  // What texts call a rank.
+  // The name of a rank, for texts.
   using Name = std::function<std::string(int rank)>;
   Journal(int rank, int ranks, Tell tell, Name name)
       : rank_(rank), ranks_(ranks), tell_(std::move(tell)), name_(std::move(name)) {}
 
-  // This rank makes a call; gives the chain of all up to it. An error if a rank that waits in the
-  // call of that number made another.
+  // This rank makes a call; sets the chain of all calls up to it. An error if a rank that waits in
+  // the call of that number has made another.
   Status enter(const CallRecord& record, uint32_t signature, uint32_t& chain);
-  // This rank waits for `peer` in the call of that number; told once.
+  // This rank waits for `peer` in the call of that number: tells the peer, once.
   void wait_for(int peer, uint64_t sequence);
   // The calls of `peer` up to that number are known to differ from this rank's: the error that says
   // which comes from heard(), here or there.
   void compare_with(int peer, uint64_t sequence);
-  // What another rank told; `note` is checked. An error as of enter().
+  // Takes a note of another rank, whose form is checked. An error as from enter().
   Status heard(int peer, std::span<const std::byte> note);
 
   // Asks all other ranks for their last calls.
@@ -79,18 +79,26 @@ class Journal {
   };
   [[nodiscard]] Answers answers(uint64_t sequence) const;
 
+  // Ranks that have asked all others since then, in the call of that number: they have waited in it
+  // for long, and are about to say so.
+  [[nodiscard]] std::vector<int> askers(uint64_t sequence, int64_t since_ms) const;
+
   // The last call that `peer` has told of, if it has.
   [[nodiscard]] std::optional<CallRecord> last_told_by(int peer) const;
 
-  // What this rank leaves its peers with.
+  // The note that this rank sends to its peers when it leaves.
   [[nodiscard]] CallNote last_words() const;
   // An error if a peer that has left with these words did not make the calls that this rank did.
   [[nodiscard]] Status check_last_words(int peer, std::span<const std::byte> note) const;
 
  private:
-  // As many calls as it can compare.
+  // How many of the last calls it keeps, and so can compare.
   static constexpr uint64_t kKept = 256;
-  // What comes of comparing calls: an error, a note to be answered by, or nothing.
+  struct Question {
+    uint64_t sequence = 0;  // of the call that it was asked in
+    int64_t came_ms = 0;
+  };
+  // The outcome of comparing calls: an error, a note to answer with, or neither.
   struct Outcome {
     Status status = {};
     std::optional<CallNote> reply = {};
@@ -114,9 +122,10 @@ class Journal {
   mutable std::mutex mutex_;
   std::array<CallNote, kKept> calls_{};  // guarded by mutex_; by sequence
   uint64_t last_ = 0;                    // guarded by mutex_; sequence of the last call
-  std::map<int, CallNote> told_;         // guarded by mutex_; by rank, the last that it told
-  std::map<int, uint64_t> waited_for_;   // guarded by mutex_; by rank, where that was told last
+  std::map<int, CallNote> told_;         // guarded by mutex_; by rank, its latest note
+  std::map<int, uint64_t> waited_for_;   // guarded by mutex_; by rank, the call of our last kWaits
   std::map<int, CallRecord> answers_;    // guarded by mutex_; by rank, since ask_all()
+  std::map<int, Question> questions_;    // guarded by mutex_; by rank, its last
 };
 
 }  // namespace tutti

@@ -31,7 +31,7 @@ Lane::Lane(int rank, int ranks, bool oversubscribed, Staging staging, Transport&
       log_(rank, ranks_of(window_), oversubscribed),
       slots_(window_.get(), oversubscribed),
       addresses_(rank, window_.get()),
-      staging_(rank, ranks, staging, names_),
+      staging_(rank, ranks, staging),
       trials_(rank),
       messages_(*endpoint_),
       reader_(transport, window_.get(), names_) {}
@@ -56,7 +56,9 @@ void Lane::start(const Plan& plan, size_t index, const Call& call, const CallRec
 }
 
 [[gnu::noinline]] void Lane::start_trial() {
-  part_ = &trials_.start(*plan_, *part_, block_bytes(), trials_.decides(*plan_) ? now_s() : 0);
+  const Arms& arms = plan_->arms;
+  const size_t arm = trials_.start(arms, block_bytes(), trials_.decides(arms) ? now_s() : 0);
+  if (arm > 0) part_ = part_->other_arms[arm - 1].get();
 }
 
 void Lane::bind(const Call& call) {
@@ -109,17 +111,19 @@ bool Lane::begin() {
   return true;
 }
 
-Advance Lane::advance() {
+Advance Lane::advance(size_t stop) {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !begin()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
   bool through = window_ == nullptr || part_->traits.enters || all_entered();
   const size_t first = next_;
+  // A step may change the schedule (go_on_viewing).
   while (through && next_ < part_->schedule.steps.size()) {
     through = run(part_->schedule.steps[next_]);
-    if (through) ++next_;
+    if (through && ++next_ >= stop) break;
   }
   const bool needs_nobody = window_ == nullptr || part_->traits.runs_ahead;
-  if (through && sends_done() && (needs_nobody || all_entered()) && was_not_stopped()) {
+  if (through && next_ < stop && sends_done() && (needs_nobody || all_entered()) &&
+      was_not_stopped()) {
     finish();
     return Advance::kDone;
   }
@@ -127,7 +131,7 @@ Advance Lane::advance() {
   if (messages_.sends()) messages_.poll();
   // Its buffers are shown, so it is not through before all peers are.
   if (part_->schedule.shows_buffers) window_->serve_fallback_copy();
-  if (trials_.runs() && trials_.decides(*plan_)) {
+  if (trials_.runs() && trials_.decides(plan_->arms)) {
     trials_.waits(next_ <= part_->traits.first_wait, now_s());
   }
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
@@ -160,7 +164,7 @@ void Lane::enter() {
   if (part_->announces) [[unlikely]] {
     std::byte* payload = log_.line_of(rank_, log_.call()).payload;
     addresses_.show_buffers(payload);
-    if (trials_.runs() && trials_.decides(*plan_)) trials_.announce(payload + kShownBytes);
+    if (trials_.runs() && trials_.decides(plan_->arms)) trials_.announce(payload + kShownBytes);
   }
   log_.enter(record_);
   transport_.notify();
@@ -173,7 +177,7 @@ void Lane::publish(uint32_t tick) {
   transport_.notify();
 }
 
-// What is inlined of these, and what is not, saves small calls some 15 instructions.
+// What is inlined of these, and what is not, makes small calls shorter (docs/notes/15).
 [[gnu::noinline]] bool Lane::has_come_to(int peer, uint32_t tick) {
   uint32_t& seen = log_.seen_tick(peer);
   if (log_.is_at(seen, tick)) return true;
@@ -273,14 +277,20 @@ bool Lane::was_not_stopped() {
 }
 
 [[gnu::noinline]] void Lane::finish_trial() {
-  const CallTrials::Timed timed = {
+  const uint64_t bytes = block_bytes();
+  // Calls move through slots, so these are cold after others; ping-pong slots are not.
+  const bool moves = bytes <= slots_.slot_bytes() && !plan_->parts.front().ping_pong_slots;
+  const CallTrials::Ended ended = {
+      .collective = arguments_->collective,
       .call = log_.call(),
-      .block_bytes = block_bytes(),
+      .block_bytes = bytes,
       .ranks = ranks_,
-      .fits_slots = block_bytes() <= slots_.slot_bytes(),
-      .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call())};
-  const std::byte* payload = log_.line_of(plan_->coordinator, log_.call()).payload;
-  trials_.finish(*plan_, *part_, arguments_->collective, timed, payload + kShownBytes);
+      .reads_peers = part_->schedule.shows_buffers,
+      .uses_slots = moves,
+      .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
+      .at_s = trials_.is_timed() ? now_s() : 0};
+  const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;
+  trials_.finish(plan_->arms, ended, payload + kShownBytes);
 }
 
 void Lane::finish() {

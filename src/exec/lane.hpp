@@ -11,7 +11,7 @@
 //   CallLog        who has entered which call, and when this rank may begin the next
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
-//   StagingPolicy  with which stores slots and windows are written
+//   LaneStaging    with which stores slots and windows are written
 //   CallTrials     which arm calls of one kind use
 //   HostEngine     copies and reductions
 //   StepMessages   sends and receives under way
@@ -21,22 +21,24 @@
 // (Traits::runs_ahead), as that of a broadcast's root: then it ends at once.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "adapt/call_trials.hpp"
 #include "exec/addresses.hpp"
 #include "exec/call.hpp"
 #include "exec/call_faults.hpp"
 #include "exec/call_log.hpp"
-#include "exec/call_trials.hpp"
 #include "exec/host_engine.hpp"
+#include "exec/lane_staging.hpp"
 #include "exec/peer_reader.hpp"
 #include "exec/plan.hpp"
 #include "exec/rank_names.hpp"
 #include "exec/slot_allocator.hpp"
-#include "exec/staging_policy.hpp"
 #include "exec/step_messages.hpp"
 #include "transports/transport.hpp"
 
@@ -46,20 +48,22 @@ enum class Advance { kDone, kBlocked, kFailed };
 
 class Lane {
  public:
-  // `window` may be null: then ranks share no memory. Whether they are `oversubscribed`, more than
-  // their cores, all of them say alike. `transport` outlives the lane. If it joins only some ranks
-  // of the communicator, `numbers` are theirs there, for texts.
+  // `window` may be null: then ranks share no memory. `oversubscribed` is the same on all of them.
+  // `transport` outlives the lane. If the lane is among some ranks of the communicator only,
+  // `numbers` are their numbers there, for texts.
   Lane(int rank, int ranks, bool oversubscribed, Staging staging, Transport& transport,
        std::unique_ptr<Window> window, std::unique_ptr<Endpoint> endpoint,
        std::vector<int> numbers = {});
 
-  // Begins part `index` of `plan` on the buffers of `call`; all of them stay in place until done.
-  // The record is what texts and peers call it by, the chain that of the communicator's calls up to
-  // this one, if they are counted (exec/journal.hpp), else 0: messages carry it.
+  // Begins part `index` of `plan` on the buffers of `call`; plan and call stay in place until it is
+  // done. `record` describes the call in texts and to peers. `chain` is the hash of the
+  // communicator's calls up to this one, which messages carry; 0 where no journal keeps it
+  // (exec/journal.hpp).
   void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
              uint32_t chain);
-  // Runs until done, blocked on a peer, or failed (then see status()).
-  Advance advance();
+  // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
+  // (then see status()).
+  Advance advance(size_t stop = SIZE_MAX);
   // The error of the last advance() that returned kFailed.
   [[nodiscard]] const Status& status() const { return status_; }
   // Gives up the current schedule, if any: no buffer of its call is touched afterwards. Only for a
@@ -69,25 +73,26 @@ class Lane {
   // "rank 2 (pid 77 on h) has not entered the call; its last was broadcast #2 (...)": whom the lane
   // is waiting for. For error texts.
   [[nodiscard]] std::string blocked_on() const;
-  // Those whom the lane is waiting for, by their numbers in the communicator.
+  // The ranks that the lane is waiting for, by their numbers in the communicator.
   [[nodiscard]] std::vector<int> waits_for() const;
-  // If the last advance() failed because a message belongs to a call that is not this one, and
-  // nobody here knows which: who sent it, by its number in the communicator; else -1.
+  // The sender, by its number in the communicator, of a message that belongs to another call than
+  // this one, if that made the last advance() fail; else -1. Which call it is only the sender
+  // knows.
   [[nodiscard]] int stranger() const { return stranger_; }
-  // Tells peers that this rank makes no further calls, and `last_words` to those over a network.
-  // Not while a schedule runs. An error if it turns out that its last calls, in which nobody had to
-  // wait, do not match those of a peer: of two ranks, who leaves last finds out.
+  // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
+  // Not while a schedule runs. An error if its last calls, in which it waited for nobody, turn out
+  // not to match those of a peer: of two ranks, the one that leaves last finds out.
   Status leave(std::span<const std::byte> last_words);
   // Whether `peer` has said so.
   [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
-  // What `peer` has told as its last words over a network; empty until it has.
+  // The last words that `peer` has sent over a network; empty until they have come.
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     messages_.poll();
     return endpoint_->last_words_of(peer);
   }
 
  private:
-  friend class LaneGroup;  // which notes when calls end
+  friend class LaneGroup;  // notes when calls end, and traces steps
   // The life of a call (lane.cpp).
   void bind(const Call& call);
   Status map_windows();
@@ -133,7 +138,7 @@ class Lane {
   CallLog log_;
   SlotAllocator slots_;
   Addresses addresses_;
-  StagingPolicy staging_;
+  LaneStaging staging_;
   CallTrials trials_;
   HostEngine engine_;
   StepMessages messages_;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whom a lane is waiting for.
+// The ranks that a lane is waiting for, as numbers and in words.
 #include <fmt/format.h>
 
 #include "exec/lane.hpp"

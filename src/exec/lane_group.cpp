@@ -17,8 +17,8 @@ Scope other(Scope scope) { return scope == Scope::kHost ? Scope::kColumn : Scope
 }  // namespace
 
 LaneGroup::LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host,
-                     std::unique_ptr<Lane> column)
-    : all_(std::move(all)), lanes_{std::move(host), std::move(column)} {}
+                     std::unique_ptr<LaneGroup> column)
+    : all_(std::move(all)), host_(std::move(host)), column_(std::move(column)) {}
 
 void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
                              uint32_t chain) {
@@ -30,6 +30,33 @@ void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const Cal
   progress_ = {};
   const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
+}
+
+void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {
+  static const ComposedPlan kNone;
+  if (column_ != nullptr) column_->trace_steps_to(trace);
+  trace_ = std::move(trace);
+  composed_ = idle_ = &kNone;
+}
+
+Advance LaneGroup::advance_slowly() { return runs_phases() ? advance_phases() : advance(*all_); }
+
+Advance LaneGroup::advance(Lane& lane) {
+  if (trace_ == nullptr) return lane.advance();
+  const uint64_t sequence = lane.record_.sequence;
+  trace_->enter(sequence);
+  for (;;) {
+    const Plan::Part* const part = lane.part_;
+    const std::vector<Step>& steps = part->schedule.steps;
+    const size_t first = lane.next_;
+    const Advance outcome = lane.advance(first + 1);
+    // The entry was the step, if the lane then went over to another schedule.
+    const bool changed = outcome == Advance::kBlocked && lane.part_ != part;
+    const size_t reached = outcome == Advance::kDone ? steps.size() : lane.next_;
+    const size_t end = changed ? first + 1 : std::min(reached, steps.size());
+    for (size_t i = first; i < end; ++i) trace_->add(steps[i], sequence, lane.names_);
+    if (outcome != Advance::kBlocked || end == first) return outcome;
+  }
 }
 
 Advance LaneGroup::advance_phases() {
@@ -44,16 +71,19 @@ Advance LaneGroup::advance_phases() {
   return Advance::kDone;
 }
 
+Advance LaneGroup::advance_phase_of(Scope scope) {
+  const bool on_host = scope == Scope::kHost;
+  const Advance outcome = on_host ? advance(*host_) : column_->advance();
+  if (outcome == Advance::kFailed) failed_ = on_host ? host_.get() : &column_->failed_lane();
+  return outcome;
+}
+
 // Returns whether a phase was completed.
 bool LaneGroup::advance_scope(Scope scope) {
   Progress& progress = progress_of(scope);
   if (failed_ != nullptr || !start_next(scope, progress)) return false;
-  if (composed_->phases[progress.next].plan != nullptr) {
-    Lane& lane = lane_of(scope);
-    const Advance advance = lane.advance();
-    if (advance == Advance::kFailed) failed_ = &lane;
-    if (advance != Advance::kDone) return false;
-  }
+  const bool moves = composed_->phases[progress.next].plan == nullptr;
+  if (!moves && advance_phase_of(scope) != Advance::kDone) return false;
   progress.started = false;
   ++progress.next;
   ++progress.done;
@@ -75,7 +105,11 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   }
   Call& call = calls_[static_cast<size_t>(scope)];
   bind(phase, call);
-  lane_of(scope).start(*phase.plan, 0, call, record_, chain_);
+  if (scope == Scope::kHost) {
+    host_->start(*phase.plan, 0, call, record_, chain_);
+  } else {
+    column_->start(*phase.plan, 0, call, record_, chain_);
+  }
   return true;
 }
 
@@ -104,7 +138,7 @@ void LaneGroup::move(const ComposedPlan::Phase& phase) {
 }
 
 void LaneGroup::finish() {
-  composed_ = nullptr;
+  composed_ = idle_;
   arguments_ = nullptr;
 }
 
@@ -114,18 +148,18 @@ const Status& LaneGroup::status() const {
 
 void LaneGroup::abandon() {
   all_->abandon();
-  for (const auto& lane : lanes_) {
-    if (lane != nullptr) lane->abandon();
-  }
+  if (host_ != nullptr) host_->abandon();
+  if (column_ != nullptr) column_->abandon();
   finish();
 }
 
 std::string LaneGroup::blocked_on() const {
-  if (composed_ == nullptr) return all_->blocked_on();
+  if (!runs_phases()) return all_->blocked_on();
   std::string text;
   for (const Scope scope : kAllScopes) {
     if (!progress_[static_cast<size_t>(scope)].started) continue;
-    const std::string sentence = lane_of(scope).blocked_on();
+    const std::string sentence =
+        scope == Scope::kHost ? host_->blocked_on() : column_->blocked_on();
     if (!sentence.empty()) text += (text.empty() ? "" : "; ") + sentence;
   }
   return text;
@@ -133,11 +167,13 @@ std::string LaneGroup::blocked_on() const {
 
 Status LaneGroup::leave(std::span<const std::byte> last_words) {
   Status outcome = all_->leave(last_words);
-  for (const auto& lane : lanes_) {
-    if (lane == nullptr) continue;
-    Status status = lane->leave({});
+  const auto leave_too = [&outcome](auto& lanes) {
+    if (lanes == nullptr) return;
+    Status status = lanes->leave({});
     if (outcome.ok()) outcome = std::move(status);
-  }
+  };
+  leave_too(host_);
+  leave_too(column_);
   return outcome;
 }
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The lanes by which one worker runs its part of a call: the one among all ranks, and where ranks
-// are on several hosts, one among those of this host and one among those of its column
-// (algorithms/composition.hpp). Belongs to one thread at a time, as a lane does, and never waits.
+// are on several hosts, one among those of this host and a group of lanes among those of its column
+// (algorithms/composition.hpp), which are several where hosts are in groups: a phase of a column
+// may be a composition itself. Belongs to one thread at a time, as a lane does, and never waits.
 #pragma once
 
 #include <algorithm>
@@ -12,48 +13,49 @@
 #include <vector>
 
 #include "exec/lane.hpp"
+#include "exec/step_trace.hpp"
 
 namespace tutti {
 
 class LaneGroup {
  public:
-  // Ranks on one host have the first only. Not in a column: no third.
+  // Where all ranks are on one host, there is the first only. A rank that is in no column has no
+  // third.
   explicit LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host = nullptr,
-                     std::unique_ptr<Lane> column = nullptr);
+                     std::unique_ptr<LaneGroup> column = nullptr);
 
-  // As of a lane.
+  // As Lane::start().
   void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence, uint32_t chain) {
-    const CallRecord record = plan.record_of(sequence);
-    const Plan::Part& part = plan.parts[index];
-    if (part.composed == nullptr) [[likely]]
-      return all_->start(plan, index, call, record, chain);
-    start_phases(part, call, record, chain);
+    start(plan, index, call, plan.record_of(sequence), chain);
   }
-  Advance advance() { return composed_ == nullptr ? all_->advance() : advance_phases(); }
+  Advance advance() { return composed_ == nullptr ? all_->advance() : advance_slowly(); }
+  // Traces the steps of all lanes from the next call on.
+  void trace_steps_to(std::shared_ptr<StepTrace> trace);
   [[nodiscard]] const Status& status() const;
   void abandon();
   [[nodiscard]] std::string blocked_on() const;
   // Calls wait(rank) for each rank that a lane is waiting for.
   template <typename Wait>
   void for_each_awaited(const Wait& wait) const {
-    for (const Lane* lane : {all_.get(), lanes_[0].get(), lanes_[1].get()}) {
+    for (const Lane* lane : {all_.get(), host_.get()}) {
       if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
     }
+    if (column_ != nullptr) column_->for_each_awaited(wait);
   }
   // The call that ran last, which had to wait for long, has ended.
   void note_end() {
     if (memory().window_ != nullptr) memory().log_.note_end();
   }
-  // As of the lane that failed.
+  // Lane::stranger() of the lane that failed.
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
   Status leave(std::span<const std::byte> last_words);
-  // Of any rank, of a communicator whose ranks are on several hosts.
+  // Lane::last_words_of(), where ranks are on several hosts.
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     return all_->last_words_of(peer);
   }
-  // Of a rank on this host.
+  // Lane::has_left(), for a rank on this host.
   [[nodiscard]] bool has_left(int peer) const { return memory().has_left(peer); }
 
  private:
@@ -65,11 +67,22 @@ class LaneGroup {
   };
 
   // The lane whose ranks share memory, if any do.
-  [[nodiscard]] Lane& memory() const { return lanes_[0] != nullptr ? *lanes_[0] : *all_; }
-  [[nodiscard]] Lane& lane_of(Scope scope) const { return *lanes_[static_cast<size_t>(scope)]; }
+  [[nodiscard]] Lane& memory() const { return host_ != nullptr ? *host_ : *all_; }
+  [[nodiscard]] const Lane& failed_lane() const { return failed_ != nullptr ? *failed_ : *all_; }
   Progress& progress_of(Scope scope) { return progress_[static_cast<size_t>(scope)]; }
+  void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
+             uint32_t chain) {
+    const Plan::Part& part = plan.parts[index];
+    if (part.composed == nullptr) [[likely]]
+      return all_->start(plan, index, call, record, chain);
+    start_phases(part, call, record, chain);
+  }
   void start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
                     uint32_t chain);
+  [[nodiscard]] bool runs_phases() const { return composed_ != idle_; }
+  Advance advance_slowly();
+  Advance advance(Lane& lane);
+  Advance advance_phase_of(Scope scope);
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
@@ -79,10 +92,14 @@ class LaneGroup {
   void finish();
 
   const std::unique_ptr<Lane> all_;
-  const std::array<std::unique_ptr<Lane>, kScopes> lanes_;
+  const std::unique_ptr<Lane> host_;
+  const std::unique_ptr<LaneGroup> column_;
 
-  // The composition that runs; null between such calls.
+  // The composition that runs; else idle_: null, or where steps are traced something that is none,
+  // so that a call whose steps are not traced need not ask.
   const ComposedPlan* composed_ = nullptr;
+  const ComposedPlan* idle_ = nullptr;
+  std::shared_ptr<StepTrace> trace_;
   const Call* arguments_ = nullptr;
   uint64_t offset_ = 0;
   CallRecord record_{};

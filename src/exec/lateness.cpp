@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
+#include <string_view>
 
 #include "core/fields.hpp"
 #include "core/log.hpp"
@@ -19,6 +21,10 @@ namespace {
 // When it is first found out for whom, which allocates; then how often.
 constexpr int64_t kLookAfterMs = 100;
 constexpr int64_t kLookEveryMs = 500;
+// So much later than those of rank 0's host do other ranks say anything, lest both do.
+constexpr int64_t kElsewhereLaterMs = kLookEveryMs + 100;
+// Ranks in a line of the log.
+constexpr size_t kMostNamed = 4;
 
 int32_t this_thread() {
   thread_local const int32_t number = gettid();
@@ -34,6 +40,7 @@ std::optional<Wait> wait_of(Transport& transport, int rank) {
     if (wait && wait->kind != WaitKind::kNone) return wait;
     wait = message.read();
   }
+  if (wait && wait->kind == WaitKind::kNone) wait = notes->making.read();
   if (wait && wait->kind == WaitKind::kNone) wait.reset();
   return wait;
 }
@@ -50,7 +57,12 @@ void Lateness::lasts(const Awaiting& waiting) {
   waiting.fill(wait_);
   if (note_ != nullptr) note_->post(wait_);
   next_look_ms_ = now_ms + kLookAfterMs;
-  next_warning_ms_ = settings_.warn_after_ms == 0 ? kNever : settings_.warn_after_ms;
+  if (settings_.warn_after_ms == 0) {
+    next_warning_ms_ = kNever;
+    return;
+  }
+  const int64_t later_ms = is_beside_rank_0(settings_.rank) ? 0 : kElsewhereLaterMs;
+  next_warning_ms_ = settings_.warn_after_ms + later_ms;
 }
 
 bool Lateness::ends() {
@@ -70,10 +82,11 @@ void Lateness::look(const Awaiting& waiting, int64_t now_ms) {
     if (now_ms - wait_.since_ms < next_warning_ms_) {
       const int64_t until_warning_ms = next_warning_ms_ - (now_ms - wait_.since_ms);
       next_look_ms_ = now_ms + std::min(kLookEveryMs, until_warning_ms);
+      if (until_warning_ms <= kLookEveryMs && !another_says_it(waiting, now_ms)) waiting.ask();
       return;
     }
     next_warning_ms_ *= 2;
-    if (!another_says_it(now_ms)) warn(waiting, now_ms);
+    if (!another_says_it(waiting, now_ms)) warn(waiting, now_ms);
   } catch (const std::bad_alloc&) {
   }
 }
@@ -86,8 +99,18 @@ void Lateness::warn(const Awaiting& waiting, int64_t now_ms) const {
             getpid());
 }
 
-// A lower rank of this host that waits as long and is able to.
-bool Lateness::another_says_it(int64_t now_ms) const {
+// One of rank 0's host, else a lower one. Who has asked longer ago may have stopped waiting since.
+bool Lateness::another_host_says_it(const Awaiting& waiting, int64_t now_ms) const {
+  if (is_beside_rank_0(settings_.rank)) return false;
+  const int64_t since_ms = now_ms - (now_ms - wait_.since_ms) * 3 / 4;
+  return std::ranges::any_of(waiting.askers(since_ms), [this](int asker) {
+    return is_beside_rank_0(asker) || asker < settings_.rank;
+  });
+}
+
+// Or a lower rank of this host that waits as long and is able to.
+bool Lateness::another_says_it(const Awaiting& waiting, int64_t now_ms) const {
+  if (another_host_says_it(waiting, now_ms)) return true;
   for (int rank = 0; rank < settings_.rank; ++rank) {
     const std::optional<Wait> theirs = wait_of(*settings_.transport, rank);
     if (!theirs || now_ms - theirs->since_ms < settings_.warn_after_ms / 2) continue;
@@ -120,6 +143,33 @@ void AwaitingCall::look(Wait& wait) const {
   if (told) wait.last = *told;
 }
 
+void AwaitingCall::ask() const {
+  if (journal_ != nullptr) journal_->ask_all();
+}
+
+std::vector<int> AwaitingCall::askers(int64_t since_ms) const {
+  return journal_ == nullptr ? std::vector<int>{} : journal_->askers(record_.sequence, since_ms);
+}
+
+// A lane among several hosts knows its neighbour only, which may itself wait for the one that is
+// late: that one has not answered that it has made the call.
+std::string AwaitingCall::whom() const {
+  if (journal_ == nullptr) return lanes_.blocked_on();
+  const Journal::Answers answers = journal_->answers(record_.sequence);
+  std::string text;
+  size_t named = 0;
+  for (const auto& [rank, last] : answers.late) {
+    if (++named > kMostNamed)
+      return text + fmt::format("; and {} more", answers.late.size() - kMostNamed);
+    const bool here = transport_.notes(rank, 0) != nullptr;
+    text += fmt::format("{}{} has not entered the call; its last was {}{}",
+                        text.empty() ? "" : "; ", name_of(rank, transport_.process(rank)),
+                        last.sequence == 0 ? "none" : describe(last),
+                        here ? state_behind(transport_, rank) : "");
+  }
+  return text.empty() ? lanes_.blocked_on() : text;
+}
+
 void set_place(Wait& wait, const PeerProcess& process) {
   wait.pid = process.own_pid;
   put_text(wait.host, process.host);
@@ -141,9 +191,15 @@ std::string state_behind(Transport& transport, int rank) {
   return text.empty() ? "" : "; it " + text;
 }
 
-// It may come from another process: trust nothing in it.
+// The wait may have been written by another process: nothing in it can be trusted.
 std::string describe(const Wait& wait) {
   if (wait.kind == WaitKind::kCall) return describe(wait.record);
+  if (wait.kind == WaitKind::kMake) {
+    constexpr std::string_view kBy[] = {"", " by split", " by grow", " by shrink"};
+    const uint64_t purpose = wait.record.marks;
+    return fmt::format("the making of a communicator of {} ranks{}", wait.record.count,
+                       purpose < std::size(kBy) ? kBy[purpose] : "");
+  }
   if (wait.kind != WaitKind::kSend && wait.kind != WaitKind::kRecv) return "";
   const bool sends = wait.kind == WaitKind::kSend;
   const CallRecord& message = wait.record;

@@ -1,14 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a wait that lasts says of itself: after a moment in shared memory, to those who look from
-// outside (transports/notes.hpp), and after TUTTI_WARN_AFTER_MS in the log, then at intervals that
-// grow. Of the ranks of a host that wait in one communicator the lowest says it for all.
+// How a long wait makes itself known: after a moment in shared memory, for those who look from
+// outside (transports/notes.hpp); after TUTTI_WARN_AFTER_MS in the log, and then at growing
+// intervals. If several ranks of a host wait in one communicator, only the lowest of them logs it.
+// If ranks of several hosts wait in one call, only one host does, that of rank 0 if it waits.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "core/hosts.hpp"
 #include "core/wait.hpp"
 #include "exec/journal.hpp"
 #include "exec/lane_group.hpp"
@@ -16,22 +19,29 @@
 
 namespace tutti {
 
-// Of a rank of a communicator.
+// The same for all waits of a rank in a communicator.
 struct LatenessSettings {
   int rank = 0;
   int ranks = 1;
   Transport* transport = nullptr;
-  int64_t warn_after_ms = 0;  // 0: never
-  std::string communicator;   // its name
+  const Hosts* hosts = nullptr;  // null: there is one
+  int64_t warn_after_ms = 0;     // 0: never
+  std::string communicator;      // its name
 };
 
-// What waits. Asked in the slow part of waiting only.
+// A call or message that is waited for. It is asked in the slow part of waiting only.
 class Awaiting {
  public:
-  // What is known at once; without allocation.
+  // Sets the fields that are known at once; without allocation.
   virtual void fill(Wait& wait) const = 0;
-  // For whom.
+  // Sets the fields that say which ranks are waited for; may allocate.
   virtual void look(Wait& wait) const = 0;
+  // Asks other hosts for what whom() will say; called a moment before whom().
+  virtual void ask() const {}
+  // Ranks of other hosts that wait in the same, and have asked since then.
+  [[nodiscard]] virtual std::vector<int> askers([[maybe_unused]] int64_t since_ms) const {
+    return {};
+  }
   // "allreduce #3 (8 float32, sum)"; and "rank 2 (pid 77 on h) has not entered the call; ...".
   [[nodiscard]] virtual std::string what() const = 0;
   [[nodiscard]] virtual std::string whom() const = 0;
@@ -40,21 +50,25 @@ class Awaiting {
   ~Awaiting() = default;
 };
 
-// Of one thread at a time.
+// The waits of one thread at a time.
 class Lateness {
  public:
   // `note` may be null; what is given outlives it.
   Lateness(const LatenessSettings& settings, WaitNote* note) : settings_(settings), note_(note) {}
 
   void lasts(const Awaiting& waiting);
-  // Whether it had lasted; and once more, until the next ends.
+  // The wait has ended. Returns whether it was long; lasted() says so until the next wait ends.
   bool ends();
   [[nodiscard]] bool lasted() const { return lasted_; }
 
  private:
   void look(const Awaiting& waiting, int64_t now_ms);
   void warn(const Awaiting& waiting, int64_t now_ms) const;
-  [[nodiscard]] bool another_says_it(int64_t now_ms) const;
+  [[nodiscard]] bool is_beside_rank_0(int rank) const {
+    return settings_.hosts == nullptr || settings_.hosts->host(rank) == settings_.hosts->host(0);
+  }
+  [[nodiscard]] bool another_says_it(const Awaiting& waiting, int64_t now_ms) const;
+  [[nodiscard]] bool another_host_says_it(const Awaiting& waiting, int64_t now_ms) const;
 
   const LatenessSettings& settings_;
   WaitNote* const note_;
@@ -64,7 +78,7 @@ class Lateness {
   int64_t next_warning_ms_ = 0;  // after the wait's begin; kNever: none
 };
 
-// A wait whose slow part is told of here.
+// Tells Lateness of the slow part of a wait, and of its end.
 class Lasting final : public SlowWait {
  public:
   Lasting(Lateness& lateness, const Awaiting& waiting) : lateness_(lateness), waiting_(waiting) {}
@@ -80,9 +94,9 @@ class Lasting final : public SlowWait {
 // A collective call on lanes.
 class AwaitingCall final : public Awaiting {
  public:
-  // `started`: no thread waits for it.
+  // `started`: the call was started, and no thread waits for it.
   AwaitingCall(const LaneGroup& lanes, const CallRecord& record, Transport& transport,
-               const Journal* journal, bool started = false)
+               Journal* journal, bool started = false)
       : lanes_(lanes),
         record_(record),
         transport_(transport),
@@ -90,18 +104,20 @@ class AwaitingCall final : public Awaiting {
         started_(started) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
+  void ask() const override;
+  [[nodiscard]] std::vector<int> askers(int64_t since_ms) const override;
   [[nodiscard]] std::string what() const override { return describe(record_); }
-  [[nodiscard]] std::string whom() const override { return lanes_.blocked_on(); }
+  [[nodiscard]] std::string whom() const override;
 
  private:
   const LaneGroup& lanes_;
   const CallRecord record_;
   Transport& transport_;
-  const Journal* const journal_;  // null: all ranks are on this host
+  Journal* const journal_;  // null: all ranks are on this host
   const bool started_;
 };
 
-// Of one that is waited for on another host.
+// Says of the rank that is waited for on which host it is, as which process.
 void set_place(Wait& wait, const PeerProcess& process);
 // ", 14 s ago" of a call that began at that stamp; empty if it is not known or a moment only.
 std::string ago(uint64_t stamp);

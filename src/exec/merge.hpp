@@ -1,16 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Steps that a lane runs in one pass over memory.
+// Pairs of steps that a lane runs in one pass over memory.
 #pragma once
 
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
 
-// Marks reductions of which the next step copies the result (Step::with_next), as where a rank puts
-// its share both where peers read it and into its own buffer, and copies of which the next step
-// copies the same source: a kernel writes both, instead of reading back what it has just written or
-// reading twice. What the schedule does stays the same.
+// Marks a reduction whose result the next step copies, and a copy whose source the next step
+// copies, too (Step::with_next). So a rank that puts its share both into staging and into its own
+// buffer has one kernel write both, instead of reading the data twice. What the schedule does is
+// not changed.
 void merge_copies(const Problem& problem, Schedule& schedule);
 
 }  // namespace tutti

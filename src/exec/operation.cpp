@@ -9,8 +9,8 @@ namespace tutti {
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
 Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
-void Operation::help() { executor_.visit(); }
-void Operation::hasten() { executor_.hasten(); }
+void Operation::help() { executor_.help_from_application(); }
+void Operation::wake_workers() { executor_.wake_workers(); }
 
 void Operation::begins(int64_t timeout_ms, bool tells) {
   const int64_t now_ms = rough_ms();
@@ -43,7 +43,7 @@ bool LaneQueue::drive(size_t index) noexcept {
   return ended;
 }
 
-// It has been waited for by others, or by nobody yet, for a moment.
+// The operation has been under way for a while. No thread may be waiting for it yet.
 void LaneQueue::lasts(const Operation& operation) {
   lateness_.lasts(AwaitingCall(*lanes_, operation.plan_->record_of(operation.sequence_),
                                executor_.transport_, executor_.journal_.get(),

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A collective call that was queued: its parts run on lanes, each when it comes to the front of its
-// lane's queue. A lane is driven by whoever gets hold of it first, a worker or a thread that waits.
+// lane's queue. Whichever thread takes a lane first drives it, be it a worker or a thread that
+// waits.
 #pragma once
 
 #include <atomic>
@@ -26,17 +27,18 @@ class Operation : public Completion {
   void help() override;
 
  protected:
-  void hasten() override;
+  void wake_workers() override;
 
  private:
   friend class Executor;
   friend class LaneQueue;
-  // How long a call waits before it tells those whom it waits for, and again if these are others;
-  // and before it says in shared memory that it waits, if it was started.
+  // How long a call waits before it tells the ranks that it waits for them, and again if these are
+  // others then.
   static constexpr int64_t kTellAfterMs = 1000;
+  // How long an operation that was started waits before shared memory says that it does.
   static constexpr int64_t kLastsAfterMs = 20;
 
-  // It is to be waited for, from now on.
+  // Counts its waits from now on: they have `timeout_ms`; `tells`: there is a journal.
   void begins(int64_t timeout_ms, bool tells);
 
   Executor& executor_;
@@ -45,8 +47,8 @@ class Operation : public Completion {
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
-  int64_t tell_ms_ = kNever;   // when to tell those it waits for; of the first lane's driver
-  int64_t lasts_ms_ = kNever;  // when its wait has lasted
+  int64_t tell_ms_ = kNever;   // when to tell the ranks waited for; the first lane's driver does
+  int64_t lasts_ms_ = kNever;  // when its wait counts as long
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_
@@ -58,15 +60,15 @@ class LaneQueue {
   LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, Lateness lateness)
       : executor_(executor), lanes_(std::move(lanes)), lateness_(std::move(lateness)) {}
 
-  // `started`: the lanes run it already, so the queue is empty. False: there is no memory for it.
+  // `started`: the lanes run it already, and the queue is empty. False if memory is lacking.
   bool push(Operation& operation, bool started) noexcept;
-  // Runs the front of the queue as far as it goes, unless somebody else does; returns whether an
-  // operation's part ended here.
+  // Runs the operation at the front as far as it goes, unless another thread does. Returns whether
+  // its part ended here.
   bool drive(size_t index) noexcept;
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
-  // Whether somebody drives it at this moment.
+  // Whether a thread drives it at this moment.
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
-  // For who knows that the queue is empty: nobody else then touches the lanes.
+  // Only for the thread that makes calls while the queue is empty: then no other uses the lanes.
   [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
   [[nodiscard]] Lateness& lateness() { return lateness_; }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which places of a schedule share memory.
+// Whether two places of a schedule share memory.
 #pragma once
 
 #include "sched/schedule.hpp"
@@ -16,8 +16,8 @@ struct PlacedBytes {
   uint64_t bytes;
 };
 
-// Whether two of them lie in one piece of memory. Where the caller's buffers coincide, all of one
-// is taken to overlap with all of the other, for how they do so depends on the rank.
+// Whether the two overlap. Where the caller's buffers coincide, all of one counts as overlapping
+// with all of the other, because how they coincide depends on the rank.
 [[nodiscard]] inline bool overlap(const PlacedBytes& a, const PlacedBytes& b, bool in_place) {
   if (a.bytes == 0 || b.bytes == 0) return false;
   if (a.ref.base != b.ref.base) return in_place && is_callers(a.ref) && is_callers(b.ref);

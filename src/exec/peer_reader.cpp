@@ -14,7 +14,7 @@ Result<bool> PeerReader::refused(const Status& why, int peer, std::byte* dst, ui
   if (why.code() == Code::kPeerFailed) {
     return Status(Code::kPeerFailed, names_.of(peer) + " has died");
   }
-  // Of a communicator that was stopped, peers may have given up their buffers.
+  // If the communicator was stopped, the read may have failed because the peer gave its buffers up.
   const bool stopped =
       transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) != 0;
   if (!said_asking_ && !stopped) {

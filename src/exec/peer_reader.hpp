@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reads buffers of peers where they lie in their processes: through the operating system, or if it
-// refuses, by asking the peer, which hands them over piece by piece. One thread at a time; never
+// Reads buffers in the processes of peers: through the operating system, or if that refuses, by
+// fallback copies, for which the reader asks the peer piece by piece. One thread at a time; never
 // waits.
 #pragma once
 
@@ -20,8 +20,8 @@ class PeerReader {
   PeerReader(Transport& transport, Window* window, const RankNames& names)
       : transport_(transport), window_(window), names_(names) {}
 
-  // Copies from an address of the peer's process. Returns whether it is done; if not, to be called
-  // again with the same arguments, before any other. The peer is in the same call.
+  // Copies from an address of the peer's process, which is in the same call. Returns whether it is
+  // done. If not, the next read() must have the same arguments.
   Result<bool> read(int peer, std::byte* dst, uint64_t address, uint64_t bytes) {
     if (asking_) [[unlikely]]
       return ask(peer, dst, address, bytes);
@@ -30,7 +30,7 @@ class PeerReader {
       return true;
     return refused(status, peer, dst, address, bytes);
   }
-  // Whether the last read() is not done.
+  // Whether the last read() is not done yet: it waits for a fallback copy.
   [[nodiscard]] bool asks() const { return asking_; }
 
  private:

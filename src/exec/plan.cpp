@@ -1,17 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Makes the plan of a kind of call: schedules for all lanes, their facts, arms and phases.
+// Makes the plan of a kind of call: schedules for all lanes, their facts and arms.
 #include "exec/plan.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <tuple>
 
 #include "algorithms/common.hpp"
 #include "core/tuned.hpp"
 #include "exec/merge.hpp"
+#include "exec/plan_phases.hpp"
+#include "exec/scoped_call.hpp"
 
 namespace tutti {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 // lane.
 constexpr uint64_t kLeastBytesPerLane = tuned::kLeastBytesPerLane;
 
-// What processors' second-level caches hold, more or less.
+// About the size of the second-level caches of processors.
 constexpr uint64_t kMostCached = tuned::kMostCached;
 
 int lanes_for(uint64_t bytes, int lanes) {
@@ -46,7 +47,8 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   return problem;
 }
 
-// On no rank does an algorithm use both lines and slots, unless it says so.
+// An algorithm uses either lines or slots, on all ranks alike, unless its schedule says what it
+// uses of the slots.
 uint64_t slot_extent_of(const Plan::Part& part, const Problem& problem) {
   if (part.schedule.slot_extent > 0) return part.schedule.slot_extent;
   return part.traits.uses_lines ? 0 : problem.slot_extent();
@@ -72,79 +74,6 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
   return part;
 }
 
-// The operation of a phase that reduces: the caller's, but that scaling comes first and the
-// division of an average last.
-ReduceOp op_of(const Phase& phase, ReduceOp whole) {
-  if (whole == ReduceOp::kAvg) return phase.finishes ? whole : ReduceOp::kSum;
-  if (whole == ReduceOp::kPremulSum) return phase.begins ? whole : ReduceOp::kSum;
-  return whole;
-}
-
-// Where buffers would lie, for finding out which coincide.
-void* stand_in(const Ref& ref) {
-  return reinterpret_cast<void*>((uint64_t{ref.base} + 1) << 56 | ref.offset);
-}
-
-class PhasePlanner {
- public:
-  PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
-      : context_(context), call_(call), signature_(signature) {}
-
-  // Null if for some phase there is no algorithm.
-  std::shared_ptr<const ComposedPlan> plan(const Composition& composition) {
-    auto composed = std::make_shared<ComposedPlan>();
-    composed->scratch_bytes = composition.scratch_bytes;
-    for (const Phase& phase : composition.phases) {
-      if (!phase.moves.empty()) {
-        composed->phases.push_back({phase.scope, phase.after, {}, {}, {}, nullptr, phase.moves});
-        continue;
-      }
-      Call call = call_of(phase);
-      std::shared_ptr<const Plan> plan = plan_of(phase, call);
-      if (plan == nullptr) return nullptr;
-      call.send = nullptr;
-      call.recv = nullptr;
-      composed->phases.push_back(
-          {phase.scope, phase.after, phase.send, phase.recv, std::move(call), std::move(plan), {}});
-    }
-    return composed;
-  }
-
- private:
-  [[nodiscard]] Call call_of(const Phase& phase) const {
-    Call call;
-    call.collective = phase.collective;
-    call.type = call_.type;
-    if (reduces(phase.collective)) call.op = op_of(phase, call_.op);
-    call.root = phase.root;
-    call.count = phase.count;
-    call.send = stand_in(phase.send);
-    call.recv = stand_in(phase.recv);
-    if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
-    return call;
-  }
-
-  // Phases that are alike share one.
-  std::shared_ptr<const Plan> plan_of(const Phase& phase, const Call& call) {
-    const PlanContext& context = *context_.scopes[static_cast<size_t>(phase.scope)];
-    const PlanKey key = plan_key(call, context.rank);
-    for (const auto& [scope, known_key, known] : known_) {
-      if (scope == phase.scope && known_key == key) return known;
-    }
-    std::shared_ptr<Plan> plan = make_plan(call, key, context);
-    if (plan == nullptr) return nullptr;
-    plan->signature = chained(signature_, plan->signature);
-    plan->divisor = static_cast<uint32_t>(context_.ranks);
-    known_.emplace_back(phase.scope, key, plan);
-    return plan;
-  }
-
-  const PlanContext& context_;
-  const Call& call_;
-  const uint32_t signature_;
-  std::vector<std::tuple<Scope, PlanKey, std::shared_ptr<const Plan>>> known_;
-};
-
 // Returns whether there are algorithms for all phases.
 bool add_composed_parts(Plan& plan, const Call& call, const Problem& whole,
                         const PlanContext& context) {
@@ -157,24 +86,24 @@ bool add_composed_parts(Plan& plan, const Call& call, const Problem& whole,
     problem.count = range.bytes / whole.element_bytes;
     Plan::Part part;
     part.offset = range.offset;
-    part.composed =
-        PhasePlanner(context, call, plan.signature).plan(plan.algorithm->compose(problem));
+    part.composed = plan_phases(context, call, plan.signature, plan.algorithm->compose(problem));
     if (part.composed == nullptr) return false;
     plan.parts.push_back(std::move(part));
   }
   return true;
 }
 
-// Whether all that a rank does before it knows of everybody's entry is to enter: nothing is lost
-// then if it goes on with something else.
+// Whether a rank only enters before it has seen the entries of all others. Then nothing is lost if
+// it goes on with another schedule.
 bool only_enters_first(const Schedule& schedule) {
   const std::vector<Step>& steps = schedule.steps;
   return steps.size() > 2 && steps[0].kind == StepKind::kPublish && steps[0].tick == 1 &&
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// Nothing is chosen for plans that could not go over, as those of small calls. The same on every
-// rank, as schedules of collectives without a root have the same form on all.
+// Adds what parts may go on with after the entry (Part::viewing). Plans whose parts cannot do that,
+// as those of small calls, ask for no further choice. All ranks decide alike, because the schedules
+// of a collective without a root have the same form on all of them.
 void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
                        const PlanContext& context) {
   if (!context.can_view) return;
@@ -198,7 +127,7 @@ void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
   }
 }
 
-// Who sees best how long a call takes: of those that end last, the last.
+// The rank that sees best how long a call takes: the one that ends last.
 int coordinator_of(const Problem& problem) {
   if (!has_root(problem.collective)) return 0;
   return root_gives(problem.collective) ? (problem.root + problem.ranks - 1) % problem.ranks
@@ -206,33 +135,34 @@ int coordinator_of(const Problem& problem) {
 }
 
 void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {
-  plan.arm_names.push_back(std::move(name));
+  plan.arms.names.push_back(std::move(name));
   const auto lanes = static_cast<int>(plan.parts.size());
   for (int lane = 0; lane < lanes; ++lane) {
     Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
     Plan::Part other = make_part(algorithm, problem, lanes, lane);
     part.traits.most_sources = std::max(part.traits.most_sources, other.traits.most_sources);
-    // Whoever ends a call knows what the coordinator said when it entered.
+    // A rank may end a call only when it has read in the coordinator's entry which arm is next.
     part.traits.runs_ahead = other.traits.runs_ahead = false;
     part.announces = other.announces = true;
     part.other_arms.push_back(std::make_shared<const Plan::Part>(std::move(other)));
   }
 }
 
-// Calls of a collective whose sizes are within a power of two and that go the same ways.
-uint64_t bandit_key_of(const Problem& problem, const Chosen& chosen) {
-  uint64_t bandit_key = static_cast<uint64_t>(problem.collective);
-  bandit_key = bandit_key << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
+// The same for calls of one collective whose sizes have the same power of two, and whose arms are
+// the same algorithms and stores.
+uint64_t arms_key_of(const Problem& problem, const Chosen& chosen) {
+  uint64_t key = static_cast<uint64_t>(problem.collective);
+  key = key << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
   for (const Algorithm* each : {chosen.algorithm, chosen.other_route, chosen.with_other_stores}) {
     const auto index =
         std::ranges::find(algorithms(), each) - algorithms().begin();  // also of none
-    bandit_key = bandit_key << 12 | static_cast<uint64_t>(index);
+    key = key << 12 | static_cast<uint64_t>(index);
   }
-  return bandit_key << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
+  return key << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
 }
 
 void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
-  plan.arm_names.emplace_back(chosen.algorithm->name);
+  plan.arms.names.emplace_back(chosen.algorithm->name);
   if (chosen.other_route != nullptr) {
     add_arm(plan, std::string(chosen.other_route->name), *chosen.other_route, problem);
   }
@@ -241,8 +171,8 @@ void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
     add_arm(plan, fmt::format("{} {}", chosen.with_other_stores->name, kind_of_stores(otherwise)),
             *chosen.with_other_stores, otherwise);
   }
-  plan.bandit_key = bandit_key_of(problem, chosen);
-  plan.coordinator = coordinator_of(problem);
+  plan.arms.key = arms_key_of(problem, chosen);
+  plan.arms.coordinator = coordinator_of(problem);
 }
 
 }  // namespace
@@ -266,50 +196,6 @@ std::string_view kind_of_stores(const Problem& problem) {
   return streams(problem, problem.received_bytes()) ? "past the caches" : "through the caches";
 }
 
-size_t PlanKeyHash::operator()(const PlanKey& key) const {
-  uint64_t bits = static_cast<uint64_t>(key.collective) | static_cast<uint64_t>(key.type) << 8 |
-                  static_cast<uint64_t>(key.op) << 16 | static_cast<uint64_t>(key.in_place) << 24 |
-                  static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
-  bits ^= key.count * 0x9e3779b97f4a7c15u;
-  if (key.layouts != nullptr) {
-    for (const Layout* layout : {&key.layouts->send, &key.layouts->recv}) {
-      for (const uint64_t count : layout->counts) bits = (bits ^ count) * 0x9e3779b97f4a7c15u;
-    }
-  }
-  return bits ^ (bits >> 29);
-}
-
-PlanKey plan_key(const Call& call, int rank) {
-  PlanKey key{.collective = call.collective,
-              .type = call.type,
-              .op = call.op,
-              .in_place = false,
-              .root = call.root,
-              .count = call.count,
-              .layouts = call.layouts};
-  // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
-  if (call.op == ReduceOp::kPremulSum) return key;
-  const auto send = reinterpret_cast<uintptr_t>(call.send);
-  const auto recv = reinterpret_cast<uintptr_t>(call.recv);
-  const bool at_root = rank == call.root;
-  if (!can_be_in_place(call.collective, at_root)) return key;
-  const BufferBlocks blocks = blocks_of(call.collective, at_root);
-  const auto own = static_cast<size_t>(rank);
-  const auto own_block = [&](Layout Layouts::*layout) {
-    const uint64_t elements =
-        call.layouts != nullptr ? ((*call.layouts).*layout).offsets[own] : call.count * own;
-    return elements * type_size(call.type);
-  };
-  if (blocks.send == Blocks::kPerRank) {
-    key.in_place = recv == send + own_block(&Layouts::send);
-  } else if (blocks.recv == Blocks::kPerRank) {
-    key.in_place = send == recv + own_block(&Layouts::recv);
-  } else {
-    key.in_place = send == recv;
-  }
-  return key;
-}
-
 size_t Plan::steps() const {
   size_t steps = 0;
   for (const Part& part : parts) {
@@ -327,13 +213,15 @@ size_t Plan::steps() const {
 std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context) {
   auto plan = std::make_shared<Plan>();
   const Problem problem = problem_for(key, context);
-  const Chosen chosen = (*context.choose)(problem, key.type);
+  const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
+  const Chosen chosen =
+      of_scope != nullptr ? Chosen{.algorithm = of_scope} : (*context.choose)(problem, key.type);
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_of(call);
   plan->record = record_of(call, 0, marks_of(call));
   plan->element_bytes = problem.element_bytes;
-  plan->divisor = static_cast<uint32_t>(context.ranks);
+  plan->divisor = static_cast<uint32_t>(context.all_ranks > 0 ? context.all_ranks : context.ranks);
   if (reduces(key.collective) && key.op != ReduceOp::kUser) {
     plan->kernel = reduce_kernel(key.op, key.type);
   }

@@ -11,10 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "adapt/arms.hpp"
 #include "algorithms/algorithm.hpp"
 #include "exec/call.hpp"
+#include "exec/plan_key.hpp"
 #include "exec/receives.hpp"
 #include "kernels/reduce_host.hpp"
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 #include "sched/traits.hpp"
 
@@ -27,33 +30,30 @@ struct Plan {
   struct Part {
     Schedule schedule;
     std::vector<ReceiveStep> receives;
-    // Of the schedule; `most_sources` and `uses_window` also of what the part may go over to.
+    // Of the schedule. `most_sources` and `uses_window` cover `viewing` and `other_arms`, too.
     Traits traits;
     uint64_t offset = 0;
-    bool announces = false;  // its entry has something to say besides: see Lane::enter
+    bool announces = false;  // its entry shows buffers, or announces an arm: see Lane::enter
     bool views = false;      // reads buffers of peers where they lie (Limits::views)
     bool is_long = false;    // no second-level cache may hold what a rank receives
-    // How much of the slots the call may use, the same number on every rank: whole cache lines; 0
-    // if it uses none.
+    // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0:
+    // no slot is used.
     uint64_t slot_extent = 0;
     bool has_root = false;  // has_root(collective)
-    // The slots are those that two ranks swap from call to call.
+    // It uses the ping-pong slots, which two ranks swap from call to call.
     bool ping_pong_slots = false;
-    // What to go on with after the entry instead, if the buffers of all ranks turn out to lie in
-    // memory that all of them see (Limits::views). Null: nothing.
+    // What the lane goes on with after the entry, if the entries show that the buffers of all ranks
+    // lie in memory that all of them map (Limits::views). Null: the schedule.
     std::shared_ptr<const Part> viewing;
-    // What calls of this kind use instead where that has turned out to be faster: see
-    // exec/call_trials.hpp. All parts of a plan, on all ranks, have as many.
+    // The other arms that calls of this kind try, and use if they are faster
+    // (adapt/call_trials.hpp). Their number is the same in all parts of a plan and on all ranks.
     std::vector<std::shared_ptr<const Part>> other_arms;
-    // Instead of the schedule, for ranks on several hosts.
+    // A composition, instead of the schedule, where ranks are on several hosts; else null.
     std::shared_ptr<const ComposedPlan> composed;
   };
   std::vector<Part> parts;  // of lanes 0, 1, ...
   const Algorithm* algorithm = nullptr;
-  // If parts have other arms: what to call the parts themselves, then each of these.
-  std::vector<std::string> arm_names;
-  uint64_t bandit_key = 0;  // calls of the same number share what is known of all
-  int coordinator = 0;      // the rank that times all and tells the others
+  Arms arms;  // with other_arms: the names of the parts themselves, then of each other arm
   uint32_t signature = 0;
   CallRecord record{};  // of calls of this kind, but for their sequence
   uint32_t element_bytes = 1;
@@ -65,7 +65,7 @@ struct Plan {
     of_call.sequence = sequence;
     return of_call;
   }
-  // What it holds, for the bound on the cache.
+  // The number of steps that it has in memory, for the bound on the cache of plans.
   [[nodiscard]] size_t steps() const;
 };
 
@@ -84,16 +84,16 @@ struct ComposedPlan {
   uint64_t scratch_bytes = 0;
 };
 
-// Whether a lane with this schedule goes over to another one, chosen for seen_by_all(problem), once
-// it knows that all buffers lie in memory that all ranks see (tutti_alloc).
+// Whether a lane may leave this schedule after the entry for one that was chosen for
+// seen_by_all(problem), if all buffers lie in memory that all ranks map (tutti_alloc).
 [[nodiscard]] bool can_go_over(Collective collective, const Schedule& schedule);
 [[nodiscard]] Problem seen_by_all(Problem problem);
 
 // The algorithms for a call on elements of that type, the same on all ranks.
 using Choose = std::function<Chosen(const Problem&, DataType)>;
 
-// The problem with the stores to the receive buffer that it would not have (Chosen), and how they
-// go: "past the caches" or "through the caches".
+// The problem with the other kind of stores to the receive buffer (Chosen), and how the stores of a
+// problem go: "past the caches" or "through the caches".
 [[nodiscard]] Problem with_other_stores(Problem problem);
 [[nodiscard]] std::string_view kind_of_stores(const Problem& problem);
 
@@ -102,9 +102,11 @@ struct PlanContext {
   int rank = 0;
   int ranks = 1;
   int lanes = 1;
+  int all_ranks = 0;  // of the call that those of this context are phases of; 0: they are none
   Limits limits;
   bool can_view = false;  // SharedMemory::can_view()
   const Choose* choose = nullptr;
+  const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
   // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
   // for a scope that this rank is not in.
   const Hosts* hosts = nullptr;
@@ -112,45 +114,6 @@ struct PlanContext {
   std::array<const PlanContext*, kScopes> scopes{};
 };
 
-// What tells quickly that two calls of a rank share a plan, while what lays their blocks out lives:
-// whether buffers are in place is known by how far apart they are. More do, for others may be any
-// distance apart.
-struct CallKind {
-  explicit CallKind(const Call& call)
-      : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |
-             static_cast<uint64_t>(call.op) << 16 |
-             static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32),
-        count(call.count),
-        apart(reinterpret_cast<uintptr_t>(call.recv) - reinterpret_cast<uintptr_t>(call.send)),
-        layouts(call.layouts.get()) {}
-  uint64_t bits;
-  uint64_t count;
-  uint64_t apart;
-  const Layouts* layouts;
-  friend bool operator==(const CallKind&, const CallKind&) = default;
-};
-
-// Calls with equal keys share a plan.
-struct PlanKey {
-  Collective collective;
-  DataType type;
-  ReduceOp op;
-  bool in_place;
-  int root;
-  uint64_t count;
-  std::shared_ptr<const Layouts> layouts;
-  friend bool operator==(const PlanKey& a, const PlanKey& b) {
-    return a.collective == b.collective && a.type == b.type && a.op == b.op &&
-           a.in_place == b.in_place && a.root == b.root && a.count == b.count &&
-           (a.layouts == b.layouts ||
-            (a.layouts != nullptr && b.layouts != nullptr && *a.layouts == *b.layouts));
-  }
-};
-struct PlanKeyHash {
-  size_t operator()(const PlanKey& key) const;
-};
-
-PlanKey plan_key(const Call& call, int rank);
 // Null if no algorithm applies.
 std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context);
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What texts of a lane call its ranks: by their numbers in the communicator, of which a lane may
-// join some only.
+// The names of a lane's ranks in texts: their numbers in the communicator, of whose ranks the lane
+// may have only some.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace tutti {
 
 class RankNames {
  public:
-  // `numbers`, by rank of the lane; none: they are the same. `transport` outlives the names.
+  // `numbers` are in the communicator, by rank of the lane; empty: they are the lane's own.
+  // `transport` outlives the names.
   RankNames(Transport& transport, std::vector<int> numbers)
       : transport_(transport), numbers_(std::move(numbers)) {}
 
@@ -31,7 +32,7 @@ class RankNames {
     return short_name_of(number_of(rank), transport_.process(rank));
   }
   [[nodiscard]] Transport& transport() const { return transport_; }
-  // Whether the lane joins some of the communicator's ranks.
+  // Whether the lane has only some of the communicator's ranks.
   [[nodiscard]] bool is_part() const { return !numbers_.empty(); }
 
  private:

@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How early the receives of a schedule can be posted. A message that finds its receive goes
-// straight to where it belongs; one that is long need not be asked for when its turn comes, which
-// takes a way there and back each time. So a receive is posted as soon as nothing that comes before
-// it in the schedule uses the memory that it fills.
+// How early the receives of a schedule can be posted. A message that finds its receive posted goes
+// straight to its place, and a long one does not have to be asked for first, which takes a round
+// trip. So a receive is posted as soon as no step before it uses the memory that it fills.
 #pragma once
 
 #include <cstdint>

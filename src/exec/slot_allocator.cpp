@@ -18,10 +18,13 @@ struct ClassRooms {
   uint64_t longest;            // extent
   uint64_t first;              // of each copy
   uint64_t later;              // after kManyCalls of them
-  uint64_t if_oversubscribed;  // the same where ranks share cores
+  uint64_t if_oversubscribed;  // then, where ranks share cores
 };
-constexpr ClassRooms kClassRooms[] = {{256, 2 << 10, 2 << 10, 32 << 10},
-                                      {8 << 10, 48 << 10, 512 << 10, 512 << 10}};
+constexpr uint64_t kRoomOfTiny = tuned::kRoomOfTiny;
+constexpr uint64_t kRoomOfShort = tuned::kRoomOfShort;
+constexpr ClassRooms kClassRooms[] = {
+    {tuned::kTinyExtent, kRoomOfTiny, kRoomOfTiny, tuned::kRoomOfTinyOversubscribed},
+    {tuned::kShortExtent, tuned::kFirstRoomOfShort, kRoomOfShort, kRoomOfShort}};
 constexpr size_t kHalf = std::size(kClassRooms);
 constexpr size_t kWhole = kHalf + 1;
 constexpr uint32_t kManyCalls = tuned::kManyCalls;

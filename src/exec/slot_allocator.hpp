@@ -14,6 +14,7 @@
 
 #include "core/status.hpp"
 #include "exec/call_log.hpp"
+#include "transports/ping_pong.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -50,7 +51,7 @@ class SlotAllocator {
 
   // For calls with ping-pong slots (sched/schedule.hpp): whether the ranks use each other's this
   // time.
-  bool swap() { return swapped_ = !swapped_; }
+  bool swap() { return ping_pong_.exchange() != 0; }
   [[nodiscard]] bool must_grow_ping_pong(uint64_t extent) const {
     return extent > ping_pong_reserved_;
   }
@@ -84,7 +85,7 @@ class SlotAllocator {
   uint32_t last_call_ = 0;                   // which it was
   uint32_t alike_from_ = 0;                  // since when all calls up to it did so
   uint64_t ping_pong_reserved_ = 0;
-  bool swapped_ = false;
+  PingPong ping_pong_{0};               // as the first of the two ranks sees the slots
   std::array<Use, kCallLines> uses_{};  // by call
 };
 

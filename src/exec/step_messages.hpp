@@ -49,20 +49,20 @@ class StepMessages {
                      receives_.emplace_back());
     }
   }
-  // Of the oldest posted receive, which is from `peer` and of so many bytes.
+  // How far the oldest posted receive is, which is from `peer` and of `bytes` bytes.
   Received receive(int peer, uint64_t bytes);
   void poll() {
     if (endpoint_.poll()) note_move();
   }
-  // Gives up all of them: no buffer is touched afterwards.
+  // Gives up all sends and receives: no buffer is touched afterwards.
   void cancel();
 
   [[nodiscard]] const Status& failed() const { return failed_; }
-  // Of the receive that was kOtherSize; nothing if the message was longer than its step.
+  // After kOtherSize: the size of the message, in words; empty if it was longer than its step.
   [[nodiscard]] std::string received() const;
   [[nodiscard]] bool sends() const { return !sends_.empty(); }
   [[nodiscard]] bool receives() const { return !receives_.empty(); }
-  // The oldest send that is not complete.
+  // The receiver of the oldest send that is not complete, and its length.
   [[nodiscard]] int receiver() const { return sends_.front().peer; }
   [[nodiscard]] uint64_t bytes_to_receiver() const { return sends_.front().bytes; }
 

@@ -112,7 +112,8 @@ Driven* Worker::first_in_need() const {
   return found == known_.end() ? nullptr : *found;
 }
 
-// Until something moves or has to be taken in, or `first` needs nothing more.
+// Waits and drives all that it knows until something moves, a signal comes, or `first` needs
+// nothing more.
 void Worker::work(const Driven& first) {
   const auto is_another = [&](const Driven* driven) {
     return driven != &first && driven->needs(index_);
@@ -130,7 +131,8 @@ void Worker::work(const Driven& first) {
   busy_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// Until there is something to do that nobody is about to do.
+// Sleeps until a signal comes, or until there is work that no thread of the application has come
+// back to do.
 void Worker::sleep() {
   waits_on_.store(&bell_);
   while (!has_signal()) {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The worker threads of a process: CCL_WORKER_COUNT of them, pinned, shared by all communicators.
-// Worker w drives lane w of whatever has something to do there that no thread waits for, and sleeps
-// when nothing has. It has to be woken, but whoever is likely to come back soon need not do so (see
-// adapt/return_predictor.hpp): what the worker was once woken for it looks at now and then by
-// itself.
+// Worker w drives lane w of every communicator that has work there for which no thread waits; it
+// sleeps when there is none. It has to be woken, but not by a thread that is likely to come back
+// soon (adapt/return_predictor.hpp): what the worker was woken for once, it looks at now and then
+// by itself.
 #pragma once
 
 #include <atomic>
@@ -25,11 +25,11 @@ class Driven {
   virtual ~Driven() = default;
   // Does what can be done now for `worker`; returns whether anything was.
   virtual bool drive(int worker) = 0;
-  // Whether there is something left to do for it, and nobody waits for that who does it.
+  // Whether there is work left for that worker which no thread that waits is doing.
   [[nodiscard]] virtual bool needs(int worker) const = 0;
-  // Of the application, towards what the first worker does here.
+  // Predicts when the application comes back to do the work of the first worker.
   [[nodiscard]] ReturnPredictor& predictor() { return predictor_; }
-  // How to wait for more to be possible.
+  // How to wait until there is more to do.
   [[nodiscard]] virtual Waiter waiter() const = 0;
 
  private:
@@ -40,7 +40,7 @@ class Worker {
  public:
   // core -1: not bound. `busy` counts the workers that have something to do.
   Worker(int index, int core, std::atomic<int>& busy) : index_(index), core_(core), busy_(busy) {}
-  // Before anything else.
+  // Starts the thread; called once, before anything else.
   Status start();
   ~Worker();
   Worker(const Worker&) = delete;

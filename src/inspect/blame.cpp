@@ -22,22 +22,22 @@ std::vector<Waiting> all_waits(const Job& job) {
   return all;
 }
 
-std::optional<Waiting> wait_of(const Job& job, int pid) {
+std::optional<Waiting> wait_of(const Job& job, const Process& process) {
   for (const Waiting& one : all_waits(job)) {
-    const Process* const process = job.process_of(*one.communicator, one.rank->place);
-    if (process != nullptr && process->pid == pid && one.wait->started == 0) return one;
+    const Process* const waits = job.process_of(*one.communicator, one.rank->place);
+    if (waits == &process && one.wait->started == 0) return one;
   }
   return std::nullopt;
 }
 
 namespace {
 
-// Of the ranks of this host: those that have not made the call, or another one.
+// The known ranks that have not made the call, or are in another one.
 std::vector<Late> late_for_call(const Waiting& waiting) {
   std::vector<Late> late;
   const CallRecord& record = waiting.wait->record;
   for (const RankView& peer : waiting.communicator->view.ranks) {
-    if (&peer == waiting.rank) continue;
+    if (&peer == waiting.rank || !peer.answers) continue;
     if (peer.last_sequence() < record.sequence) {
       late.push_back({peer.left ? Late::Why::kLeft : Late::Why::kNotEntered, &peer, peer.rank});
     } else if (const PastCall* call = peer.call(record.sequence);
@@ -48,16 +48,51 @@ std::vector<Late> late_for_call(const Waiting& waiting) {
   return late;
 }
 
+// The ranks that have not come, of those that the communicator is to have, as far as they are
+// named.
+std::vector<Late> late_for_making(const Waiting& waiting) {
+  const auto& view = waiting.communicator->view;
+  const bool all = waiting.wait->record.count >= static_cast<uint64_t>(view.all_ranks);
+  std::vector<Late> late;
+  for (const RankView& peer : view.ranks) {
+    if (&peer == waiting.rank || !peer.answers) continue;
+    const bool named = all || std::ranges::find(waiting.wait->awaited, peer.rank) !=
+                                  std::end(waiting.wait->awaited);
+    const bool here = std::ranges::any_of(
+        peer.waits, [](const Wait& wait) { return wait.kind == WaitKind::kMake; });
+    if (!named || here) continue;
+    late.push_back({peer.left ? Late::Why::kLeft : Late::Why::kNotEntered, &peer, peer.rank});
+  }
+  return late;
+}
+
 Late of_number(const Waiting& waiting, int number, Late::Why if_here) {
   const RankView* const peer = waiting.communicator->view.find(number);
   if (peer == nullptr) return {Late::Why::kElsewhere, nullptr, number};
-  return {peer->left ? Late::Why::kLeft : if_here, peer, number};
+  if (peer->left) return {Late::Why::kLeft, peer, number};
+  return {peer->answers ? if_here : Late::Why::kElsewhere, peer, number};
+}
+
+// Whether one of them does its part, as far as is seen, and waits for nobody.
+bool unexplained(const std::vector<Late>& late) {
+  return std::ranges::any_of(late, [](const Late& one) {
+    return one.why == Late::Why::kInside && one.rank->waits.empty();
+  });
+}
+
+// Where ranks that do their part are late, those that do not answer may be what keeps them.
+void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& late) {
+  if (!unexplained(late)) return;
+  for (const RankView& peer : waiting.communicator->view.ranks) {
+    if (!peer.answers && !peer.left) late.push_back({Late::Why::kElsewhere, &peer, peer.rank});
+  }
 }
 
 }  // namespace
 
 std::vector<Late> whom_it_awaits(const Waiting& waiting) {
   const Wait& wait = *waiting.wait;
+  if (wait.kind == WaitKind::kMake) return late_for_making(waiting);
   if (wait.kind == WaitKind::kCall) {
     std::vector<Late> late = late_for_call(waiting);
     for (const int number : wait.awaited) {
@@ -66,6 +101,7 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
         late.push_back(of_number(waiting, number, Late::Why::kInside));
       }
     }
+    add_those_that_do_not_answer(waiting, late);
     return late;
   }
   if (wait.record.root >= 0) {
@@ -73,7 +109,7 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
   }
   std::vector<Late> late;
   for (const RankView& peer : waiting.communicator->view.ranks) {
-    if (&peer != waiting.rank) late.push_back({Late::Why::kMessage, &peer, peer.rank});
+    if (&peer != waiting.rank) late.push_back(of_number(waiting, peer.rank, Late::Why::kMessage));
   }
   return late;
 }
@@ -86,27 +122,55 @@ std::string last_of(const Job& job, const Communicator& communicator, const Rank
                      age_s < 0 ? "" : fmt::format(", {:.1f} s ago", age_s));
 }
 
-std::string text_of_far(const Job& job, const Waiting& waiting, int number) {
+std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late) {
   const Wait& wait = *waiting.wait;
-  std::string who = fmt::format("rank {}", number);
+  std::string who = fmt::format("rank {}", late.number);
   std::string told;
-  if (wait.host[0] != '\0' && wait.awaited[0] == number) {
-    who += fmt::format(" (pid {} on {})", wait.pid, wait.host);
-    told = wait.has_told == 0
-               ? "; it has not told of its calls, so it may be stopped or cut off"
-               : "; its last call was " +
-                     (wait.last.sequence == 0 ? std::string("none") : describe(wait.last));
+  if (late.rank != nullptr) who = job.name_of(*waiting.communicator, *late.rank);
+  if (wait.host[0] != '\0' && wait.awaited[0] == late.number) {
+    if (late.rank == nullptr) who += fmt::format(" (pid {} on {})", wait.pid, wait.host);
+    if (wait.has_told != 0) {
+      told = "; the last call that it has told of was " +
+             (wait.last.sequence == 0 ? std::string("none") : describe(wait.last));
+    }
   }
-  return fmt::format("{} on another host is awaited by {} in {} of \"{}\"{}", who,
+  const std::string how =
+      late.rank == nullptr
+          ? "on another host"
+          : fmt::format(
+                "does not answer, and has not been heard of for {:.1f} s: it may be "
+                "stopped or cut off; it",
+                late.rank->silent_s);
+  return fmt::format("{} {} is awaited by {} in {} of \"{}\"{}", who, how,
                      job.name_of(*waiting.communicator, *waiting.rank), describe(wait),
                      waiting.communicator->view.name, told);
 }
 
-std::string advice_for_far(const Wait& wait) {
+std::string advice_for_far(const Waiting& waiting, const Late& late) {
+  const Wait& wait = *waiting.wait;
+  if (late.rank != nullptr) {
+    return fmt::format("on {}: tutti why {}", late.rank->host, late.rank->pid);
+  }
   if (wait.host[0] == '\0') return "run tutti why on the other hosts";
-  return fmt::format("run on {}: tutti why {}", wait.host, wait.pid);
+  return fmt::format("on {}: tutti why {}", wait.host, wait.pid);
 }
 
-bool is_python(const Process& process) { return process.program.starts_with("python"); }
+std::string command_for(const Process& process, std::string_view command) {
+  const std::string here = fmt::format("{} {}", command, process.pid);
+  return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
+}
+
+bool is_python(const Process& process) {
+  if (process.program.starts_with("python")) return true;
+  // Scripts and libraries change what a process is called.
+  return process.host.empty() && executable_of(process.pid).starts_with("python");
+}
+
+std::string command_to_see(const Process& process) {
+  if (is_python(process)) return command_for(process, "py-spy dump --pid");
+  // A debugger would wait for the system, too.
+  if (process.state.letter == 'D') return command_for(process, "ps -o pid,wchan:32,args -p");
+  return command_for(process, "gdb -p");
+}
 
 }  // namespace tutti::inspect

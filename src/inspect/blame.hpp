@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who waits in a job, and for whom.
+// Which ranks of a job wait, and for which.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@ struct Waiting {
   const RankView* rank;
   const Wait* wait;
 };
-// Those that have waited the longest first.
+// All waits, the longest first.
 std::vector<Waiting> all_waits(const Job& job);
-// That of a process whose thread can do nothing else meanwhile, the longest.
-std::optional<Waiting> wait_of(const Job& job, int pid);
+// The longest wait of a process in which a thread can do nothing else.
+std::optional<Waiting> wait_of(const Job& job, const Process& process);
 
 // One for whom a rank waits.
 struct Late {
@@ -30,19 +30,23 @@ struct Late {
     kInside,      // is in the call
     kLeft,        // has destroyed the communicator
     kMessage,     // has not sent, or received
-    kElsewhere,   // is on another host
+    kElsewhere,   // is on another host, and nobody has told of it
   };
   Why why;
-  const RankView* rank = nullptr;  // not of kElsewhere
+  const RankView* rank = nullptr;  // of kElsewhere null, if not even its name is known
   int number = 0;                  // in the communicator
 };
 std::vector<Late> whom_it_awaits(const Waiting& waiting);
 
 // "its last call was broadcast #4 (...), 14.0 s ago".
 std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank);
-// Of one on another host, by what it has told the rank that waits for it.
-std::string text_of_far(const Job& job, const Waiting& waiting, int number);
-std::string advice_for_far(const Wait& wait);
+// The text about a rank on another host, by what it has told the rank that waits for it.
+std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late);
+std::string advice_for_far(const Waiting& waiting, const Late& late);
+// "kill -CONT 77", or "on n2: kill -CONT 77" of a process there.
+std::string command_for(const Process& process, std::string_view command);
 [[nodiscard]] bool is_python(const Process& process);
+// What shows where it is in its own code, or in the system.
+std::string command_to_see(const Process& process);
 
 }  // namespace tutti::inspect

@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
 
 #include "core/wait.hpp"
+#include "inspect/far.hpp"
+#include "transports/shared_memory.hpp"
 
 namespace tutti::inspect {
 namespace {
@@ -56,24 +59,28 @@ std::vector<std::vector<Process>> divide(std::vector<Process> processes) {
   return groups;
 }
 
-// The process that is a rank: it has the memory, and calls itself so.
-int pid_of(const Job& job, const FileKey& file, const RankView& rank) {
-  for (const Process& process : job.processes) {
-    if (rank.present && process.own_pid == rank.pid && process.files.contains(file)) {
-      return process.pid;
-    }
+// The process that is a rank: it has the memory, and calls itself so. -1: none that is seen.
+int process_behind(const Job& job, const FileKey& file, const RankView& rank) {
+  for (size_t i = 0; i < job.processes.size() && rank.present; ++i) {
+    const Process& process = job.processes[i];
+    if (process.own_pid == rank.pid && process.files.contains(file)) return static_cast<int>(i);
   }
-  return 0;
+  return -1;
 }
 
 void look(const Job& job, Communicator& communicator) {
+  if (communicator.source == nullptr) {  // none of it is here: to be asked for again
+    communicator.view.ranks.clear();
+    communicator.processes.clear();
+    return;
+  }
   auto seen = view(*communicator.source);
   communicator.status = seen.status();
   if (!seen.ok()) return;
   communicator.view = *std::move(seen);
-  communicator.pids.clear();
+  communicator.processes.clear();
   for (const RankView& rank : communicator.view.ranks) {
-    communicator.pids.push_back(pid_of(job, communicator.file, rank));
+    communicator.processes.push_back(process_behind(job, communicator.file, rank));
   }
 }
 
@@ -89,8 +96,8 @@ bool lives(const Job& job, const FileKey& file) {
   });
 }
 
-Job make_job(std::vector<Process> processes) {
-  Job job{.processes = std::move(processes)};
+Job make_job(std::vector<Process> processes, const Reach& reach) {
+  Job job{.processes = std::move(processes), .reach = reach};
   std::set<FileKey> files;
   for (const Process& process : job.processes) {
     for (const auto& [file, parts] : process.files) files.insert(file);
@@ -116,6 +123,21 @@ Job make_job(std::vector<Process> processes) {
   return job;
 }
 
+// Those of another host that are seen here all the same, as in a container, count once.
+bool has_all_of(const Job& whole, const Job& other) {
+  return std::ranges::all_of(other.communicators, [&](const Communicator& theirs) {
+    if (theirs.view.key == 0) return false;
+    const auto ours = std::ranges::find_if(whole.communicators, [&](const Communicator& one) {
+      return one.view.key == theirs.view.key;
+    });
+    return ours != whole.communicators.end() &&
+           std::ranges::all_of(theirs.view.ranks, [&](const RankView& rank) {
+             const RankView* const known = ours->view.find(rank.rank);
+             return known != nullptr && known->answers;
+           });
+  });
+}
+
 bool is_wanted(const Job& job, const Wanted& wanted) {
   if (job.communicators.empty()) return false;
   if (wanted.pid != 0) return job.process(wanted.pid) != nullptr;
@@ -129,19 +151,23 @@ bool is_wanted(const Job& job, const Wanted& wanted) {
          });
 }
 
-bool is_same(const Wait& a, const Wait& b) {
-  return a.kind == b.kind && a.since_ms == b.since_ms && a.thread == b.thread &&
-         a.record.sequence == b.record.sequence;
+// Of a rank on another host it is known about when a wait began.
+bool is_same(const Wait& a, const Wait& b, bool here) {
+  const int64_t tolerance_ms = here ? 0 : 500;
+  return a.kind == b.kind && std::abs(a.since_ms - b.since_ms) <= tolerance_ms &&
+         a.thread == b.thread && a.record.sequence == b.record.sequence;
 }
 
 // Whether anything has changed; keeps those waits alone that have lasted.
 bool compare(const CommunicatorView& before, CommunicatorView& now) {
   bool moved = false;
-  for (size_t i = 0; i < now.ranks.size() && i < before.ranks.size(); ++i) {
-    moved = moved || now.ranks[i].entered != before.ranks[i].entered;
-    std::erase_if(now.ranks[i].waits, [&](const Wait& wait) {
-      return std::ranges::none_of(before.ranks[i].waits,
-                                  [&](const Wait& old) { return is_same(wait, old); });
+  for (RankView& rank : now.ranks) {
+    const RankView* const old = before.find(rank.rank);
+    if (old == nullptr || !old->answers) continue;
+    moved = moved || rank.entered != old->entered;
+    std::erase_if(rank.waits, [&](const Wait& wait) {
+      return std::ranges::none_of(
+          old->waits, [&](const Wait& then) { return is_same(wait, then, rank.host.empty()); });
     });
   }
   return moved;
@@ -150,22 +176,22 @@ bool compare(const CommunicatorView& before, CommunicatorView& now) {
 }  // namespace
 
 const Process* Job::process(int pid) const {
-  const auto found = std::ranges::find(processes, pid, &Process::pid);
+  const auto found = std::ranges::find_if(
+      processes, [&](const Process& one) { return one.pid == pid && one.host.empty(); });
   return found == processes.end() ? nullptr : &*found;
 }
 
 const Process* Job::process_of(const Communicator& communicator, int place) const {
-  return process(communicator.pids[static_cast<size_t>(place)]);
+  const int process = communicator.processes[static_cast<size_t>(place)];
+  return process < 0 ? nullptr : &processes[static_cast<size_t>(process)];
 }
 
-bool Job::is_busy(int pid) const { return std::ranges::find(busy, pid) != busy.end(); }
-
 std::string Job::name_of(const Communicator& communicator, const RankView& rank) const {
-  const int pid = communicator.pids[static_cast<size_t>(rank.place)];
+  const Process* const process = process_of(communicator, rank.place);
   const std::string global =
       rank.global_rank < 0 ? "" : fmt::format("global rank {}, ", rank.global_rank);
-  return fmt::format("rank {} ({}pid {} on {})", rank.rank, global, pid != 0 ? pid : rank.pid,
-                     communicator.view.host);
+  return fmt::format("rank {} ({}pid {} on {})", rank.rank, global,
+                     process != nullptr ? process->pid : rank.pid, communicator.view.host_of(rank));
 }
 
 double Job::age_s(const Communicator& communicator, const PastCall& call) const {
@@ -180,6 +206,19 @@ double Job::age_s(const Wait& wait) const {
   return static_cast<double>(std::max<int64_t>(now_ms - wait.since_ms, 0)) / 1000;
 }
 
+StampClock Job::clock() const {
+  for (const Communicator& communicator : communicators) {
+    if (communicator.source == nullptr || !communicator.status.ok()) continue;
+    return {communicator.view.made, now};
+  }
+  return {now, now};
+}
+
+Wanted with_all_calls(Wanted wanted) {
+  wanted.reach.calls = kCallLines;
+  return wanted;
+}
+
 std::vector<Job> find_jobs(const Wanted& wanted) {
   std::vector<Job> jobs;
   for (std::vector<Process>& processes : divide(find_processes())) {
@@ -187,23 +226,32 @@ std::vector<Job> find_jobs(const Wanted& wanted) {
         std::ranges::find(processes, wanted.pid, &Process::pid) == processes.end()) {
       continue;
     }
-    Job job = make_job(std::move(processes));
-    if (is_wanted(job, wanted)) jobs.push_back(std::move(job));
+    Job job = make_job(std::move(processes), wanted.reach);
+    const auto covers = [&](const Job& known) { return has_all_of(known, job); };
+    if (!is_wanted(job, wanted) || std::ranges::any_of(jobs, covers)) continue;
+    add_far_ranks(job, job.reach);
+    tell_time(job);
+    jobs.push_back(std::move(job));
   }
   return jobs;
 }
 
 void look_again(Job& job) {
   for (Process& process : job.processes) {
+    if (!process.host.empty()) continue;
     const ProcessState state = process_state(process.pid);
-    if (state.cpu_ticks != process.state.cpu_ticks) job.busy.push_back(process.pid);
+    process.busy = process.busy || state.cpu_ticks != process.state.cpu_ticks;
     process.state = state;
   }
+  const std::vector<Communicator> before = job.communicators;
   for (Communicator& communicator : job.communicators) {
-    if (!communicator.status.ok()) continue;
-    const CommunicatorView before = communicator.view;
-    look(job, communicator);
-    if (communicator.status.ok()) communicator.moved = compare(before, communicator.view);
+    if (communicator.status.ok()) look(job, communicator);
+  }
+  tell_time(job);
+  add_far_ranks(job, job.reach);
+  for (size_t i = 0; i < before.size(); ++i) {
+    Communicator& communicator = job.communicators[i];
+    if (communicator.status.ok()) communicator.moved = compare(before[i].view, communicator.view);
   }
   tell_time(job);
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A job on this host: processes that share communicators, and all of these, looked at twice.
+// A job: processes of this host that share communicators, and all of these, looked at twice, with
+// what ranks of other hosts tell of theirs.
 #pragma once
 
 #include <functional>
@@ -14,30 +15,39 @@
 namespace tutti::inspect {
 
 struct Communicator {
-  FileKey file;
-  std::shared_ptr<const Source> source = {};  // null: nobody lets us look
+  FileKey file = {};
+  std::shared_ptr<const Source> source = {};  // null: nobody lets us look, or none of it is here
   Status status = {};                         // why it cannot be looked at
   CommunicatorView view = {};                 // if that is ok
-  std::vector<int> pids = {};  // of its ranks here, by place; 0: of none that is seen
-  bool moved = false;          // since the first look
+  std::vector<int> processes = {};  // of its ranks, by place: places in the job's; -1: not seen
+  bool moved = false;               // since the first look
+};
+
+// How far a look goes beyond this host.
+struct Reach {
+  bool far = true;
+  uint64_t calls = 16;    // of each rank
+  int64_t most_ms = 300;  // until a rank that has not answered is one that does not
 };
 
 struct Job {
   std::vector<Process> processes;
+  Reach reach = {};
   std::vector<Communicator> communicators = {};
   int64_t now_ms = 0;  // of the last look, on the monotonic clock
   Moment now = {};
-  std::vector<int> busy = {};  // pids whose processor time has moved since the first look
 
+  // A process of this host, by its pid; null: it is not known.
   [[nodiscard]] const Process* process(int pid) const;
-  // Of a rank at such a place of a communicator; null: it is not to be seen.
+  // The process of the rank at `place` of a communicator; null: it is not known.
   [[nodiscard]] const Process* process_of(const Communicator& communicator, int place) const;
-  [[nodiscard]] bool is_busy(int pid) const;
   // "rank 2 (pid 77 on h)", or "rank 2 (global rank 5, pid 77 on h)".
   [[nodiscard]] std::string name_of(const Communicator& communicator, const RankView& rank) const;
   // Seconds from the beginning of a call until now; below 0: not known.
   [[nodiscard]] double age_s(const Communicator& communicator, const PastCall& call) const;
   [[nodiscard]] double age_s(const Wait& wait) const;
+  // What stamps of this host mean.
+  [[nodiscard]] StampClock clock() const;
 };
 
 // Which jobs: of that process, or whose name is that of the job, of a communicator or of a
@@ -45,7 +55,11 @@ struct Job {
 struct Wanted {
   int pid = 0;
   std::string name = {};
+  Reach reach = {};
 };
+
+// The same with as many calls of each rank as there are.
+Wanted with_all_calls(Wanted wanted);
 
 // All jobs that are wanted, as they are now.
 std::vector<Job> find_jobs(const Wanted& wanted);

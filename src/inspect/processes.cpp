@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -50,13 +51,6 @@ int own_pid_of(int pid) {
     return last;
   }
   return pid;
-}
-
-std::string program_of(int pid) {
-  std::string name;
-  std::ifstream comm(fmt::format("/proc/{}/comm", pid));
-  std::getline(comm, name);
-  return name;
 }
 
 // One that is named so: a memfd, or a file without a name in a folder where sandboxes have it.
@@ -121,6 +115,18 @@ bool take_mapping(const std::string& line, FileKey& file, MappedPart& part) {
   file = {.device = makedev(major_number, minor_number), .inode = inode};
   part = {.address = begin, .offset = offset, .bytes = end - begin};
   return true;
+}
+
+std::string program_of(int pid) {
+  std::string name;
+  std::ifstream comm(fmt::format("/proc/{}/comm", pid));
+  std::getline(comm, name);
+  return name;
+}
+
+std::string executable_of(int pid) {
+  std::error_code error;
+  return std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), error).filename();
 }
 
 std::vector<Process> find_processes(const std::vector<int>& among) {

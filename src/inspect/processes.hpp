@@ -26,10 +26,15 @@ struct Process {
   int pid = 0;      // as this process sees it
   int own_pid = 0;  // as it calls itself, in the innermost pid namespace that it is in
   std::string program = {};
+  std::string host = {};  // where, if that is not this one; then pid is as it calls itself
   ProcessState state = {};
+  bool busy = false;  // its processor time has moved since the first look
   std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
 };
 
+std::string program_of(int pid);
+// The name of the file that it runs, "python3.11"; empty if that may not be known.
+std::string executable_of(int pid);
 // Of the pids in `among`; empty: of all. Those that are gone or others' are left out.
 std::vector<Process> find_processes(const std::vector<int>& among = {});
 // What a line of /proc/PID/maps says, if it is of a file that may be memory of a communicator.

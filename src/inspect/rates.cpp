@@ -16,11 +16,6 @@ double bytes_of(const CallRecord& record) {
          static_cast<double>(type_size(static_cast<DataType>(record.type)));
 }
 
-const RankView* at_place(const CommunicatorView& view, int place) {
-  const auto index = static_cast<size_t>(place);
-  return index < view.ranks.size() ? &view.ranks[index] : nullptr;
-}
-
 // Who entered a call last, and when; null if that is not known of all.
 const RankView* last_to_enter(const CommunicatorView& view, uint64_t sequence, uint64_t& begun) {
   const RankView* last = nullptr;
@@ -107,7 +102,7 @@ std::vector<RankRates> rates_of(const CommunicatorView& before, const Communicat
   std::vector<RankRates> all;
   for (const RankView& rank : now.ranks) {
     RankRates rates{.rank = rank.rank, .calls = rank.last_sequence()};
-    const RankView* const earlier = at_place(before, rank.place);
+    const RankView* const earlier = before.find(rank.rank);
     if (earlier != nullptr && seconds > 0 && rates.calls >= earlier->last_sequence()) {
       rates.calls_per_s = static_cast<double>(rates.calls - earlier->last_sequence()) / seconds;
     }

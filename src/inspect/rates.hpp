@@ -22,7 +22,8 @@ struct RankRates {
   double waits_now_s = 0;  // for how long it waits now; 0: it does not
 };
 
-// Of every rank, in the order of the view; `before` is the same communicator `seconds` earlier.
+// The rates of every rank, in the order of the view; `before` is the same communicator `seconds`
+// ago.
 std::vector<RankRates> rates_of(const CommunicatorView& before, const CommunicatorView& now,
                                 double seconds, const Job& job);
 // The rank that the others have waited for the most; null: nobody has waited.

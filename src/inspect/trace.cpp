@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "exec/call.hpp"
 #include "exec/lateness.hpp"
@@ -42,38 +44,130 @@ std::string_view to_string(Extent::End end) {
   return "";
 }
 
-Json name_of(const char* what, int pid, int track, const std::string& name) {
-  return {{"name", what}, {"ph", "M"}, {"pid", pid}, {"tid", track}, {"args", {{"name", name}}}};
+// A rank's place in the file.
+struct Row {
+  int pid = 0;
+  int track = 0;
+};
+
+// Without it on some rank, no rank can have its result.
+bool waits_for_all(const CallRecord& record) {
+  switch (static_cast<Collective>(record.collective)) {
+    case Collective::kBarrier: return true;
+    case Collective::kAllreduce:
+    case Collective::kAllgather:
+    case Collective::kReduceScatter:
+    case Collective::kAlltoall: return record.count > 0;
+    default: return false;
+  }
 }
 
-Json event(const RankView& rank, int track, std::string name, int64_t begin_ns, int64_t end_ns) {
-  return {{"name", std::move(name)},      {"cat", "tutti"},  {"ph", "X"},   {"ts", us(begin_ns)},
-          {"dur", us(end_ns - begin_ns)}, {"pid", rank.pid}, {"tid", track}};
+Json name_of(const char* what, const Row& row, const std::string& name) {
+  return {{"name", what},
+          {"ph", "M"},
+          {"pid", row.pid},
+          {"tid", row.track},
+          {"args", {{"name", name}}}};
 }
 
-void add_calls(Json& events, const CommunicatorView& view, const RankView& rank, int track,
-               const StampClock& clock, const Moment& now) {
+// More than any process or thread has.
+constexpr int kFirstTrack = 1 << 22;
+// Between those of a communicator's workers.
+constexpr int kMostTracks = 1 << 12;
+
+// Processes of several hosts may have the same number, viewers take them for one: all but the first
+// are given others.
+class Pids {
+ public:
+  int of(const CommunicatorView& view, const RankView& rank) {
+    const auto [known, added] = numbers_.try_emplace({view.host_of(rank), rank.pid}, rank.pid);
+    if (added && !taken_.insert(rank.pid).second) known->second = next_++;
+    return known->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, int>, int> numbers_;
+  std::set<int> taken_;
+  int next_ = kFirstTrack;
+};
+
+Json event(const Row& row, std::string name, int64_t begin_ns, int64_t end_ns,
+           const char* category = "tutti") {
+  return {
+      {"name", std::move(name)},      {"cat", category}, {"ph", "X"},       {"ts", us(begin_ns)},
+      {"dur", us(end_ns - begin_ns)}, {"pid", row.pid},  {"tid", row.track}};
+}
+
+// When the first worker has made the first and the last step of each call.
+using StepExtents = std::map<uint64_t, Extent>;
+
+StepExtents extents_of(const std::vector<StepsOf>& workers, const RankView& rank,
+                       const StampClock& clock) {
+  StepExtents extents;
+  for (const StepsOf& worker : workers) {
+    if (worker.rank != rank.rank || !clock.known()) continue;
+    for (const TracedStep& step : worker.steps) {
+      const Extent whole{.begin_ns = clock.real_ns(step.begun),
+                         .end_ns = clock.real_ns(step.ended)};
+      const auto [known, added] = extents.try_emplace(step.sequence, whole);
+      known->second.begin_ns = std::min(known->second.begin_ns, whole.begin_ns);
+      known->second.end_ns = std::max(known->second.end_ns, whole.end_ns);
+    }
+  }
+  return extents;
+}
+
+// The first worker's lie within the calls, on their track; each other's have a track of their own.
+void add_steps(Json& events, const TracedCommunicator& traced, const RankView& rank, const Row& row,
+               const StampClock& clock) {
+  Row worker_row = row;
+  size_t number = 0;
+  for (const StepsOf& worker : traced.workers) {
+    if (worker.rank != rank.rank || !clock.known()) continue;
+    if (number++ > 0 && !worker.steps.empty()) {
+      worker_row.track = row.track + static_cast<int>(number) * kMostTracks;
+      events.push_back(name_of("thread_name", worker_row,
+                               fmt::format("{}, worker {}", traced.view.name, number - 1)));
+    }
+    for (const TracedStep& step : worker.steps) {
+      Json json = event(worker_row, describe(step), clock.real_ns(step.begun),
+                        clock.real_ns(step.ended), "tutti.step");
+      json["args"] = {{"sequence", step.sequence}, {"bytes", step.bytes}};
+      events.push_back(std::move(json));
+    }
+  }
+}
+
+void add_calls(Json& events, const CommunicatorView& view, const RankView& rank, const Row& row,
+               const StampClock& clock, const Moment& now, const StepExtents& steps) {
   for (size_t i = 0; i < rank.past.size(); ++i) {
     const PastCall& call = rank.past[i];
     if (call.begun == 0) continue;
-    const Extent extent = extent_of(view, rank, i, clock, now.real_ns);
-    Json json = event(rank, track, describe(call.record), extent.begin_ns, extent.end_ns);
+    Extent extent = extent_of(view, rank, i, clock, now.real_ns);
+    if (const auto within = steps.find(call.record.sequence); within != steps.end()) {
+      extent.begin_ns = std::min(extent.begin_ns, within->second.begin_ns);
+      extent.end_ns = std::max(extent.end_ns, within->second.end_ns);
+    }
+    Json json = event(row, describe(call.record), extent.begin_ns, extent.end_ns);
     json["args"] = {{"communicator", view.name},
                     {"rank", rank.rank},
                     {"sequence", call.record.sequence},
                     {"count", call.record.count},
                     {"end", to_string(extent.end)}};
+    // For who merges traces of several hosts.
+    if (view.key != 0) json["args"]["key"] = fmt::format("{:016x}", view.key);
+    if (view.key != 0 && waits_for_all(call.record)) json["args"]["waits_for_all"] = true;
     events.push_back(std::move(json));
   }
 }
 
 // Messages leave no record, but whoever waits for one says so.
-void add_waits(Json& events, const RankView& rank, int track, const Moment& now) {
+void add_waits(Json& events, const RankView& rank, const Row& row, const Moment& now) {
   for (const Wait& wait : rank.waits) {
     if (wait.kind == WaitKind::kCall) continue;
     const int64_t ns = now.monotonic_ns - wait.since_ms * 1'000'000;
     if (ns < 0 || wait.since_ms < 0 || ns > now.monotonic_ns) continue;
-    Json json = event(rank, track, describe(wait), now.real_ns - ns, now.real_ns);
+    Json json = event(row, describe(wait), now.real_ns - ns, now.real_ns);
     json["args"] = {{"end", to_string(Extent::End::kOpen)}};
     events.push_back(std::move(json));
   }
@@ -105,21 +199,28 @@ Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t inde
   return extent;
 }
 
-std::string trace_of(const std::vector<const CommunicatorView*>& communicators, const Moment& now,
+std::string trace_of(const std::vector<TracedCommunicator>& communicators, const Moment& now,
                      int pid) {
   Json events = Json::array();
+  Pids pids;
   for (size_t c = 0; c < communicators.size(); ++c) {
-    const CommunicatorView& view = *communicators[c];
-    const auto track = static_cast<int>(c) + 1;
+    const CommunicatorView& view = communicators[c].view;
+    const auto track = static_cast<int>(c) + kFirstTrack;
     const StampClock clock(view.made, now);
     for (const RankView& rank : view.ranks) {
       if (!rank.present || (pid != 0 && rank.pid != pid)) continue;
       const int number = rank.global_rank < 0 ? rank.rank : rank.global_rank;
-      events.push_back(name_of("process_name", rank.pid, 0,
-                               fmt::format("rank {} (pid {} on {})", number, rank.pid, view.host)));
-      events.push_back(name_of("thread_name", rank.pid, track, view.name));
-      add_calls(events, view, rank, track, clock, now);
-      add_waits(events, rank, track, now);
+      const Row row{.pid = pids.of(view, rank), .track = track};
+      events.push_back(
+          name_of("process_name", {.pid = row.pid},
+                  fmt::format("rank {} (pid {} on {})", number, rank.pid, view.host_of(rank))));
+      Json& about = events.back()["args"];
+      about.update({{"rank", number}, {"pid", rank.pid}, {"host", view.host_of(rank)}});
+      events.push_back(name_of("thread_name", row, view.name));
+      add_calls(events, view, rank, row, clock, now,
+                extents_of(communicators[c].workers, rank, clock));
+      add_steps(events, communicators[c], rank, row, clock);
+      add_waits(events, rank, row, now);
     }
   }
   const Json whole = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};

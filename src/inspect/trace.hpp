@@ -1,13 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The last calls of all ranks of a host as a trace for Perfetto or chrome://tracing: a process for
-// each rank, a track for each communicator. Times are those of the host's clock, in microseconds
-// since 1970, so that traces of several hosts, or of a profiler, can be laid side by side.
+// each rank, a track for each communicator, within calls the steps where they are traced. Times are
+// those of the host's clock, in microseconds since 1970, so that traces of several hosts, or of a
+// profiler, can be laid side by side.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "exec/step_trace.hpp"
 #include "inspect/view.hpp"
 
 namespace tutti::inspect {
@@ -20,13 +22,23 @@ struct Extent {
   // not at all, because the rank is in the call still.
   enum class End { kMeasured, kEstimated, kOpen } end = End::kEstimated;
 };
-// Of past[index] of a rank. A call without a stamp has no length.
+// When past[index] of a rank began and ended. A call without a stamp has no length.
 Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t index,
                  const StampClock& clock, int64_t now_ns);
 
+// What a worker of this process has done within the calls of its rank.
+struct StepsOf {
+  int rank = 0;
+  std::vector<TracedStep> steps = {};
+};
+struct TracedCommunicator {
+  CommunicatorView view;
+  std::vector<StepsOf> workers = {};
+};
+
 // The whole file, of communicators that were looked at up to that moment; of one process's ranks,
 // or of all (0).
-std::string trace_of(const std::vector<const CommunicatorView*>& communicators, const Moment& now,
+std::string trace_of(const std::vector<TracedCommunicator>& communicators, const Moment& now,
                      int pid = 0);
 
 }  // namespace tutti::inspect

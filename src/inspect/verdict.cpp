@@ -36,7 +36,7 @@ class Judge {
   void follow(const Waiting& waiting);
   void follow(const Waiting& waiting, const Late& late);
   void add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
-           int pid);
+           const Process* process);
   void add_circle(size_t begin);
   [[nodiscard]] std::string text_of(const Waiting& waiting, const Late& late,
                                     std::string_view state) const;
@@ -45,13 +45,13 @@ class Judge {
   const Job& job_;
   const double hung_after_s_;
   std::vector<Waiting> path_;
-  std::set<int> followed_;  // processes
+  std::set<const Process*> followed_;
   std::set<std::pair<const Communicator*, int>> blamed_;
   std::vector<Finding> findings_;
 };
 
 void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
-                int pid) {
+                const Process* process) {
   const double waited_s = job_.age_s(*waiting.wait);
   const bool for_ever = kind >= Finding::Kind::kCircle || waited_s >= hung_after_s_;
   findings_.push_back({.kind = kind,
@@ -59,7 +59,8 @@ void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, st
                        .text = std::move(text),
                        .advice = std::move(advice),
                        .waited_s = waited_s,
-                       .pid = pid});
+                       .pid = process == nullptr ? 0 : process->pid,
+                       .host = process == nullptr ? "" : process->host});
 }
 
 void Judge::follow(const Waiting& waiting) {
@@ -67,10 +68,10 @@ void Judge::follow(const Waiting& waiting) {
   for (const Late& one : late) follow(waiting, one);
   if (!late.empty()) return;
   const std::string text = fmt::format(
-      "{} has waited {:.1f} s in {} of \"{}\", which all ranks of this host have entered",
+      "{} has waited {:.1f} s in {} of \"{}\", which all ranks that are seen have entered",
       job_.name_of(*waiting.communicator, *waiting.rank), job_.age_s(*waiting.wait),
       describe(*waiting.wait), waiting.communicator->view.name);
-  if (!waiting.communicator->moved) add(Finding::Kind::kQuiet, waiting, text, "", 0);
+  if (!waiting.communicator->moved) add(Finding::Kind::kQuiet, waiting, text, "", nullptr);
 }
 
 std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
@@ -78,6 +79,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
   const std::string what =
       fmt::format("{} of \"{}\"", describe(*waiting.wait), communicator.view.name);
   const std::string name = job_.name_of(communicator, *late.rank);
+  const std::string waits = job_.name_of(communicator, *waiting.rank);
   std::string text;
   switch (late.why) {
     case Late::Why::kNotEntered: text = fmt::format("{} has not entered {}", name, what); break;
@@ -88,9 +90,9 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
       text = fmt::format("{} has destroyed its communicator without {}", name, what);
       break;
     case Late::Why::kMessage:
-      text = fmt::format("{} {} {} of {}", name,
-                         waiting.wait->kind == WaitKind::kSend ? "has not taken" : "has not sent",
-                         what, job_.name_of(communicator, *waiting.rank));
+      text = waiting.wait->kind == WaitKind::kSend
+                 ? fmt::format("{} has not received {} of {}", name, what, waits)
+                 : fmt::format("{} has sent nothing that {} of {} takes", name, what, waits);
       break;
     case Late::Why::kOther:
       text = fmt::format("{} is in {} instead of {}", name,
@@ -103,11 +105,10 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
 }
 
 void Judge::follow(const Waiting& waiting, const Late& late) {
-  const int number = late.why == Late::Why::kElsewhere ? -1 - late.number : late.rank->rank;
-  if (!blamed_.emplace(waiting.communicator, number).second && path_.size() == 1) return;
+  if (!blamed_.emplace(waiting.communicator, late.number).second && path_.size() == 1) return;
   if (late.why == Late::Why::kElsewhere) {
-    add(Finding::Kind::kElsewhere, waiting, text_of_far(job_, waiting, late.number),
-        advice_for_far(*waiting.wait), 0);
+    add(Finding::Kind::kElsewhere, waiting, text_of_far(job_, waiting, late),
+        advice_for_far(waiting, late), nullptr);
   } else {
     blame_one_that_is_here(waiting, late);
   }
@@ -117,8 +118,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   using Kind = Finding::Kind;
   const Process* const process = job_.process_of(*waiting.communicator, late.rank->place);
   const auto blame = [&](Kind kind, std::string_view state, std::string advice) {
-    add(kind, waiting, text_of(waiting, late, state), std::move(advice),
-        process == nullptr ? 0 : process->pid);
+    add(kind, waiting, text_of(waiting, late, state), std::move(advice), process);
   };
   if (late.why == Late::Why::kLeft) return blame(Kind::kLeft, "", std::string(kOrder));
   if (process == nullptr || process->state.dead()) {
@@ -126,7 +126,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   }
   const std::string state = to_string(process->state);
   if (process->state.letter == 'T') {
-    return blame(Kind::kStopped, state, fmt::format("kill -CONT {}", process->pid));
+    return blame(Kind::kStopped, state, command_for(*process, "kill -CONT"));
   }
   if (process->state.letter == 't') return blame(Kind::kHeld, state, "let the debugger go on");
   if (late.why == Late::Why::kOther) return blame(Kind::kOther, "", std::string(kOrder));
@@ -135,18 +135,17 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
            job_.process_of(*before.communicator, before.rank->place) == process;
   });
   if (begin != path_.end()) return add_circle(static_cast<size_t>(begin - path_.begin()));
-  if (const std::optional<Waiting> next = wait_of(job_, process->pid)) {
-    if (!followed_.insert(process->pid).second) return;
+  if (const std::optional<Waiting> next = wait_of(job_, *process)) {
+    if (!followed_.insert(process).second) return;
     path_.push_back(*next);
     follow(*next);
     path_.pop_back();
     return;
   }
-  const bool busy = job_.is_busy(process->pid);
+  const bool busy = process->busy;
   blame(busy ? Kind::kComputes : Kind::kQuiet,
         busy ? "computes outside of Tutti (its processor time moves)" : state,
-        fmt::format("see where it is: {} {}", is_python(*process) ? "py-spy dump --pid" : "gdb -p",
-                    process->pid));
+        "see where it is: " + command_to_see(*process));
 }
 
 // Of waits from path_[begin] on, each for the next, the last for the first.
@@ -160,8 +159,7 @@ void Judge::add_circle(size_t begin) {
   }
   const Process* const first =
       job_.process_of(*path_[begin].communicator, path_[begin].rank->place);
-  add(Finding::Kind::kCircle, path_[begin], text, std::string(kOrder),
-      first == nullptr ? 0 : first->pid);
+  add(Finding::Kind::kCircle, path_[begin], text, std::string(kOrder), first);
 }
 
 // ---- where nobody waits ------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Who is to blame: follows each rank that waits to those whom it waits for, and on from these, to
-// one that does not wait, or round a circle.
+// The verdict on a job: follows each rank that waits to the ranks that it waits for, and on from
+// there, until a rank that does not wait, or round a circle.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ struct Finding {
   std::string text;    // "rank 2 (pid 77 on h) has not entered ...; it is stopped (state T)"
   std::string advice;  // what to do
   double waited_s = 0;
-  int pid = 0;  // of the one to look at; 0: none
+  int pid = 0;            // of the one to look at; 0: none
+  std::string host = {};  // where, if not here
 };
 
 struct Verdict {

@@ -131,7 +131,7 @@ void take_far_calls(const Notes& notes, std::vector<PastCall>& past) {
   for (const FarCallNote& note : notes.far_calls) {
     const std::optional<FarCall> call = note.read();
     if (!call || call->record.sequence == 0) continue;
-    past.push_back({.record = call->record, .begun = call->begun});
+    past.push_back({.record = call->record, .begun = call->begun, .ended = call->ended});
   }
   std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
 }
@@ -163,7 +163,7 @@ void forget_old_ends(std::vector<PastCall>& past) {
 
 void take_wait(const WaitNote& note, std::vector<Wait>& waits) {
   const std::optional<Wait> wait = note.read();
-  if (!wait || wait->kind == WaitKind::kNone || wait->kind > WaitKind::kRecv) return;
+  if (!wait || wait->kind == WaitKind::kNone || wait->kind > WaitKind::kMake) return;
   waits.push_back(*wait);
   waits.back().host[sizeof wait->host - 1] = '\0';
 }
@@ -178,6 +178,7 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   if (!first) return;
   rank.left = part_of<Departure>(lane, about.departure_at)->left.load() != 0;
   for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
+  take_wait(notes.making, rank.waits);
   rank.past = std::move(calls);
   if (about.all_ranks > about.ranks) take_far_calls(notes, rank.past);
   merge_phases(rank.past);
@@ -194,6 +195,7 @@ bool take_rank(const Source& source, const Descriptor& about, uint64_t place, Ra
   rank.global_rank = member->global_rank;
   rank.pid = member->pid;
   rank.started = member->started;
+  rank.inquiries = member->inquiries;
   const uint64_t own = about.lines_at + place * about.lanes * about.lane_bytes;
   for (uint64_t lane = 0; lane < about.lanes; ++lane) {
     Blocks memory(about.lane_bytes / sizeof(Block));
@@ -227,6 +229,7 @@ Result<CommunicatorView> view(const Source& source) {
   seen.name = printable(about->name);
   seen.job = printable(about->job);
   seen.host = printable(about->host);
+  seen.key = about->key;
   seen.all_ranks = static_cast<int>(std::min<uint32_t>(about->all_ranks, INT32_MAX));
   seen.made = about->made;
   Raw<SharedState> state{};

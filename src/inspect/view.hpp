@@ -5,6 +5,7 @@
 // looked at, and may be nonsense: whoever writes there may have gone mad.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,12 @@ struct RankView {
   int global_rank = -1;
   int pid = 0;  // as it calls itself
   uint64_t started = 0;
+  uint64_t inquiries = 0;  // the socket of its process for these (inspect/inquiry.hpp); 0: none
+  // Of a rank on another host than the view's, where; and whether anybody there has told of it, or
+  // else for how long it has been silent.
+  std::string host = {};
+  bool answers = true;
+  double silent_s = 0;
   bool present = false;        // it has introduced itself
   bool left = false;           // it has destroyed the communicator
   uint32_t entered = 0;        // how many calls, on all lanes, and other signs that it gets on
@@ -47,14 +54,23 @@ struct CommunicatorView {
   std::string name;
   std::string job;
   std::string host;
+  uint64_t key = 0;  // the same on all its hosts, and no other's; 0: it has none
   int all_ranks = 0;
   Moment made;
   bool stopped = false;
   std::string cause;            // if so
-  std::vector<RankView> ranks;  // of this host
+  std::vector<RankView> ranks;  // of this host, and of others that have been asked for
 
-  [[nodiscard]] bool across_hosts() const { return all_ranks > static_cast<int>(ranks.size()); }
+  // Whether it has ranks on several hosts; and whether some of these are unknown here.
+  [[nodiscard]] bool across_hosts() const {
+    return lacks_ranks() ||
+           std::ranges::any_of(ranks, [](const RankView& rank) { return !rank.host.empty(); });
+  }
+  [[nodiscard]] bool lacks_ranks() const { return all_ranks > static_cast<int>(ranks.size()); }
   [[nodiscard]] const RankView* find(int rank) const;
+  [[nodiscard]] const std::string& host_of(const RankView& rank) const {
+    return rank.host.empty() ? host : rank.host;
+  }
 };
 
 // An error if it is not the memory of a communicator of this version of Tutti, or makes no sense.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <initializer_list>
 #include <span>
+#include <vector>
 
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
@@ -21,6 +23,17 @@ inline Range part_of(uint64_t total, int parts, int index) {
   const uint64_t begin = std::min(total, (lines * i / n) * 64);
   const uint64_t end = std::min(total, (lines * (i + 1) / n) * 64);
   return {begin, end - begin};
+}
+
+// Those of the parts that are not empty, in ascending order; of many parts most may be.
+inline std::vector<int> parts_with_data(uint64_t total, int parts) {
+  const auto n = static_cast<uint64_t>(parts);
+  const uint64_t lines = std::min((total + 63) / 64, n);
+  std::vector<int> indices;
+  for (uint64_t i = 1; i <= lines; ++i) {
+    indices.push_back(static_cast<int>((i * n + lines - 1) / lines) - 1);
+  }
+  return indices;
 }
 
 // Steps without effect are dropped: of zero bytes, a copy onto itself, a fence with nothing to wait

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A schedule: what one rank does for one collective, as plain data. Built by a pure function, it
-// knows no addresses and no transport; the executor runs it, the verifier proves it, and
-// `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens of microseconds of
-// work, its handful of steps costs a few nanoseconds each.
+// A schedule: what one rank does for one collective, as plain data. A pure function builds it from
+// a Problem (sched/problem.hpp). It knows no addresses and no transport; the executor runs it, the
+// verifier proves it, and `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens
+// of microseconds of work, its handful of steps costs a few nanoseconds each.
 //
 // Time between ranks. Each rank counts what it makes known in one number per call, the tick.
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
@@ -27,7 +27,9 @@
 // kPeerSend and kPeerRecv, in kPull steps only, or where Limits::views holds in kReduce steps too.
 // For this the entry of every rank shows where its buffers lie, instead of a payload
 // (Schedule::shows_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
-// pull from it have published that they are done.
+// pull from it have published that they are done. Where ranks know the sizes of their own blocks
+// only, kPeerSend of a peer begins at the block that it has for this rank (Limits::shows_blocks),
+// and whoever runs the schedule finds out before if the two lengths are equal.
 //
 // Heads. Where a rank knows the sizes of its own blocks only, a sender shows of each block a head
 // in its slot: how long it is. The receiver expects a length; that the two are equal is found out
@@ -39,15 +41,9 @@
 // all sends so far. There is a fence at the end of every schedule.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "core/hosts.hpp"
-#include "core/slot_plan.hpp"
-#include "core/types.hpp"
-#include "core/wait.hpp"
 
 namespace tutti {
 
@@ -59,7 +55,7 @@ enum class Space : uint8_t {
   kSlot,      // staging that is written at once, SlotPlan::call_bytes, or slot_bytes if
               // Schedule::slot_extent says so
   kWindow,    // staging that is asked for, Limits::window_bytes
-  kPeerSend,  // kSend of a peer; only read
+  kPeerSend,  // kSend of a peer, or its block for this rank (sizes_are_own()); only read
   kPeerRecv,  // kRecv of a peer; only read
 };
 
@@ -140,117 +136,6 @@ struct Schedule {
   uint64_t slot_extent = 0;
   bool ping_pong_slots = false;
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
-};
-
-// What every rank of a communicator agrees on at its creation.
-struct Limits {
-  SlotPlan slots;  // none: ranks share no memory, algorithms must use messages only
-  uint64_t window_bytes = 0;
-  uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
-  uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;           // ranks can read one another's buffers; only if they share memory
-  bool views = false;           // and pulls are plain copies, because all see all of these buffers
-  int pull_readers = 0;         // of one rank's buffer at a time, where all read one; 0: all
-  bool tries_streams = false;   // stream_bytes is a guess: calls may find out what is faster
-  bool pulls_few = false;       // `pulls` is meant for those that for_calls_of() names
-  bool oversubscribed = false;  // ranks share cores
-
-  // Those for one collective.
-  [[nodiscard]] Limits for_calls_of(Collective collective) const {
-    Limits limits = *this;
-    const bool one_of_few =
-        collective == Collective::kAllgather || collective == Collective::kAllgatherv ||
-        collective == Collective::kAlltoall || collective == Collective::kScatter;
-    limits.pulls = pulls && (!pulls_few || one_of_few);
-    return limits;
-  }
-};
-
-// A contiguous part of something, in bytes.
-struct Range {
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
-
-// Where the blocks of a buffer lie that differ in size, in elements.
-struct Layout {
-  std::vector<uint64_t> counts;
-  std::vector<uint64_t> offsets;
-  friend bool operator==(const Layout&, const Layout&) = default;
-};
-struct Layouts {
-  Layout send;
-  Layout recv;
-  friend bool operator==(const Layouts&, const Layouts&) = default;
-};
-
-// The arguments of a build. Buffers by collective, in units of count elements ("block"):
-//   allreduce: send 1, recv 1.  broadcast: send unused; recv 1 (the buffer, source at the root).
-//   allgather: send 1, recv `ranks` blocks.  reduce_scatter: send `ranks` blocks, recv 1.
-//   alltoall: send and recv `ranks` blocks.  reduce: send 1; recv 1, at the root only.
-//   gather: send 1; recv `ranks` blocks, at the root only.
-//   scatter: send `ranks` blocks, at the root only; recv 1.
-//   barrier: nothing, count 0.
-// blocks_of() in core/types.hpp says the same.
-// Where there are `ranks` blocks, block i begins at i * stride (a lane works on part of each
-// block).
-struct Problem {
-  Collective collective = Collective::kBarrier;
-  int rank = 0;
-  int ranks = 1;
-  int root = 0;
-  uint64_t count = 0;   // elements per block
-  uint64_t stride = 0;  // elements from block to block, >= count
-  uint32_t element_bytes = 1;
-  // allgatherv, reduce_scatterv, alltoallv, gatherv, scatterv: the blocks of this rank's buffers,
-  // as many as without the v. Of the first two, every rank knows all, and `count` is the largest;
-  // of the others a rank knows its own only, and `count` is 0. No layout: blocks as without the v.
-  Layouts layouts;
-  // The caller's buffers coincide (allreduce, reduce: send == recv; allgather, gather: send is
-  // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send). Where there is a
-  // root, only its buffers can, and it means nothing on the other ranks.
-  bool in_place = false;
-  // Only a reduction in one step in rank order will do (needs_rank_order() in core/types.hpp).
-  bool rank_order = false;
-  Limits limits;
-  // If the ranks are on several hosts: where. They then share no memory (Limits::slots has none);
-  // a composition's phases within a host do.
-  const Hosts* hosts = nullptr;
-  // If the ranks share memory, but not all of them a last-level cache: which do, as if they were
-  // on a host. Null if they all do or it is not known.
-  const Hosts* cache_domains = nullptr;
-
-  [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }
-  // Whether all ranks know the sizes of all blocks, or of the largest.
-  [[nodiscard]] bool known_to_all() const { return !is_uneven(collective) || count > 0; }
-  // The most that any rank receives, if all blocks are as long as the largest; 0 if that is not
-  // known to all.
-  [[nodiscard]] uint64_t received_bytes() const {
-    const bool blocks = blocks_of(collective, true).recv == Blocks::kPerRank;
-    return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
-  }
-  // How much of the slots any rank uses, unless the schedules say otherwise: the block that it
-  // gives, or those of the others. As much on every rank, so of the call's arguments alone.
-  [[nodiscard]] uint64_t slot_extent() const {
-    const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;
-    const uint64_t most = bytes() * (blocks ? static_cast<uint64_t>(ranks) - 1 : 1);
-    return whole_lines(std::min(most, limits.slots.call_bytes));
-  }
-  // How far a schedule may use slots at most, if it says that it does.
-  [[nodiscard]] uint64_t whole_slot_bytes() const { return limits.slots.longest_bytes(); }
-  // The longest that may go through slots, which are ping-pong slots if there are two ranks.
-  [[nodiscard]] uint64_t ping_pong_slot_bytes() const { return limits.slots.swapped_bytes(ranks); }
-  [[nodiscard]] uint64_t stride_bytes() const { return stride * element_bytes; }
-  // Block i of the buffer; block 0 if it has but one.
-  [[nodiscard]] Range send_block(int i) const { return block(layouts.send, i); }
-  [[nodiscard]] Range recv_block(int i) const { return block(layouts.recv, i); }
-
- private:
-  [[nodiscard]] Range block(const Layout& layout, int i) const {
-    const auto at = static_cast<size_t>(i);
-    if (layout.counts.empty()) return {at * stride_bytes(), bytes()};
-    return {layout.offsets[at] * element_bytes, layout.counts[at] * element_bytes};
-  }
 };
 
 // One line per step, e.g. "reduce recv+0 <- slot[0]+0, slot[1]+0  (4096 B, finishes)".

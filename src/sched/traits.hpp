@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an executor must know of a schedule before it runs it. Derived from the steps alone, so
-// nothing of it can contradict them. `tutti explain` prints it.
+// What an executor must know of a schedule before it runs it. All of it is derived from the steps,
+// so it cannot contradict them. `tutti explain` prints it.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ struct Traits {
   uint32_t most_sources = 0;
   // The first step that waits for a peer; 0 if none does.
   size_t first_wait = 0;
-  // Publishes tick 1 itself. Where not, whoever runs the schedule enters the call first.
+  // It publishes tick 1 itself. If not, the lane enters the call before the first step.
   bool enters = false;
-  // Peers read at most the line or the slot of this rank, and it waits for single peers at most: it
-  // may end before all have entered the call (exec/call_log.hpp).
+  // The rank may end the call before all peers have entered it (exec/call_log.hpp), for they read
+  // at most its line or slot, and it waits for single peers at most.
   bool runs_ahead = false;
   // Sends or receives.
   bool sends_messages = false;

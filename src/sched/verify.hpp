@@ -21,13 +21,14 @@
 #include <string_view>
 
 #include "core/status.hpp"
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {
 
 inline constexpr int kMaxVerifiedRanks = 256;
 
-// What is said of the schedules by whoever made them.
+// What the maker of the schedules says of them.
 struct Claim {
   std::string_view name;  // for error texts
   // Every element is reduced in one step over all ranks in rank order. (Two steps would round
@@ -39,7 +40,7 @@ struct Claim {
 // names the problem, the rank and the step:
 //   "allreduce two_shot, 5 ranks, 80 x 4 B: rank 3 step 7 (await rank 2 tick 4) never ends: ..."
 Status verify(std::span<const Schedule> schedules, const Problem& problem, const Claim& claim);
-// The same where ranks are given different buffers: problems[r] is that of rank r. They differ in
+// The same for ranks whose buffers differ: problems[r] is that of rank r. The problems differ in
 // rank, layouts and in_place only.
 Status verify(std::span<const Schedule> schedules, std::span<const Problem> problems,
               const Claim& claim);

@@ -196,8 +196,8 @@ bool touches_slot_of(const Schedule& schedule, const Step& step, int rank) {
   return there(step.dst) || there(step.src) || std::ranges::any_of(sources, there);
 }
 
-// That a rank which swaps its slot is done with it when it publishes the highest tick, and ends
-// only after all have.
+// Checks that a rank whose slot is swapped uses it no more once it has published the highest tick,
+// and ends only after all ranks have published that.
 Status check_ping_pong(std::span<const Schedule> schedules, int rank) {
   const Schedule& schedule = schedules[static_cast<size_t>(rank)];
   bool published = false;

@@ -110,8 +110,19 @@ void Clocks::acquire(int rank, size_t released) {
 
 namespace {
 
-Ref as_its_owner_says(const Ref& ref) {
-  return Ref::of(ref.space() == Space::kPeerSend ? Space::kSend : Space::kRecv, ref.offset);
+// The block of a peer's send buffer at which kPeerSend begins for `reader`; the whole buffer where
+// all ranks know all sizes.
+Range seen_by(const Problems& problems, int reader, int peer) {
+  const Problem& problem = problems.of(peer);
+  if (!sizes_are_own(problem.collective)) return {0, UINT64_MAX};
+  const BufferBlocks blocks = blocks_of(problem.collective, peer == problem.root);
+  if (blocks.send == Blocks::kNone) return {};
+  return problem.send_block(blocks.send == Blocks::kPerRank ? reader : 0);
+}
+
+Ref as_its_owner_says(const Problems& problems, int reader, const Ref& ref) {
+  if (ref.space() != Space::kPeerSend) return Ref::of(Space::kRecv, ref.offset);
+  return Ref::of(Space::kSend, ref.offset + seen_by(problems, reader, ref.peer()).offset);
 }
 
 }  // namespace
@@ -119,7 +130,9 @@ Ref as_its_owner_says(const Ref& ref) {
 Place place_of(const Problems& problems, int rank, const Ref& ref) {
   const Space space = ref.space();
   if (is_shared(space)) return {ref.peer(), space, ref.offset};
-  if (is_buffer_of_peer(space)) return place_of(problems, ref.peer(), as_its_owner_says(ref));
+  if (is_buffer_of_peer(space)) {
+    return place_of(problems, ref.peer(), as_its_owner_says(problems, rank, ref));
+  }
   const Problem& problem = problems.of(rank);
   const bool at_root = rank == problem.root;
   if (problem.in_place && can_be_in_place(problem.collective, at_root)) {
@@ -150,7 +163,7 @@ bool inside_uniform_blocks(const Problem& problem, const Ref& ref, uint64_t byte
          ref.offset % problem.stride_bytes() + bytes <= problem.bytes();
 }
 
-// Of uneven blocks, a step touches one at a time.
+// Whether the bytes lie in one of the blocks: where these are uneven, a step touches one at a time.
 bool inside_one_of(const Layout& layout, uint32_t element_bytes, const Ref& ref, uint64_t bytes) {
   for (size_t i = 0; i < layout.counts.size(); ++i) {
     const uint64_t begin = layout.offsets[i] * element_bytes;
@@ -184,8 +197,11 @@ bool inside(const Problems& problems, int rank, uint64_t scratch_bytes, const Re
                            std::max(problem.whole_slot_bytes(), problem.ping_pong_slot_bytes()));
     case Space::kWindow: return inside_length(ref, bytes, problem.limits.window_bytes);
     case Space::kPeerSend:
+      if (!inside_length(ref, bytes, seen_by(problems, rank, ref.peer()).bytes)) return false;
+      [[fallthrough]];
     case Space::kPeerRecv:
-      return inside(problems, ref.peer(), scratch_bytes, as_its_owner_says(ref), bytes);
+      return inside(problems, ref.peer(), scratch_bytes, as_its_owner_says(problems, rank, ref),
+                    bytes);
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 #include "sched/verify_values.hpp"
 
@@ -49,7 +50,7 @@ class Memory {
   void write(uint64_t begin, std::span<const Run> runs, uint32_t epoch, uint32_t step);
 
   void add_reading(const Reading& reading);
-  // Since the last write of these bytes.
+  // All readings since the last write of their bytes.
   [[nodiscard]] std::span<const Reading> readings() const { return readings_; }
   // What `rank` reads for sends is read at `epoch`, for good.
   void end_sends(int rank, uint32_t epoch);
@@ -65,7 +66,7 @@ class Memory {
 // The vector clocks of all ranks. A rank's own time advances with each of its releases.
 class Clocks {
  public:
-  // Without: nothing is shared, everything counts as known.
+  // Not `enabled`: the ranks share no memory, and everything counts as known.
   Clocks(int ranks, bool enabled);
 
   [[nodiscard]] bool knows(int rank, int peer, uint32_t epoch) const {
@@ -91,7 +92,7 @@ class Clocks {
 class Problems {
  public:
   explicit Problems(std::span<const Problem> problems) : problems_(problems) {}
-  // Of what is the same for all.
+  // For what is the same on all ranks.
   [[nodiscard]] const Problem& common() const { return problems_.front(); }
   [[nodiscard]] const Problem& of(int rank) const {
     return problems_.size() == 1 ? problems_.front() : problems_[static_cast<size_t>(rank)];

@@ -119,7 +119,8 @@ class Results {
         });
   }
 
-  // The same association gives the same bits.
+  // Whether each element is reduced in the same association as on rank 0, which gives the same
+  // bits.
   Status check_same_as_first() const {
     const Place first = place_of(problems_, 0, Ref::of(Space::kRecv, 0));
     return check_pieces(

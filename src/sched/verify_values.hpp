@@ -23,10 +23,10 @@ class Values {
  public:
   explicit Values(int ranks);
 
-  // Of one rank alone.
+  // The value of a byte of one rank's send buffer.
   static ValueId of_rank(int rank) { return static_cast<ValueId>(rank) + 1; }
 
-  // Of the head of a block: which one, stands beside it as the index of its first byte.
+  // The value of the head of a block. Which block it is, the index of its first byte tells.
   [[nodiscard]] ValueId head() const { return static_cast<ValueId>(ranks_) + 1; }
 
   // The reduction of the sources in that order by one step. An error says what is wrong with it,

@@ -15,13 +15,20 @@ struct NetworkFigures {
   double message_s = 20e-6;
   // Per byte of all that a host sends, or receives, beta: 10 Gbit/s.
   double line_byte_s = 1 / 1.2e9;
+  // The same of what a host sends to another group of hosts, while all of its group do. 0: not
+  // known.
+  double group_byte_s = 0;
   std::string origin = "defaults";  // where they come from, for people
 };
 
-// "20.0 us per message, 1200 MB/s per host (defaults)".
+// "20.0 us per message, 1200 MB/s per host (defaults)"; "..., 300 MB/s between groups (...)".
 inline std::string to_string(const NetworkFigures& network) {
-  return fmt::format("{:.1f} us per message, {:.4g} MB/s per host ({})", network.message_s * 1e6,
-                     1e-6 / network.line_byte_s, network.origin);
+  std::string between_groups;
+  if (network.group_byte_s > 0) {
+    between_groups = fmt::format(", {:.4g} MB/s between groups", 1e-6 / network.group_byte_s);
+  }
+  return fmt::format("{:.1f} us per message, {:.4g} MB/s per host{} ({})", network.message_s * 1e6,
+                     1e-6 / network.line_byte_s, between_groups, network.origin);
 }
 
 }  // namespace tutti

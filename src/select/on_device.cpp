@@ -6,6 +6,13 @@
 namespace tutti {
 namespace {
 
+// By which so many sources are reduced in rank order: each but the first begins with what the one
+// before it gave.
+uint32_t kernels_for(uint32_t sources) {
+  constexpr uint32_t kSourcesOfAKernel = 8;
+  return sources <= 1 ? 1 : (sources - 2) / (kSourcesOfAKernel - 1) + 1;
+}
+
 bool is_on_device(const Ref& ref) {
   switch (ref.space()) {
     case Space::kSend:
@@ -30,6 +37,7 @@ Problem as_all_see(Problem problem) {
   problem.rank = has_root(problem.collective) ? problem.root : 0;
   if (root_gives(problem.collective)) problem.rank = (problem.root + 1) % problem.ranks;
   problem.in_place = false;
+  problem.layouts = {};
   return on_device(std::move(problem));
 }
 
@@ -37,10 +45,7 @@ Problem as_all_see(Problem problem) {
 
 Applies can_run_on_devices(Collective collective, uint64_t count, int ranks) {
   if (ranks == 1) return {false, "one rank is alone"};
-  if (ranks > kMostRanksOnDevice)
-    return {false, "one kernel reduces the buffers of 8 ranks at most"};
-  if (is_uneven(collective)) return {false, "blocks differ in size"};
-  if (count == 0) return {false, "there is no data"};
+  if (count == 0 && !sizes_are_own(collective)) return {false, "there is no data"};
   return {};
 }
 
@@ -49,6 +54,7 @@ Problem on_device(Problem problem) {
   problem.limits.slots.call_bytes = kCacheLine;  // they share memory, of which none is used
   problem.limits.pulls = true;
   problem.limits.views = true;
+  problem.limits.shows_blocks = true;
   problem.hosts = nullptr;
   problem.cache_domains = nullptr;
   return problem;
@@ -62,9 +68,6 @@ Applies runs_on_device(const Schedule& schedule) {
       case StepKind::kPull:
       case StepKind::kReduce:
         if (!is_on_device(step, schedule)) return {false, "passes through memory of the host"};
-        if (step.source_count > static_cast<uint32_t>(kMostRanksOnDevice)) {
-          return {false, "reduces more sources than one kernel does"};
-        }
         break;
       case StepKind::kPublish:
         if (step.tick > 1 && step.tick <= awaited) {
@@ -83,7 +86,10 @@ double device_seconds(const Schedule& schedule, const DeviceFigures& figures) {
   for (const Step& step : schedule.steps) {
     const auto bytes = static_cast<double>(step.bytes);
     if (step.kind == StepKind::kReduce) {
-      seconds += figures.launch_s + step.source_count * bytes * figures.reduce_s;
+      const uint32_t kernels = kernels_for(step.source_count);
+      // What passes between kernels is written, and read again.
+      const double read = step.source_count + 2.0 * (kernels - 1);
+      seconds += kernels * figures.launch_s + read * bytes * figures.reduce_s;
     } else if (step.kind == StepKind::kCopy || step.kind == StepKind::kPull) {
       seconds += figures.launch_s + bytes * figures.copy_s;
     }

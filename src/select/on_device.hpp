@@ -9,20 +9,9 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "select/device_figures.hpp"
 
 namespace tutti {
-
-// What work on a device costs, in the cost model. Assumed, not measured: Tutti has run on no GPU.
-// They weigh few launches of much work against many of less.
-struct DeviceFigures {
-  double launch_s = 5e-6;       // a copy or kernel, until it begins
-  double tick_s = 5e-6;         // until the host sees the end, and all ranks know
-  double copy_s = 1 / 50e9;     // per byte
-  double reduce_s = 1 / 200e9;  // per byte of source
-};
-
-// The most ranks whose buffers one kernel reduces, hence in one step in rank order.
-inline constexpr int kMostRanksOnDevice = 8;
 
 // Whether a call of so many elements per block can have such a schedule.
 [[nodiscard]] Applies can_run_on_devices(Collective collective, uint64_t count, int ranks);

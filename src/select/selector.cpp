@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "adapt/trial_policy.hpp"
 #include "core/log.hpp"
-#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 
 namespace tutti {
@@ -23,25 +23,7 @@ constexpr RuleVariable kRuleVariables[] = {
 #undef TUTTI_COLLECTIVE
 };
 
-// Where nothing else is known. What a process takes for its last-level cache may be shared with
-// others, on a virtual machine unseen.
-constexpr uint64_t kStreamBytes = tuned::kLeastStreamed;
-// Smaller calls keep to one algorithm: pulls do not pay for them.
-constexpr uint64_t kLeastBytesOfArms = tuned::kLeastTried;
-constexpr uint64_t kLeastBytesInSlots = tuned::kLeastTriedOfRoots;  // from or to a root
-// Nor do those of ranks that share cores: who happens to be awake counts for more than the route.
-constexpr double kLeastSecondsOfSharers = tuned::kLeastTried_s;
-// What the cost model thinks to take longer than that many times is not tried.
-constexpr double kWorthTrying = tuned::kWorthTrying;
-
-// From or to a root, short calls that fit a slot run ahead of one another, which is worth more.
-uint64_t least_bytes_of_arms(const Problem& problem) {
-  if (!has_root(problem.collective)) return kLeastBytesOfArms;
-  const uint64_t beyond_slots = std::max(kLeastBytesOfArms, problem.limits.slots.call_bytes + 1);
-  return std::min(beyond_slots, kLeastBytesInSlots);
-}
-
-// The same for every rank, whatever the algorithm looks at.
+// The problem as every rank has it alike, whatever an algorithm looks at.
 Problem without_rank(Problem problem) {
   problem.rank = 0;
   problem.in_place = false;
@@ -49,7 +31,7 @@ Problem without_rank(Problem problem) {
   return problem;
 }
 
-// The last that covers the size: later rules overlay earlier ones.
+// The last rule that covers the size: later rules overlay earlier ones.
 const Rule* rule_for(const CollectiveRules& rules, const Problem& problem) {
   const Rule* found = nullptr;
   for (const Rule& rule : rules[static_cast<size_t>(problem.collective)]) {
@@ -64,62 +46,9 @@ std::string_view rule_variable(Collective collective) {
   return kRuleVariables[static_cast<size_t>(collective)].name;
 }
 
-Limits limits_of(const Environment& environment, int ranks, int cores) {
-  const bool oversubscribed = ranks > cores;
-  return {.slots = SlotPlan::of(environment.slot_bytes, ranks),
-          .window_bytes = environment.window_bytes,
-          .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
-          .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
-          .pulls = pulls_for(environment),
-          .pull_readers = readers_for(environment, ranks, cores),
-          .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_few = oversubscribed && !environment.pull.has_value(),
-          .oversubscribed = oversubscribed};
-}
-
-int readers_for(const Environment& environment, int ranks, int cores) {
-  return ranks > cores ? 0 : static_cast<int>(environment.pull_readers);
-}
-
-bool pulls_for(const Environment& environment) { return environment.pull.value_or(true); }
-
-// Ranks that outnumber the cores take turns: everything takes as much longer, and who waits for a
-// line waits for its writer's turn.
-Machine machine_for(int ranks, int cores, const Machine& alone) {
-  Machine machine = alone;
-  if (ranks <= cores) return machine;
-  const double share = static_cast<double>(ranks) / cores;
-  for (double* cost :
-       {&machine.step_s, &machine.copy_cached_s, &machine.copy_memory_s, &machine.handover_s,
-        &machine.takeover_s, &machine.walk_read_s, &machine.walk_write_s, &machine.message_s,
-        &machine.message_byte_s, &machine.pull_s, &machine.pull_cached_s, &machine.pull_shared_s,
-        &machine.pull_memory_s, &machine.reduce_s}) {
-    *cost *= share;
-  }
-  // Of its peers, some share a rank's core: what they have written is in its cache already.
-  const double elsewhere = (ranks - share) / (ranks - 1);
-  for (double* read : {&machine.handover_s, &machine.walk_read_s}) {
-    *read = elsewhere * *read + (1 - elsewhere) * share * alone.copy_cached_s;
-  }
-  machine.line_s = machine.turn_s * share;
-  machine.line_far_s = machine.line_s;
-  machine.ranks_per_core = share;
-  machine.message_s += machine.line_s;
-  return machine;
-}
-
 Environment without_rules(Environment environment) {
   for (const RuleVariable& variable : kRuleVariables) environment.*variable.text = {};
   return environment;
-}
-
-// Messages are then what counts. The ranks of a host share its network.
-Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network) {
-  Machine machine = host;
-  machine.message_s = network.message_s;
-  machine.message_byte_s = network.line_byte_s * hosts.most_on_a_host();
-  machine.host = std::make_shared<Machine>(host);
-  return machine;
 }
 
 Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
@@ -159,27 +88,32 @@ const Algorithm* Selector::cheapest(const Problem& problem) const {
   return best;
 }
 
-// Whether it reads the buffers of peers: exactly those that do apply only where that can be done.
-bool Selector::pulls(const Algorithm& algorithm, const Problem& problem) const {
+// An algorithm reads the buffers of peers if and only if it no longer applies once that is
+// forbidden.
+bool Selector::reads_peers(const Algorithm& algorithm, const Problem& problem) const {
   Problem without = problem;
   without.limits.pulls = false;
   return !usable(algorithm, without).yes;
 }
 
-// The cheapest that takes the other route, if it is worth being tried. Both give the same bits.
+// The cheapest algorithm that takes the other route, if it is worth a trial. Both reduce in rank
+// order, so both give the same bits.
 const Algorithm* Selector::other_route_of(const Algorithm& chosen, const Problem& problem) const {
-  const uint64_t least = least_bytes_of_arms(problem);
   const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
-                   problem.bytes() >= least && problem.known_to_all();
-  if (!may || !chosen.rank_order) return nullptr;
-  const double its_seconds = chosen.seconds(problem, machine_);
-  if (machine_.ranks_per_core > 1 && its_seconds < kLeastSecondsOfSharers) return nullptr;
-  const bool pulled = pulls(chosen, problem);
+                   problem.known_to_all() && chosen.rank_order;
+  if (!may) return nullptr;
+  const TriedCall call{.bytes = problem.bytes(),
+                       .in_slot_bytes = problem.limits.slots.call_bytes,
+                       .seconds = chosen.seconds(problem, machine_),
+                       .has_root = has_root(problem.collective),
+                       .oversubscribed = machine_.ranks_per_core > 1};
+  if (!may_try_other_route(call)) return nullptr;
+  const bool reads = reads_peers(chosen, problem);
   const Algorithm* best = nullptr;
-  double most = kWorthTrying * its_seconds;
+  double most = most_seconds_of_other_route(call);
   for (const Algorithm* algorithm : algorithms()) {
     if (algorithm->collective != problem.collective || !algorithm->rank_order) continue;
-    if (!usable(*algorithm, problem).yes || pulls(*algorithm, problem) == pulled) continue;
+    if (!usable(*algorithm, problem).yes || reads_peers(*algorithm, problem) == reads) continue;
     const double seconds = algorithm->seconds(problem, machine_);
     if (seconds >= most) continue;
     best = algorithm;
@@ -265,13 +199,14 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
   return decision;
 }
 
-// Whatever has chosen the algorithm. Of two, the one that writes the receive buffer itself.
+// The algorithm to try with the other kind of stores, whatever has chosen it. Where there are two
+// routes, it is the one that writes the receive buffer itself: the one that does not read peers.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
   const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.views &&
                    problem.received_bytes() >= kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
-  const bool other = chosen.other_route != nullptr && pulls(*chosen.algorithm, problem);
+  const bool other = chosen.other_route != nullptr && reads_peers(*chosen.algorithm, problem);
   return other ? chosen.other_route : chosen.algorithm;
 }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which algorithm a call uses: the first that applies of those that a variable (CCL_ALLREDUCE and
-// its like), the communicator's tuner and the tuning file name, else the cheapest that does by the
-// cost model.
+// Which algorithm a call uses. Four may name one, in this order: a variable (as CCL_ALLREDUCE), the
+// communicator's tuner, the tuning file, the cost model. The first that names one which applies
+// decides; the cost model names the cheapest that does.
 //
 // All ranks must come to the same choice, so it is a function of the settings and of what is the
 // same on every rank: never of Problem::rank, in_place or layouts.
@@ -14,27 +14,13 @@
 
 #include "algorithms/algorithm.hpp"
 #include "env/env.hpp"
-#include "select/network_figures.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
 
-// What algorithms get with these settings, on so many ranks that share memory and so many cores.
-Limits limits_of(const Environment& environment, int ranks, int cores);
-// Limits::pull_readers where so many ranks share so many cores: none where the cores are the limit.
-int readers_for(const Environment& environment, int ranks, int cores);
-// Limits::pulls, where the system permits them.
-bool pulls_for(const Environment& environment);
-
-// The machine as that many ranks see it that share that many cores; `alone` is it for one rank.
-Machine machine_for(int ranks, int cores, const Machine& alone = {});
-
-// The environment without what it says of algorithms: for the phases of a composition, of which the
-// variables do not speak.
+// The environment without the variables that name algorithms: these are about whole calls, not
+// about the phases of a composition.
 Environment without_rules(Environment environment);
-
-// The machine as ranks on several hosts see it; `host` is it as those of one host do.
-Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network = {});
 
 // The variable that decides about a collective ("CCL_ALLREDUCE"); empty: none.
 std::string_view rule_variable(Collective collective);
@@ -71,7 +57,7 @@ class Selector {
   // whole call, before it is divided among lanes: rules and costs are about its size. The type is
   // for the tuner.
   [[nodiscard]] Chosen choose(const Problem& problem, DataType type = DataType::kFloat32) const;
-  // The same with all reasons.
+  // What choose() returns, with all reasons.
   [[nodiscard]] Choice explain(const Problem& problem, DataType type = DataType::kFloat32) const;
 
  private:
@@ -90,7 +76,7 @@ class Selector {
               Decision& decision) const;
   bool ask_tuner(const Problem& problem, DataType type, Decision& decision) const;
   [[nodiscard]] Applies usable(const Algorithm& algorithm, const Problem& problem) const;
-  [[nodiscard]] bool pulls(const Algorithm& algorithm, const Problem& problem) const;
+  [[nodiscard]] bool reads_peers(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;
   [[nodiscard]] const Algorithm* with_other_stores(const Chosen& chosen,
                                                    const Problem& problem) const;

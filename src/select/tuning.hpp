@@ -11,6 +11,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "core/status.hpp"
+#include "select/device_figures.hpp"
 #include "select/network_figures.hpp"
 #include "select/rules.hpp"
 
@@ -25,7 +26,7 @@ struct MachineKey {
   std::string version;  // of Tutti
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
-// Of this host; asked anew at every call.
+// The key of this host; found out anew at every call.
 MachineKey this_machine();
 std::string to_string(const MachineKey& key);
 
@@ -42,10 +43,13 @@ struct Tuning {
   MachineKey key;
   Machine machine;
   std::optional<NetworkFigures> network;  // none: not in the file
+  std::vector<TunedDevice> devices;       // no two of one API and name
   std::vector<TunedChoice> choices;       // later ones overlay earlier ones
 
   // The choices for that many ranks on that many cores, by collective.
   [[nodiscard]] CollectiveRules rules_for(int ranks, int cores) const;
+  // Null: not in the file.
+  [[nodiscard]] const TunedDevice* device(std::string_view api, std::string_view name) const;
 };
 
 // Nothing but an error comes of a text that is wrong anywhere; it names `path`, the line or the

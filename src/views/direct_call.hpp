@@ -14,6 +14,8 @@
 #include "comm/communicator.hpp"
 #include "exec/operation.hpp"
 #include "views/direct_plan.hpp"
+#include "views/peer_blocks.hpp"
+#include "views/share_run.hpp"
 #include "views/stage.hpp"
 
 namespace tutti {
@@ -40,7 +42,9 @@ class DirectCall {
   // As of Staged.
   bool wind_up(bool late);
   // Whether the error is one of a call of the host, which has told it.
-  [[nodiscard]] bool failed_on_host() const { return failed_on_host_; }
+  [[nodiscard]] bool failed_on_host() const {
+    return failed_on_host_ || (shares_ != nullptr && shares_->failed_on_host());
+  }
   // kFallsBack: whether that holds for all calls to come.
   [[nodiscard]] bool never_again() const { return never_; }
 
@@ -49,8 +53,9 @@ class DirectCall {
   // What ranks tell one another first.
   struct Entry {
     CallRecord record{};
+    FdAddress address;  // where peers ask for descriptors of handles
     Able able = Able::kNever;
-    uint32_t unused = 0;
+    uint32_t signature = 0;  // signature_of()
     devices::CardId card{};
     GoneAllocations gone{};
     ShownBuffer send;
@@ -62,25 +67,36 @@ class DirectCall {
     bool given = false;                       // some of it is not submitted
     uint64_t submission = 0;
   };
-  enum class Phase { kEnters, kPrepares, kAgrees, kRuns };
+  enum class Phase { kEnters, kPrepares, kAgrees, kHandsOver, kRuns };
+  // Whether a rank reaches what it has to read; the least of all ranks' decides.
+  enum Reach : uint8_t { kNot, kOnceHandedOver, kReaches };
 
   // The phases: whether it has come to its end.
   Result<bool> enter();
   Result<bool> prepare(uint32_t microseconds);
   Result<bool> agree();
+  Result<bool> hand_over();
   Result<bool> run(uint32_t microseconds);
 
-  Result<std::unique_ptr<Operation>> begin(const Call& call);
+  Result<std::unique_ptr<Operation>> start(const Call& call);
+  Status begin(const Call& call);
   Result<bool> ended(const std::unique_ptr<Operation>& operation);
+  Result<bool> all_ended();
   void fill_entry();
+  Status tell_all();
   Status make_ready();
   Status show_buffers();
   [[nodiscard]] Status compare() const;
   Status open_buffers();
+  Reach try_to_open();
+  Status tell_reach();
   Status scale();
 
   // Steps (direct_steps.cpp).
+  Result<bool> run_steps(uint32_t microseconds);
+  Result<bool> run_shares();
   Result<bool> run(const Step& step, uint32_t microseconds);
+  Status take_between();
   Status give(const Step& step, devices::DeviceEngine& engine);
   Result<bool> join(uint32_t tick, uint32_t microseconds);
   Result<bool> reached(uint32_t tick);
@@ -104,16 +120,25 @@ class DirectCall {
 
   Entry own_;
   std::vector<Entry> all_;
-  std::unique_ptr<Operation> operation_;  // of the phase
-  uint8_t able_ = 1;                      // to reach what it has to read
-  uint8_t all_able_ = 0;
+  PeerBlocks blocks_;
+  WantedFds wanted_;
+  std::vector<std::unique_ptr<Operation>> operations_;  // of the phase
+  struct {
+    uint8_t own = kReaches;
+    uint8_t all = kNot;
+  } reach_;
 
-  Stage::Memory scaled_;   // what peers read instead of the send buffer, if it is of any length
-  Stage::Memory scratch_;  // of the schedule
+  struct {
+    Stage::Memory scaled;   // what peers read instead of the send buffer, if it is of any length
+    Stage::Memory scratch;  // of the schedule
+    Stage::Memory between;  // of reductions in several parts
+    size_t bytes_between = 0;
+  } memory_;
   std::vector<std::byte*> bases_;                 // by Ref::base
   size_t next_ = 0;                               // step
   std::deque<std::unique_ptr<Operation>> ticks_;  // 2, 3, ... as far as this rank has come
   Work work_;
+  std::unique_ptr<ShareRun> shares_;  // where ranks are on several hosts, instead of steps
 };
 
 }  // namespace tutti

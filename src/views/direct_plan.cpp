@@ -19,8 +19,20 @@ Problem problem_of(const PlanKey& key, int rank, int ranks) {
   problem.count = problem.stride = key.count;
   problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
   problem.in_place = key.in_place;
+  if (key.layouts != nullptr) problem.layouts = *key.layouts;
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
   return on_device(problem);
+}
+
+void note_shares(DirectPlan& plan, int rank) {
+  const Shares& shares = *plan.shares;
+  const bool copies_recv = plan.key.collective == Collective::kBroadcast;
+  for (const int peer : shares.neighbors()) {
+    if (peer == rank) continue;
+    if (reduces(plan.key.collective)) plan.reads_send_of.push_back(peer);
+    const bool is_read = shares.has_pulls() || (copies_recv && peer == shares.copies_from());
+    if (is_read || peer == shares.writes_to()) plan.reads_recv_of.push_back(peer);
+  }
 }
 
 void note_readers(DirectPlan& plan) {
@@ -47,13 +59,18 @@ std::shared_ptr<const DirectPlan> DirectPlans::find(const Call& call) {
   for (const auto& plan : plans_) {
     if (plan->key == key) return plan;
   }
-  const Problem problem = problem_of(key, rank_, ranks_);
-  const Algorithm* const algorithm = choose_on_device(problem);
-  if (algorithm == nullptr) return nullptr;
   auto plan = std::make_shared<DirectPlan>();
   plan->key = key;
-  plan->schedule = build_schedule(*algorithm, problem);
-  note_readers(*plan);
+  if (hosts_ != nullptr) {
+    plan->shares.emplace(call, *hosts_, rank_);
+    note_shares(*plan, rank_);
+  } else {
+    const Problem problem = problem_of(key, rank_, ranks_);
+    const Algorithm* const algorithm = choose_on_device(problem, figures_);
+    if (algorithm == nullptr) return nullptr;
+    plan->schedule = build_schedule(*algorithm, problem);
+    note_readers(*plan);
+  }
   if (plans_.size() == kMostPlans) plans_.pop_back();
   plans_.push_front(plan);
   return plan;

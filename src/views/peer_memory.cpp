@@ -15,14 +15,12 @@ namespace {
 constexpr size_t kMostExported = 64;
 constexpr size_t kMostOpened = 64;
 
-// A descriptor of another process, for this one.
-Result<Fd> fetch_fd(const PeerProcess& process, int fd) {
-  if (process.pidfd < 0) {
-    return Status(Code::kUnsupported, "the process of the peer cannot be seen from here");
-  }
-  const long got = syscall(SYS_pidfd_getfd, process.pidfd, fd, 0);
-  if (got >= 0) return Fd(static_cast<int>(got));
-  return Status::format(Code::kSystem, "pidfd_getfd: {}", std::strerror(errno));
+// A descriptor of another process, for this one; not open, with errno, if the system refuses.
+Fd take_fd(const PeerProcess& process, int number) {
+  errno = ESRCH;
+  return Fd(process.pidfd < 0
+                ? -1
+                : static_cast<int>(syscall(SYS_pidfd_getfd, process.pidfd, number, 0)));
 }
 
 }  // namespace
@@ -92,6 +90,14 @@ GoneAllocations PeerMemory::take_gone() {
   return told;
 }
 
+GoneAllocations PeerMemory::last_gone() {
+  const std::lock_guard lock(mutex_);
+  GoneAllocations told{};
+  const size_t count = std::min(told.size(), gone_.size());
+  std::copy_n(gone_.rbegin(), count, told.begin());
+  return told;
+}
+
 // ---- what is opened ----------------------------------------------------------------------------
 
 template <typename Which>
@@ -112,6 +118,18 @@ Status PeerMemory::close(int rank, const GoneAllocations& gone) {
   });
 }
 
+// ---- descriptors that are handed over ----------------------------------------------------------
+
+void PeerMemory::serve() {
+  const std::lock_guard lock(mutex_);
+  desk_.serve([this](int fd) {
+    return std::ranges::any_of(exported_,
+                               [fd](const Exported& one) { return one.handle.fd.get() == fd; });
+  });
+}
+
+// ---- opening -----------------------------------------------------------------------------------
+
 // Of a rank that is a thread of this process.
 Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
   auto* const base = reinterpret_cast<std::byte*>(shown.base);
@@ -121,19 +139,31 @@ Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }
 
-Result<void*> PeerMemory::open_new(const PeerProcess& process, const ShownBuffer& shown) {
+Result<Fd> PeerMemory::fetch(int rank, const PeerProcess& process, int32_t number,
+                             WantedFds& wanted) {
+  if (Fd handed = wanted.take(rank, number); handed.open()) return handed;
+  Fd taken = take_fd(process, number);
+  if (taken.open()) return taken;
+  const int error = errno;
+  wanted.want(rank, number);
+  return Status::format(Code::kSystem, "pidfd_getfd: {}", std::strerror(error));
+}
+
+Result<void*> PeerMemory::open_new(int rank, const PeerProcess& process, const ShownBuffer& shown,
+                                   WantedFds& wanted) {
   devices::MemoryHandle handle;
   handle.bytes = shown.handle;
+  handle.length = shown.bytes;
   if (shown.fd >= 0) {
-    Result<Fd> fetched = fetch_fd(process, shown.fd);
+    Result<Fd> fetched = fetch(rank, process, shown.fd, wanted);
     if (!fetched.ok()) return fetched.status();
     handle.fd = *std::move(fetched);
   }
   return context_.open_memory(handle);
 }
 
-Result<std::byte*> PeerMemory::open(int rank, const PeerProcess& process,
-                                    const ShownBuffer& shown) {
+Result<std::byte*> PeerMemory::open(int rank, const PeerProcess& process, const ShownBuffer& shown,
+                                    WantedFds& wanted) {
   if (process.pid == getpid()) return own(shown);
   const auto found = std::ranges::find_if(opened_, [&](const Opened& one) {
     return one.rank == rank && one.allocation == shown.allocation && one.base == shown.base;
@@ -147,12 +177,13 @@ Result<std::byte*> PeerMemory::open(int rank, const PeerProcess& process,
     return one.rank == rank && one.base < shown.base + shown.bytes &&
            shown.base < one.base + one.bytes;
   }));
-  if (std::ranges::count(opened_, rank, &Opened::rank) >= static_cast<ptrdiff_t>(kMostOpened)) {
+  if (reads_ == 0 &&
+      std::ranges::count(opened_, rank, &Opened::rank) >= static_cast<ptrdiff_t>(kMostOpened)) {
     const uint64_t oldest = std::ranges::find(opened_, rank, &Opened::rank)->allocation;
     TUTTI_RETURN_IF_ERROR(
         close_if([&](const Opened& one) { return one.rank == rank && one.allocation == oldest; }));
   }
-  Result<void*> memory = open_new(process, shown);
+  Result<void*> memory = open_new(rank, process, shown, wanted);
   if (!memory.ok()) return memory.status();
   opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, *memory});
   return static_cast<std::byte*>(*memory) + shown.offset;

@@ -14,6 +14,7 @@
 
 #include "devices/device.hpp"
 #include "transports/transport.hpp"
+#include "views/handed_fds.hpp"
 
 namespace tutti {
 
@@ -44,11 +45,23 @@ class PeerMemory {
   void forget(const void* base);
   // What peers have not been told of yet.
   GoneAllocations take_gone();
+  // The last of those, for one peer alone.
+  GoneAllocations last_gone();
 
-  // Where this process reads what a peer shows.
-  Result<std::byte*> open(int rank, const PeerProcess& process, const ShownBuffer& shown);
+  // Where this process reads what a peer shows. If the system does not let it take the descriptor
+  // of a handle, it is then `wanted`, and taken from there once it has been handed over.
+  Result<std::byte*> open(int rank, const PeerProcess& process, const ShownBuffer& shown,
+                          WantedFds& wanted);
+  // While something that is not a collective reads what was opened, nothing that may be read still
+  // is closed to make room.
+  void begin_read() { ++reads_; }
+  void end_read() { --reads_; }
   // A peer has told that these are no more.
   Status close(int rank, const GoneAllocations& gone);
+  // Where peers ask for descriptors of handles; answers those that have.
+  const FdAddress& address() { return desk_.address(); }
+  void serve();
+
   // The device may read it for ever: nothing is closed any more.
   void leave() { opened_.clear(); }
 
@@ -68,7 +81,9 @@ class PeerMemory {
 
   void drop_those_that_are_gone();
   Result<const Exported*> exported(const devices::Place& place);
-  Result<void*> open_new(const PeerProcess& process, const ShownBuffer& shown);
+  Result<void*> open_new(int rank, const PeerProcess& process, const ShownBuffer& shown,
+                         WantedFds& wanted);
+  static Result<Fd> fetch(int rank, const PeerProcess& process, int32_t number, WantedFds& wanted);
   Result<std::byte*> own(const ShownBuffer& shown);
   template <typename Which>
   Status close_if(const Which& which);
@@ -78,6 +93,8 @@ class PeerMemory {
   std::vector<Exported> exported_;  // guarded by mutex_; the least used first
   std::vector<uint64_t> gone_;      // guarded by mutex_
   std::vector<Opened> opened_;      // the least used first
+  int reads_ = 0;
+  FdDesk desk_;
 };
 
 }  // namespace tutti

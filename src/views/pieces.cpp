@@ -35,40 +35,59 @@ std::vector<Segment> strided(const Call& call, uint64_t blocks, uint64_t first, 
   return segments;
 }
 
-// The blocks, which lie in the stage as they do in the buffer.
-std::vector<Segment> blocks_of_layout(const Layout& layout, uint64_t size, uint64_t& stage_bytes) {
+// At most `count` elements from `first` on of each block, one after the other in the stage: `part`
+// says where.
+std::vector<Segment> parts_of_layout(const Layout& layout, uint64_t first, uint64_t count,
+                                     uint64_t size, Layout& part, uint64_t& stage_bytes) {
   std::vector<Segment> segments;
   for (size_t b = 0; b < layout.counts.size(); ++b) {
-    if (layout.counts[b] == 0) continue;
-    const uint64_t begin = layout.offsets[b] * size;
-    const uint64_t bytes = layout.counts[b] * size;
-    segments.push_back({.in_buffer = begin, .in_stage = begin, .bytes = bytes});
-    stage_bytes = std::max(stage_bytes, begin + bytes);
+    const uint64_t begin = std::min(first, layout.counts[b]);
+    const uint64_t now = std::min(count, layout.counts[b] - begin);
+    part.counts.push_back(now);
+    part.offsets.push_back(stage_bytes / size);
+    if (now == 0) continue;
+    segments.push_back({.in_buffer = (layout.offsets[b] + begin) * size,
+                        .in_stage = stage_bytes,
+                        .bytes = now * size});
+    stage_bytes += now * size;
   }
   return segments;
+}
+
+// Elements of the longest block that this rank knows of.
+uint64_t longest_block(const Call& call) {
+  uint64_t longest = call.count;
+  if (call.layouts == nullptr) return longest;
+  for (const Layout* const layout : {&call.layouts->send, &call.layouts->recv}) {
+    for (const uint64_t count : layout->counts) longest = std::max(longest, count);
+  }
+  return longest;
 }
 
 }  // namespace
 
 uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes) {
-  if (is_uneven(call.collective) || call.count == 0) return 1;
   const uint64_t each = elements_per_piece(call, ranks, piece_bytes);
-  return (call.count + each - 1) / each;
+  return std::max<uint64_t>(1, (longest_block(call) + each - 1) / each);
 }
 
 StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index, uint64_t piece_bytes) {
   StagedPiece piece;
   piece.call = call;
   const uint64_t size = type_size(call.type);
-  if (is_uneven(call.collective)) {
-    piece.send = blocks_of_layout(call.layouts->send, size, piece.send_bytes);
-    piece.recv_out = blocks_of_layout(call.layouts->recv, size, piece.recv_bytes);
-    return piece;
-  }
   const BufferBlocks here = blocks_of(call.collective, call.root == rank);
   const uint64_t each = elements_per_piece(call, ranks, piece_bytes);
   const uint64_t first = index * each;
-  piece.call.count = std::min(each, call.count - first);
+  piece.call.count = std::min(each, call.count - std::min(first, call.count));
+  if (call.layouts != nullptr) {
+    auto layouts = std::make_shared<Layouts>();
+    piece.send =
+        parts_of_layout(call.layouts->send, first, each, size, layouts->send, piece.send_bytes);
+    piece.recv_out =
+        parts_of_layout(call.layouts->recv, first, each, size, layouts->recv, piece.recv_bytes);
+    piece.call.layouts = std::move(layouts);
+    return piece;
+  }
   const uint64_t sent = blocks_in(here.send, ranks);
   const uint64_t received = blocks_in(here.recv, ranks);
   piece.send = strided(call, sent, first, piece.call.count);

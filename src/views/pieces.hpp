@@ -28,10 +28,11 @@ struct StagedPiece {
   uint64_t recv_bytes = 0;
 };
 
-// How many bytes of the longer buffer a piece has, if all ranks know how long it is.
+// How many bytes of the longer buffer a piece has at most, if blocks are as long as the longest.
 inline constexpr uint64_t kPieceBytes = 4 << 20;
 
-// At least 1. Of uneven collectives always 1.
+// At least 1. Where ranks know the sizes of their own blocks only (sizes_are_own()), so many as
+// this rank's take: the most of any rank's are then the call's.
 uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
 StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index,
                      uint64_t piece_bytes = kPieceBytes);

@@ -70,7 +70,9 @@ Status Stage::free(void* memory) {
 
 Result<Stage::Memory> Stage::take(size_t bytes, MemoryKind kind) {
   if (bytes == 0) return Memory();
-  const size_t whole = std::bit_ceil(std::max(bytes, kLeastBytes));
+  // Drivers limit the length of an allocation: what is not kept is no longer than it has to be.
+  const size_t whole =
+      bytes > kMostSpareBytes ? bytes : std::bit_ceil(std::max(bytes, kLeastBytes));
   {
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find_if(
@@ -85,6 +87,14 @@ Result<Stage::Memory> Stage::take(size_t bytes, MemoryKind kind) {
   Result<void*> made = context_->allocate(kind, whole);
   if (!made.ok()) return made.status();
   return Memory(*this, kind, *made, whole);
+}
+
+Result<Stage::PieceMemory> Stage::take_for_piece(size_t send_bytes, size_t recv_bytes) {
+  Result<Memory> send = take(send_bytes);
+  if (!send.ok()) return send.status();
+  Result<Memory> recv = take(recv_bytes);
+  if (!recv.ok()) return recv.status();
+  return PieceMemory{*std::move(send), *std::move(recv)};
 }
 
 void Stage::give_back(MemoryKind kind, void* data, size_t bytes) {

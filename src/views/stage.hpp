@@ -36,6 +36,16 @@ class Stage {
     size_t bytes_ = 0;
   };
 
+  // Of a piece of a call: what is sent of it, and what is received.
+  struct PieceMemory {
+    Memory send;
+    Memory recv;
+    void leave() {
+      send.leave();
+      recv.leave();
+    }
+  };
+
   static Result<std::unique_ptr<Stage>> make(std::shared_ptr<devices::DeviceContext> context);
   ~Stage();
   Stage(const Stage&) = delete;
@@ -53,6 +63,7 @@ class Stage {
 
   // Any thread. Nothing for 0 bytes.
   Result<Memory> take(size_t bytes, devices::MemoryKind kind = devices::MemoryKind::kPinned);
+  Result<PieceMemory> take_for_piece(size_t send_bytes, size_t recv_bytes);
   // Memory of the context that was allocated for the application. Any thread.
   Status free(void* memory);
 

@@ -13,8 +13,8 @@ constexpr int64_t kWindUpMs = 2000;
 }  // namespace
 
 Status Staged::wait(int64_t timeout_ms) { return queue_.wait(*this, timeout_ms); }
-void Staged::help() { queue_.visit(); }
-void Staged::hasten() { queue_.hasten(); }
+void Staged::help() { queue_.help_from_application(); }
+void Staged::wake_workers() { queue_.wake_workers(); }
 Communicator& Staged::comm() const { return queue_.comm(); }
 
 Result<bool> Staged::begin() {

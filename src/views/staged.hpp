@@ -44,7 +44,7 @@ class Staged : public Completion {
   // Whether an error of this breaks the communicator, as its peers wait.
   [[nodiscard]] virtual bool breaks() const { return false; }
 
-  void hasten() override;
+  void wake_workers() override;
   // Begins an activation: what is in the application's queue comes first. Returns whether a
   // function is to be called when it completes.
   Result<bool> begin();

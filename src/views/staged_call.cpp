@@ -1,6 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/staged_call.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "transports/names.hpp"
 #include "views/view_queue.hpp"
 
@@ -9,6 +12,17 @@ namespace {
 
 // Pieces under way: one each on its way in, among the ranks, and out, and one in reserve.
 constexpr size_t kSlots = 4;
+
+// Memory of the host.
+void copy_all(const std::vector<Segment>& segments, const void* buffer, std::byte* stage,
+              bool to_stage) {
+  auto* const user = static_cast<std::byte*>(const_cast<void*>(buffer));
+  for (const Segment& segment : segments) {
+    std::byte* const here = user + segment.in_buffer;
+    std::byte* const there = stage + segment.in_stage;
+    std::memcpy(to_stage ? there : here, to_stage ? here : there, segment.bytes);
+  }
+}
 
 Status copy_all(devices::DeviceEngine& engine, const std::vector<Segment>& segments,
                 const void* buffer, std::byte* stage, bool to_stage) {
@@ -34,7 +48,7 @@ Status StagedCall::start(StartedFor whom) {
   on_device_ = false;
   direct_ = nullptr;
   if (stage_ != nullptr) {
-    const BufferBlocks used = blocks_of(call_.collective, call_.root == rank());
+    const BufferBlocks used = buffers_with_data(call_, rank());
     const auto found = stage_->find(collective_name(call_.collective),
                                     used.send == Blocks::kNone ? nullptr : call_.send,
                                     used.recv == Blocks::kNone ? nullptr : call_.recv);
@@ -46,45 +60,49 @@ Status StagedCall::start(StartedFor whom) {
     on_device_ = found->on_device;
     buffers_ = *found;
   }
-  pieces_ = on_device_ ? number_of_pieces(call_, comm().ranks()) : 1;
+  // The buffers of other ranks may lie elsewhere: pieces are the same for all.
+  pieces_ = stage_ != nullptr ? number_of_pieces(call_, comm().ranks()) : 1;
+  copies_ = on_device_ || pieces_ > 1 || pieces_are_own();
   next_ = 0;
   begun_ = false;
   failed_on_host_ = false;
-  agreed_ = pieces_ == 1;
+  agreed_ = pieces_ == 1 && !pieces_are_own();
   agreement_ = nullptr;
-  const Result<bool> listened_to = begin();
-  if (!listened_to.ok()) return listened_to.status();
-  return queue_.submit(*this, ViewQueue::List::kCalls, *listened_to, whom);
+  const Result<bool> has_callback = begin();
+  if (!has_callback.ok()) return has_callback.status();
+  return queue_.submit(*this, ViewQueue::List::kCalls, *has_callback, whom);
 }
 
 // ---- a piece -----------------------------------------------------------------------------------
 
-Status StagedCall::copy_in(Slot& slot) {
-  devices::DeviceEngine& in = stage_->in();
-  TUTTI_RETURN_IF_ERROR(after_mark(in));
-  if (on_device_) {
-    TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.send, call_.send, slot.send.data(), true));
-    TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.recv_in, call_.recv, slot.recv.data(), true));
-  }
-  Result<uint64_t> submission = in.submit();
+Status StagedCall::submit(Slot& slot, devices::DeviceEngine& engine) {
+  Result<uint64_t> submission = engine.submit();
   if (!submission.ok()) return submission.status();
   slot.submission = *submission;
   return {};
 }
 
+Status StagedCall::copy_in(Slot& slot) {
+  devices::DeviceEngine& in = stage_->in();
+  TUTTI_RETURN_IF_ERROR(after_mark(in));
+  if (on_device_) {
+    TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.send, call_.send, slot.memory.send.data(), true));
+    TUTTI_RETURN_IF_ERROR(
+        copy_all(in, slot.piece.recv_in, call_.recv, slot.memory.recv.data(), true));
+  }
+  return submit(slot, in);
+}
+
 Status StagedCall::begin_piece() {
   Slot& slot = slots_.emplace_back();
   slot.piece.call = call_;
-  if (on_device_) {
+  if (copies_) {
     slot.piece = piece_of(call_, rank(), comm().ranks(), next_);
-    for (const auto& [memory, bytes] : {std::pair(&slot.send, slot.piece.send_bytes),
-                                        std::pair(&slot.recv, slot.piece.recv_bytes)}) {
-      Result<Stage::Memory> taken = stage_->take(bytes);
-      if (!taken.ok()) return taken.status();
-      *memory = *std::move(taken);
-    }
-    slot.piece.call.send = slot.send.data();
-    slot.piece.call.recv = slot.recv.data();
+    auto memory = stage_->take_for_piece(slot.piece.send_bytes, slot.piece.recv_bytes);
+    if (!memory.ok()) return memory.status();
+    slot.memory = *std::move(memory);
+    slot.piece.call.send = slot.memory.send.data();
+    slot.piece.call.recv = slot.memory.recv.data();
   }
   ++next_;
   return stage_ == nullptr ? Status() : copy_in(slot);
@@ -100,6 +118,10 @@ Result<bool> StagedCall::copied(const Slot& slot) {
 }
 
 Status StagedCall::run_on_host(Slot& slot) {
+  if (copies_ && !on_device_) {
+    copy_all(slot.piece.send, call_.send, slot.memory.send.data(), true);
+    copy_all(slot.piece.recv_in, call_.recv, slot.memory.recv.data(), true);
+  }
   auto operation = std::make_unique<Operation>(comm().executor(), slot.piece.call);
   if (Status begun = operation->start(StartedFor::kCaller); !begun.ok()) {
     failed_on_host_ = true;
@@ -113,13 +135,15 @@ Status StagedCall::run_on_host(Slot& slot) {
 Status StagedCall::copy_out(Slot& slot) {
   slot.state = State::kCopiedOut;
   slot.submission = 0;
-  if (!on_device_ || slot.piece.recv_out.empty()) return {};
+  if (!copies_ || slot.piece.recv_out.empty()) return {};
+  if (!on_device_) {
+    copy_all(slot.piece.recv_out, call_.recv, slot.memory.recv.data(), false);
+    return {};
+  }
   devices::DeviceEngine& out = stage_->out();
-  TUTTI_RETURN_IF_ERROR(copy_all(out, slot.piece.recv_out, call_.recv, slot.recv.data(), false));
-  Result<uint64_t> submission = out.submit();
-  if (!submission.ok()) return submission.status();
-  slot.submission = *submission;
-  return {};
+  TUTTI_RETURN_IF_ERROR(
+      copy_all(out, slot.piece.recv_out, call_.recv, slot.memory.recv.data(), false));
+  return submit(slot, out);
 }
 
 // Whether it has been handed to the executor, or is further: the next one may come.
@@ -146,10 +170,10 @@ Result<bool> StagedCall::advance(Slot& slot, bool in_turn) {
 
 Status StagedCall::compare() const {
   for (int peer = 0; peer < comm().ranks(); ++peer) {
-    const CallRecord& theirs = all_[static_cast<size_t>(peer)];
-    if (!differ(own_, theirs)) continue;
+    const CallRecord& theirs = all_[static_cast<size_t>(peer)].record;
+    if (!differ(own_.record, theirs)) continue;
     Transport& transport = comm().transport();
-    return mismatch(name_of(rank(), transport.process(rank())), own_,
+    return mismatch(name_of(rank(), transport.process(rank())), own_.record,
                     name_of(peer, transport.process(peer)), theirs);
   }
   return {};
@@ -159,10 +183,11 @@ Status StagedCall::compare() const {
 Result<bool> StagedCall::agreed() {
   if (agreed_) return true;
   if (agreement_ == nullptr) {
-    own_ = record_of(call_, 0);
+    own_ = {record_of(call_, 0, marks_of(call_)), pieces_};
     all_.resize(static_cast<size_t>(comm().ranks()));
     Call tell;
     tell.collective = Collective::kAllgather;
+    tell.purpose = agreement_on(call_.collective);
     tell.count = sizeof own_;
     tell.send = &own_;
     tell.recv = all_.data();
@@ -174,6 +199,7 @@ Result<bool> StagedCall::agreed() {
   if (!agreement_->done()) return false;
   if (!agreement_->status().ok()) return agreement_->status().with_context(what());
   if (Status same = compare(); !same.ok()) return same;
+  for (const Agreement& one : all_) pieces_ = std::max(pieces_, one.pieces);
   agreed_ = true;
   return true;
 }
@@ -200,7 +226,7 @@ Result<Staged::Waits> StagedCall::push_direct() {
   }
   if (direct_->never_again()) queue_.never_direct();
   direct_ = nullptr;
-  agreed_ = true;
+  agreed_ = !pieces_are_own();
   return push_pieces();
 }
 
@@ -247,8 +273,7 @@ bool StagedCall::wind_up(bool late) {
     const Result<bool> done = copied(slot);
     if (done.ok() && *done) continue;
     if (done.ok() && !late) return false;
-    slot.send.leave();
-    slot.recv.leave();
+    slot.memory.leave();
   }
   slots_.clear();
   return true;

@@ -35,8 +35,7 @@ class StagedCall : public Staged {
   struct Slot {
     State state = State::kCopiedIn;
     StagedPiece piece;
-    Stage::Memory send;
-    Stage::Memory recv;
+    Stage::PieceMemory memory;
     std::unique_ptr<Operation> operation{};  // null until it has begun
     uint64_t submission = 0;                 // of its engine; 0: none
   };
@@ -44,9 +43,14 @@ class StagedCall : public Staged {
   [[nodiscard]] int rank() const { return comm().rank(); }
   Status begin_piece();
   Result<bool> copied(const Slot& slot);
+  static Status submit(Slot& slot, devices::DeviceEngine& engine);
   Status copy_in(Slot& slot);
   Status copy_out(Slot& slot);
   Status run_on_host(Slot& slot);
+  // Whether another rank may have more of them.
+  [[nodiscard]] bool pieces_are_own() const {
+    return stage_ != nullptr && sizes_are_own(call_.collective);
+  }
   Result<bool> advance(Slot& slot, bool in_turn);
   Result<bool> agreed();
   void begin_direct();
@@ -58,16 +62,21 @@ class StagedCall : public Staged {
   std::unique_ptr<DirectCall> direct_;  // while the devices are to run it; null: staged
   bool begun_ = false;
   bool on_device_ = false;  // its buffers
+  bool copies_ = false;     // pieces pass through memory of their own
   Stage::Buffers buffers_;
   bool failed_on_host_ = false;
   uint64_t pieces_ = 1;
   uint64_t next_ = 0;       // piece to begin
   std::deque<Slot> slots_;  // in the order of the pieces
   // Of several pieces: that all ranks have the same, told one another before the first.
+  struct Agreement {
+    CallRecord record{};
+    uint64_t pieces = 1;
+  };
   bool agreed_ = false;
   std::unique_ptr<Operation> agreement_;
-  CallRecord own_{};
-  std::vector<CallRecord> all_;
+  Agreement own_;
+  std::vector<Agreement> all_;
 };
 
 }  // namespace tutti

@@ -13,13 +13,12 @@ constexpr uint32_t kPatienceMicroseconds = 2000;
 ViewQueue::ViewQueue(Communicator& comm)
     : HelpedProgress(comm.executor().workers()),
       comm_(comm),
-      plans_(comm.rank(), comm.ranks()),
-      direct_(comm.transport().shared_memory() != nullptr) {}
+      plans_(comm.rank(), comm.ranks(), comm.hosts(), comm.device_figures()) {}
 
 ViewQueue::~ViewQueue() { workers_.forget(*this); }
 
-Status ViewQueue::submit(Staged& staged, List list, bool listened_to, StartedFor whom) {
-  starts();
+Status ViewQueue::submit(Staged& staged, List list, bool has_callback, StartedFor whom) {
+  application_calls();
   {
     const std::lock_guard lock(queues_lock_);
     (list == List::kCalls ? calls_ : messages_).push_back(&staged);
@@ -27,12 +26,16 @@ Status ViewQueue::submit(Staged& staged, List list, bool listened_to, StartedFor
   }
   if (whom == StartedFor::kCaller) return {};
   push();  // so that the device begins at once
-  started(listened_to);
+  after_start(has_callback);
   return {};
 }
 
 bool ViewQueue::may_be_direct(const Call& call) const {
-  return direct_ && may_run_on_devices(call, comm_.ranks());
+  if (!direct_) return false;
+  if (const Hosts* const hosts = comm_.hosts(); hosts != nullptr) {
+    return has_shares(call, *hosts, comm_.config().strict);
+  }
+  return comm_.transport().shared_memory() != nullptr && may_run_on_devices(call, comm_.ranks());
 }
 
 uint32_t ViewQueue::patience() const {

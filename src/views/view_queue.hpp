@@ -26,7 +26,7 @@ class ViewQueue : public HelpedProgress {
 
   // Begins it; it stays in place until done.
   enum class List { kCalls, kMessages };
-  Status submit(Staged& staged, List list, bool listened_to, StartedFor whom);
+  Status submit(Staged& staged, List list, bool has_callback, StartedFor whom);
   Status wait(Staged& staged, int64_t timeout_ms);
   // Until none is left, or none but messages that have been handed over. Longest as a call waits.
   Status drain();
@@ -48,7 +48,7 @@ class ViewQueue : public HelpedProgress {
  private:
   [[nodiscard]] bool has_work(int worker) const override { return worker == 0 && !idle(); }
   [[nodiscard]] bool held() const override { return lock_.held(); }
-  void lacks_worker(const Status& why) override { comm_.health().lack(why); }
+  void cannot_start_worker(const Status& why) override { comm_.health().lack(why); }
   bool push();
   void push_calls(std::vector<Staged*>& ended);
   void push_messages(std::vector<Staged*>& ended);
@@ -59,7 +59,7 @@ class ViewQueue : public HelpedProgress {
 
   Communicator& comm_;
   DirectPlans plans_;             // of who pushes
-  bool direct_;                   // of who pushes: devices may run calls
+  bool direct_ = true;            // of who pushes: devices may run calls
   BriefLock lock_;                // of who pushes
   BriefLock queues_lock_;         // for a moment
   std::deque<Staged*> calls_;     // guarded by queues_lock_; the front is pushed under lock_

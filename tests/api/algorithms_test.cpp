@@ -36,7 +36,13 @@ std::vector<Choice> choices() {
 }
 
 constexpr size_t kCounts[] = {0, 1, 3, 12, 14, 63, 500, 4099, 16385, 100003};
-constexpr tutti_type kTypesHere[] = {TUTTI_UINT8, TUTTI_INT32, TUTTI_BFLOAT16, TUTTI_FLOAT64};
+
+// Many ranks take half of the types, 5 and 7 those that 8 leaves out.
+std::vector<tutti_type> types_of(int ranks) {
+  if (ranks <= 4) return {TUTTI_UINT8, TUTTI_INT32, TUTTI_BFLOAT16, TUTTI_FLOAT64};
+  if (ranks % 2 == 0) return {TUTTI_UINT8, TUTTI_FLOAT64};
+  return {TUTTI_INT32, TUTTI_BFLOAT16};
+}
 
 // Sanitizers look at the memory that is touched, which long messages touch alike for all
 // operations.
@@ -100,7 +106,7 @@ TEST_P(Algorithm, GivesTheReference) {
       }
       Collectives on(rank, comm);
       int turn = 0;
-      for (const tutti_type type : kTypesHere) {
+      for (const tutti_type type : types_of(count)) {
         for (const size_t elements : kCounts) {
           const bool in_place = ++turn % 2 == 0;
           run_collective(choice.collective, on, type, elements, {Form::kBlocking, in_place, false});

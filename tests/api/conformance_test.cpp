@@ -53,9 +53,12 @@ void for_counts(tutti_type type, const Body& body) {
   if (one_of_few(type)) all_variants(kLargestCount);
 }
 
+// Of many ranks each number takes a third of the types: 5, 7 and 8 take all together.
 template <typename Body>
-void for_types(const Body& body) {
-  for (int type = 0; type < kTypes; ++type) body(static_cast<tutti_type>(type));
+void for_types(int ranks, const Body& body) {
+  for (int type = 0; type < kTypes; ++type) {
+    if (ranks <= 4 || type % 3 == ranks / 2 % 3) body(static_cast<tutti_type>(type));
+  }
 }
 
 // Sanitizers look at the memory that is touched, which more ranks touch in the same ways.
@@ -75,7 +78,7 @@ class Conformance : public testing::TestWithParam<int> {
 
 TEST_P(Conformance, AllreduceGivesTheReference) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for (const Op op : kOps) {
         if (!op_applies(op, type)) continue;
         for_counts(type, [&](size_t count, const Variant& variant) {
@@ -88,7 +91,7 @@ TEST_P(Conformance, AllreduceGivesTheReference) {
 
 TEST_P(Conformance, ReduceScatterGivesTheReference) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for (const Op op : kOps) {
         if (!op_applies(op, type)) continue;
         for_counts(type, [&](size_t count, const Variant& variant) {
@@ -103,7 +106,7 @@ TEST_P(Conformance, ReduceScatterGivesTheReference) {
 
 TEST_P(Conformance, BroadcastGivesTheReferenceFromEveryRoot) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type, [&](size_t count, const Variant& variant) {
         if (variant.in_place) return;  // there is but one buffer
         for (int root = 0; root < on.ranks(); ++root) on.broadcast(type, count, root, variant);
@@ -114,7 +117,7 @@ TEST_P(Conformance, BroadcastGivesTheReferenceFromEveryRoot) {
 
 TEST_P(Conformance, AllgatherGivesTheReference) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type,
                  [&](size_t count, const Variant& variant) { on.allgather(type, count, variant); });
     });
@@ -123,7 +126,7 @@ TEST_P(Conformance, AllgatherGivesTheReference) {
 
 TEST_P(Conformance, AlltoallGivesTheReference) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type, [&](size_t count, const Variant& variant) {
         if (variant.in_place) return;
         // Both buffers have a block per rank.
@@ -136,7 +139,7 @@ TEST_P(Conformance, AlltoallGivesTheReference) {
 TEST_P(Conformance, ReduceGivesTheReferenceAtEveryRoot) {
   on_ranks([](Collectives& on) {
     int root = 0;
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for (const Op op : kOps) {
         if (!op_applies(op, type)) continue;
         for_counts(type, [&](size_t count, const Variant& variant) {
@@ -151,7 +154,7 @@ TEST_P(Conformance, ReduceGivesTheReferenceAtEveryRoot) {
 
 TEST_P(Conformance, GatherAndScatterGiveTheReferenceAtEveryRoot) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type, [&](size_t count, const Variant& variant) {
         const bool large = count > kSmallCounts[std::size(kSmallCounts) - 1];
         const int turn = static_cast<int>(count) + type;
@@ -168,7 +171,7 @@ TEST_P(Conformance, GatherAndScatterGiveTheReferenceAtEveryRoot) {
 TEST_P(Conformance, UnevenBlocksGiveTheReference) {
   on_ranks([](Collectives& on) {
     int root = 0;
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type, [&](size_t count, const Variant& variant) {
         const size_t most = std::min<size_t>(count, kLargestCount / 8);
         root = (root + 1) % on.ranks();
@@ -186,7 +189,7 @@ TEST_P(Conformance, UnevenBlocksGiveTheReference) {
 
 TEST_P(Conformance, SendAndRecvMoveEveryElement) {
   on_ranks([](Collectives& on) {
-    for_types([&](tutti_type type) {
+    for_types(on.ranks(), [&](tutti_type type) {
       for_counts(type, [&](size_t count, const Variant& variant) {
         if (variant.in_place) return;
         on.send_recv(type, count, variant);

@@ -264,6 +264,20 @@ TEST(Errors, ATimeoutOfZeroIsInvalid) {
   });
 }
 
+TEST(Errors, AConfigOfZerosIsInvalid) {
+  on_two_ranks([](int rank, tutti_comm_t comm) {
+    tutti_comm_t part = nullptr;
+    tutti_comm_config config{};
+    config.size = sizeof config;
+    EXPECT_INVALID(tutti_comm_split(comm, 0, rank, &config, &part));
+    EXPECT_ERROR_SAYS("timeout_ms is 0");
+    EXPECT_ERROR_SAYS("TUTTI_COMM_CONFIG_INIT");
+    config.timeout_ms = 1000;
+    EXPECT_INVALID(tutti_comm_split(comm, 0, rank, &config, &part));
+    EXPECT_ERROR_SAYS("init_timeout_ms is 0");
+  });
+}
+
 TEST(Errors, StartingWhatCannotBeStartedIsWrongUsage) {
   on_two_ranks([](int rank, tutti_comm_t comm) {
     int32_t x = 0;

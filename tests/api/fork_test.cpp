@@ -2,7 +2,6 @@
 //
 // Children that are forked with communicators in them: they can do nothing with these, and nothing
 // that they do is noticed by their parents.
-#include <sys/wait.h>
 #include <tutti/tutti.h>
 #include <unistd.h>
 
@@ -12,28 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "support/children.hpp"
 #include "support/ranks.hpp"
 
 namespace tutti_test {
 namespace {
-
-// Runs `body` in a forked child, which then ends as it says; what body finds wrong is a failure.
-void in_child(const std::function<std::string()>& body,
-              const std::function<void(int)>& end = _exit) {
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    const std::string wrong = body();
-    if (!wrong.empty()) std::fprintf(stderr, "in the child: %s\n", wrong.c_str());
-    end(wrong.empty() ? 0 : 1);
-    _exit(2);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status)) << status;
-  EXPECT_EQ(WEXITSTATUS(status), 0);
-}
 
 void expect_to_go_on(tutti_comm_t comm) {
   int32_t x = 1;
@@ -43,17 +25,6 @@ void expect_to_go_on(tutti_comm_t comm) {
   EXPECT_OK(tutti_allreduce(many.data(), many.data(), many.size(), TUTTI_FLOAT32, TUTTI_SUM, comm));
   EXPECT_EQ(many, std::vector<float>(many.size(), 2));
 }
-
-// Empty if so.
-std::string is_refused(const char* call, tutti_status status, pid_t parent) {
-  const std::string text = status == TUTTI_OK ? "" : tutti_last_error();
-  const bool named = text.find("process " + std::to_string(getpid())) != std::string::npos &&
-                     text.find("process " + std::to_string(parent)) != std::string::npos;
-  if (status == TUTTI_ERR_INVALID_USAGE && named) return "";
-  return std::string(call) + " gave " + tutti_status_name(status) + ": " + text + "\n";
-}
-
-#define IS_REFUSED(call) is_refused(#call, call, parent)
 
 std::string expect_refusals(tutti_comm_t comm, pid_t parent) {
   int32_t x = 100;

@@ -254,6 +254,36 @@ TEST_P(HostsErrors, WhoHasDestroyedItsCommunicatorIsNamed) {
   }
 }
 
+using LastMessages = HostsErrors;
+
+TEST_P(LastMessages, OfRanksThatLeaveArriveBeforeAReceiveFromAnySourceFails) {
+  Ranks ranks = ranks_on(GetParam());
+  ranks.breaks = true;
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    for (const int32_t tag : {1, 2}) {
+      const size_t count = tag == 1 ? 1 : 100000;
+      std::vector<int32_t> data(count, rank);
+      if (rank != 0) {
+        ASSERT_OK(tutti_send(data.data(), count, TUTTI_INT32, 0, tag, comm));
+        continue;
+      }
+      for (int others = 1; others < ranks.count; ++others) {
+        tutti_recv_info info{};
+        ASSERT_OK(tutti_recv(data.data(), count, TUTTI_INT32, TUTTI_ANY_SOURCE, tag, comm, &info));
+        EXPECT_EQ(data.back(), info.source);
+      }
+    }
+    if (rank != 0) return;
+    int32_t more = 0;
+    EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
+                  tutti_recv(&more, 1, TUTTI_INT32, TUTTI_ANY_SOURCE, 1, comm, nullptr));
+    EXPECT_ERROR_SAYS("every other rank has destroyed its communicator");
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, LastMessages, testing::Values("aa", "aaa", "ab", "abab", "aaab"),
+                         [](const auto& shape) { return std::string(shape.param); });
+
 INSTANTIATE_TEST_SUITE_P(Shapes, HostsErrors, testing::Values("ab", "abab", "aaab"),
                          [](const auto& shape) { return std::string(shape.param); });
 

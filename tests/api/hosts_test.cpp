@@ -99,6 +99,49 @@ TEST_F(HostsOfTwo, EveryAlgorithmGivesTheReference) {
   }
 }
 
+// Hosts in groups, even and not: columns are composed, too, of what is within a group and what is
+// between them.
+TEST_F(HostsOfTwo, CompositionsOfCompositionsGiveTheReference) {
+  std::vector<std::pair<std::string, std::string>> settings = {{"CCL_LOG_LEVEL", "error"}};
+  for (const char* collective :
+       {"ALLREDUCE", "REDUCE", "BROADCAST", "ALLGATHER", "ALLGATHERV", "REDUCE_SCATTER",
+        "REDUCE_SCATTERV", "ALLTOALL", "GATHER", "SCATTER", "BARRIER"}) {
+    settings.emplace_back(std::string("CCL_") + collective, "hierarchical");
+  }
+  using Shape = std::pair<std::string, std::string>;  // of each rank: its host, the host's group
+  for (const auto& [hosts, groups] : {Shape{"aabbccdd", "xxxxyyyy"},
+                                      {"abcabc", "xyxxyx"},
+                                      {"aabccd", "xxxyyy"},
+                                      {"abcd", "xxyy"}}) {
+    Ranks ranks = ranks_on(hosts, settings);
+    ranks.before = [place = ranks.before, groups = groups](int rank) {
+      place(rank);
+      setenv("TUTTI_HOST_GROUP", groups.substr(static_cast<size_t>(rank), 1).c_str(), 1);
+    };
+    run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+      Collectives on(rank, comm);
+      for (const size_t count : {size_t{0}, size_t{1}, size_t{13}, size_t{5000}}) {
+        call_all(on, TUTTI_FLOAT32, count, {Form::kBlocking, count == 13, count == 5000});
+      }
+      for (const Op op : {Op::kAvg, Op::kUser}) on.allreduce(TUTTI_FLOAT32, op, 70'001, {});
+      on.reduce_scatter(TUTTI_FLOAT32, Op::kAvg, 5000, {});
+    });
+  }
+}
+
+// A job that encrypts, from the meeting to the last message: short ones, pieces and chunks.
+TEST_F(HostsOfTwo, EveryCollectiveGivesTheReferenceEncrypted) {
+  on_hosts("aabb",
+           [](Collectives& on) {
+             for (const size_t count : {size_t{0}, size_t{1}, size_t{777}, size_t{40'000}}) {
+               call_all(on, TUTTI_FLOAT32, count, {Form::kBlocking, count == 777, false});
+               on.send_recv(TUTTI_FLOAT32, count, {});
+             }
+             on.allreduce(TUTTI_FLOAT32, Op::kSum, kLargeCount, {});
+           },
+           {{"TUTTI_NET_ENCRYPT", "1"}});
+}
+
 // Where the ranks of a host are neighbours, and where they are dealt out.
 TEST_P(Hosts, CompositionsOfBlocksGiveTheReference) {
   on_hosts(GetParam(),

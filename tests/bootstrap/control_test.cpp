@@ -101,6 +101,36 @@ TEST(Control, ANoteGoesToTheRankItIsFor) {
   });
 }
 
+// More than a socket takes at once, while the receiver does not read yet.
+TEST(Control, PagesOfMegabytesArriveWhole) {
+  const UniqueId id = network_id();
+  constexpr size_t kPages = 128;
+  Shared<std::atomic<int>> shown;
+  Shared<std::atomic<int>> done;
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    const auto control = stay(id, rank, 2);
+    ASSERT_NE(control, nullptr);
+    if (rank == 1) {
+      for (size_t i = 0; i < kPages; ++i) {
+        control->show(0, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
+      }
+      ++*shown;
+      while (*done == 0) {
+        if (has_news(*control, 10)) (void)control->read();
+      }
+      return;
+    }
+    await(*shown, 1);
+    const auto news = listen(*control, kPages);
+    for (size_t i = 0; i < news.size(); ++i) {
+      EXPECT_EQ(news[i].kind, Kind::kShown);
+      EXPECT_EQ(news[i].rank, 1);
+      EXPECT_EQ(news[i].note, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
+    }
+    ++*done;
+  });
+}
+
 TEST(Control, ADeathIsToldToAllOthers) {
   const UniqueId id = network_id();
   Shared<std::array<std::atomic<int>, 2>> pids;

@@ -109,6 +109,9 @@ TEST(Launcher, AllRanksOfAJobHaveOneKeyAndOtherJobsAnother) {
   EXPECT_NE(key(with(torchrun(), "TORCHELASTIC_RESTART_COUNT", "1")), first);
   EXPECT_NE(key(with(torchrun(), "MASTER_PORT", "29501")), first);
   EXPECT_NE(key(with(torchrun(), "TUTTI_JOB", "x")), first);
+  const Variables named = {{"TUTTI_JOB", "x"}, {"RANK", "0"}, {"WORLD_SIZE", "2"}};
+  EXPECT_EQ(key(named), key(with(named, "RANK", "1")));
+  EXPECT_NE(key(with(named, "MASTER_PORT", "29500")), key(with(named, "MASTER_PORT", "29501")));
   const Variables mpich = {{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}};
   EXPECT_EQ(key(mpich), key(with(mpich, "PMI_RANK", "1")));
 }

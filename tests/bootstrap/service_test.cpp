@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <span>
@@ -70,6 +72,30 @@ TEST(Service, NamesTheRanksThatDidNotArriveToAllThatDid) {
     EXPECT_EQ(exchange.status().code(), Code::kTimeout);
     EXPECT_TRUE(says(error_of(exchange), "ranks 2, 3 of 4 did not arrive within"));
   });
+}
+
+TEST(Service, SaysThatItMayOpenNoMoreFilesWhereThatKeepsRanksOut) {
+  if (tutti_test::kSanitized) GTEST_SKIP() << "sanitizers open files to look at memory";
+  const UniqueId id = test_id();
+  Shared<std::atomic<int>> ended;
+  Shared<std::atomic<int>> told;
+  run_processes({8, kLimit, {}}, [&](int process) {
+    if (process == 0) {  // the service alone, with room for some of the ranks
+      const int next = dup(0);
+      close(next);
+      const rlimit few{static_cast<rlim_t>(next) + 4, static_cast<rlim_t>(next) + 4};
+      ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+      ASSERT_TRUE(start_service(id, now_ms() + kLongMs).ok());
+      return await(*ended, 7);
+    }
+    const auto exchange = meet(id, process, 8, 500);
+    EXPECT_EQ(exchange.status().code(), Code::kTimeout);
+    const bool knows = says(error_of(exchange), "of 8 did not arrive within") &&
+                       says(error_of(exchange), "needs one for each rank: raise its limit (ulimit");
+    if (knows) ++*told;
+    ++*ended;
+  });
+  EXPECT_GE(told->load(), 1) << "those that were let in";
 }
 
 TEST(Service, PutsNewcomersThatCameFirstBehindTheRanks) {

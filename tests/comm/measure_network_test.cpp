@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/network_course.hpp"
 #include "support/threads_as_ranks.hpp"
 
 namespace tutti {
@@ -123,6 +124,14 @@ TEST(AgreedFigures, StayWhereCostsCanBeCompared) {
       agreed_figures(kThree, std::vector<MeasuredFigures>(6, {1e-300, 1e-300}));
   EXPECT_GT(fast.message_s, 1e-8);
   EXPECT_GT(fast.line_byte_s, 1e-13);
+}
+
+TEST(AgreedFigures, BetweenGroupsAreNoneOrAtLeastThoseOfLines) {
+  const std::vector<MeasuredFigures> lines{{0, 12e-9}, {}, {0, 40e-9}, {}, {0, 16e-9}, {}};
+  EXPECT_DOUBLE_EQ(agreed_between_groups(kThree, lines, 2e-9), 8e-9);  // a rank receives half
+  const std::vector<MeasuredFigures> fast(6, {0, 1e-9});
+  EXPECT_DOUBLE_EQ(agreed_between_groups(kThree, fast, 2e-9), 2e-9);
+  EXPECT_EQ(agreed_between_groups(kThree, std::vector<MeasuredFigures>(6), 2e-9), 0);
 }
 
 // An endpoint whose sends fail, or on which nothing ever comes.

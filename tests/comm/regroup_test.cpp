@@ -54,6 +54,7 @@ class SlowLine final : public Control {
   [[nodiscard]] int fd() const override { return -1; }
   std::vector<ControlNews> read() override { return {}; }
   void tell(int /*rank*/, std::span<const std::byte> /*note*/) override {}
+  void show(int /*rank*/, std::span<const std::byte> /*page*/) override {}
   Status regroup(std::span<const std::byte> /*part*/) override { return {}; }
   void withdraw() override {
     const ControlNews news{.kind = ControlNews::Kind::kWithdrawn, .rank = missing, .count = 1};

@@ -35,6 +35,7 @@ TEST(SharedTuning, WhatRankZeroHasCounts) {
       testing::TempDir() + "tutti_shared_" + std::to_string(getpid()) + ".json";
   Tuning tuning;
   tuning.key = this_machine();
+  tuning.devices = {{"level-zero", "a", "1", true, {.launch_s = 3e-6}}};
   for (int i = 0; i < 200; ++i) {  // several pieces
     tuning.choices.push_back({Collective::kBarrier, 3, 2, 0, static_cast<uint64_t>(i),
                               find_algorithm(Collective::kBarrier, "dissemination")});

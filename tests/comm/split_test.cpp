@@ -64,6 +64,7 @@ void split_half_way(Communicator& communicator) {
     std::vector<std::byte> all(bytes * static_cast<size_t>(communicator.ranks()));
     Call call;
     call.collective = Collective::kAllgather;
+    call.purpose = Purpose::kSplit;
     call.count = bytes;
     call.send = mine.data();
     call.recv = all.data();

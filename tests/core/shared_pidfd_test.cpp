@@ -2,6 +2,7 @@
 #include "core/shared_pidfd.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/socket.hpp"
@@ -20,6 +21,24 @@ TEST(SharedPidfd, IsTheSameForAProcessAsLongAsAnybodyHoldsIt) {
   second = nullptr;
   EXPECT_TRUE(seen.expired());
   EXPECT_NE(share_pidfd(pidfd_of(getpid()), getpid()), nullptr);
+}
+
+// A number may be another process's once the one that had it has ended.
+TEST(SharedPidfd, OfAProcessThatHasEndedIsNotTakenForAnothers) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  ASSERT_GT(child, 0);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  const SharedPidfd first = share_pidfd(pidfd_of(child), child);
+  if (first == nullptr) {
+    waitpid(child, nullptr, 0);
+    GTEST_SKIP() << "this system has no pidfds, or opens none of a process that has ended";
+  }
+  EXPECT_NE(share_pidfd(pidfd_of(child), child), first);
+  const SharedPidfd alive = share_pidfd(pidfd_of(getpid()), getpid());
+  EXPECT_NE(share_pidfd(pidfd_of(child), getpid()), alive);
+  waitpid(child, nullptr, 0);
 }
 
 TEST(SharedPidfd, OfAProcessThatCannotBeSeenIsNotShared) {

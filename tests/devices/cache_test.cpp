@@ -11,6 +11,7 @@
 #include "devices/allocations.hpp"
 #include "devices/device_test.hpp"
 #include "devices/kernel_cache.hpp"
+#include "support/processes.hpp"
 
 namespace tutti::devices {
 namespace {
@@ -48,6 +49,30 @@ TEST(KernelCache, KeepsFilesForTheirOwnerAndTrustsNoOthers) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
   ASSERT_EQ(chmod(cache.path_of("key\n").c_str(), 0622), 0);
   EXPECT_FALSE(cache.read("key\n").has_value());
+}
+
+// Two processes write under one key again and again, one of them a long binary.
+TEST(KernelCache, AReaderFindsAWholeBinary) {
+  const Folder folder;
+  const KernelCache cache(folder.path());
+  constexpr size_t kSizes[] = {5, 400'000};
+  cache.write("key\n", std::vector<unsigned char>(kSizes[0], 0));
+  tutti_test::Processes three;
+  three.count = 3;
+  run_processes(three, [&](int process) {
+    for (int round = 0; round < 100; ++round) {
+      if (process < 2) {
+        const auto byte = static_cast<unsigned char>(process);
+        cache.write("key\n", std::vector<unsigned char>(kSizes[process], byte));
+        continue;
+      }
+      const auto found = cache.read("key\n");
+      ASSERT_TRUE(found.has_value());
+      EXPECT_EQ(*found, std::vector<unsigned char>(kSizes[found->front()], found->front()));
+    }
+  });
+  const std::filesystem::directory_iterator left(folder.path());
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1) << "no other file is left";
 }
 
 TEST(KernelCache, DoesWithoutAFolder) {

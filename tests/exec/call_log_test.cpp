@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_window.hpp"
+#include "tools/sequences/fake_window.hpp"
 
 namespace tutti {
 namespace {

@@ -6,35 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "fake_transport.hpp"
+
 namespace tutti {
 namespace {
-
-// Memory that ranks of a host share, and nothing else.
-class OnlyShared final : public Transport, private Recovery {
- public:
-  explicit OnlyShared(SharedState& state) : state_(state) {}
-  [[nodiscard]] std::string_view name() const override { return "only shared"; }
-  Result<std::unique_ptr<Endpoint>> open_endpoint(int /*channel*/) override {
-    return std::unique_ptr<Endpoint>();
-  }
-  Recovery& recovery() override { return *this; }
-  Bell* bell(int /*rank*/) override { return nullptr; }
-  Sleepers* sleepers() override { return nullptr; }
-  void notify() override {}
-  [[nodiscard]] const PeerProcess& process(int /*rank*/) const override { return process_; }
-
- private:
-  SharedState* shared_state() override { return &state_; }
-
-  SharedState& state_;
-  const PeerProcess process_;
-};
 
 // A rank that notices that its neighbor has stopped may tell it to other hosts before the neighbor
 // does.
 TEST(Health, TellsOtherHostsTheFirstCauseWhoeverOfThisHostTellsIt) {
   SharedState state{};
-  OnlyShared transport(state);
+  FakeTransport transport(state);
   Health first(0, transport);
   Health second(1, transport);
   std::vector<std::string> told;
@@ -56,7 +37,7 @@ TEST(Health, TellsOtherHostsTheFirstCauseWhoeverOfThisHostTellsIt) {
 TEST(Health, WhatIsNoErrorCodeInSharedMemoryIsAnErrorOfItsOwn) {
   for (const uint32_t code : {0U, 777U, 0xffffffffU}) {
     SharedState state{};
-    OnlyShared transport(state);
+    FakeTransport transport(state);
     const Health health(0, transport);
     state.cause_code = code;
     state.cause_rank = 1;

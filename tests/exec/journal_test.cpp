@@ -178,6 +178,18 @@ TEST_F(JournalsOfThree, AnswerWithTheirLastCalls) {
   EXPECT_EQ(zero().answers(2).missing.size(), 2u) << "earlier answers count no more";
 }
 
+TEST_F(JournalsOfThree, KnowWhoHasAskedLatelyInWhichCall) {
+  const int64_t begin_ms = now_ms();
+  for (const auto& journal : journals_) ASSERT_TRUE(enter(*journal, 1, 5).ok());
+  zero().ask_all();
+  EXPECT_TRUE(one().askers(1, begin_ms).empty());
+  EXPECT_TRUE(deliver().ok());
+  EXPECT_EQ(one().askers(1, begin_ms), std::vector<int>{0});
+  EXPECT_TRUE(zero().askers(1, begin_ms).empty());
+  EXPECT_TRUE(one().askers(2, begin_ms).empty()) << "not in that call";
+  EXPECT_TRUE(one().askers(1, now_ms() + 1000).empty()) << "not since then";
+}
+
 TEST_F(Journals, LastWordsTellWhetherAllCallsMatched) {
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
   EXPECT_TRUE(one().check_last_words(0, bytes_of(zero().last_words())).ok())

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "fake_window.hpp"
+#include "tools/sequences/fake_window.hpp"
 
 namespace tutti {
 namespace {
@@ -68,6 +68,24 @@ TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
     // Who has entered call 2 has finished call 1.
     const uint32_t after = slots.begins_after(log, kSlotBytes, size_class, at);
     ASSERT_EQ(after, call == 3 ? 2U : 0U);
+  }
+}
+
+// The slots of every second call do not move along, so its place is that of the call before the
+// last one, however many such calls there were.
+TEST_F(Slots, CallsThatAreNotInARowComeBackToTheirPlaceSoon) {
+  SlotAllocator slots(&window, false);
+  CallLog log(0, window.ranks(), false);
+  const SlotAllocator::SizeClass size_class = slots.size_class_of(64);
+  for (uint32_t call = 1; call <= 100; ++call) {
+    log.start(7);
+    if (call % 2 != 0) continue;  // uses no slots
+    const uint64_t at = slots.place(call, 64, size_class);
+    ASSERT_EQ(at, 0U);
+    const uint32_t after = slots.begins_after(log, 64, size_class, at);
+    if (call > 2) {
+      ASSERT_EQ(after, call - 1);
+    }
   }
 }
 

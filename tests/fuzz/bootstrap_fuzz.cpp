@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "bootstrap/meeting_state.hpp"
+#include "bootstrap/parts.hpp"
 #include "core/log.hpp"
 #include "transports/tcp/records.hpp"
 
@@ -81,7 +82,9 @@ void debate(Input input) {
     meeting.hear(*visitor.client, std::exchange(visitor.session.out(), {}));
     meeting.check_deadlines();
     for (Visitor& one : visitors) {
-      if (!one.client->gone && meeting.may_write(*one.client)) one.client->session.out().clear();
+      if (!one.client->gone && meeting.may_write(*one.client)) {
+        Meeting::to_write(*one.client).clear();
+      }
     }
     (void)meeting.finished();
   }
@@ -134,6 +137,19 @@ void read_id(Input input) {
   if (read.ok()) (void)read->describe();
 }
 
+// What is taken for parts is the same after it was packed again.
+void read_parts(Input input) {
+  constexpr size_t kMost = 64;
+  Parts parts;
+  if (!take_parts(input, kMost, parts)) return;
+  if (parts.size() > kMost) std::abort();
+  Parts again;
+  for (const std::vector<std::byte>& body : pack_parts(parts)) {
+    if (!take_parts(body, kMost, again)) std::abort();
+  }
+  if (again != parts) std::abort();
+}
+
 }  // namespace
 }  // namespace tutti::bootstrap
 
@@ -141,11 +157,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tutti::bootstrap;
   tutti::log::set_level(tutti::LogLevel::kError);
   Input input = std::as_bytes(std::span(data, size));
-  switch (take_byte(input) % 5) {
+  switch (take_byte(input) % 6) {
     case 0: garble(Session(Session::Side::kService, id().name, id().secret), input); break;
     case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
     case 2: debate(input); break;
     case 3: tamper(input); break;
+    case 4: read_parts(input); break;
     default: read_id(input); break;
   }
   return 0;

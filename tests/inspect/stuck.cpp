@@ -60,12 +60,28 @@ void stops() {
   sum(world);
 }
 
+void splits() {
+  if (is_last()) raise(SIGSTOP);
+  (void)copy_of("part");
+}
+
 void computes() {
   if (is_last()) {
     for (volatile unsigned long n = 0;;) n = n + 1;
   }
   sum(world);
 }
+
+// The others learn of it, and stay.
+void dies() {
+  if (is_last()) raise(SIGKILL);
+  float data = 0;
+  (void)tutti_allreduce(&data, &data, 1, TUTTI_FLOAT32, TUTTI_MAX, world);
+  std::printf("told\n");
+  std::fflush(stdout);
+}
+
+void ends() { check(tutti_comm_destroy(world)); }
 
 void started() {
   if (is_last()) stay();
@@ -112,17 +128,45 @@ void in_group() {
   if (!is_last()) sum(half);
 }
 
-const std::map<std::string, std::function<void()>> kScenarios = {
-    {"sleeps", sleeps},       {"stops", stops},     {"computes", computes},
-    {"started", started},     {"crossed", crossed}, {"both-receive", both_receive},
-    {"other-tag", other_tag}, {"goes-on", goes_on}, {"idle", stay},
-    {"in-group", in_group}};
+const std::map<std::string, std::function<void()>> kScenarios = {{"sleeps", sleeps},
+                                                                 {"stops", stops},
+                                                                 {"splits", splits},
+                                                                 {"computes", computes},
+                                                                 {"started", started},
+                                                                 {"crossed", crossed},
+                                                                 {"both-receive", both_receive},
+                                                                 {"other-tag", other_tag},
+                                                                 {"goes-on", goes_on},
+                                                                 {"idle", stay},
+                                                                 {"in-group", in_group},
+                                                                 {"dies", dies},
+                                                                 {"ends", ends},
+                                                                 {"never-arrives", stay}};
+
+// In which a rank is lost on its way to the others.
+bool is_lost(const std::string& scenario) {
+  const char* const rank = std::getenv("RANK");
+  return scenario == "never-arrives" && rank != nullptr && std::string(rank) != "0";
+}
+
+// STUCK_HOSTS has one character for each rank: the name of its host.
+void take_host() {
+  const char* const hosts = std::getenv("STUCK_HOSTS");
+  const char* const rank = std::getenv("RANK");
+  if (hosts == nullptr || rank == nullptr) return;
+  const std::string name(1, hosts[std::atoi(rank)]);
+  setenv("TUTTI_HOST_ID", name.c_str(), 1);
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto scenario = kScenarios.find(argc == 2 ? argv[1] : "");
   if (scenario == kScenarios.end()) return 2;
+  take_host();
+  if (scenario->first == "never-arrives") std::printf("ready\n");
+  std::fflush(stdout);
+  if (is_lost(scenario->first)) raise(SIGSTOP);
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   config.name = "world";
   check(tutti_comm_create_from_env(&config, &world));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -88,5 +89,41 @@ class StuckJob {
   pid_t pid_ = -1;
   int output_ = -1;
 };
+
+inline std::string verdict_of(const nlohmann::json& job) {
+  return job.is_object() ? job["verdict"]["text"].get<std::string>() : "";
+}
+
+// What `tutti why` tells of the job as soon as it is `right`, or else the last that it told: of its
+// first host, where a rank that does not answer keeps it from knowing that another belongs to it.
+template <typename Right>
+nlohmann::json why_once(const StuckJob& job, const Right& right) {
+  nlohmann::json told;
+  eventually([&] {
+    const CommandResult result = run_tutti("why --json --job " + job.name());
+    const auto all = nlohmann::json::parse(result.output, nullptr, false);
+    if (!all.is_object() || all["jobs"].empty()) return false;
+    EXPECT_EQ(all["status"], result.exit_status);
+    told = all["jobs"][0];
+    return right(told);
+  });
+  EXPECT_TRUE(told.is_object()) << "nothing was told that can be read";
+  return told;
+}
+
+// As soon as its verdict has that outcome and text.
+inline nlohmann::json why(const StuckJob& job, const std::string& outcome,
+                          const std::string& text = "") {
+  return why_once(job, [&](const nlohmann::json& told) {
+    return told["verdict"]["outcome"] == outcome &&
+           verdict_of(told).find(text) != std::string::npos;
+  });
+}
+
+// Whether the rank waits in a call, as is seen a moment after it has begun to.
+inline bool waits(const nlohmann::json& told, size_t rank) {
+  const nlohmann::json& ranks = told["communicators"][0]["ranks"];
+  return ranks.size() > rank && !ranks[rank]["waits"].empty();
+}
 
 }  // namespace tutti_test

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/types.hpp"
 #include "inspect/rates.hpp"
@@ -85,7 +87,7 @@ TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
   const CommunicatorView one = two_ranks();
   CommunicatorView two = one;
   two.name = "d";
-  const Json trace = Json::parse(trace_of({&one, &two}, kNow));
+  const Json trace = Json::parse(trace_of({{one}, {two}}, kNow));
   std::set<std::pair<int, int>> tracks;
   std::set<std::string> names;
   for (const Json& event : trace["traceEvents"]) {
@@ -96,12 +98,63 @@ TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
       names.insert(event["args"]["name"].get<std::string>());
     }
   }
-  EXPECT_EQ(tracks, (std::set<std::pair<int, int>>{{100, 1}, {100, 2}, {101, 1}, {101, 2}}));
+  // Behind all numbers of threads, which other profilers use.
+  constexpr int kFirst = 1 << 22;
+  EXPECT_EQ(tracks, (std::set<std::pair<int, int>>{
+                        {100, kFirst}, {100, kFirst + 1}, {101, kFirst}, {101, kFirst + 1}}));
   EXPECT_TRUE(names.contains("rank 1 (pid 101 on h)") && names.contains("d"));
-  const Json of_one = Json::parse(trace_of({&one}, kNow, 101));
+  const Json of_one = Json::parse(trace_of({{one}}, kNow, 101));
   for (const Json& event : of_one["traceEvents"]) {
     EXPECT_EQ(event["pid"], 101);
   }
+}
+
+TEST(Trace, HasTheStepsOfACallWithinIt) {
+  const CommunicatorView view = two_ranks();
+  // The first is made before the call is entered, as one that fills the rank's slot.
+  const uint64_t begun = view.ranks[0].past[1].begun - 100;
+  StepsOf worker{.rank = 0};
+  worker.steps.push_back({.sequence = 2, .begun = begun, .ended = begun + 300, .bytes = 8});
+  worker.steps.push_back({.sequence = 2,
+                          .begun = begun + 300,
+                          .ended = begun + 2 * static_cast<uint64_t>(kS),
+                          .peer = 1,
+                          .kind = StepKind::kAwait});
+  const Json trace = Json::parse(trace_of({{view, {worker}}}, kNow));
+  std::vector<Json> steps;
+  Json call;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    if (event["cat"] == "tutti.step") steps.push_back(event);
+    if (event["cat"] == "tutti" && event["pid"] == 100 && event["args"]["sequence"] == 2)
+      call = event;
+  }
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0]["name"], "copy 8 bytes");
+  EXPECT_EQ(steps[1]["name"], "await rank 1");
+  const auto ends = [](const Json& event) {
+    return event["ts"].get<double>() + event["dur"].get<double>();
+  };
+  for (const Json& step : steps) {
+    EXPECT_EQ(step["tid"], call["tid"]);
+    EXPECT_GE(step["ts"].get<double>(), call["ts"].get<double>());
+    EXPECT_LE(ends(step), ends(call) + 1e-3);
+  }
+}
+
+TEST(Trace, KeepsProcessesOfSeveralHostsApart) {
+  CommunicatorView view = two_ranks();
+  view.ranks[1].pid = 100;
+  view.ranks[1].host = "n2";
+  const Json trace = Json::parse(trace_of({{view}}, kNow));
+  std::map<std::string, std::set<int>> pids;  // by host
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["name"] == "process_name")
+      pids[event["args"]["host"]].insert(event["pid"].get<int>());
+  }
+  EXPECT_EQ(pids["h"], std::set<int>{100});
+  ASSERT_EQ(pids["n2"].size(), 1u);
+  EXPECT_FALSE(pids["n2"].contains(100));
 }
 
 TEST(Rates, TellWhoKeepsWhomWaiting) {

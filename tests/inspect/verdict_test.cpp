@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/types.hpp"
+#include "exec/call.hpp"
 
 namespace tutti::inspect {
 namespace {
@@ -40,7 +41,7 @@ Job job_of(int ranks) {
     rank.present = true;
     rank.past = {{.record = allreduce(4)}};
     communicator.view.ranks.push_back(rank);
-    communicator.pids.push_back(100 + r);
+    communicator.processes.push_back(r);
     job.processes.push_back({.pid = 100 + r, .own_pid = 100 + r, .state = {.letter = 'S'}});
   }
   job.communicators.push_back(communicator);
@@ -70,6 +71,14 @@ bool says(const Verdict& verdict, const std::string& part) {
   return verdict.text.find(part) != std::string::npos;
 }
 
+// Rank 0 waits for all others, of which one process is in that state.
+Verdict judge_with(int ranks, size_t process, char letter) {
+  Job job = job_of(ranks);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[process].state.letter = letter;
+  return judge(job, 60);
+}
+
 TEST(Verdict, BlamesTheRankThatHasNotEntered) {
   Job job = job_of(3);
   enters(rank(job, 0), allreduce(5));
@@ -91,22 +100,22 @@ TEST(Verdict, IsAHangOfAWaitThatHasLastedTooLong) {
 
 TEST(Verdict, IsAHangOfARankThatIsStoppedOrDead) {
   for (const char letter : {'T', 't', 'Z'}) {
-    Job job = job_of(2);
-    enters(rank(job, 0), allreduce(5));
-    job.processes[1].state.letter = letter;
-    EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs) << letter;
+    EXPECT_EQ(judge_with(2, 1, letter).outcome, Outcome::kHangs) << letter;
   }
   Job job = job_of(2);
   enters(rank(job, 0), allreduce(5));
-  job.communicators[0].pids[1] = 0;
+  job.communicators[0].processes[1] = -1;
   EXPECT_TRUE(says(judge(job, 60), "is dead"));
 }
 
+TEST(Verdict, SendsNoDebuggerToAProcessThatWaitsForTheSystem) {
+  const Verdict verdict = judge_with(2, 1, 'D');
+  EXPECT_TRUE(says(verdict, "waits for a device or a file system (state D)")) << verdict.text;
+  EXPECT_EQ(verdict.advice.find("gdb"), std::string::npos) << verdict.advice;
+}
+
 TEST(Verdict, ASleepingRankIsNamedBehindAStoppedOne) {
-  Job job = job_of(3);
-  enters(rank(job, 0), allreduce(5));
-  job.processes[2].state.letter = 'T';
-  const Verdict verdict = judge(job, 60);
+  const Verdict verdict = judge_with(3, 2, 'T');
   EXPECT_TRUE(says(verdict, "rank 2")) << verdict.text;
   ASSERT_EQ(verdict.findings.size(), 2u);
   EXPECT_EQ(verdict.findings[1].pid, 101);
@@ -118,10 +127,24 @@ TEST(Verdict, FollowsARankThatWaitsItself) {
   receives(rank(job, 1), 2);
   enters(rank(job, 2), allreduce(5));
   rank(job, 2).waits.clear();  // it computes within the call
-  job.busy = {102};
+  job.processes[2].busy = true;
   const Verdict verdict = judge(job, 60);
-  EXPECT_TRUE(says(verdict, "rank 2 (pid 102 on h) has not sent recv")) << verdict.text;
+  EXPECT_TRUE(says(verdict, "rank 2 (pid 102 on h) has sent nothing that recv")) << verdict.text;
   EXPECT_TRUE(says(verdict, "it computes")) << verdict.text;
+}
+
+// Rank 1 waits for its neighbour, which was not seen to wait yet and may be kept by rank 2.
+TEST(Verdict, NamesARankThatDoesNotAnswerBeforeOneThatIsLateWithinTheCall) {
+  Job job = job_of(3);
+  enters(rank(job, 0), allreduce(5));
+  rank(job, 0).waits.clear();
+  enters(rank(job, 1), allreduce(5));
+  rank(job, 1).waits[0].awaited[0] = 0;
+  rank(job, 2).answers = false;
+  rank(job, 2).silent_s = 3;
+  const Verdict verdict = judge(job, 60);
+  EXPECT_TRUE(says(verdict, "rank 2 (pid 102 on h) does not answer")) << verdict.text;
+  EXPECT_EQ(verdict.findings.size(), 2u);
 }
 
 TEST(Verdict, FindsRanksThatWaitForOneAnother) {
@@ -131,6 +154,28 @@ TEST(Verdict, FindsRanksThatWaitForOneAnother) {
   const Verdict verdict = judge(job, 60);
   EXPECT_EQ(verdict.outcome, Outcome::kHangs);
   EXPECT_TRUE(says(verdict, "ranks wait for one another")) << verdict.text;
+  EXPECT_EQ(verdict.findings.size(), 1u);
+}
+
+TEST(Verdict, BlamesTheRankThatIsNotThereWhereACommunicatorIsMade) {
+  Job job = job_of(4);
+  for (const size_t place : {size_t{0}, size_t{1}}) {
+    Wait wait;
+    wait.kind = WaitKind::kMake;
+    wait.since_ms = kNowMs - 5000;
+    wait.record.count = 3;  // rank 3 has no part in it
+    wait.record.marks = static_cast<uint64_t>(Purpose::kSplit);
+    wait.awaited[0] = place == 0 ? 1 : 0;
+    wait.awaited[1] = 2;
+    rank(job, place).waits.push_back(wait);
+  }
+  job.processes[2].state.letter = 'T';
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kHangs);
+  EXPECT_TRUE(says(verdict,
+                   "rank 2 (pid 102 on h) has not entered the making of a communicator of "
+                   "3 ranks by split"))
+      << verdict.text;
   EXPECT_EQ(verdict.findings.size(), 1u);
 }
 
@@ -164,7 +209,7 @@ TEST(Verdict, SendsTheReaderToTheHostOfTheRankThatIsAwaited) {
   std::strcpy(wait.host, "n2");
   const Verdict verdict = judge(job, 60);
   EXPECT_TRUE(says(verdict, "rank 1 (pid 7 on n2)")) << verdict.text;
-  EXPECT_NE(verdict.advice.find("run on n2: tutti why 7"), std::string::npos) << verdict.advice;
+  EXPECT_NE(verdict.advice.find("on n2: tutti why 7"), std::string::npos) << verdict.advice;
 }
 
 TEST(Verdict, IsIdleWhereNobodyWaits) {

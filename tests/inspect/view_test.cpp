@@ -3,12 +3,15 @@
 // What is read of a communicator's memory from outside, and what is not taken from it.
 #include "inspect/view.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <random>
 
+#include "inspect/blame.hpp"
 #include "inspect/verdict.hpp"
 #include "support/threads_as_ranks.hpp"
 #include "transports/shm/descriptor.hpp"
@@ -112,7 +115,7 @@ TEST(View, TakesNonsenseForNonsense) {
       continue;
     }
     communicator.view = *std::move(seen);
-    communicator.pids.assign(communicator.view.ranks.size(), 0);
+    communicator.processes.assign(communicator.view.ranks.size(), -1);
     Job job;
     job.communicators.push_back(std::move(communicator));
     EXPECT_FALSE(judge(job, 60).text.empty());
@@ -141,6 +144,30 @@ TEST(Processes, KnowTheMemoryOfCommunicatorsByItsName) {
                            "1-2 rw-p 0 00:01 1 /memfd:tutti", "1-2 rw-s 0 00:01 1 /home/tutti"}) {
     EXPECT_FALSE(take_mapping(line, file, part)) << line;
   }
+}
+
+TEST(Processes, KnowPythonByWhatItRuns) {
+  const std::string python = "/usr/bin/python3";
+  if (access(python.c_str(), X_OK) != 0) GTEST_SKIP() << "there is no " << python;
+  const std::string named = testing::TempDir() + "trainer-" + std::to_string(getpid());
+  ASSERT_EQ(symlink(python.c_str(), named.c_str()), 0);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[0], STDIN_FILENO);
+    execl(named.c_str(), named.c_str(), "-S", "-c", "import sys; sys.stdin.read()", nullptr);
+    _exit(127);
+  }
+  while (program_of(child).rfind("trainer", 0) != 0 && waitpid(child, nullptr, WNOHANG) == 0) {
+    usleep(1000);
+  }
+  EXPECT_TRUE(is_python({.pid = child, .program = program_of(child)})) << program_of(child);
+  EXPECT_FALSE(is_python({.pid = getpid(), .program = program_of(getpid())}));
+  close(ends[1]);
+  waitpid(child, nullptr, 0);
+  close(ends[0]);
+  unlink(named.c_str());
 }
 
 }  // namespace

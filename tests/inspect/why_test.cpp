@@ -2,8 +2,10 @@
 //
 // Jobs that are stuck, looked at from outside, as a user would.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,26 +19,19 @@ using Json = nlohmann::json;
 using tutti_test::CommandResult;
 using tutti_test::run_tutti;
 using tutti_test::StuckJob;
+using tutti_test::verdict_of;
+using tutti_test::why;
 
-// What is told of a job, once it is what it is to be.
-Json why(const StuckJob& job, const std::string& outcome) {
-  Json told;
-  tutti_test::eventually([&] {
-    const CommandResult result = run_tutti("why --json --job " + job.name());
-    told = Json::parse(result.output, nullptr, false);
-    if (!told.is_object() || told["jobs"].size() != 1) return false;
-    EXPECT_EQ(told["status"], result.exit_status);
-    return told["jobs"][0]["verdict"]["outcome"] == outcome;
-  });
-  EXPECT_TRUE(told.is_object()) << "nothing was told that can be read";
-  return told.is_object() ? told["jobs"][0] : Json();
+void expect_verdict(const StuckJob& job, const std::string& outcome, const std::string& text) {
+  const std::string verdict = verdict_of(why(job, outcome, text));
+  EXPECT_NE(verdict.find(text), std::string::npos) << verdict;
 }
-
-std::string verdict_of(const Json& job) { return job["verdict"]["text"].get<std::string>(); }
 
 TEST(Why, NamesARankThatIsStoppedAndHowToLetItGoOn) {
   const StuckJob job(3, "stops");
-  const Json told = why(job, "hung");
+  const Json told = tutti_test::why_once(job, [](const Json& now) {
+    return now["verdict"]["outcome"] == "hung" && tutti_test::waits(now, 0);
+  });
   EXPECT_NE(verdict_of(told).find("rank 2 (pid "), std::string::npos) << told;
   EXPECT_NE(verdict_of(told).find("has not entered allreduce #5 (2 float32, max) of \"world\""),
             std::string::npos)
@@ -47,35 +42,36 @@ TEST(Why, NamesARankThatIsStoppedAndHowToLetItGoOn) {
   EXPECT_EQ(told["communicators"][0]["ranks"][0]["waits"][0]["for_ranks"], Json({2}));
 }
 
+TEST(Why, CallsASplitASplit) {
+  const StuckJob job(3, "splits");
+  const Json told = why(job, "hung");
+  EXPECT_NE(verdict_of(told).find("has not entered split #5 of \"world\"; "), std::string::npos)
+      << told;
+}
+
 TEST(Why, TellsASleepingRankFromOneThatComputes) {
   const StuckJob sleeps(2, "sleeps");
-  EXPECT_NE(verdict_of(why(sleeps, "waits")).find("is sleeping"), std::string::npos);
+  expect_verdict(sleeps, "waits", "is sleeping");
   const StuckJob computes(2, "computes");
-  Json told;
-  tutti_test::eventually([&] {
-    told = why(computes, "waits");
-    return verdict_of(told).find("computes") != std::string::npos;
-  });
-  EXPECT_NE(verdict_of(told).find("computes"), std::string::npos) << told;
+  expect_verdict(computes, "waits", "computes");
 }
 
 TEST(Why, SeesStartedCallsThatAreWaitedFor) {
   const StuckJob job(2, "started");
-  EXPECT_NE(verdict_of(why(job, "waits")).find("has not entered allreduce #5 (1 float32, sum)"),
-            std::string::npos);
+  expect_verdict(job, "waits", "has not entered allreduce #5 (1 float32, sum)");
 }
 
 TEST(Why, FindsRanksThatWaitForOneAnother) {
   for (const char* scenario : {"crossed", "both-receive", "other-tag"}) {
     const StuckJob job(2, scenario);
-    EXPECT_NE(verdict_of(why(job, "hung")).find("ranks wait for one another"), std::string::npos)
-        << scenario;
+    SCOPED_TRACE(scenario);
+    expect_verdict(job, "hung", "ranks wait for one another");
   }
 }
 
 TEST(Why, SeesThatAGroupIsStuckBesideAnIdleOne) {
   const StuckJob job(4, "in-group");
-  const Json told = why(job, "waits");
+  const Json told = why(job, "waits", "of \"half\"");
   EXPECT_NE(verdict_of(told).find("rank 1 (global rank 3"), std::string::npos) << told;
   EXPECT_NE(verdict_of(told).find("of \"half\""), std::string::npos) << told;
 }
@@ -101,7 +97,22 @@ TEST(Why, SaysThatThereIsNothingToSee) {
   const CommandResult none = run_tutti("why --job no-such-job 2>&1");
   EXPECT_EQ(none.exit_status, 3);
   EXPECT_NE(none.output.find("no-such-job"), std::string::npos) << none.output;
-  EXPECT_EQ(run_tutti("why " + std::to_string(getpid()) + " 2>&1").exit_status, 3);
+  const CommandResult none_here = run_tutti("why " + std::to_string(getpid()) + " 2>&1");
+  EXPECT_EQ(none_here.exit_status, 3);
+  EXPECT_NE(none_here.output.find("has no communicator"), std::string::npos) << none_here.output;
+  const CommandResult nobody = run_tutti("why 2147483647 2>&1");
+  EXPECT_EQ(nobody.exit_status, 3);
+  EXPECT_NE(nobody.output.find("no process 2147483647"), std::string::npos) << nobody.output;
+}
+
+TEST(Why, SaysWhoseTheProcessIsThatItMayNotLookAt) {
+  struct stat first {};
+  if (geteuid() == 0 || stat("/proc/1", &first) != 0 || first.st_uid == geteuid()) {
+    GTEST_SKIP() << "there is no process that this user may not look at";
+  }
+  const CommandResult refused = run_tutti("why 1 2>&1");
+  EXPECT_EQ(refused.exit_status, 3);
+  EXPECT_NE(refused.output.find("another user's"), std::string::npos) << refused.output;
 }
 
 // ---- top and trace -----------------------------------------------------------------------------
@@ -122,7 +133,7 @@ TEST(Top, CountsTheCallsOfEachRank) {
 
 TEST(Top, WritesMetricsForPrometheus) {
   const StuckJob job(2, "sleeps");
-  (void)why(job, "waits");
+  (void)why(job, "waits", "has not entered");
   const std::string file = "/tmp/tutti-metrics-" + std::to_string(getpid());
   EXPECT_EQ(run_tutti("top --once --interval 0.1 --prometheus " + file + " --job " + job.name())
                 .exit_status,
@@ -143,7 +154,7 @@ TEST(Top, WritesMetricsForPrometheus) {
 
 TEST(Trace, HasTheLastCallsOfEveryRank) {
   const StuckJob job(3, "sleeps");
-  (void)why(job, "waits");
+  (void)why(job, "waits", "has not entered");
   const CommandResult result = run_tutti("trace --job " + job.name());
   EXPECT_EQ(result.exit_status, 0);
   const Json trace = Json::parse(result.output, nullptr, false);
@@ -177,6 +188,27 @@ TEST(Trace, IsLeftBehindByRanksThatFail) {
   EXPECT_TRUE(trace.is_object());
 }
 
+TEST(Trace, TellsOfTheStepsWithinCallsIfAskedTo) {
+  const std::string path = "/tmp/tutti-steps-" + std::to_string(getpid());
+  const StuckJob job(2, "ends", "TUTTI_TRACE_LEVEL=steps TUTTI_TRACE=" + path);
+  Json trace;
+  tutti_test::eventually([&] {
+    std::ifstream stream(path + ".0");
+    trace = Json::parse(stream, nullptr, false);
+    return trace.is_object();
+  });
+  for (const char* rank : {".0", ".1"}) unlink((path + rank).c_str());
+  ASSERT_TRUE(trace.is_object());
+  std::map<int, std::vector<std::string>> steps;  // by call
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["cat"] != "tutti.step") continue;
+    steps[event["args"]["sequence"]].push_back(event["name"]);
+  }
+  ASSERT_TRUE(steps.contains(3)) << trace;  // an allreduce, which each rank awaits the other in
+  const auto awaits = [](const std::string& name) { return name.starts_with("await "); };
+  EXPECT_TRUE(std::ranges::any_of(steps[3], awaits)) << trace;
+}
+
 // ---- the log -----------------------------------------------------------------------------------
 
 TEST(Log, TellsAtLevelInfoOfTheJobAndItsAlgorithmsOnce) {
@@ -204,6 +236,14 @@ TEST(Warning, NamesWhoIsLateOnceForTheHost) {
   const std::string more = text + job.output_until("has waited");
   EXPECT_EQ(more.find("rank 1 has waited"), std::string::npos) << more;
   EXPECT_EQ(more.find("rank 2 has waited"), std::string::npos) << more;
+}
+
+TEST(Warning, NamesARankThatDoesNotArriveAtTheMeeting) {
+  const StuckJob job(3, "never-arrives", "TUTTI_WARN_AFTER_MS=300");
+  const std::string text = job.output_until("did not arrive yet");
+  EXPECT_NE(text.find("warn: a communicator is being made: rank 0 has waited"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("ranks 1, 2 of 3 did not arrive yet"), std::string::npos) << text;
 }
 
 TEST(Warning, NamesTheMessageThatDoesNotCome) {

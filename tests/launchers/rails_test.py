@@ -7,6 +7,7 @@ The exit status is 77 where such hosts cannot be made."""
 import os
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -117,12 +118,54 @@ class Rails(unittest.TestCase):
         self.hosts.cut(1, rail=1)
         self.expect_error({"CCL_MNIC": "global"}, "rail 1, tcp on eth1 (10.92.0.")
 
-    def test_a_rail_that_is_cut_ends_calls_at_their_deadline(self):
-        env = {"CCL_MNIC": "global", "TUTTI_TIMEOUT_MS": "3000", "TUTTI_NETWORK_MEASURE": "0"}
-        ranks = self.start_job([*BENCH[:-1], "1000000"], env)
+    def await_traffic(self):
         ends = time.monotonic() + TIMEOUT_S
         while self.sent(0, "eth1") < 64 << 20 and time.monotonic() < ends:
             time.sleep(0.1)
+
+    def expect_job_to_outlive(self, what_happens, **more):
+        """A job of calls without end, whose second rail breaks by `what_happens`, goes on over the
+        first: much more passes there after the warning than a call has."""
+        env = {"CCL_MNIC": "global", "TUTTI_NETWORK_MEASURE": "0", **more}
+        ranks = self.start_job([*BENCH[:-1], "1000000"], env)
+        self.await_traffic()
+        what_happens()
+        warning = ""
+        watchdog = threading.Timer(TIMEOUT_S, lambda: [rank.kill() for rank in ranks])
+        watchdog.start()
+        for line in ranks[0].stdout:
+            warning += line
+            if "is no longer reached over" in line:
+                break
+        before = self.sent(0, "eth0")
+        ends = time.monotonic() + TIMEOUT_S
+        while self.sent(0, "eth0") < before + (128 << 20) and time.monotonic() < ends:
+            self.assertEqual([rank.poll() for rank in ranks], [None, None])
+            time.sleep(0.1)
+        self.assertGreaterEqual(self.sent(0, "eth0"), before + (128 << 20))
+        watchdog.cancel()
+        for rank in ranks:
+            rank.kill()
+        self.end_job(ranks)
+        self.assertRegex(
+            warning,
+            r"rank 1 \(pid \d+ on host1\) is no longer reached over rail 1, tcp on eth1 "
+            r"\(10\.92\.0\.1\): (the other end has lost it|what was sent has not been acknowledged "
+            r"for \d+ ms); 1 of 2 rails remain",
+        )
+
+    def test_a_rail_that_swallows_everything_costs_its_share_and_not_the_job(self):
+        self.expect_job_to_outlive(lambda: self.hosts.cut(1, rail=1))
+
+    def test_an_interface_taken_down_costs_its_share_and_not_the_job(self):
+        down = self.hosts.enter(0) + ["ip", "link", "set", "eth1", "down"]
+        take_down = lambda: subprocess.run(down, check=True)  # noqa: E731
+        self.expect_job_to_outlive(take_down, TUTTI_NET_ENCRYPT="1")
+
+    def test_a_rail_that_is_cut_ends_calls_at_their_deadline(self):
+        env = {"CCL_MNIC": "global", "TUTTI_TIMEOUT_MS": "3000", "TUTTI_NETWORK_MEASURE": "0"}
+        ranks = self.start_job([*BENCH[:-1], "1000000"], env)
+        self.await_traffic()
         self.hosts.cut(1, rail=1)
         status, text = self.end_job(ranks)
         self.assertEqual(status, [1, 1], text)

@@ -174,6 +174,7 @@ void reduce_with_peer(int socket) {
   const Context context = make_context();
   const Engine engine = make_engine(context);
   devices::MemoryHandle handle;
+  handle.length = 4000;
   handle.fd = tutti::Fd(HandleMessage(handle.bytes).receive(socket));
   auto* const peer = static_cast<float*>(taken(context->open_memory(handle)));
   auto* const mine = allocate<float>(context, 1000);

@@ -86,7 +86,7 @@ void use_every_type(const Context& context) {
   for (int t = 0; t < tutti::kDataTypes; ++t) {
     const auto type = static_cast<DataType>(t);
     if (type == DataType::kFloat64 && !context->facts().fp64) continue;
-    for (const size_t offset : {0, 1}) {  // by vectors, and by elements
+    for (const size_t offset : {size_t{0}, size_t{1}}) {  // by vectors, and by elements
       const void* const sources[] = {memory + offset, memory + 4096 + offset};
       must(engine->reduce(
           {.type = type, .dst = memory + 8192 + offset, .sources = sources, .count = 100}));
@@ -116,6 +116,9 @@ void use_every_device(int tiles) {
 class LevelZeroIntel : public testing::TestWithParam<Product> {
  protected:
   void SetUp() override {
+    if (kSanitized) {
+      GTEST_SKIP() << "Intel's driver has to be opened with RTLD_DEEPBIND, which sanitizers refuse";
+    }
     if (!has_intel_driver()) {
       GTEST_SKIP() << "libze_intel_gpu.so.1 is not installed (Debian: intel-opencl-icd)";
     }

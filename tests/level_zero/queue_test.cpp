@@ -2,6 +2,7 @@
 //
 // Tutti's engine for Level Zero beside the application's own queue, context and memory.
 #include <cstring>
+#include <functional>
 
 #include "level_zero/engine.hpp"
 
@@ -33,7 +34,7 @@ void expect_done(devices::DeviceEvent& event) {
 // A mark is done after what was in the queue before it, and not earlier.
 template <typename Append>
 void expect_mark_waits(Application& application, const Append& append) {
-  for (int round = 0; round < 3; ++round) {  // whose events are used again
+  for (int round = 0; round < 8; ++round) {  // whose events are used again
     ze_event_handle_t go = application.ze.event();
     append(go);
     const auto mark = taken(application.context->mark());
@@ -60,7 +61,7 @@ TEST(LevelZeroQueue, AMarkIsDoneAfterWhatIsInAnImmediateList) {
 // Of the group of queues that copy, which nobody names.
 TEST(LevelZeroQueue, AMarkIsDoneAfterWhatIsInACommandQueueOfAnyGroup) {
   for (const uint32_t ordinal : {0u, 1u}) {
-    with_test_driver({{"SHUFFLE", 2}}, [&] {
+    with_test_driver({{"SHUFFLE", 2}, {"DELAY_US", 2000}}, [&] {
       Application application;
       char* const to = application.ze.allocate<char>(64, true);
       char* const from = application.ze.allocate<char>(64, true);
@@ -73,6 +74,55 @@ TEST(LevelZeroQueue, AMarkIsDoneAfterWhatIsInACommandQueueOfAnyGroup) {
         ZE_MUST(zeCommandQueueExecuteCommandLists(queue, 1, &list, nullptr));
       });
     });
+  }
+}
+
+TEST(LevelZeroQueue, AQueueIsFirstTakenForOneThatRunsKernels) {
+  with_test_driver({{"COPY_FIRST", 1}}, [] {
+    Application application;
+    const ze_command_queue_handle_t queue = application.ze.queue(1);
+    application.adopt(queue, false);
+    expect_done(*taken(application.context->mark()));
+    EXPECT_EQ(calls("zeCommandQueueExecuteCommandLists"), 1);
+  });
+}
+
+// The context goes while its mark is in the application's queue, which nobody may take apart then.
+void leave_a_mark(Application& application, const std::function<void()>& append,
+                  ze_event_handle_t go, bool ends) {
+  append();
+  taken(application.context->mark());
+  if (ends) ZE_MUST(zeEventHostSignal(go));
+  application.context.reset();
+  EXPECT_EQ(live("event") > 1, !ends) << "besides that of the test";
+  if (!ends) ZE_MUST(zeEventHostSignal(go));
+}
+
+TEST(LevelZeroQueue, WhatAQueueStillHoldsIsNotDestroyed) {
+  for (const bool immediate : {true, false}) {
+    for (const bool ends : {true, false}) {
+      with_test_driver({{"SHUFFLE", 2}, {"DELAY_US", 2000}}, [&] {
+        Application application;
+        char* const to = application.ze.allocate<char>(64, true);
+        char* const from = application.ze.allocate<char>(64, true);
+        ze_event_handle_t go = application.ze.event();
+        const ze_command_queue_handle_t queue = immediate ? nullptr : application.ze.queue();
+        const ze_command_list_handle_t list =
+            immediate ? application.ze.immediate() : application.ze.list();
+        application.adopt(immediate ? static_cast<void*>(list) : queue, immediate);
+        leave_a_mark(
+            application,
+            [&] {
+              ZE_MUST(zeCommandListAppendMemoryCopy(list, to, from, 64, nullptr, 1, &go));
+              if (immediate) return;
+              ze_command_list_handle_t closed = list;
+              ZE_MUST(zeCommandListClose(list));
+              ZE_MUST(zeCommandQueueExecuteCommandLists(queue, 1, &closed, nullptr));
+            },
+            go, ends);
+        EXPECT_EQ(complaints(), 0);
+      });
+    }
   }
 }
 

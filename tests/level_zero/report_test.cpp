@@ -74,6 +74,39 @@ TEST(LevelZeroDriver, ComplainsOfMemoryThatIsFreedWhileACommandNeedsIt) {
   });
 }
 
+TEST(LevelZeroDriver, ComplainsOfEventsAndKernelsThatACommandStillNeeds) {
+  with_test_driver({}, [] {
+    ZeClient ze;
+    ze_event_handle_t never = ze.event();
+    const ze_event_handle_t signals = ze.event();
+    const ze_kernel_handle_t kernel = ze.kernel("kernels.spv", "add");
+    char* const memory = ze.allocate<char>(64, true);
+    for (uint32_t index = 0; index < 3; ++index) set(kernel, index, memory);
+    set(kernel, 3, uint64_t{1});
+    const ze_group_count_t groups{1, 1, 1};
+    ZE_MUST(zeCommandListAppendLaunchKernel(ze.immediate(), kernel, &groups, signals, 1, &never));
+    ZE_MUST(zeEventHostReset(signals));
+    EXPECT_EQ(complaints(), 1);
+    ZE_MUST(zeEventDestroy(signals));
+    EXPECT_EQ(complaints(), 2);
+    ZE_MUST(zeKernelDestroy(kernel));
+    EXPECT_EQ(complaints(), 3);
+  });
+}
+
+// Which its validation layer does not look at.
+TEST(LevelZeroDriver, RefusesStructuresThatDoNotSayWhatTheyAre) {
+  with_test_driver({}, [] {
+    ZeClient ze;
+    ze_device_properties_t properties{};
+    EXPECT_NE(zeDeviceGetProperties(ze.device, &properties), ZE_RESULT_SUCCESS);
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+    EXPECT_EQ(zeDeviceGetProperties(ze.device, &properties), ZE_RESULT_SUCCESS);
+    properties.pNext = &properties;
+    EXPECT_NE(zeDeviceGetProperties(ze.device, &properties), ZE_RESULT_SUCCESS);
+  });
+}
+
 // Ends without destroying an event, and before that its own way of ending a process.
 [[noreturn]] void leak() {
   choose_test_driver({{"LEAKS", 1}});

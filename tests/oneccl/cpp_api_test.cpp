@@ -159,6 +159,48 @@ TEST(OneCclCpp, MessagesOfAGroupCross) {
   });
 }
 
+TEST(OneCclCpp, AGroupsOperationsAreDoneAtItsEndWhereTheirEventsAreGone) {
+  run_ranks(2, [](ccl::communicator& comm) {
+    const int peer = 1 - comm.rank();
+    const std::vector<int> send(50'000, comm.rank());
+    std::vector<int> recv(send.size(), -1);
+    std::vector<std::vector<int>> blocks(2, std::vector<int>(send.size(), -1));
+    ccl::group_start();
+    ccl::recv(recv.data(), recv.size(), peer, comm);
+    ccl::send(send.data(), send.size(), peer, comm);
+    ccl::allgatherv(send.data(), send.size(), {blocks[0].data(), blocks[1].data()},
+                    {send.size(), send.size()}, comm);
+    ccl::group_end();
+    EXPECT_EQ(recv, std::vector<int>(send.size(), peer));
+    for (int rank = 0; rank < 2; ++rank) {
+      EXPECT_EQ(blocks[static_cast<size_t>(rank)], std::vector<int>(send.size(), rank));
+    }
+  });
+}
+
+TEST(OneCclCpp, AGroupsEndTellsWhatOperationsWhoseEventsAreGoneHaveFailedWith) {
+  run_ranks(2, [](ccl::communicator& comm) {
+    std::vector<int> data(10);
+    ccl::group_start();
+    ccl::allreduce(data.data(), data.data(), comm.rank() == 0 ? 9 : 10, ccl::reduction::sum, comm);
+    EXPECT_THROW(ccl::group_end(), ccl::exception);
+  });
+}
+
+TEST(OneCclCpp, AnEventCannotBeWaitedForBeforeItsGroupEnds) {
+  run_ranks(2, [](ccl::communicator& comm) {
+    std::vector<int> data(10, 1);
+    ccl::group_start();
+    const ccl::event summed =
+        ccl::allreduce(data.data(), data.data(), data.size(), ccl::reduction::sum, comm);
+    EXPECT_THROW(summed.wait(), ccl::exception);
+    EXPECT_FALSE(summed.test());
+    ccl::group_end();
+    summed.wait();
+    EXPECT_EQ(data, std::vector<int>(10, 2));
+  });
+}
+
 // What a reduction by a function was told: it adds, and looks at its context.
 struct Seen {
   static inline size_t calls = 0;

@@ -15,15 +15,18 @@ TEST(PartOf, PartsFollowOneAnotherAndCoverAll) {
   for (const uint64_t total : {0ULL, 1ULL, 63ULL, 64ULL, 65ULL, 1000ULL, 4096ULL}) {
     for (int parts = 1; parts <= 9; ++parts) {
       uint64_t end = 0;
+      std::vector<int> with_data;
       for (int i = 0; i < parts; ++i) {
         const Range range = part_of(total, parts, i);
         if (range.bytes > 0) {
+          with_data.push_back(i);
           EXPECT_EQ(range.offset, end);
           EXPECT_EQ(range.offset % 64, 0U);
         }
         end = range.offset + range.bytes;
       }
       EXPECT_EQ(end, total);
+      EXPECT_EQ(parts_with_data(total, parts), with_data);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti {

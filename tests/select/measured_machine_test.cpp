@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "select/limits.hpp"
 #include "select/selector.hpp"
 #include "select/tuning.hpp"
 #include "transports/shm/pull.hpp"

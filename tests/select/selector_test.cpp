@@ -7,6 +7,8 @@
 #include <set>
 
 #include "env/fake_environment.hpp"
+#include "select/limits.hpp"
+#include "select/machine.hpp"
 
 namespace tutti {
 namespace {
@@ -323,6 +325,36 @@ TEST(Selector, SendsLongMessagesToEachHostOnce) {
       EXPECT_EQ(chosen(selector, problem), "hierarchical") << bytes;
     }
   }
+}
+
+// 64 hosts in 4 groups.
+std::string chosen_in_groups(uint64_t bytes, double times_slower) {
+  std::vector<int> marks(64);
+  std::iota(marks.begin(), marks.end(), 0);
+  Hosts hosts = Hosts::of(marks);
+  for (int& mark : marks) mark /= 16;
+  hosts.group_by(marks);
+  NetworkFigures network;
+  network.group_byte_s = times_slower * network.line_byte_s;
+  const Machine across = machine_across(hosts, Machine(), network);
+  const Selector selector =
+      *Selector::create(Environment(), machine_over_groups(*hosts.groups, across, network));
+  Problem problem = without_memory(problem_of(Collective::kAllreduce, bytes, 64));
+  problem.hosts = hosts.groups.get();
+  return std::string(chosen(selector, problem));
+}
+
+TEST(Selector, GoesByWayOfGroupsWhereTheNetworkBetweenThemIsSlow) {
+  EXPECT_EQ(chosen_in_groups(64 << 10, 8), "hierarchical");
+  EXPECT_NE(chosen_in_groups(64 << 10, 1), "hierarchical");
+  EXPECT_NE(chosen_in_groups(8, 8), "hierarchical");
+  EXPECT_EQ(chosen_in_groups(1 << 20, 0), chosen_in_groups(1 << 20, 2)) << "nobody has measured it";
+}
+
+TEST(Selector, ARankThatSendsAloneHasTheLineOfItsHost) {
+  const Hosts hosts = Hosts::of(std::vector<int>{0, 0, 0, 1});
+  const Machine across = machine_across(hosts, Machine(), {.line_byte_s = 2e-9});
+  EXPECT_DOUBLE_EQ(alone_on_host(hosts, across).message_byte_s, 2e-9);
 }
 
 // Not where the bytes are what counts, nor where the message for a whole host would be asked for.

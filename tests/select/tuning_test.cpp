@@ -21,6 +21,7 @@ Tuning example() {
   tuning.key = this_machine();
   tuning.machine.line_s = 1.25e-7;
   tuning.machine.cache_bytes = 2 << 20;
+  tuning.devices = {{"level-zero", "Example \"9\"", "1.3", true, {.launch_s = 7e-6}}};
   tuning.choices = {
       {Collective::kAllreduce, 2, 2, 1, 1023, find_algorithm(Collective::kAllreduce, "one_shot")},
       {Collective::kAllreduce, 2, 2, 1024, UINT64_MAX,
@@ -85,6 +86,17 @@ TEST(Tuning, MayKnowTheNetwork) {
       << error_of(wrong);
 }
 
+TEST(Tuning, HasADeviceOnce) {
+  Tuning tuning = example();
+  tuning.devices.push_back(tuning.devices[0]);
+  tuning.devices[1].api = "opencl";
+  EXPECT_TRUE(parse_tuning(print_tuning(tuning), "x").ok());
+  tuning.devices[1].api = "level-zero";
+  EXPECT_NE(error_of(print_tuning(tuning)).find("no second entry of this API and name"),
+            std::string::npos)
+      << error_of(print_tuning(tuning));
+}
+
 TEST(Tuning, IsReadAsItWasPrinted) {
   const Tuning written = example();
   const auto read = parse_tuning(print_tuning(written), "x");
@@ -94,6 +106,10 @@ TEST(Tuning, IsReadAsItWasPrinted) {
     EXPECT_EQ(read->machine.*figure.value, written.machine.*figure.value) << figure.name;
   }
   EXPECT_EQ(read->machine.cache_bytes, written.machine.cache_bytes);
+  ASSERT_EQ(read->devices.size(), 1U);
+  EXPECT_EQ(read->devices[0].driver, "1.3");
+  EXPECT_EQ(read->device("level-zero", "Example \"9\"")->figures, written.devices[0].figures);
+  EXPECT_EQ(read->device("opencl", "Example \"9\""), nullptr);
   EXPECT_EQ(print_tuning(*read), print_tuning(written));
 }
 
@@ -147,6 +163,14 @@ TEST(Tuning, ErrorsNameTheFieldAndWhatWasExpected) {
            {"1.25e-07", "\"fast\"", "machine.line_s is \"fast\"", "seconds"},
            {"\"line_s\"", "\"lime_s\"", "machine is", "docs/tuning-file.md"},
            {"\"cache_bytes\": ", "\"cache_bytes\": 0.", "machine.cache_bytes", "a whole number"},
+           {"\"devices\": [", "\"devices\": 1, \"choices\": [", "devices is 1", "an array"},
+           {"\"api\": \"level-zero\"", "\"a\": 1", "devices[0] is", "no fields but api, name"},
+           {"\"api\": \"level-zero\"", "\"api\": 1", "devices[0].api is 1", "a string"},
+           {"\"ipc\": true", "\"ipc\": 1", "devices[0].ipc is 1", "true or false"},
+           {"\"ipc\": true,", "", "devices[0].ipc is nothing", "true or false"},
+           {"\"launch_s\": 7e-06", "\"launch_s\": -1", "devices[0].launch_s is -1",
+            "seconds, more than 0"},
+           {"\"launch_s\": 7e-06,", "", "devices[0].launch_s is nothing", "seconds, more than 0"},
            {"\"allreduce\"", "\"alreduce\"", "choices is", "names of collectives"},
            {"\"allreduce\": [", "\"broadcast\": 3, \"allreduce\": [", "choices.broadcast is 3",
             "an array"},

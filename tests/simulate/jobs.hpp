@@ -57,7 +57,7 @@ struct Simulated {
 
 inline Simulated simulate(const Question& question, const Circumstances& circumstances = {},
                           const std::string& topology = "single-switch",
-                          const std::vector<std::string>& failed = {}) {
+                          const std::vector<std::string>& failed = {}, uint64_t burst = 0) {
   Simulated made;
   auto job = make_job(question);
   if (!job.ok()) {
@@ -65,12 +65,17 @@ inline Simulated simulate(const Question& question, const Circumstances& circums
     return made;
   }
   made.job = *std::move(job);
-  auto network = make_network(topology, question.hosts, lines_of(question.network, 0, 1));
+  Lines lines = lines_of(question.network, 0, 1);
+  if (circumstances.machine.cores > 0) {
+    lines.host_latency_s = (kAlpha - circumstances.machine.message_s) / 2;
+  }
+  auto network = make_network(topology, question.hosts, lines);
   if (!network.ok()) {
     made.status = network.status();
     return made;
   }
   made.network = std::make_unique<Network>(*std::move(network));
+  made.network->let_pass(burst);
   for (const std::string& pair : failed) {
     made.status = made.network->fail(pair);
     if (!made.status.ok()) return made;

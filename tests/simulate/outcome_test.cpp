@@ -37,6 +37,42 @@ TEST(Simulate, EveryAlgorithmEndsAndWhatIsSentIsReceived) {
   }
 }
 
+TEST(Simulate, EveryCompositionOfCompositionsEndsAndWhatIsSentIsReceived) {
+  for (const std::vector<int>& groups : {std::vector{0, 0, 1, 1}, {0, 1, 1, 1}, {0, 1, 0, 1}}) {
+    for (const uint64_t bytes : {uint64_t{16}, uint64_t{300000}}) {
+      for (Question& asked : all_on(11, 4, bytes)) {
+        if (asked.algorithm != "hierarchical") continue;
+        asked.groups = groups;
+        const Simulated simulated = simulate(asked, {.calls = 2});
+        ASSERT_TRUE(simulated.status.ok()) << collective_name(asked.collective) << " of " << bytes
+                                           << " bytes: " << simulated.status.message();
+        EXPECT_TRUE(simulated.job->grouped());
+        EXPECT_EQ(simulated.outcome.bytes_sent, simulated.outcome.bytes_received);
+      }
+    }
+  }
+}
+
+uint64_t bytes_above_leaves(const Question& asked) {
+  const Simulated simulated = simulate(asked, {}, "fat-tree:8");
+  EXPECT_TRUE(simulated.status.ok()) << simulated.status.message();
+  for (const LinkKind& kind : kinds_of(*simulated.network, simulated.outcome, 1)) {
+    if (kind.name == "leaf up") return kind.bytes;
+  }
+  return 0;
+}
+
+TEST(Simulate, HostsInGroupsSendLessBetweenGroups) {
+  // 4 hosts on each of 4 leaves, 2 ranks on each host: of n bytes, 2n (4-1)/4 leave each leaf.
+  constexpr uint64_t kBytes = 4 << 20;
+  Question asked = question(Collective::kAllreduce, 32, 16, kBytes, "hierarchical");
+  const uint64_t by_hosts = bytes_above_leaves(asked);
+  for (int host = 0; host < 16; ++host) asked.groups.push_back(host / 4);
+  const uint64_t by_groups = bytes_above_leaves(asked);
+  EXPECT_EQ(by_groups, 4 * 2 * kBytes * 3 / 4);
+  EXPECT_GT(by_hosts, by_groups);
+}
+
 TEST(Simulate, WhatLeavesAHostEntersOthersOverEveryTopology) {
   for (const std::string topology : {"single-switch", "fat-tree:4", "dragonfly:1"}) {
     const Simulated simulated =
@@ -67,6 +103,20 @@ TEST(Simulate, AStragglerDelaysExactlyThoseThatDependOnIt) {
     }
   }
   EXPECT_EQ(slow.ranks[5].waited_for, 4);
+  EXPECT_EQ(slow.ranks[5].cause.rank, 4);
+  EXPECT_EQ(slow.ranks[7].waited_for, 6);
+  EXPECT_EQ(slow.ranks[7].cause.rank, 4) << "for which rank 6 waited itself";
+  EXPECT_GT(slow.ranks[7].cause.seconds, 10 * usual.ranks[7].cause.seconds);
+}
+
+TEST(Simulate, ALateRankIsTheCauseOfWaitsWithinItsHostToo) {
+  Question asked = question(Collective::kAllreduce, 16, 4, 64, "hierarchical");
+  asked.machine = tutti::Machine();
+  const Outcome slow = outcome_of(asked, {.stragglers = {{9, 1e6}}});
+  for (size_t rank = 0; rank < 16; ++rank) {
+    if (rank == 9) continue;
+    EXPECT_EQ(slow.ranks[rank].cause.rank, 9) << rank;
+  }
 }
 
 TEST(Simulate, AStragglerDelaysAllRanksOfAnAllreduce) {

@@ -75,6 +75,32 @@ TEST(Simulate, SlowerLinksBetweenSwitchesSetTheTime) {
   EXPECT_GT(slower->seconds, 2 * simulated.outcome.seconds);
 }
 
+TEST(Simulate, ALineLetsItsBurstPassAtOnceAndThenSlowsDown) {
+  const double n = 32 << 10;
+  const Question asked = question(Collective::kAllreduce, 2, 2, 32 << 10, "recursive_doubling");
+  const auto seconds = [&](uint64_t burst, int calls) {
+    return simulate(asked, {.calls = calls}, "single-switch", {}, burst).outcome.seconds;
+  };
+  EXPECT_NEAR(seconds(64 << 10, 1), kAlpha + 2 * n * kGamma, 1e-12);
+  EXPECT_NEAR(seconds(8 << 10, 1), kAlpha + (n - 8192) * kBeta + 2 * n * kGamma, 1e-12);
+  EXPECT_NEAR(seconds(64 << 10, 1000), n * kBeta, 0.01 * n * kBeta) << "as fast as its rate";
+}
+
+TEST(Simulate, RanksOfOneMachineTakeTurnsOnItsCores) {
+  const Question asked = question(Collective::kAllreduce, 2, 2, 8, "recursive_doubling");
+  const double work = kAlpha + 2 * 8 * kGamma;  // of each rank
+  const auto seconds = [&](OneMachine machine) {
+    if (machine.message_s == 0) machine.message_s = kAlpha;
+    return simulate(asked, {.machine = machine}).outcome.seconds;
+  };
+  EXPECT_NEAR(seconds({.cores = 1}), 2 * work, 1e-12);
+  EXPECT_NEAR(seconds({.cores = 2}), work + 8 * kBeta, 1e-12);
+  EXPECT_NEAR(seconds({.cores = 2, .message_s = kAlpha / 4}), work + 8 * kBeta, 1e-12);
+  EXPECT_NEAR(seconds({.cores = 1, .byte_s = 1e-9}), 2 * work + 4 * 8 * 1e-9, 1e-12);
+  EXPECT_NEAR(seconds({.cores = 1, .turn_s = 5e-6}), 2 * work + 5e-6, 1e-12) << "one of them waits";
+  EXPECT_NEAR(seconds({.cores = 2, .turn_s = 5e-6}), work + 8 * kBeta, 1e-12);
+}
+
 TEST(Simulate, CallsOneAfterTheOtherTakeAsLongEach) {
   const Question asked = question(Collective::kAllreduce, 8, 8, 64, "recursive_doubling");
   const double once = simulate(asked).outcome.seconds;

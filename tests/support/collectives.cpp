@@ -45,7 +45,7 @@ void Collectives::upload() {
 }
 
 void Collectives::download() {
-  if (Mirror::current() == nullptr) return;
+  if (Mirror::current() == nullptr || receiving_) return;
   Mirror::current()->download();
   uploaded_ = false;
 }
@@ -94,7 +94,8 @@ void Collectives::run(const Call& call, Form form, const std::function<void()>& 
   require_ok(tutti_request_free(request), title_);
 }
 
-// The calls of a group nest, so that the buffers of all live until its end.
+// The calls of a group nest, so that the buffers of all live until its end. The innermost ends all
+// of them before it looks at any buffer: each downloads those of all.
 void Collectives::run_in_group(const Call& call, Form form, const std::function<void()>& prepare,
                                const std::function<void()>& check) {
   const std::function<void()> rest = std::exchange(rest_, nullptr);
@@ -104,11 +105,12 @@ void Collectives::run_in_group(const Call& call, Form form, const std::function<
   uploaded_ = false;
   upload();
   require_ok(form == Form::kBlocking ? call.blocking() : call.non_blocking(&request), title_);
+  if (request != nullptr) in_group_.push_back(request);
   const std::string title = title_;
   rest();
   title_ = title;
   const uint64_t last = std::exchange(round_, round);
-  if (request != nullptr) finish(request);
+  for (tutti_request_t one : std::exchange(in_group_, {})) finish(one);
   download();
   check();
   round_ = last;
@@ -343,10 +345,12 @@ void Collectives::send_recv(tutti_type type, size_t count, const Variant& varian
     upload();
     require_ok(tutti_irecv(on_device(in.data()), count, type, previous, kTag, comm, &receive),
                title_);
+    receiving_ = true;
   };
   const auto check = [&] {
     tutti_recv_info info{};
     require_ok(tutti_request_wait(receive), title_);
+    receiving_ = false;
     require_ok(tutti_request_recv_info(receive, &info), title_);
     require_ok(tutti_request_free(receive), title_);
     download();

@@ -115,8 +115,10 @@ class Collectives {
   uint64_t round_ = 0;  // counts calls, the same on every rank; chooses the data and how to wait
   int reported_ = 0;
   bool uploaded_ = false;       // the buffers of the call to come, if they have twins (Mirror)
+  bool receiving_ = false;      // something is on its way to a buffer: none is looked at
   std::string title_;           // of the call, for failures
   std::function<void()> rest_;  // as in in_group()
+  std::vector<tutti_request_t> in_group_;  // of the group's calls that nobody has waited for
   std::map<std::tuple<tutti_type, Op, uint64_t>, Data> data_;
 };
 

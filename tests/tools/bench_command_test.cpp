@@ -99,6 +99,17 @@ TEST_F(BenchCommand, CommaSeparatedFileHasALinePerSize) {
   EXPECT_EQ(lines, 4);
 }
 
+TEST_F(BenchCommand, SaysThatASizeIsNoWholeNumberOfElements) {
+  const auto result = run_tutti("bench allreduce -n 2 -i 3 -w 1 -y 3,8,14");
+  EXPECT_EQ(result.exit_status, 0);
+  for (const char* note :
+       {"# 3 bytes are no whole number of elements of float32: measured are 4 bytes",
+        "# 14 bytes are no whole number of elements of float32: measured are 12"}) {
+    EXPECT_NE(result.output.find(note), std::string::npos) << result.output;
+  }
+  EXPECT_EQ(result.output.find("# 8 bytes"), std::string::npos) << result.output;
+}
+
 TEST_F(BenchCommand, BadArgumentsAreNamedWithWhatWasExpected) {
   expect_refusal("bench allreduec", "'allreduec', expected one of: all, allreduce, broadcast");
   expect_refusal("bench allreduce -d float23", "--types has 'float23', expected one of: all, int8");
@@ -109,6 +120,7 @@ TEST_F(BenchCommand, BadArgumentsAreNamedWithWhatWasExpected) {
   expect_refusal("bench broadcast --root 2 -n 2 -y 4", "--root is 2, expected 0 to 1");
   expect_refusal("bench allreduce -y 4 -n 2 --json /nonexistent/file",
                  "cannot write /nonexistent/file");
+  expect_refusal("bench allreduce --seconds 0", "--seconds: expected a number above 0, got '0'");
 }
 
 }  // namespace

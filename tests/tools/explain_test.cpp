@@ -42,8 +42,21 @@ TEST(Explain, ShowsTheWayOfCallsOnDevices) {
   const auto staged = explain_json("allreduce -n 2 -b 64mb --no-shm --device");
   EXPECT_TRUE(contains(staged["note"], "in 16 pieces")) << staged;
   EXPECT_EQ(staged["bytes"], 4 << 20);
-  const auto uneven = explain_json("allgatherv -n 3 -b 8mb --device");
-  EXPECT_TRUE(contains(uneven["note"], "blocks differ in size")) << uneven;
+  for (const char* const uneven : {"allgatherv", "alltoallv", "gatherv", "scatterv"}) {
+    const auto pulled = explain_json(std::string(uneven) + " -n 3 -b 8mb --device");
+    EXPECT_EQ(pulled["algorithm"], "pull");
+    EXPECT_TRUE(contains(pulled["note"], "read one another's buffers")) << pulled;
+  }
+}
+
+TEST(Explain, SaysWhichAlgorithmsReadTheirPeers) {
+  for (const auto& candidate : explain_json("allreduce -n 2 --cores 2 -b 256kb")["candidates"]) {
+    const std::string name = candidate["algorithm"];
+    if (!candidate["applies"]) continue;
+    EXPECT_EQ(candidate["reads_peers"], name == "pull" || name == "pull_all") << name;
+  }
+  EXPECT_TRUE(contains(run_tutti("explain allreduce -n 2 --cores 2 -b 256kb").output,
+                       "reads its peers' buffers"));
 }
 
 TEST(Explain, FollowsTheVariables) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "select/limits.hpp"
 #include "select/selector.hpp"
 #include "select/tuning.hpp"
 

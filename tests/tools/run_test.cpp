@@ -68,6 +68,17 @@ TEST(Run, GivesAllRanksOneJobAndOnePortAndEachRunItsOwn) {
   EXPECT_NE(one, job());
 }
 
+TEST(Run, CallsTheJobWhatTheUserCallsIt) {
+  constexpr const char* kUsers = "env -u RANK TUTTI_JOB=mine ";
+  EXPECT_EQ(run_tutti("run -n 2 sh -c 'echo $TUTTI_JOB'", kUsers).output, "mine\nmine\n");
+  // Within a rank it is that of the job around it.
+  const std::string inner = "'" TUTTI_COMMAND_PATH "' run -n 1 printenv TUTTI_JOB";
+  const Lines both = sorted_lines(
+      run_tutti("run -n 1 sh -c \"printenv TUTTI_JOB; " + inner + "\"", kUsers).output);
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_NE(both[0], both[1]);
+}
+
 TEST(Run, LabelsEachLineAlsoTheLastWithoutAnEnd) {
   const CommandResult result =
       run_tutti("run -n 2 -l sh -c 'echo one; echo two >&2; printf three' 2>&1");

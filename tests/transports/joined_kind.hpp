@@ -39,7 +39,7 @@ inline tutti::Result<std::unique_ptr<tutti::Transport>> connect_joined(
   part.channels = JoinedTransport::host_channels(lanes);
   auto host = kind_of("shm").connect(exchange, part);
   if (!host.ok()) return host;
-  part.channels = JoinedTransport::network_channels(lanes);
+  part.channels = JoinedTransport::network_channels(lanes, false);
   auto network = kind_of("tcp").connect(exchange, part);
   if (!network.ok()) return network;
   return std::unique_ptr<Transport>(std::make_unique<JoinedTransport>(

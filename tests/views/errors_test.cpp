@@ -31,7 +31,7 @@ TEST_P(ViewErrors, MixedBuffersAreNamed) {
 }
 
 TEST_P(ViewErrors, MemoryOfAnotherContextIsNamed) {
-  on_views(1, [this](const OnView& on) {
+  on_views(1, [](const OnView& on) {
     const OwnQueue other(*GetParam());
     auto memory = other.context().allocate(MemoryKind::kDevice, 64);
     ASSERT_TRUE(memory.ok());

@@ -83,7 +83,7 @@ TEST_P(OpenClQueue, ADeviceThatDoesNotEndIsATimeoutThatNamesIt) {
 }
 
 TEST_P(OpenClQueue, AQueueOfAnotherContextIsNamed) {
-  on_views(1, [this](const OnView& on) {
+  on_views(1, [](const OnView& on) {
     const OwnQueue other(*GetParam());
     tutti_queue queue = on.queue.queue();
     queue.context = other.context().native().context;

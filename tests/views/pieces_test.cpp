@@ -108,20 +108,46 @@ TEST(Pieces, OfABroadcastComeFromTheRootAndGoToTheOthers) {
   EXPECT_EQ(piece_of(call, 0, kRanks, 0).recv_out.size(), 1u);
 }
 
-TEST(Pieces, OfUnevenBlocksAreOneThatLeavesTheGapsAlone) {
-  Call call = call_of(Collective::kAllgatherv, 5);
-  auto layouts = std::make_shared<Layouts>();
-  layouts->send = {{3}, {0}};
-  layouts->recv = {{3, 0, 5}, {2, 7, 9}};
-  call.layouts = layouts;
+Call uneven_call(Collective collective, uint64_t count, Layouts layouts) {
+  Call call = call_of(collective, count);
+  call.layouts = std::make_shared<Layouts>(std::move(layouts));
+  return call;
+}
+
+// 2 elements of each block: the last is the longest.
+TEST(Pieces, OfUnevenBlocksHavePartsOfEachAndLeaveTheGapsAlone) {
+  constexpr uint64_t kShort = 24;
+  const Call call =
+      uneven_call(Collective::kAllgatherv, 5, {.send = {{3}, {0}}, .recv = {{3, 0, 5}, {2, 7, 9}}});
+  ASSERT_EQ(number_of_pieces(call, kRanks, kShort), 3u);
+  std::map<uint64_t, int> received;
+  const uint64_t lengths[] = {16, 12, 4};
+  for (uint64_t p = 0; p < 3; ++p) {
+    const StagedPiece piece = piece_of(call, 0, kRanks, p, kShort);
+    EXPECT_EQ(piece.recv_bytes, lengths[p]);
+    EXPECT_EQ(piece.call.count, p < 2 ? 2u : 1u);
+    received = covered(piece.recv_out, received);
+    const Layout& part = piece.call.layouts->recv;
+    for (size_t b = 0, next = 0; b < 3; ++b) {
+      EXPECT_EQ(part.offsets[b], next) << "blocks follow one another in the stage";
+      next += part.counts[b];
+    }
+  }
+  EXPECT_EQ(received.size(), 32u);
+  for (const auto& [at, times] : received) {
+    EXPECT_TRUE((8 <= at && at < 20) || (36 <= at && at < 56)) << at;
+    EXPECT_EQ(times, 1) << at;
+  }
+}
+
+TEST(Pieces, BeyondARanksOwnBlocksAreEmpty) {
+  const Call call = uneven_call(Collective::kAlltoallv, 0,
+                                {.send = {{1, 0, 0}, {0, 1, 1}}, .recv = {{1, 0, 0}, {0, 1, 1}}});
   EXPECT_EQ(number_of_pieces(call, kRanks, kBytes), 1u);
-  const StagedPiece piece = piece_of(call, 0, kRanks, 0, kBytes);
-  ASSERT_EQ(piece.recv_out.size(), 2u);
-  EXPECT_EQ(piece.recv_out[0].in_buffer, 8u);
-  EXPECT_EQ(piece.recv_out[0].bytes, 12u);
-  EXPECT_EQ(piece.recv_out[1].in_buffer, 36u);
-  EXPECT_EQ(piece.recv_out[1].bytes, 20u);
-  EXPECT_EQ(piece.recv_bytes, 56u);
+  const StagedPiece piece = piece_of(call, 0, kRanks, 1, kBytes);
+  EXPECT_TRUE(piece.send.empty());
+  EXPECT_TRUE(piece.recv_out.empty());
+  EXPECT_EQ(piece.call.layouts->send.counts, (std::vector<uint64_t>{0, 0, 0}));
 }
 
 }  // namespace

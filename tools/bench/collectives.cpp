@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tools/bench/usual_names.hpp"
+
 namespace tutti::bench {
 
 namespace {
@@ -69,9 +71,7 @@ const Collective kTable[] = {
 std::span<const Collective> collectives() { return kTable; }
 
 const Collective* find_collective(std::string_view name) {
-  if (name == "bcast") name = "broadcast";
-  if (name == "reduce-scatter") name = "reduce_scatter";
-  const auto found = std::ranges::find(kTable, name, &Collective::name);
+  const auto found = std::ranges::find(kTable, usual_collective(name), &Collective::name);
   return found == std::end(kTable) ? nullptr : &*found;
 }
 

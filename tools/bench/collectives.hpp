@@ -59,7 +59,7 @@ struct Collective {
 };
 
 std::span<const Collective> collectives();
-// nullptr if there is none; "bcast" and "reduce-scatter" are known too.
+// nullptr if there is none; usual names (usual_names.hpp) are known, too.
 const Collective* find_collective(std::string_view name);
 
 }  // namespace tutti::bench

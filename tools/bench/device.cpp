@@ -10,7 +10,9 @@
 namespace tutti::bench {
 namespace {
 
-constexpr int64_t kLongestCopyMs = 60'000;
+constexpr int64_t kLongestWaitMs = 60'000;
+
+}  // namespace
 
 std::string known_apis() {
   std::string names;
@@ -20,16 +22,34 @@ std::string known_apis() {
   return names;
 }
 
-}  // namespace
+Result<const devices::DeviceApi*> find_api(std::string_view name) {
+  const devices::DeviceApi* const known = devices::device_api(name);
+  if (known != nullptr) return known;
+  return Status::format(Code::kInvalidArgument, "--device is '{}', expected one of: {}", name,
+                        known_apis());
+}
+
+Result<std::shared_ptr<devices::DeviceContext>> open_device(std::string_view api, int index) {
+  const auto known = find_api(api);
+  if (!known.ok()) return known.status();
+  TUTTI_RETURN_IF_ERROR((*known)->open());
+  return (*known)->make(index);
+}
+
+Status finish(devices::DeviceEngine& engine, const devices::DeviceContext& context) {
+  const Result<uint64_t> submission = engine.submit();
+  if (!submission.ok()) return submission.status();
+  for (const int64_t deadline_ms = now_ms() + kLongestWaitMs; now_ms() < deadline_ms;) {
+    const Result<bool> done = engine.done(*submission);
+    if (!done.ok()) return done.status();
+    if (*done) return {};
+    yield_core();
+  }
+  return Status::format(Code::kTimeout, "{}: what it was given does not end", context.name());
+}
 
 Result<std::unique_ptr<Device>> Device::open(std::string_view api, int index, tutti_comm_t comm) {
-  const devices::DeviceApi* const known = devices::device_api(api);
-  if (known == nullptr) {
-    return Status::format(Code::kInvalidArgument, "--device is '{}', expected one of: {}", api,
-                          known_apis());
-  }
-  TUTTI_RETURN_IF_ERROR(known->open());
-  auto made = known->make(index);
+  auto made = open_device(api, index);
   if (!made.ok()) return made.status();
   std::unique_ptr<Device> device(new Device);
   device->context_ = *std::move(made);
@@ -71,16 +91,8 @@ void Device::copy(void* dst, const void* source, size_t bytes) {
   Status status = context_->place_of(dst).status();
   if (status.ok()) status = context_->place_of(source).status();
   if (status.ok()) status = engine_->copy(dst, source, bytes);
+  if (status.ok()) status = finish(*engine_, *context_);
   if (!status.ok()) throw std::runtime_error(std::string(status.message()));
-  const Result<uint64_t> submission = engine_->submit();
-  for (const int64_t deadline_ms = now_ms() + kLongestCopyMs; submission.ok();) {
-    const Result<bool> done = engine_->done(*submission);
-    if (done.ok() && *done) return;
-    if (!done.ok()) throw std::runtime_error(std::string(done.status().message()));
-    if (now_ms() >= deadline_ms) throw std::runtime_error(name() + ": a copy does not end");
-    yield_core();
-  }
-  throw std::runtime_error(std::string(submission.status().message()));
 }
 
 }  // namespace tutti::bench

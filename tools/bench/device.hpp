@@ -12,15 +12,25 @@
 #include "core/status.hpp"
 
 namespace tutti::devices {
+struct DeviceApi;
 class DeviceContext;
 class DeviceEngine;
 }  // namespace tutti::devices
 
 namespace tutti::bench {
 
+// Of the registry: "opencl, level-zero".
+std::string known_apis();
+// By its name.
+Result<const devices::DeviceApi*> find_api(std::string_view name);
+// A context and a queue on the device of that index of an API, as `tutti info` lists them.
+Result<std::shared_ptr<devices::DeviceContext>> open_device(std::string_view api, int index);
+// Submits what the engine was given, and waits until all has ended.
+Status finish(devices::DeviceEngine& engine, const devices::DeviceContext& context);
+
 class Device {
  public:
-  // The device of that index of an API, as `tutti info` lists them; and a view of `comm`.
+  // As open_device(); and a view of `comm`.
   static Result<std::unique_ptr<Device>> open(std::string_view api, int index, tutti_comm_t comm);
   ~Device();
   Device(const Device&) = delete;

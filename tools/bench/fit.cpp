@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "select/machine.hpp"
 #include "select/selector.hpp"
 #include "select/tuning.hpp"
 

@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "bootstrap/launcher.hpp"
+#include "tools/bench/usual_names.hpp"
 
 namespace tutti::bench {
 
@@ -52,7 +53,8 @@ Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int 
     std::string known = "all";
     const size_t before = chosen.size();
     for (int i = 0; i < count; ++i) {
-      if (name == "all" || name == name_of(i)) chosen.push_back(i);
+      const std::string_view its = name_of(i);
+      if (name == "all" || name == its || usual_type(name) == its) chosen.push_back(i);
       known += fmt::format(", {}", name_of(i));
     }
     if (chosen.size() == before) {

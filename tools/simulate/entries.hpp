@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sched/schedule.hpp"
+#include "tools/simulate/cause.hpp"
 
 namespace tutti::simulate {
 
@@ -17,9 +18,9 @@ class Entries {
  public:
   explicit Entries(size_t ranks) : published_(ranks) {}
 
-  void publish(size_t rank, uint32_t tick, double at) {
-    std::vector<double>& own = published_[rank];
-    for (; own.size() < tick; own.push_back(at)) {
+  void publish(size_t rank, uint32_t tick, double at, const Cause& cause) {
+    std::vector<Published>& own = published_[rank];
+    for (; own.size() < tick; own.push_back({at, cause})) {
       if (all_.size() == own.size()) all_.emplace_back();
       Tick& all = all_[own.size()];
       if (at >= all.latest) all = {all.ranks, at, static_cast<int>(rank)};
@@ -33,8 +34,13 @@ class Entries {
       const size_t self = published_[static_cast<size_t>(own)].size() >= tick ? 1 : 0;
       return all.ranks - self + 1 == published_.size() ? all.latest : -1;
     }
-    const std::vector<double>& theirs = published_[static_cast<size_t>(peer)];
-    return theirs.size() >= tick ? theirs[tick - 1] : -1;
+    const std::vector<Published>& theirs = published_[static_cast<size_t>(peer)];
+    return theirs.size() >= tick ? theirs[tick - 1].at : -1;
+  }
+  // Why a rank published a tick when it did.
+  [[nodiscard]] Cause cause(int rank, uint32_t tick) const {
+    const std::vector<Published>& theirs = published_[static_cast<size_t>(rank)];
+    return theirs.size() >= tick ? theirs[tick - 1].cause : Cause{.rank = rank};
   }
   // The last to publish a tick that all but `own` have published.
   [[nodiscard]] int last(int own, uint32_t tick) const {
@@ -45,12 +51,16 @@ class Entries {
   size_t done = 0;                // ranks that have left the phase
 
  private:
+  struct Published {
+    double at = 0;
+    Cause cause;
+  };
   struct Tick {
     size_t ranks = 0;
     double latest = 0;
     int last = 0;
   };
-  std::vector<std::vector<double>> published_;
+  std::vector<std::vector<Published>> published_;
   std::vector<Tick> all_;
 };
 

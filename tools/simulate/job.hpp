@@ -28,20 +28,25 @@ struct Question {
   NetworkFigures network = {};
   Machine machine = {};  // of one rank alone
   Environment environment = {};
-  uint64_t most_steps = 0;  // of all ranks together
+  uint64_t most_steps = 0;       // of all ranks together
+  std::vector<int> groups = {};  // by host: TUTTI_HOST_GROUP; none: nobody has set it
 };
+
+// What runs side by side in a rank: steps within its host, among all hosts or its column; and where
+// a column's phase is a composition, among the hosts of a group, and from group to group.
+inline constexpr int kStreams = 4;
+inline constexpr int kWithin = 0;
+inline constexpr int kBetween = 1;
+inline constexpr int kInGroup = 2;
+inline constexpr int kAcross = 3;
 
 // A part of what a rank does: all, or a phase of a composition.
 struct Phase {
   const Program* program = nullptr;
-  int rank = 0;        // in the scope
-  uint32_t after = 0;  // phases of the other stream
+  int rank = 0;  // in the scope
+  // By stream: so many phases of it must be complete. Its own come in their order.
+  std::array<uint32_t, kStreams> after = {};
 };
-
-// What runs side by side in a rank: steps within its host, and between hosts.
-inline constexpr int kStreams = 2;
-inline constexpr int kWithin = 0;
-inline constexpr int kBetween = 1;
 
 struct Footprint {
   uint64_t buffer_bytes = 0;   // of the caller
@@ -68,10 +73,28 @@ struct Job {
   [[nodiscard]] int rank_of(int stream, int rank, int peer) const {
     if (stream == kWithin) return hosts.neighbors(rank)[static_cast<size_t>(peer)];
     if (!composed) return peer;
-    return hosts.ranks_of[static_cast<size_t>(peer)][static_cast<size_t>(places[rank_at(rank)])];
+    const int host = host_of(stream, rank, peer);
+    return hosts.ranks_of[static_cast<size_t>(host)][static_cast<size_t>(places[rank_at(rank)])];
   }
+  // The rank's number in a stream, and of how many.
+  struct Place {
+    int rank;
+    int ranks;
+  };
+  [[nodiscard]] Place place_in(int stream, int rank) const;
   static size_t rank_at(int rank) { return static_cast<size_t>(rank); }
-  std::vector<int> places;  // by rank: among those of its host
+  [[nodiscard]] bool grouped() const { return composed && hosts.groups != nullptr; }
+  std::vector<int> places;        // by rank: among those of its host
+  std::vector<int> group_places;  // by host: among those of its group, if there are any
+
+ private:
+  // Of a column's rank.
+  [[nodiscard]] int host_of(int stream, int rank, int peer) const {
+    if (stream == kBetween) return peer;
+    const auto host = static_cast<size_t>(hosts.host(rank));
+    if (stream == kInGroup) return hosts.groups->neighbors(static_cast<int>(host))[rank_at(peer)];
+    return hosts.groups->ranks_of[rank_at(peer)][static_cast<size_t>(group_places[host])];
+  }
 };
 
 // As many neighbouring ranks on each of `hosts` as can be.

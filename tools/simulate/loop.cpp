@@ -18,7 +18,7 @@ constexpr double kTurn_s = 2e-6;
 
 void Loop::start() {
   const size_t ranks = job_.roles.size();
-  streams_.resize(ranks * kStreams);
+  streams_.resize(ranks * width_);
   factors_.assign(ranks, 1);
   for (const auto& [rank, factor] : given_.stragglers) factors_[Job::rank_at(rank)] = factor;
   busy_s_.assign(ranks, 0);
@@ -30,14 +30,15 @@ void Loop::start() {
   for (size_t rank = 0; rank < ranks; ++rank) {
     const double begin = given_.skew_s > 0 ? within(random) : 0;
     outcome_.ranks[rank].begin_s = begin;
-    for (size_t which = 0; which < kStreams; ++which) {
-      Stream& s = streams_[rank * kStreams + which];
+    for (size_t which = 0; which < width_; ++which) {
+      Stream& s = streams_[rank * width_ + which];
       s.phases = &job_.roles[rank][which];
-      s.time_s = begin;
+      s.time_s = s.worked_s = begin;
+      s.cause = {static_cast<int>(rank), begin};
       if (s.phases->empty()) {
         s.blocked = Blocked::kDone;
       } else {
-        schedule(EventKind::kRun, static_cast<uint32_t>(rank * kStreams + which), begin);
+        schedule(EventKind::kRun, static_cast<uint32_t>(rank * width_ + which), begin);
       }
     }
   }
@@ -46,12 +47,15 @@ void Loop::start() {
 void Loop::work(int rank, Stream& s, double seconds) {
   const size_t at = Job::rank_at(rank);
   const double took = seconds * factors_[at];
-  s.time_s = std::max(s.time_s, busy_s_[at]) + took;
+  s.time_s = processors_.done(std::max(s.time_s, busy_s_[at]), took);
   busy_s_[at] = s.time_s;
   outcome_.ranks[at].work_s += took;
+  s.worked_s += took;
+  if (s.worked_s > s.cause.seconds) s.cause = {rank, s.worked_s};
 }
 
-void Loop::wait_until(int rank, Stream& s, double at, int peer) {
+void Loop::wait_until(int rank, Stream& s, double at, int peer, const Cause& cause,
+                      double resume_s) {
   if (at <= s.time_s) return;
   const double waited = at - s.time_s;
   RankOutcome& outcome = outcome_.ranks[Job::rank_at(rank)];
@@ -59,22 +63,35 @@ void Loop::wait_until(int rank, Stream& s, double at, int peer) {
   if (waited > outcome.longest_wait_s) {
     outcome.longest_wait_s = waited;
     outcome.waited_for = peer;
+    outcome.cause = cause;
   }
   s.time_s = at;
+  s.worked_s = 0;
+  s.cause = cause;
+  if (resume_s > 0) work(rank, s, resume_s);
 }
 
 // Whether the phase may begin.
 bool Loop::begin_phase(int rank, int which, Stream& s) {
   const auto count = static_cast<uint32_t>(s.phases->size());
-  const Stream& other = stream(rank, 1 - which);
-  const auto others = static_cast<uint32_t>(other.phases->size());
-  const uint32_t needed = s.phase / count * others + (*s.phases)[s.phase % count].after;
-  if (other.phase >= needed) {
-    if (needed > 0 && other.phase == needed) s.time_s = std::max(s.time_s, other.ended_s);
-    return true;
+  const uint32_t calls = s.phase / count;
+  const Phase& phase = (*s.phases)[s.phase % count];
+  for (int i = 0; i < static_cast<int>(width_); ++i) {
+    if (i == which) continue;
+    const Stream& other = stream(rank, i);
+    const auto others = static_cast<uint32_t>(other.phases->size());
+    const uint32_t needed = calls * others + phase.after[static_cast<size_t>(i)];
+    if (other.phase < needed) {
+      s.blocked = Blocked::kAfter;
+      return false;
+    }
+    if (needed > 0 && other.phase == needed && other.ended_s > s.time_s) {
+      s.time_s = other.ended_s;
+      s.worked_s = 0;
+      s.cause = other.cause;
+    }
   }
-  s.blocked = Blocked::kAfter;
-  return false;
+  return true;
 }
 
 void Loop::end_phase(int rank, int which, Stream& s) {
@@ -94,19 +111,28 @@ void Loop::end_phase(int rank, int which, Stream& s) {
     outcome.end_s = std::max(outcome.end_s, s.time_s);
     outcome.waited_s = std::max(outcome.waited_s, s.waited_s);
   }
-  Stream& other = stream(rank, 1 - which);
-  if (other.blocked == Blocked::kAfter) {
-    schedule(EventKind::kRun, static_cast<uint32_t>(&other - streams_.data()), s.time_s);
+  for (int i = 0; i < static_cast<int>(width_); ++i) {
+    const Stream& other = stream(rank, i);
+    if (other.blocked == Blocked::kAfter) {
+      schedule(EventKind::kRun, static_cast<uint32_t>(&other - streams_.data()), s.time_s);
+    }
   }
+}
+
+bool Loop::others_go_on(int rank, int which) {
+  for (int i = 0; i < static_cast<int>(width_); ++i) {
+    if (i != which && stream(rank, i).blocked != Blocked::kDone) return true;
+  }
+  return false;
 }
 
 void Loop::advance(uint32_t index, double now) {
   Stream& s = streams_[index];
   if (s.blocked == Blocked::kDone) return;
   s.blocked = Blocked::kNo;
-  const int rank = static_cast<int>(index / kStreams);
-  const int which = static_cast<int>(index % kStreams);
-  const bool shares = streams_[index ^ 1].blocked != Blocked::kDone;
+  const int rank = static_cast<int>(index / width_);
+  const int which = static_cast<int>(index % width_);
+  const bool shares = others_go_on(rank, which);
   while (s.blocked != Blocked::kDone) {
     if (s.op == 0 && !begin_phase(rank, which, s)) return;
     const Phase& phase = (*s.phases)[s.phase % s.phases->size()];
@@ -130,7 +156,7 @@ bool Loop::step(int rank, int which, Stream& s, const Phase& phase) {
     case OpKind::kSend: send(rank, which, s, phase, op); break;
     case OpKind::kRecv: {
       const int peer = (phase.rank + op.apart) % phase.program->ranks;
-      done = receive(rank, which, s, job_.rank_of(which, rank, peer));
+      done = receive(rank, which, s, job_.rank_of(which, rank, peer), op);
       break;
     }
     case OpKind::kFence:
@@ -138,7 +164,7 @@ bool Loop::step(int rank, int which, Stream& s, const Phase& phase) {
         s.blocked = Blocked::kFence;
         return false;
       }
-      wait_until(rank, s, s.sent_s, -1);
+      wait_until(rank, s, s.sent_s, -1, s.cause, 0);
       break;
     case OpKind::kPublish: publish(rank, s, phase, static_cast<uint32_t>(op.amount)); break;
     case OpKind::kAwait: done = await(rank, s, phase, op); break;
@@ -152,8 +178,8 @@ Status Loop::unfinished() const {
     const Stream& s = streams_[i];
     if (s.blocked == Blocked::kDone) continue;
     return Status::format(Code::kInternal,
-                          "rank {} waits for rank {} for ever, in step {} of phase {}",
-                          i / kStreams, s.peer, s.op, s.phase);
+                          "rank {} waits for rank {} for ever, in step {} of phase {}", i / width_,
+                          s.peer, s.op, s.phase);
   }
   return {};
 }

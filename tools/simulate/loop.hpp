@@ -5,6 +5,8 @@
 //   passes on the way (L). Each link carries one message after the other (G per byte); its head
 //   goes on to the next link at once. What is longer than networks carry unasked is asked for and
 //   granted first: 2 alpha more.
+//   Hosts that are one machine share its cores: what a message and its bytes cost sender and
+//   receiver waits for one of them.
 //   Ranks of a host hand over lines and copy through memory, as the cost model has it.
 // Deterministic: the same job gives the same outcome.
 #pragma once
@@ -14,10 +16,22 @@
 #include <vector>
 
 #include "core/status.hpp"
+#include "tools/simulate/cause.hpp"
 #include "tools/simulate/job.hpp"
 #include "tools/simulate/network.hpp"
 
 namespace tutti::simulate {
+
+// Hosts that are one machine, as those made of network namespaces are. All ranks take turns on its
+// cores.
+struct OneMachine {
+  int cores = 0;         // 0: each host is a machine of its own
+  double message_s = 0;  // of a core, for a message between hosts, of alpha: half at each end
+  double byte_s = 0;     // of a core, for a byte between hosts at each end
+  // Of a core, for a rank to go on after a wait for another host, where ranks outnumber cores.
+  // Within a host it is the cost model's.
+  double turn_s = 0;
+};
 
 // What is not as it should be, or not once only.
 struct Circumstances {
@@ -26,6 +40,7 @@ struct Circumstances {
   double skew_s = 0;  // ranks begin at random within so long
   uint64_t seed = 1;
   int calls = 1;  // one after the other, without a pause
+  OneMachine machine = {};
 };
 
 struct LinkUse {
@@ -43,6 +58,7 @@ struct RankOutcome {
   double waited_s = 0;  // for others, of the stream that waited most
   double longest_wait_s = 0;
   int waited_for = -1;  // then; -1: for nobody in particular
+  Cause cause;          // of that wait
 };
 
 struct Outcome {
@@ -56,7 +72,7 @@ struct Outcome {
   uint64_t events = 0;
 };
 
-// Lines for which the network figures hold on the way over one switch.
+// Lines for which the network figures hold on the way over one switch, between machines.
 Lines lines_of(const NetworkFigures& network, double hop_latency_s, double oversubscription);
 
 // An error names who waits for whom if a message finds no way.

@@ -35,9 +35,11 @@ void Loop::send(int rank, int which, Stream& s, const Phase& phase, const Op& op
   outcome_.bytes_sent += bytes;
   ++outcome_.messages;
   work(rank, s, overhead_s(within));
+  message.cause = s.cause;
   if (within) {  // the sender copies into a ring while the receiver copies out of it
     const double copied = op.amount * job_.within.message_byte_s;
     work(rank, s, copied);
+    message.cause = s.cause;
     return schedule(EventKind::kArrive, new_message(message), s.time_s);
   }
   outcome_.bytes_between_hosts += bytes;
@@ -45,9 +47,10 @@ void Loop::send(int rank, int which, Stream& s, const Phase& phase, const Op& op
   if (message.asked) ++s.unsent;
   const double begins = s.time_s + (message.asked ? 2 * alpha_s_ : 0);
   schedule(EventKind::kHop, new_message(message), begins);
+  work(rank, s, op.amount * given_.machine.byte_s);  // while the line carries what went before
 }
 
-bool Loop::receive(int rank, int which, Stream& s, int source) {
+bool Loop::receive(int rank, int which, Stream& s, int source, const Op& op) {
   const auto found = arrived_.find(pair_of(source, rank, which));
   if (found == arrived_.end()) {
     s.blocked = Blocked::kRecv;
@@ -55,7 +58,8 @@ bool Loop::receive(int rank, int which, Stream& s, int source) {
     return false;
   }
   if (--found->second == 0) arrived_.erase(found);
-  work(rank, s, overhead_s(same_host(rank, source)));
+  const bool within = same_host(rank, source);
+  work(rank, s, overhead_s(within) + (within ? 0 : op.amount * given_.machine.byte_s));
   return true;
 }
 
@@ -66,7 +70,8 @@ void Loop::arrive(uint32_t index, double now) {
   ++arrived_[pair_of(message.source, message.target, message.stream)];
   Stream& s = stream(message.target, message.stream);
   if (s.blocked != Blocked::kRecv || s.peer != message.source) return;
-  wait_until(message.target, s, now, message.source);
+  wait_until(message.target, s, now, message.source, message.cause,
+             turn_s(same_host(message.source, message.target)));
   advance(static_cast<uint32_t>(&s - streams_.data()), now);
 }
 
@@ -86,19 +91,21 @@ void Loop::hop(uint32_t index, double now) {
   }
   const Link& link = network_.links()[static_cast<size_t>(next)];
   LinkUse& use = outcome_.links[static_cast<size_t>(next)];
-  const double begins = std::max(now, use.free_s);
+  // A line with a burst lets so much pass at once, as long as it has not just done so.
   const double takes = static_cast<double>(message.bytes) * link.byte_s;
+  const double begins = std::max(now, use.free_s - link.burst_s);
+  use.free_s = std::max(now, use.free_s) + takes;
+  const double left = std::max(begins, use.free_s - link.burst_s);
   use.waited_s += begins - now;
-  use.free_s = begins + takes;
   use.busy_s += takes;
   use.bytes += message.bytes;
   ++use.messages;
-  message.tail_s = std::max(message.tail_s, use.free_s) + link.latency_s;
+  message.tail_s = std::max(message.tail_s, left) + link.latency_s;
   if (message.asked && message.node < network_.hosts()) {
     Stream& s = stream(message.source, message.stream);
-    s.sent_s = std::max(s.sent_s, use.free_s);
+    s.sent_s = std::max(s.sent_s, left);
     if (--s.unsent == 0 && s.blocked == Blocked::kFence) {
-      schedule(EventKind::kRun, static_cast<uint32_t>(&s - streams_.data()), use.free_s);
+      schedule(EventKind::kRun, static_cast<uint32_t>(&s - streams_.data()), left);
     }
   }
   message.node = link.to;
@@ -113,7 +120,7 @@ Entries& Loop::entries_of(int rank, uint32_t phase) {
 
 void Loop::publish(int rank, Stream& s, const Phase& phase, uint32_t tick) {
   Entries& entries = entries_of(rank, s.phase);
-  entries.publish(static_cast<size_t>(phase.rank), tick, s.time_s);
+  entries.publish(static_cast<size_t>(phase.rank), tick, s.time_s, s.cause);
   std::vector<uint32_t> waiting;
   waiting.swap(entries.waiting);
   for (const uint32_t index : waiting) {
@@ -147,7 +154,7 @@ bool Loop::await(int rank, Stream& s, const Phase& phase, const Op& op) {
   const int last = all ? entries.last(phase.rank, tick) : peer;
   const Machine& m = job_.within;
   wait_until(rank, s, at + (last == phase.rank ? 0 : 2 * m.line_s),
-             job_.rank_of(kWithin, rank, last));
+             job_.rank_of(kWithin, rank, last), entries.cause(last, tick), turn_s(true));
   work(rank, s, (all ? phase.program->ranks - 1 : 1) * m.line_next_s);
   return true;
 }

@@ -12,6 +12,7 @@
 
 #include "tools/simulate/entries.hpp"
 #include "tools/simulate/loop.hpp"
+#include "tools/simulate/processors.hpp"
 
 namespace tutti::simulate {
 
@@ -35,6 +36,7 @@ struct Message {
   bool asked = false;  // its source waits at a fence until it has left
   uint64_t bytes = 0;
   double tail_s = 0;  // when its end is there
+  Cause cause = {};   // of when it was sent
 };
 
 enum class Blocked : uint8_t { kNo, kRecv, kFence, kAwait, kAfter, kDone };
@@ -50,12 +52,19 @@ struct Stream {
   double time_s = 0;    // how far it is
   double ended_s = 0;   // when its last phase ended
   double waited_s = 0;
+  double worked_s = 0;  // since its last wait
+  Cause cause;          // of when it is where it is
 };
 
 class Loop {
  public:
   Loop(const Job& job, Network& network, const NetworkFigures& figures, const Circumstances& c)
-      : job_(job), network_(network), given_(c), alpha_s_(figures.message_s) {}
+      : job_(job),
+        network_(network),
+        given_(c),
+        alpha_s_(figures.message_s),
+        width_(job.grouped() ? kStreams : kInGroup),
+        processors_(c.machine.cores) {}
   Result<Outcome> run();
 
  private:
@@ -66,30 +75,38 @@ class Loop {
     events_.push({at, order_++, index, kind});
   }
   [[nodiscard]] Stream& stream(int rank, int which) {
-    return streams_[Job::rank_at(rank) * kStreams + static_cast<size_t>(which)];
+    return streams_[Job::rank_at(rank) * width_ + static_cast<size_t>(which)];
   }
   void advance(uint32_t index, double now);
+  [[nodiscard]] bool others_go_on(int rank, int which);
   [[nodiscard]] bool step(int rank, int which, Stream& s, const Phase& phase);
   [[nodiscard]] bool begin_phase(int rank, int which, Stream& s);
   void end_phase(int rank, int which, Stream& s);
   void send(int rank, int which, Stream& s, const Phase& phase, const Op& op);
-  [[nodiscard]] bool receive(int rank, int which, Stream& s, int source);
+  [[nodiscard]] bool receive(int rank, int which, Stream& s, int source, const Op& op);
   [[nodiscard]] bool await(int rank, Stream& s, const Phase& phase, const Op& op);
   void publish(int rank, Stream& s, const Phase& phase, uint32_t tick);
   [[nodiscard]] Entries& entries_of(int rank, uint32_t phase);
   void work(int rank, Stream& s, double seconds);
-  void wait_until(int rank, Stream& s, double at, int peer);
+  void wait_until(int rank, Stream& s, double at, int peer, const Cause& cause, double resume_s);
   void hop(uint32_t index, double now);
   void arrive(uint32_t index, double now);
   uint32_t new_message(const Message& message);
   [[nodiscard]] double overhead_s(bool within) const {
-    return (within ? job_.within.message_s : alpha_s_ / 2) / 2;
+    const double between = given_.machine.cores > 0 ? given_.machine.message_s : alpha_s_ / 2;
+    return (within ? job_.within.message_s : between) / 2;
+  }
+  // What it costs to go on after a wait for another rank.
+  [[nodiscard]] double turn_s(bool within) const {
+    const auto cores = static_cast<size_t>(given_.machine.cores);
+    if (cores == 0 || job_.roles.size() <= cores) return 0;
+    return within ? job_.within.turn_s : given_.machine.turn_s;
   }
   [[nodiscard]] bool same_host(int a, int b) const {
     return job_.hosts.host(a) == job_.hosts.host(b);
   }
   static uint64_t pair_of(int source, int target, int which) {
-    return static_cast<uint64_t>(source) << 33 | static_cast<uint64_t>(target) << 1 |
+    return static_cast<uint64_t>(source) << 34 | static_cast<uint64_t>(target) << 2 |
            static_cast<uint64_t>(which);
   }
   Status unfinished() const;
@@ -99,12 +116,14 @@ class Loop {
   Network& network_;
   const Circumstances& given_;
   const double alpha_s_;
+  const uint32_t width_;  // streams of a rank
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t order_ = 0;
   std::vector<Stream> streams_;
   std::vector<double> factors_;  // by rank
-  std::vector<double> busy_s_;   // by rank: its processor, until then
-  std::vector<Group> groups_;    // by host
+  std::vector<double> busy_s_;   // by rank: what it does, until then
+  Processors processors_;
+  std::vector<Group> groups_;  // by host
   std::deque<Message> messages_;
   std::vector<uint32_t> free_messages_;
   std::unordered_map<uint64_t, uint32_t> arrived_;  // messages that nobody has received yet

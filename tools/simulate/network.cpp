@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "comm/network_course.hpp"
+
 namespace tutti::simulate {
 
 namespace {
@@ -40,8 +42,10 @@ void Network::connect(int below, int above, std::string_view kind, double byte_s
                       double latency_s) {
   const int up = kind_of(fmt::format("{} up", kind));
   const int down = kind_of(fmt::format("{} down", kind));
-  links_.push_back({below, above, up, byte_s, latency_s});
-  links_.push_back({above, below, down, byte_s, latency_s});
+  links_.push_back(
+      {.from = below, .to = above, .kind = up, .byte_s = byte_s, .latency_s = latency_s});
+  links_.push_back(
+      {.from = above, .to = below, .kind = down, .byte_s = byte_s, .latency_s = latency_s});
 }
 
 std::string Network::node_name(int node) const {
@@ -82,6 +86,14 @@ Status Network::fail(const std::string& pair) {
       Code::kInvalidArgument,
       fmt::format("there is no link '{}'; expected two nodes that a link joins, such as {}", pair,
                   link_name(static_cast<int>(links_.size()) - 2)));
+}
+
+void Network::let_pass(uint64_t bytes) {
+  for (Link& link : links_) {
+    if (link.from < hosts_ || link.to < hosts_) {
+      link.burst_s = static_cast<double>(bytes) * link.byte_s;
+    }
+  }
 }
 
 Status Network::complete() {
@@ -147,6 +159,35 @@ int Network::next(int node, int source, int target) {
     if (is_closer(link) && chosen-- == 0) return link;
   }
   return -1;
+}
+
+// Its links, as far as there is a way.
+std::vector<int> Network::way_of(int source, int target) {
+  std::vector<int> way;
+  for (int node = source; node != target;) {
+    const int link = next(node, source, target);
+    if (link < 0) break;
+    way.push_back(link);
+    node = links_[static_cast<size_t>(link)].to;
+  }
+  return way;
+}
+
+double Network::usual_byte_s(const std::vector<std::pair<int, int>>& messages) {
+  std::vector<double> shared(links_.size());  // seconds of each link for a byte of all its messages
+  for (const auto& [source, target] : messages) {
+    for (const int link : way_of(source, target)) {
+      shared[static_cast<size_t>(link)] += links_[static_cast<size_t>(link)].byte_s;
+    }
+  }
+  std::vector<double> byte_s;
+  for (const auto& [source, target] : messages) {
+    byte_s.push_back(0);
+    for (const int link : way_of(source, target)) {
+      byte_s.back() = std::max(byte_s.back(), shared[static_cast<size_t>(link)]);
+    }
+  }
+  return byte_s.empty() ? 0 : median(std::move(byte_s));
 }
 
 }  // namespace tutti::simulate

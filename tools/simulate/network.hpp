@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/status.hpp"
@@ -20,6 +21,7 @@ struct Link {
   int kind = 0;  // index of Network::kinds()
   double byte_s = 0;
   double latency_s = 0;
+  double burst_s = 0;  // what it may let pass at once, in seconds of its rate
   bool failed = false;
 };
 
@@ -41,11 +43,16 @@ class Network {
   void connect(int below, int above, std::string_view kind, double byte_s, double latency_s);
   // Both ways between two nodes, "leaf0-spine1".
   Status fail(const std::string& pair);
+  // Hosts' lines let so many bytes pass at once before they slow down to their rate.
+  void let_pass(uint64_t bytes);
   // To be called once all is there: every host must have one line.
   Status complete();
 
   // The next link of a message at `node` between two hosts; -1: there is no way.
   [[nodiscard]] int next(int node, int source, int target);
+
+  // Seconds per byte of these messages between two hosts each, all under way at once: the median.
+  [[nodiscard]] double usual_byte_s(const std::vector<std::pair<int, int>>& messages);
 
   [[nodiscard]] int hosts() const { return hosts_; }
   [[nodiscard]] int switches() const { return static_cast<int>(names_.size()); }
@@ -55,8 +62,10 @@ class Network {
   [[nodiscard]] std::string link_name(int link) const;
   [[nodiscard]] std::vector<std::string> failed() const;
   std::string description;  // "fat tree of radix 8, 2 levels: 4 leaves, 4 spines"
+  int hosts_near = 0;       // that are nearer to one another than to all others; 0: no difference
 
  private:
+  [[nodiscard]] std::vector<int> way_of(int source, int target);
   [[nodiscard]] int kind_of(const std::string& name);
   [[nodiscard]] const std::vector<uint8_t>& hops_to(int target_switch);
   [[nodiscard]] int node_of(const std::string& name) const;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 
 namespace tutti::simulate {

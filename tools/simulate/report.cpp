@@ -10,6 +10,8 @@
 namespace tutti::simulate {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr size_t kShown = 5;
 
 // "1.5 us", "12 ms".
@@ -72,10 +74,60 @@ std::string waits_text(const Outcome& outcome) {
     const RankOutcome& of = outcome.ranks[static_cast<size_t>(rank)];
     const std::string whom =
         of.waited_for < 0 ? "its own messages to leave" : fmt::format("rank {}", of.waited_for);
-    text += fmt::format("    rank {:<8} {} in all, the longest {} for {}\n", rank,
+    text += fmt::format("    rank {:<8} {} in all, the longest {} for {}", rank,
                         time_text(of.waited_s), time_text(of.longest_wait_s), whom);
+    const bool down_the_chain = of.waited_for >= 0 && of.cause.rank != of.waited_for;
+    text += down_the_chain ? fmt::format(", which waited too: rank {} was busy for {} of its own\n",
+                                         of.cause.rank, time_text(of.cause.seconds))
+                           : "\n";
   }
   return text;
+}
+
+Json links_json(const Found& found) {
+  Json kinds = Json::array();
+  for (const LinkKind& kind : kinds_of(*found.network, *found.outcome, found.calls)) {
+    kinds.push_back({{"kind", kind.name},
+                     {"links", kind.links},
+                     {"bytes", kind.bytes},
+                     {"most_bytes", kind.most_bytes},
+                     {"most_busy", kind.most_busy},
+                     {"waited_s", kind.waited_s}});
+  }
+  return kinds;
+}
+
+Json hot_json(const Found& found) {
+  Json hot = Json::array();
+  for (const int link : hottest(*found.outcome, kShown)) {
+    const LinkUse& use = found.outcome->links[static_cast<size_t>(link)];
+    hot.push_back({{"link", found.network->link_name(link)},
+                   {"bytes", use.bytes},
+                   {"messages", use.messages},
+                   {"busy_s", use.busy_s}});
+  }
+  return hot;
+}
+
+Json waits_json(const Outcome& outcome) {
+  Json waits = Json::array();
+  for (const int rank : most_patient(outcome, kShown)) {
+    const RankOutcome& of = outcome.ranks[static_cast<size_t>(rank)];
+    waits.push_back({{"rank", rank},
+                     {"waited_s", of.waited_s},
+                     {"longest_s", of.longest_wait_s},
+                     {"for", of.waited_for},
+                     {"because_of", of.cause.rank},
+                     {"its_work_s", of.cause.seconds}});
+  }
+  return waits;
+}
+
+Json memory_json(const Footprint& most) {
+  return {{"buffer_bytes", most.buffer_bytes},
+          {"scratch_bytes", most.scratch_bytes},
+          {"plan_bytes", most.plan_bytes},
+          {"connections", most.connections}};
 }
 
 }  // namespace
@@ -112,6 +164,8 @@ std::string text_of(const Found& found) {
       fmt::format("{}\n{}, by {}; {}\n\n{} per call; the cost model says {}. Rank {} ends last.\n",
                   found.title, job.algorithm->name, job.origin, found.network->description,
                   time_text(outcome.seconds), time_text(job.predicted_s), last);
+  if (job.grouped())
+    text += fmt::format("The hosts are in {} groups.\n", job.hosts.groups->count());
   text += fmt::format("{} messages, {} in all, {} between hosts\n", outcome.messages,
                       bytes_text(outcome.bytes_sent), bytes_text(outcome.bytes_between_hosts));
   if (!outcome.links.empty()) text += links_text(found);
@@ -128,37 +182,12 @@ std::string text_of(const Found& found) {
 }
 
 nlohmann::ordered_json json_of(const Found& found) {
-  using Json = nlohmann::ordered_json;
   const Outcome& outcome = *found.outcome;
   const Job& job = *found.job;
-  Json kinds = Json::array();
-  for (const LinkKind& kind : kinds_of(*found.network, outcome, found.calls)) {
-    kinds.push_back({{"kind", kind.name},
-                     {"links", kind.links},
-                     {"bytes", kind.bytes},
-                     {"most_bytes", kind.most_bytes},
-                     {"most_busy", kind.most_busy},
-                     {"waited_s", kind.waited_s}});
-  }
-  Json hot = Json::array();
-  for (const int link : hottest(outcome, kShown)) {
-    const LinkUse& use = outcome.links[static_cast<size_t>(link)];
-    hot.push_back({{"link", found.network->link_name(link)},
-                   {"bytes", use.bytes},
-                   {"messages", use.messages},
-                   {"busy_s", use.busy_s}});
-  }
-  Json waits = Json::array();
-  for (const int rank : most_patient(outcome, kShown)) {
-    const RankOutcome& of = outcome.ranks[static_cast<size_t>(rank)];
-    waits.push_back({{"rank", rank},
-                     {"waited_s", of.waited_s},
-                     {"longest_s", of.longest_wait_s},
-                     {"for", of.waited_for}});
-  }
   return {{"collective", collective_name(job.algorithm->collective)},
           {"ranks", job.roles.size()},
           {"hosts", job.hosts.count()},
+          {"groups", job.hosts.groups == nullptr ? 1 : job.hosts.groups->count()},
           {"algorithm", job.algorithm->name},
           {"origin", job.origin},
           {"topology", found.network->description},
@@ -169,14 +198,10 @@ nlohmann::ordered_json json_of(const Found& found) {
           {"messages", outcome.messages},
           {"bytes", outcome.bytes_sent},
           {"bytes_between_hosts", outcome.bytes_between_hosts},
-          {"links", std::move(kinds)},
-          {"hot_links", std::move(hot)},
-          {"waits", std::move(waits)},
-          {"memory",
-           {{"buffer_bytes", job.most.buffer_bytes},
-            {"scratch_bytes", job.most.scratch_bytes},
-            {"plan_bytes", job.most.plan_bytes},
-            {"connections", job.most.connections}}},
+          {"links", links_json(found)},
+          {"hot_links", hot_json(found)},
+          {"waits", waits_json(outcome)},
+          {"memory", memory_json(job.most)},
           {"steps", job.steps},
           {"programs", job.programs.count()},
           {"events", outcome.events},

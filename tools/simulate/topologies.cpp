@@ -45,6 +45,7 @@ Network fat_tree(int hosts, int radix, const Lines& lines) {
   Network network(hosts);
   const int half = radix / 2;
   const std::vector<int> leaves = add_leaves(network, half, lines);
+  network.hosts_near = half;
   const auto up = [&](int below, int above, std::string_view kind) {
     network.connect(below, above, kind, lines.fabric_byte_s, lines.hop_latency_s);
   };
@@ -98,6 +99,7 @@ Network dragonfly(int hosts, int p, const Lines& lines) {
   Network network(hosts);
   const int a = 2 * p;
   const int groups = (hosts + p * a - 1) / (p * a);
+  network.hosts_near = p * a;
   std::vector<int> switches;
   for (int group = 0; group < groups; ++group) {
     for (int i = 0; i < a; ++i) {

@@ -82,11 +82,21 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
 
 Status FrameEndpoint::why_not(int rank) const {
   if (rank != rank_ && !closed_.ok()) return closed_;
-  if (rank == kAnySource) return {};
+  if (rank == kAnySource) {
+    return all_have_left() ? Status{Code::kPeerFailed, std::string(kAllHaveLeft)} : Status{};
+  }
   const Peer& to = peer(rank);
   if (!to.failure.ok() || !to.left) return to.failure;
   return {Code::kPeerFailed,
           (*names_)[static_cast<size_t>(rank)] + " has destroyed its communicator"};
+}
+
+// A rank alone may still send to itself.
+bool FrameEndpoint::all_have_left() const {
+  for (int r = 0; r < ranks(); ++r) {
+    if (r != rank_ && !has_left(r)) return false;
+  }
+  return ranks() > 1;
 }
 
 // ---- giving up ----

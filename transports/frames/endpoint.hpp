@@ -48,6 +48,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   [[nodiscard]] bool has_left(int peer) const override {
     return peers_[static_cast<size_t>(peer)].left;
   }
+  [[nodiscard]] bool all_have_left() const override;
   [[nodiscard]] bool rings() const override { return false; }
 
  private:

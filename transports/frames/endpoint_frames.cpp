@@ -68,6 +68,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       from.left = true;
       from.last_words.assign(payload.begin(), payload.end());
       end_waiting(rank);
+      if (all_have_left()) end_waiting(kAnySource);
       return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
     case FrameKind::kRailLost:

@@ -42,7 +42,7 @@ struct FrameHead {
 };
 static_assert(sizeof(FrameHead) == 64);
 
-// Over TCP on one machine a copy of 64 KiB takes less time than to ask first (17 and 25 us in all).
+// Up to here, to copy a message takes less time than to ask first (docs/notes/15).
 inline constexpr uint64_t kEagerBytes = tuned::kEagerFrames;
 inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
 

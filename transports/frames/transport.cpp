@@ -91,8 +91,7 @@ class FrameTransport final : public Transport, private Recovery {
   Sleepers sleepers_{};
 };
 
-// ---- the rounds
-// ----------------------------------------------------------------------------------
+// ---- the rounds ---------------------------------------------------------------------------------
 
 // Something by which to know the network stack of this process: two that have the same share it.
 std::string network_stack() {

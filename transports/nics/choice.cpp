@@ -21,8 +21,7 @@ std::string kind_of(const Offer& offer) {
   return fmt::format("{} over {}", offer.provider, offer.format);
 }
 
-// ---- this rank's
-// ---------------------------------------------------------------------------------
+// ---- this rank's --------------------------------------------------------------------------------
 
 bool is_ambiguous(const std::vector<Offer>& offers) {
   for (size_t i = 1; i < offers.size(); ++i) {
@@ -111,8 +110,7 @@ Candidates candidates(std::vector<Offer> offers, const NicSet& nics, const Nearn
   return found;
 }
 
-// ---- agreement
-// -----------------------------------------------------------------------------------
+// ---- agreement ----------------------------------------------------------------------------------
 
 namespace {
 

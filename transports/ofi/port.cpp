@@ -118,8 +118,7 @@ Status OfiPort::insert(const std::vector<std::string>& addresses) {
   return {};
 }
 
-// ---- requests
-// ------------------------------------------------------------------------------------
+// ---- requests -----------------------------------------------------------------------------------
 
 // 0, or libfabric's negative number.
 ssize_t OfiPort::begin(Request& request) {

@@ -1,11 +1,20 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Rounds: (1) everyone shows its card, rank 0's with the socket's name; (2) all have connected, so
-// that rank 0 need not wait in accept; rank 0 sends it to one after the other; (3) all have
-// mapped the region. Between rounds nobody waits for more than the deadline.
+// How the ranks of a host come to map one region of shared memory, which rank 0 makes. They meet in
+// three rounds of the exchange:
+//   1. Every rank shows its card; that of rank 0 has the name of a socket.
+//   2. All ranks have connected to it, so rank 0 need not wait in accept. It sends the region's
+//      descriptor to one after the other.
+//   3. All ranks have mapped the region.
+// Between rounds nobody waits for longer than the deadline.
+//
+// Ranks watch one another's processes by pidfds. A rank that sees these processes under the same
+// pids as rank 0 opens its own pidfds. If a process has ended by then, so that its pid may be
+// another's, round 3 fails. A rank in a container of its own gets those of rank 0.
 #include "transports/shm/attach.hpp"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +28,9 @@ namespace {
 
 constexpr int kMaker = 0;
 constexpr int kBatch = 200;  // pidfds per packet, with the region's below kMaxFds
+// How many ranks may have the region sent but not taken, where they take no pidfds: the kernel
+// limits how many descriptors are under way.
+constexpr size_t kMostUntaken = 64;
 
 struct Card {
   uint64_t total_bytes;
@@ -29,33 +41,46 @@ struct Card {
   Random128 nonce;  // proves membership to the maker, and the region to the members
   char host[64];
   int32_t error_code;
-  char error[512];
 };
 
 struct Hello {
   Random128 nonce;
+  uint64_t pid_namespace;
   int32_t rank;
 };
 
 struct Parcel {
   int32_t first;
   int32_t count;
+  uint8_t opens_pidfds;  // the receiver opens them by the pids
   int32_t pids[kBatch];
   uint8_t has_pidfd[kBatch];
 };
 
-// The first rank's error, told to all.
+// 0: unknown.
+uint64_t own_pid_namespace() {
+  struct stat found {};
+  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+}
+
+// The error of the lowest rank that has one, which all ranks then return.
 Status agree(Exchange& exchange, const Status& mine) {
-  Card card{};
-  card.error_code = static_cast<int32_t>(mine.code());
-  put_text(card.error, mine.message());
-  auto cards = gather_values(exchange, card);
-  if (!cards.ok()) return cards.status();
-  for (size_t r = 0; r < cards->size(); ++r) {
-    const Card& other = (*cards)[r];
-    if (other.error_code == 0) continue;
-    return Status::format(static_cast<Code>(other.error_code), "rank {}: {}", r,
-                          text_of(other.error));
+  constexpr size_t kMostText = 1024;
+  std::string said;
+  if (!mine.ok()) {
+    const auto code = static_cast<int32_t>(mine.code());
+    said.assign(reinterpret_cast<const char*>(&code), sizeof code);
+    said += mine.message().substr(0, kMostText);
+  }
+  const auto all = exchange.allgather(std::as_bytes(std::span(said)));
+  if (!all.ok()) return all.status();
+  for (size_t r = 0; r < all->size(); ++r) {
+    const std::vector<std::byte>& other = (*all)[r];
+    int32_t code = 0;
+    if (other.size() < sizeof code) continue;
+    std::memcpy(&code, other.data(), sizeof code);
+    const std::string_view text(reinterpret_cast<const char*>(other.data()), other.size());
+    return Status::format(static_cast<Code>(code), "rank {}: {}", r, text.substr(sizeof code));
   }
   return {};
 }
@@ -81,8 +106,7 @@ Status check_sizes(const std::vector<Card>& cards) {
 
 std::string socket_name(const Random128& name) { return "tutti-shm-" + to_hex(name); }
 
-// ---- the maker
-// -----------------------------------------------------------------------------------
+// ---- the maker ----------------------------------------------------------------------------------
 
 struct Maker {
   Region region;
@@ -114,6 +138,7 @@ Result<Maker> make(const Layout& layout, Card& card) {
 struct Guest {
   Fd socket;
   PeerIdentity identity;
+  uint64_t pid_namespace = 0;
 };
 
 // Accepts until every other rank is there. Strangers (no nonce) are disconnected.
@@ -144,17 +169,18 @@ Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int 
       return Status::format(Code::kSystem, "rank {} runs as user {}, rank 0 as user {}", hello.rank,
                             identity->uid, geteuid());
     }
-    guests[static_cast<size_t>(hello.rank)] = {std::move(socket), *identity};
+    guests[static_cast<size_t>(hello.rank)] = {std::move(socket), *identity, hello.pid_namespace};
     --missing;
   }
   return guests;
 }
 
-Status send_descriptors(const Guest& guest, const Region& region,
-                        const std::vector<PeerProcess>& processes, int64_t deadline_ms) {
+Status send_parcels(const Guest& guest, bool opens_pidfds, const Region& region,
+                    const std::vector<PeerProcess>& processes, int64_t deadline_ms) {
   const int ranks = static_cast<int>(processes.size());
   for (int first = 0; first < ranks; first += kBatch) {
     Parcel parcel{};
+    parcel.opens_pidfds = opens_pidfds;
     parcel.first = first;
     parcel.count = std::min(kBatch, ranks - first);
     std::vector<int> fds;
@@ -162,18 +188,45 @@ Status send_descriptors(const Guest& guest, const Region& region,
     for (int i = 0; i < parcel.count; ++i) {
       const PeerProcess& process = processes[static_cast<size_t>(first + i)];
       parcel.pids[i] = process.pid;
-      parcel.has_pidfd[i] = process.pidfd >= 0;
-      if (process.pidfd >= 0) fds.push_back(process.pidfd);
+      parcel.has_pidfd[i] = !opens_pidfds && process.pidfd >= 0;
+      if (parcel.has_pidfd[i] != 0) fds.push_back(process.pidfd);
     }
     TUTTI_RETURN_IF_ERROR(send_packet(guest.socket.get(), bytes_of(parcel), fds, deadline_ms));
   }
-  // The kernel limits the descriptors under way, so the next rank's turn comes when this one has
-  // taken its own.
+  return {};
+}
+
+Status await_taken(const Guest& guest, int64_t deadline_ms) {
   std::byte taken{};
   std::vector<Fd> none;
   auto got = recv_packet(guest.socket.get(), std::span(&taken, 1), none, deadline_ms);
   if (!got.ok()) return got.status();
   return *got == 1 ? Status() : Status(Code::kPeerFailed, "it went away while connecting");
+}
+
+Status hand_over(const std::vector<Guest>& guests, const Attached& attached, int64_t deadline_ms) {
+  const uint64_t here = own_pid_namespace();
+  const auto of_rank = [&](size_t r, const Status& status) {
+    return status.with_context(
+        fmt::format("handing shared memory to rank {} (pid {})", r, attached.processes[r].pid));
+  };
+  size_t taken = 1;  // all before have theirs
+  const auto await_until = [&](size_t end) -> Status {
+    for (; taken < end; ++taken) {
+      const Status status = await_taken(guests[taken], deadline_ms);
+      if (!status.ok()) return of_rank(taken, status);
+    }
+    return {};
+  };
+  for (size_t r = 1; r < guests.size(); ++r) {
+    const bool opens = here != 0 && guests[r].pid_namespace == here;
+    const Status sent =
+        send_parcels(guests[r], opens, *attached.region, attached.processes, deadline_ms);
+    if (!sent.ok()) return of_rank(r, sent);
+    // With pidfds the next one's turn comes when this one has taken its own.
+    TUTTI_RETURN_IF_ERROR(await_until(opens ? r - std::min(r, kMostUntaken) : r + 1));
+  }
+  return await_until(guests.size());
 }
 
 Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t deadline_ms) {
@@ -187,19 +240,10 @@ Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t d
     attached.processes[r].pid = pid;
     attached.keep(r, share_pidfd(std::move(pidfd), pid));
   }
-  for (size_t r = 1; r < guests->size(); ++r) {
-    const Status handed =
-        send_descriptors((*guests)[r], *attached.region, attached.processes, deadline_ms);
-    if (!handed.ok()) {
-      return handed.with_context(
-          fmt::format("handing shared memory to rank {} (pid {})", r, attached.processes[r].pid));
-    }
-  }
-  return {};
+  return hand_over(*guests, attached, deadline_ms);
 }
 
-// ---- the others
-// ----------------------------------------------------------------------------------
+// ---- the others ---------------------------------------------------------------------------------
 
 Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socket,
              int64_t deadline_ms) {
@@ -211,7 +255,7 @@ Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socke
                     "the same host and in the same network namespace",
                     own_host, maker.pid, text_of(maker.host)));
   }
-  const Hello hello{maker.nonce, rank};
+  const Hello hello{maker.nonce, own_pid_namespace(), rank};
   return send_packet(socket.get(), bytes_of(hello), {}, deadline_ms);
 }
 
@@ -233,6 +277,11 @@ Result<Fd> take_over(const Fd& socket, Attached& attached, int64_t deadline_ms) 
     if (first == 0 && !fds.empty()) file = std::move(fds[next++]);
     for (int i = 0; i < parcel.count; ++i, ++first) {
       const auto r = static_cast<size_t>(first);
+      if (parcel.opens_pidfds != 0) {
+        attached.processes[r].pid = parcel.pids[i];
+        attached.keep(r, share_pidfd(pidfd_of(parcel.pids[i]), parcel.pids[i]));
+        continue;
+      }
       Fd pidfd;
       if (parcel.has_pidfd[i] != 0 && next < fds.size()) pidfd = std::move(fds[next++]);
       constexpr int kUnknown = -1;
@@ -283,10 +332,9 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
                               int64_t deadline_ms) {
   auto maker = make(layout, card);
   card.error_code = static_cast<int32_t>(maker.status().code());
-  put_text(card.error, maker.status().message());
   auto cards = gather_values(exchange, card);
   if (!cards.ok()) return cards.status();
-  if (!maker.ok()) return maker.status().with_context("rank 0");
+  if (!maker.ok()) return agree(exchange, maker.status());
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
   TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
   Attached attached{std::move(maker->region), hosts_of(*cards)};
@@ -306,7 +354,8 @@ Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Ca
   if (!cards.ok()) return cards.status();
   const Card& maker = cards->front();
   if (maker.error_code != 0) {
-    return Status::format(static_cast<Code>(maker.error_code), "rank 0: {}", text_of(maker.error));
+    TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
+    return Status(Code::kInternal, "rank 0 has no shared memory, and does not say why");
   }
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
   Fd socket;

@@ -30,6 +30,7 @@ void describe_all(Descriptor& to, const Layout& layout, const TransportConfig& c
   to.departure_at = within(layout.departure(0, 0));
   to.notes_at = within(layout.notes(0, 0));
   to.notes_bytes = sizeof(Notes);
+  to.key = config.key;
   to.made = moment_now();
   put_text(to.name, config.label);
   put_text(to.job, config.job);
@@ -47,6 +48,7 @@ void describe(const Region& region, const Layout& layout, const TransportConfig&
   own.global_rank = config.global_ranks.empty() ? -1 : config.global_ranks[number];
   own.pid = getpid();
   own.started = process_state(own.pid).started;
+  own.inquiries = config.inquiries;
   own.present.store(1, std::memory_order_release);
   if (rank == 0) describe_all(*region.at<Descriptor>(layout.descriptor()), layout, config);
 }

@@ -18,7 +18,7 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kDescriptorAt = kApart;
 inline constexpr uint64_t kDescriptorMagic = 0x6d68736974747554;  // "Tuttishm"
-inline constexpr uint32_t kDescriptorVersion = 1;
+inline constexpr uint32_t kDescriptorVersion = 2;
 
 struct Descriptor {
   std::atomic<uint64_t> magic;  // the rest precedes it
@@ -40,6 +40,7 @@ struct Descriptor {
   uint32_t departure_at;
   uint32_t notes_at;
   uint32_t notes_bytes;
+  uint64_t key;  // of the communicator, the same on all hosts; 0: none
   Moment made;
   char name[64];  // of the communicator
   char job[64];   // TUTTI_JOB
@@ -54,6 +55,7 @@ struct Member {
   int32_t global_rank;            // in the job; -1: the same
   int32_t pid;                    // as it calls itself
   uint64_t started;               // of its process: ticks since boot (core/process_state.hpp)
+  uint64_t inquiries;             // its socket for these (inspect/inquiry.hpp); 0: it has none
 };
 
 static_assert(sizeof(Member) == kMemberBytes);

@@ -17,8 +17,7 @@ template class tutti::match::Engine<tutti::shm::ShmEndpoint, tutti::shm::Types>;
 namespace tutti::shm {
 namespace {
 
-// Of a message that is read where it lies: others have their turn in between, after some 2 ms. In
-// pieces of 256 KiB, messages of 1 to 16 MiB took up to a quarter longer.
+// How much of a message is read where it lies before others have their turn (docs/notes/15).
 constexpr uint64_t kPulledAtOnce = tuned::kPulledAtOnce;
 
 }  // namespace

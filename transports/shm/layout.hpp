@@ -30,7 +30,7 @@ inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // of a lane
 inline constexpr uint64_t kApart = 2 * kCacheLine;
 inline constexpr uint64_t kDescriptorBytes = 4 * kApart;
-inline constexpr uint64_t kMemberBytes = 24;  // descriptor.hpp
+inline constexpr uint64_t kMemberBytes = 32;  // descriptor.hpp
 
 // At offset 0; written by the maker before it hands the region over, then read only.
 struct Header {

@@ -1,23 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The ping-pong buffers between two ranks on one channel: two pieces of shared memory that take
-// messages back and forth, besides the rings. At first each rank has one. Who sends writes into one
-// that it has, which is the peer's once it has read it. So ranks that answer each other write into
-// what they have just read, whose lines their caches have, while a line of a ring must be fetched
-// back from the peer before it is written again: in exchanges between near cores 4 KiB pass in 0.25
-// us instead of 0.45, 64 KiB in 2.9 instead of 3.5. A rank that has sent more than it has received
-// has none, and uses the ring.
+// The ping-pong buffers between two ranks on one channel (transports/ping_pong.hpp): they take
+// messages back and forth, besides the rings. A rank that has sent more than it has received has
+// none, and uses the ring. docs/notes/02-routes-of-messages.md has figures.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "transports/ping_pong.hpp"
 #include "transports/shm/ring.hpp"
 
 namespace tutti::shm {
-
-inline constexpr uint32_t kPingPongBuffers = 2;
 
 // How long the ping-pong buffers of each pair of so many ranks are: a power of two.
 constexpr uint64_t ping_pong_bytes(uint64_t ranks) {
@@ -28,38 +23,29 @@ constexpr uint64_t ping_pong_bytes(uint64_t ranks) {
 }
 
 // As one of the two ranks sees them.
-class PingPong {
+class PingPongBuffers {
  public:
-  PingPong() = default;
+  PingPongBuffers() = default;
   // Buffer `own` is this rank's at first.
-  PingPong(std::byte* first, std::byte* second, uint64_t bytes, uint32_t own)
-      : memory_{first, second}, bytes_(bytes), held_(1U << own), latest_(own) {}
+  PingPongBuffers(std::byte* first, std::byte* second, uint64_t bytes, uint32_t own)
+      : memory_{first, second}, bytes_(bytes), turns_(own) {}
 
   // Whether a payload can go by one now.
-  [[nodiscard]] bool can_take(uint64_t payload) const { return held_ != 0 && payload <= bytes_; }
-  // Gives one away: that which came last, if it is still here.
-  [[nodiscard]] uint32_t give() {
-    const uint32_t which = has(latest_) ? latest_ : 1 - latest_;
-    held_ &= ~(1U << which);
-    return which;
+  [[nodiscard]] bool can_take(uint64_t payload) const {
+    return turns_.has_any() && payload <= bytes_;
   }
-  // Whether so much can have come by that ping-pong buffer.
+  [[nodiscard]] uint32_t give() { return turns_.give(); }
+  // Whether so much can have come by that one.
   [[nodiscard]] bool can_have_come(uint32_t which, uint64_t payload) const {
-    return which < kPingPongBuffers && !has(which) && payload <= bytes_;
+    return which < kPingPongPieces && !turns_.has(which) && payload <= bytes_;
   }
-  void take(uint32_t which) {
-    held_ |= 1U << which;
-    latest_ = which;
-  }
+  void take(uint32_t which) { turns_.take(which); }
   [[nodiscard]] std::byte* memory(uint32_t which) const { return memory_[which]; }
 
  private:
-  [[nodiscard]] bool has(uint32_t which) const { return (held_ >> which & 1) != 0; }
-
-  std::byte* memory_[kPingPongBuffers] = {};
+  std::byte* memory_[kPingPongPieces] = {};
   uint64_t bytes_ = 0;
-  uint32_t held_ = 0;  // a bit for each
-  uint32_t latest_ = 0;
+  PingPong turns_;
 };
 
 }  // namespace tutti::shm

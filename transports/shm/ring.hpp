@@ -82,9 +82,8 @@ struct RingMemory {
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
   // By the consumer: a count of the longer frames that it has taken. The producer reads it only to
-  // see how long that takes (adapt/distance.hpp), so far from what it reads otherwise that no
-  // prefetcher brings both. (At 128 bytes from the credits, whose reader lies in wait for half a
-  // ring at once, an EPYC of 2.6 GHz had it there already in all but the first few looks.)
+  // see how long that takes (adapt/distance.hpp). It lies so far from what the producer reads
+  // otherwise that no prefetcher brings both (docs/notes/15).
   alignas(2048) std::atomic<uint32_t> taken;
   alignas(4096) Cell cells[kCells];
   // The data area follows.

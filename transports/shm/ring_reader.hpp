@@ -29,7 +29,7 @@ struct Frame {
 class RingReader {
  public:
   RingReader() = default;
-  RingReader(uint64_t data_bytes, PingPong& ping_pong)
+  RingReader(uint64_t data_bytes, PingPongBuffers& ping_pong)
       : area_bytes_(data_bytes), ping_pong_(&ping_pong) {}
 
   // Before anything else.
@@ -53,7 +53,7 @@ class RingReader {
                       now.numbers.withdrawn.load(std::memory_order_relaxed),
                       now.numbers.payload_in.load(std::memory_order_relaxed)};
     // Comes while the frame is being looked at.
-    const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongBuffers;
+    const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongPieces;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
     return frame;
   }
@@ -124,7 +124,7 @@ class RingReader {
   RingMemory* memory_ = nullptr;
   const std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
-  PingPong* ping_pong_ = nullptr;
+  PingPongBuffers* ping_pong_ = nullptr;
   uint64_t cells_ = 0;  // taken out
   uint64_t data_ = 0;   // freed
   uint64_t matched_ = 0;

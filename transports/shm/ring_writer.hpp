@@ -22,7 +22,7 @@ class RingWriter {
   RingWriter() = default;
   // Of a ring whose data area has `bytes`, of which `first` are used at first. `ping_pong`,
   // as the reader of the ring from that peer has them, outlive it.
-  RingWriter(uint64_t first, uint64_t bytes, PingPong& ping_pong, Staging staging,
+  RingWriter(uint64_t first, uint64_t bytes, PingPongBuffers& ping_pong, Staging staging,
              bool oversubscribed)
       : area_bytes_(bytes),
         first_(first),
@@ -176,7 +176,7 @@ class RingWriter {
   uint64_t most_at_once_ = 0;
   bool oversubscribed_ = false;
   bool sound_ = true;
-  PingPong* ping_pong_ = nullptr;
+  PingPongBuffers* ping_pong_ = nullptr;
   uint64_t cells_ = 0;  // written
   uint64_t data_ = 0;
   uint64_t eager_ = 0;

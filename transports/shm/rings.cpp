@@ -35,8 +35,8 @@ Status Rings::map(RingPair& pair, int peer) const {
   const Span mine = layout.ping_pong(channel_, rank_, peer);
   auto* const own = pair.rings.at<std::byte>(mine);
   auto* const other = pair.rings.at<std::byte>(layout.ping_pong(channel_, peer, rank_));
-  pair.ping_pong =
-      rank_ < peer ? PingPong(own, other, mine.bytes, 0) : PingPong(other, own, mine.bytes, 1);
+  pair.ping_pong = rank_ < peer ? PingPongBuffers(own, other, mine.bytes, 0)
+                                : PingPongBuffers(other, own, mine.bytes, 1);
   return {};
 }
 

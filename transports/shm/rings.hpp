@@ -43,7 +43,7 @@ struct Surroundings {
 // The rings to and from one peer.
 struct RingPair {
   Mapping rings;  // both, with ping-pong buffers: not open before the first word between us
-  PingPong ping_pong;
+  PingPongBuffers ping_pong;
   RingWriter out;
   RingReader in;
   bool out_open = false;   // the ring to it has memory, and it knows

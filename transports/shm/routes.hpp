@@ -28,8 +28,7 @@ class Routes {
   enum class Route : uint8_t { kRead, kRing, kRingNonTemporal };
 
   // Where cores are oversubscribed, the work of one message varies too much to tell whether a route
-  // still gets faster. (4 ranks on 2 cores that pass on 512 KiB to 2 MiB in small pages took
-  // up to 1.5 times as long.)
+  // still gets faster, so trials are short (docs/notes/15).
   explicit Routes(bool oversubscribed = false) {
     const size_t most_of_trial = oversubscribed ? Bandit::kTrial : Bandit::kMostOfTrial;
     for (unsigned size = 0; size < bandits_.size(); ++size) {

@@ -120,8 +120,7 @@ void Wire::fail(std::string why) {
   if (line_ != nullptr) inbox_.end(*std::exchange(line_, nullptr), Completion::End::kFailed);
 }
 
-// ---- out
-// -----------------------------------------------------------------------------------------
+// ---- out ----------------------------------------------------------------------------------------
 
 void Wire::send(Request& request) {
   const bool first = out_.empty();
@@ -186,8 +185,7 @@ void Wire::suit_distance() {
   if (info.tcpi_min_rtt <= kNear_us) bound_ahead(socket_.get());
 }
 
-// ---- in
-// ------------------------------------------------------------------------------------------
+// ---- in -----------------------------------------------------------------------------------------
 
 void Wire::expect(Request& piece) {
   note(piece, {});

@@ -20,13 +20,14 @@ struct call {
   void wait_for_deps() const {
     for (const event& dep : deps) dep.wait();
   }
-  std::unique_ptr<operation_state> begin() const {
+  std::shared_ptr<operation_state> begin() const {
     wait_for_deps();
-    return std::unique_ptr<operation_state>(new operation_state(comm.state()));
+    return std::make_shared<operation_state>(comm.state());
   }
-  event end(std::unique_ptr<operation_state> state, tutti_status status,
+  event end(std::shared_ptr<operation_state> state, tutti_status status,
             const char* function) const {
     check(status, function);
+    if (group_depth() > 0) keep_until_group_ends(state);
     event result(std::move(state));
     if (attr.template get<operation_attr_id::synchronous>() && group_depth() == 0) result.wait();
     return result;
@@ -458,8 +459,8 @@ inline event barrier(const communicator& comm, const barrier_attr& attr = defaul
   return detail::barrier({comm, attr, deps});
 }
 
-// This thread's operations between both are begun together by the outermost end; their events can
-// be waited for from then on.
+// This thread's operations between both are begun together by the outermost end, which waits for
+// those whose events the program has not kept; the others can be waited for from then on.
 inline void group_start() {
   detail::check(detail::library().group_start(), "group_start");
   ++detail::group_depth();
@@ -467,7 +468,12 @@ inline void group_start() {
 inline void group_end() {
   const tutti_status status = detail::library().group_end();
   if (detail::group_depth() > 0) --detail::group_depth();
+  detail::operation_states ended;
+  if (detail::group_depth() == 0) ended = detail::take_recorded();
   detail::check(status, "group_end");
+  for (const auto& state : ended) {
+    if (state.use_count() == 1) detail::check(state->wait(), "group_end");
+  }
 }
 
 }  // namespace v1

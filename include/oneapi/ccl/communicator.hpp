@@ -16,6 +16,10 @@ namespace v1 {
 
 // A key-value store that a program brings along: create_communicator passes an id through it. get()
 // waits until the key is set.
+//
+// Ownership: shared by the communicators that are made through it, while they are made.
+// Threads: get() and set() may be called from several at once, if ranks are threads.
+// Errors: an exception of get() or set() leaves create_communicator as it is.
 class kvs_interface {
  public:
   virtual ~kvs_interface() = default;
@@ -24,8 +28,14 @@ class kvs_interface {
   virtual int get_id() { return 0; }
 };
 
-// Our own: its address, handed to the other ranks, tells where to meet. It can be used for several
-// communicators of the same ranks. Keys that are set are seen in this process only.
+// Tutti's own store: its address, handed to the other ranks, tells where to meet. It can be used
+// for several communicators of the same ranks. Keys that are set are seen in this process only.
+//
+// Ownership: made by create_main_kvs() or create_kvs(), shared. Keeps alive the first communicator
+// that each rank of this process made through it.
+// Threads: any.
+// Errors: an address that create_main_kvs() did not make is ccl::invalid_argument; a key that
+// nobody in this process has set is ccl::exception.
 class kvs final : public kvs_interface {
  public:
   static constexpr size_t address_max_size = 256;
@@ -91,6 +101,14 @@ inline shared_ptr_class<kvs> create_kvs(const kvs::address_type& address,
   return std::make_shared<kvs>(address);
 }
 
+// The ranks that call operations together, and this rank's place among them.
+//
+// Ownership: can be moved, not copied. The communicator lives until this object and all its events
+// are gone; the last of them destroys it.
+// Threads: one at a time, except wait() and test() of its events.
+// Errors: ccl::exception and its kinds; after a failure of a peer or a timeout every further call
+// throws the first cause. An object without ranks (moved from, or split off with a negative color)
+// throws when it is asked anything.
 class communicator {
  public:
   explicit communicator(std::shared_ptr<detail::comm_state> state) : state_(std::move(state)) {}

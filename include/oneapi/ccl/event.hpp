@@ -4,16 +4,19 @@
 #pragma once
 
 #include <oneapi/ccl/detail/functions.h>
+#include <atomic>
 #include <oneapi/ccl/attributes.hpp>
 
 namespace ccl {
 namespace detail {
 
+// The functions of the library that libccl is linked with.
 inline const tutti_oneccl_functions& library() {
   static const tutti_oneccl_functions& functions = *onecclTuttiFunctions();
   return functions;
 }
 
+// Throws the exception for a call that failed; its text is that of this thread's last failure.
 inline void check(tutti_status status, const char* function) {
   if (status == TUTTI_OK) return;
   const string text = string(library().status_name(status)) + ": " + string(library().last_error());
@@ -31,6 +34,7 @@ inline int& group_depth() {
   return depth;
 }
 
+// Owns the handle of a communicator, for all copies and events that refer to it.
 struct comm_state {
   tutti_comm_t handle = nullptr;
   int rank = 0;
@@ -48,13 +52,15 @@ struct operation_state {
   tutti_request_t request = nullptr;
   std::vector<std::vector<char>> staging;
   std::function<void()> after_success;
+  std::atomic<bool> recorded{false};  // in a group that has not ended
 
   explicit operation_state(std::shared_ptr<comm_state> of) : comm(std::move(of)) {}
   operation_state(const operation_state&) = delete;
   operation_state& operator=(const operation_state&) = delete;
   ~operation_state() {
-    if (request != nullptr) finish(library().request_wait(request));
+    if (request != nullptr) wait();
   }
+  tutti_status wait() { return finish(library().request_wait(request)); }
   tutti_status finish(tutti_status status) {
     library().request_free(request);
     request = nullptr;
@@ -63,20 +69,52 @@ struct operation_state {
   }
 };
 
+using operation_states = std::vector<std::shared_ptr<operation_state>>;
+
+// What this thread's group has recorded. The operations need their state until they are complete,
+// also where the program has not kept their events.
+inline operation_states& recorded_operations() {
+  static thread_local operation_states all;
+  return all;
+}
+inline void keep_until_group_ends(const std::shared_ptr<operation_state>& state) {
+  state->recorded = true;
+  recorded_operations().push_back(state);
+}
+inline operation_states take_recorded() {
+  operation_states ended;
+  ended.swap(recorded_operations());
+  for (const auto& state : ended) state->recorded = false;
+  return ended;
+}
+
 }  // namespace detail
 
 namespace v1 {
 
-// An operation that was started. Movable; destroyed before it is complete, it is waited for.
+// An operation that was started.
+//
+// Ownership: can be moved, not copied. It keeps its communicator alive; the buffers stay the
+// caller's. Destroyed before the operation is complete, it waits for it, and tells no error; for
+// one that is destroyed in a group, group_end() waits, and throws if its operation failed.
+// Threads: wait() and test() from one thread at a time, which may be any.
+// Errors: wait() and test() throw ccl::exception once if the operation failed; after that, and for
+// an event without an operation, they return at once.
 class event {
  public:
   event() noexcept = default;
-  explicit event(std::unique_ptr<detail::operation_state> state) noexcept
+  event(event&&) noexcept = default;
+  event& operator=(event&&) noexcept = default;
+  explicit event(std::shared_ptr<detail::operation_state> state) noexcept
       : state_(std::move(state)) {}
 
   // Waits for completion; throws if the operation failed, once.
   void wait() const {
-    if (pending()) detail::check(state_->finish(request_wait()), "event::wait");
+    if (!pending()) return;
+    if (state_->recorded) {
+      throw exception("", "event::wait", "the operation begins when its group ends: group_end()");
+    }
+    detail::check(state_->wait(), "event::wait");
   }
   // Whether it is complete; throws if it failed, once.
   bool test() const {
@@ -95,23 +133,25 @@ class event {
 
  private:
   bool pending() const { return state_ != nullptr && state_->request != nullptr; }
-  tutti_status request_wait() const { return detail::library().request_wait(state_->request); }
-  std::unique_ptr<detail::operation_state> state_;
+  std::shared_ptr<detail::operation_state> state_;
 };
 
 // ---- host memory has no devices ----------------------------------------------------------------
 
+// What stands for a native handle where there is none.
 struct empty_t {};
 
-// Host memory's: there is one of each kind.
+// The device of host memory, of which there is one. Has no state, as context and stream have none.
 class device {
  public:
   empty_t get_native() const { return {}; }
 };
+// The context of host memory, of which there is one.
 class context {
  public:
   empty_t get_native() const { return {}; }
 };
+// The stream of host memory. Operations do not wait for one another's streams.
 class stream {
  public:
   empty_t get_native() const { return {}; }

@@ -26,7 +26,7 @@ inline void comm_register(const communicator&, void* buffer, size_t, void** hand
 }
 inline void comm_deregister(const communicator&, void*) {}
 
-// A registered buffer.
+// A registered buffer. It owns nothing: the buffer is the caller's, and must outlive the window.
 class window {
  public:
   explicit window(void* buffer) : buffer_(buffer) {}

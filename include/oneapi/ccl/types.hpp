@@ -113,6 +113,10 @@ struct half_float {
 using float16 = half_float<16>;
 using bfloat16 = half_float<8>;
 
+// What the functions of ccl throw: what() names the function, what was given, what was expected
+// and, where a peer is the cause, which.
+//
+// Ownership and threads: has a copy of its text, so it can be kept and passed to other threads.
 class exception : public std::exception {
  public:
   exception(const string& domain, const string& function, const string& info = "")
@@ -131,18 +135,22 @@ class exception : public std::exception {
   }
   string text_;
 };
+// An argument is not what was expected; nothing was sent.
 struct invalid_argument : exception {
   invalid_argument(const string& domain, const string& function, const string& info = "")
       : exception(domain, function, string("invalid argument ") + info) {}
 };
+// Host memory was lacking.
 struct host_bad_alloc : exception {
   host_bad_alloc(const string& domain, const string& function)
       : exception(domain, function, "cannot allocate memory on host") {}
 };
+// oneCCL's class for what a library does not have; nothing here throws it.
 struct unimplemented : exception {
   unimplemented(const string& domain, const string& function, const string& info = "")
       : exception(domain, function, string("not implemented ") + info) {}
 };
+// The call asks for what host memory has not, as a device's queue.
 struct unsupported : exception {
   unsupported(const string& domain, const string& function, const string& info = "")
       : exception(domain, function, string("not supported ") + info) {}

@@ -9,7 +9,8 @@
 namespace tutti {
 inline namespace api {
 
-// The three forms of a call: which of its functions in C is taken, and what comes of it.
+// The form of calls that return when they are complete. A form says which of the three functions in
+// C a call takes, and what it returns. Forms have no state.
 struct Blocking {
   template <typename Policy, auto kCall, auto kStart, auto kMake, typename... Arguments>
   static auto run(Arguments... arguments) {
@@ -21,6 +22,8 @@ struct Blocking {
   }
 };
 
+// The forms of calls that return a BasicRequest: of a call that has begun (Nonblocking), or of one
+// that is set up and started later (Persistent).
 template <bool kPersistent>
 struct WithRequest {
   template <typename Policy, auto kCall, auto kStart, auto kMake, typename... Arguments>
@@ -39,7 +42,9 @@ struct WithRequest {
     return Policy::give(why, BasicRequest<Policy>());
   }
 };
+// Calls that begin at once and are waited for later.
 using Nonblocking = WithRequest<false>;
+// Calls that are set up once and started as often as wanted.
 using Persistent = WithRequest<true>;
 
 // One number per rank: of elements, or where they begin; an empty one is NULL in C.
@@ -48,7 +53,14 @@ using PerRank = std::span<const size_t>;
 // The three functions of a collective.
 #define TUTTI_FORMS(name) Policy, tutti_##name, tutti_i##name, tutti_##name##_init
 
-// What can be called on a communicator. Copies refer to the same one.
+// The collectives and messages of a communicator, in one form and with one policy of errors.
+//
+// Ownership: none. It refers to a communicator, as its copies do, and must not outlive it. Buffers
+// stay the caller's: until a blocking call returns or the request of another one is complete, sends
+// may only be read, and receives not be touched.
+// Threads: those of the communicator: one at a time, whichever form is used.
+// Errors: by Policy, as of BasicCommunicator. Buffers whose sizes do not suit are
+// TUTTI_ERR_INVALID_ARGUMENT before anything is sent; the communicator is not broken by that.
 template <typename Policy, typename Form>
 class Calls {
  public:

@@ -15,9 +15,15 @@ struct Config : tutti_comm_config {
   Config() : tutti_comm_config TUTTI_COMM_CONFIG_INIT {}
 };
 
+// Names a communicator to be: see tutti_unique_id.
 using UniqueId = tutti_unique_id;
 
-// Memory of tutti_alloc: a buffer that owns itself. Must end before its communicator.
+// Memory that the ranks of a host share (tutti_alloc), and which peers read where it lies.
+//
+// Ownership: frees the memory at its end, which must come before that of its communicator. Can be
+// moved; the object that it was moved from is empty.
+// Threads: as a std::vector; but only the communicator's thread makes it or ends it.
+// Errors: none but those of BasicCommunicator::alloc(), which makes it.
 template <Element T>
 class Memory {
  public:
@@ -46,7 +52,16 @@ class Memory {
   std::span<T> elements_;
 };
 
-// Owns a communicator; empty after it was moved from, and where split() has left this rank out.
+// A communicator: the ranks that call collectives together, and this process's place among them.
+//
+// Ownership: destroys its handle at its end, after its requests and memory have ended, and says
+// nothing if that fails; destroy() does. Can be moved; empty after that, and where split() has left
+// this rank out. Views (nonblocking(), persistent(), nothrow()) own nothing and must not outlive
+// it.
+// Threads: one thread at a time, except abort() and state(), which any thread may call at any time.
+// Errors: by Policy. With Throw (tutti::Communicator) a call that fails throws tutti::Error, with
+// Nothrow (tutti::nothrow::Communicator) it returns a Status or Result. What a failure leaves
+// usable is said at the head of tutti.h. The constructors and the destructor never throw.
 template <typename Policy>
 class BasicCommunicator : public Calls<Policy, Blocking> {
   using Base = Calls<Policy, Blocking>;
@@ -55,13 +70,15 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
   using Base::ranks_;
 
  public:
+  // What non-blocking calls give.
   using Request = BasicRequest<Policy>;
+  // Calls that begin together.
   using Group = BasicGroup<Policy>;
   template <typename Value>
   using Result = typename Policy::template Result<Value>;
 
   BasicCommunicator() : Base(nullptr, 0, 0) {}
-  // Takes it over.
+  // Takes the handle over.
   explicit BasicCommunicator(tutti_comm_t handle) : Base(handle, 0, 0) {
     if (handle == nullptr) return;
     tutti_comm_rank(handle, &rank_);
@@ -76,19 +93,20 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
     if (comm_ != nullptr) tutti_comm_destroy(comm_);
   }
 
-  // Of all processes of the job, as its launcher says.
+  // Collective: the communicator of all processes of the job, as its launcher says.
   static Result<BasicCommunicator> from_env(const Config& config = {}) {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_create_from_env(&config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
+  // Collective: a communicator of `ranks` processes that have the same id, see tutti_comm_create.
   static Result<BasicCommunicator> create(const UniqueId& id, int rank, int ranks,
                                           const Config& config = {}) {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_create(&id, rank, ranks, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // For create(), in one process, which hands it to the others.
+  // Makes an id for create(): in one process, which hands it to the others.
   static Result<UniqueId> unique_id() {
     UniqueId id{};
     const tutti_status status = tutti_get_unique_id(&id);
@@ -102,40 +120,45 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
     const tutti_status status = tutti_comm_split(comm_, color, key, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // Of those that are left, see tutti_comm_shrink.
+  // Collective over the ranks that are left after a failure: a communicator of these, see
+  // tutti_comm_shrink.
   [[nodiscard]] Result<BasicCommunicator> shrink(const Config& config = {}) const {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_shrink(comm_, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // Of these ranks, and after them newcomers that join(), see tutti_comm_grow.
+  // Collective: a communicator of these ranks and, after them, newcomers that join(), see
+  // tutti_comm_grow.
   [[nodiscard]] Result<BasicCommunicator> grow(const UniqueId& id, int newcomers,
                                                const Config& config = {}) const {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_grow(comm_, &id, newcomers, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // Of a rank that does not know the id; others do.
+  // The same call on a rank that does not know the id, while others do.
   [[nodiscard]] Result<BasicCommunicator> grow(int newcomers, const Config& config = {}) const {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_grow(comm_, nullptr, newcomers, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // As newcomer number `newcomer` of a communicator that grows, see tutti_comm_join.
+  // The call of a newcomer, the other side of grow(): it is number `newcomer` of `newcomers`, see
+  // tutti_comm_join.
   static Result<BasicCommunicator> join(const UniqueId& id, int newcomer, int newcomers,
                                         const Config& config = {}) {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_join(&id, newcomer, newcomers, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // Frees it and tells what broke it, if something did.
+  // Frees the handle; an error says what broke the communicator, if something did.
   auto destroy() { return Policy::give(tutti_comm_destroy(release())); }
 
+  // Breaks the communicator on all ranks: their calls end with TUTTI_ERR_ABORTED and the reason.
   auto abort(const std::string& reason) const {
     return Policy::give(tutti_comm_abort(comm_, reason.c_str()));
   }
-  // Whether it still works.
+  // OK, or the error that broke the communicator.
   [[nodiscard]] Status state() const { return tutti_comm_state(comm_); }
+  // How long a call may wait for its peers; a negative time: for ever, see tutti_comm_set_timeout.
   auto set_timeout(std::chrono::milliseconds timeout) const {
     const auto most = std::clamp<int64_t>(timeout.count(), -1, INT32_MAX);
     return Policy::give(tutti_comm_set_timeout(comm_, static_cast<int>(most)));
@@ -156,16 +179,20 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
   [[nodiscard]] Calls<Policy, Persistent> persistent() const { return {comm_, rank_, ranks_}; }
   [[nodiscard]] Calls<Nothrow, Blocking> nothrow() const { return {comm_, rank_, ranks_}; }
 
-  // Gives it up to whoever will destroy it.
+  // Gives the handle up to the caller, who destroys it.
   tutti_comm_t release() { return std::exchange(comm_, nullptr); }
   explicit operator bool() const { return comm_ != nullptr; }
 };
 
+// A communicator whose errors are exceptions.
 using Communicator = BasicCommunicator<Throw>;
 
 namespace nothrow {
+// A communicator whose errors are values.
 using Communicator = BasicCommunicator<Nothrow>;
+// A request whose errors are values.
 using Request = BasicRequest<Nothrow>;
+// A group whose errors are values.
 using Group = BasicGroup<Nothrow>;
 }  // namespace nothrow
 

@@ -18,8 +18,11 @@ inline namespace api {
 
 // The bits of the floating types that C++20 lacks.
 enum class float16 : uint16_t {};
+// Those of bfloat16.
 enum class bfloat16 : uint16_t {};
+// Those of an 8-bit float with 4 bits of exponent.
 enum class float8_e4m3 : uint8_t {};
+// Those of an 8-bit float with 5 bits of exponent.
 enum class float8_e5m2 : uint8_t {};
 
 // The tutti_type of a C++ type, as `value`. Specialise it for types of your own that have the bits
@@ -72,6 +75,7 @@ concept Buffer = std::ranges::contiguous_range<T> && std::ranges::sized_range<T>
 template <typename T>
 concept Writable = Buffer<T> && !
 std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<T>>>;
+// The type of the elements of a buffer.
 template <Buffer T>
 using element_of = std::remove_cv_t<std::ranges::range_value_t<T>>;
 template <typename T, typename U>
@@ -81,14 +85,14 @@ concept SameElements = Buffer<T> && Buffer<U> && std::same_as<element_of<T>, ele
 struct Op {
   tutti_op handle;
 };
-inline constexpr Op sum{TUTTI_SUM};
-inline constexpr Op prod{TUTTI_PROD};
-inline constexpr Op min{TUTTI_MIN};
-inline constexpr Op max{TUTTI_MAX};
-inline constexpr Op avg{TUTTI_AVG};
-inline constexpr Op band{TUTTI_BAND};
-inline constexpr Op bor{TUTTI_BOR};
-inline constexpr Op bxor{TUTTI_BXOR};
+inline constexpr Op sum{TUTTI_SUM};    // the sum
+inline constexpr Op prod{TUTTI_PROD};  // the product
+inline constexpr Op min{TUTTI_MIN};    // the least element
+inline constexpr Op max{TUTTI_MAX};    // the greatest element
+inline constexpr Op avg{TUTTI_AVG};    // the sum, divided by the number of ranks
+inline constexpr Op band{TUTTI_BAND};  // bitwise and
+inline constexpr Op bor{TUTTI_BOR};    // bitwise or
+inline constexpr Op bxor{TUTTI_BXOR};  // bitwise exclusive or
 
 // A reduction of the user's, which owns it. Every rank makes its own, in the same order.
 class Reduction {

@@ -13,17 +13,22 @@ namespace tutti {
 // The library's own classes have these names in tutti itself; a program may contain both.
 inline namespace api {
 
-// What a call said. Costs a program nothing that it would not pay in C.
+// The outcome of a call: a code, and the sentence that belongs to it.
+//
+// Ownership: none; a copy is as good as the original. The text is the library's: it is that of the
+// calling thread's last failure, so it must be asked for in that thread, before the next call
+// fails.
+// Errors: nothing here throws.
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;
-  // `text`: instead of tutti_last_error(); must stay.
+  // `text` stands for that of tutti_last_error(), and must outlive the object.
   constexpr Status(tutti_status code, const char* text = nullptr) : code_(code), text_(text) {}
 
   [[nodiscard]] constexpr tutti_status code() const { return code_; }
   [[nodiscard]] constexpr bool ok() const { return code_ == TUTTI_OK; }
   constexpr explicit operator bool() const { return ok(); }
-  // To be asked in the thread of the call, before its next failing one.
+  // The sentence; empty if ok().
   [[nodiscard]] const char* text() const {
     if (ok()) return "";
     return text_ != nullptr ? text_ : tutti_last_error();
@@ -34,6 +39,9 @@ class [[nodiscard]] Status {
   const char* text_ = nullptr;
 };
 
+// The exception that calls with the policy Throw throw: the code, and as what() the sentence.
+//
+// Ownership and threads: it has a copy of the text, so it can be kept and passed to other threads.
 class Error : public std::runtime_error {
  public:
   explicit Error(Status status) : std::runtime_error(status.text()), code_(status.code()) {}
@@ -46,10 +54,14 @@ class Error : public std::runtime_error {
 };
 
 namespace detail {
+// Throws out of line, so that calls stay short.
 [[noreturn, gnu::cold, gnu::noinline]] inline void raise(Status status) { throw Error(status); }
 }  // namespace detail
 
-// A value, or why there is none.
+// A value, or why there is none: what calls with the policy Nothrow return.
+//
+// Ownership: has the value, and gives it away with std::move(result).value().
+// Errors: value() throws tutti::Error if there is none; the other functions never throw.
 template <typename Value>
 class [[nodiscard]] Result {
  public:
@@ -76,7 +88,7 @@ class [[nodiscard]] Result {
   Value value_;
 };
 
-// Errors are thrown.
+// The policy by which errors are exceptions (tutti::Error).
 struct Throw {
   template <typename Value = void>
   using Result = Value;
@@ -92,7 +104,7 @@ struct Throw {
   }
 };
 
-// Errors are returned.
+// The policy by which errors are returned, as a Status or a Result.
 struct Nothrow {
   template <typename Value = void>
   using Result = std::conditional_t<std::is_void_v<Value>, Status, api::Result<Value>>;

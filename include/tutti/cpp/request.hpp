@@ -12,7 +12,15 @@
 namespace tutti {
 inline namespace api {
 
-// Owns an operation. Its buffers must stay until it is complete. The end of a request waits for it.
+// An operation that was started, or, if it is persistent, that can be started again and again.
+//
+// Ownership: frees its handle at its end, which waits for the operation first and must come before
+// the end of its communicator. Can be moved; the object that it was moved from is empty. The
+// buffers of the call stay the caller's, who leaves them alone until the operation is complete.
+// Threads: wait(), test() and wait_for() may be called from any thread; start() is a call on the
+// communicator, so it comes from that one's thread.
+// Errors: by Policy, as of BasicCommunicator. An operation that failed tells it in wait() or
+// test().
 template <typename Policy>
 class BasicRequest {
  public:
@@ -27,6 +35,7 @@ class BasicRequest {
     if (handle_ != nullptr) tutti_request_free(handle_);
   }
 
+  // Waits until it is complete.
   auto wait() { return Policy::give(tutti_request_wait(handle_)); }
   // Whether it is complete.
   auto test() {
@@ -42,7 +51,7 @@ class BasicRequest {
     if (status == TUTTI_ERR_TIMEOUT) status = tutti_request_test(handle_, &done);
     return Policy::give(status, done != 0);
   }
-  // Of a persistent one.
+  // Starts a persistent operation, which must not be active.
   auto start() { return Policy::give(tutti_request_start(handle_)); }
   // What a completed receive got.
   auto recv_info() {
@@ -56,7 +65,7 @@ class BasicRequest {
   }
 
   [[nodiscard]] tutti_request_t handle() const { return handle_; }
-  // Gives it up to whoever will free it.
+  // Gives the handle up to the caller, who frees it.
   tutti_request_t release() { return std::exchange(handle_, nullptr); }
   explicit operator bool() const { return handle_ != nullptr; }
 
@@ -64,8 +73,13 @@ class BasicRequest {
   tutti_request_t handle_ = nullptr;
 };
 
-// Between its making and end(), this thread's calls are recorded, see tutti_group_start. The end of
-// an object that has not ended its group does so, and says nothing of errors.
+// A group: from its making to end() the calls of this thread are recorded, see tutti_group_start;
+// then all begin together.
+//
+// Ownership: neither copied nor moved. An object that ends before end() ends the group, too, and
+// says nothing of errors.
+// Threads: of the thread that made it.
+// Errors: by Policy, from end().
 template <typename Policy>
 class BasicGroup {
  public:
@@ -87,7 +101,9 @@ class BasicGroup {
   bool open_ = true;
 };
 
+// A request whose errors are exceptions.
 using Request = BasicRequest<Throw>;
+// A group whose errors are exceptions.
 using Group = BasicGroup<Throw>;
 
 }  // namespace api

@@ -11,7 +11,7 @@ namespace {
 constexpr Names kNames = {"the environment", "RANK", "WORLD_SIZE", "LOCAL_RANK",
                           "LOCAL_WORLD_SIZE"};
 
-// Of this host, whatever its name.
+// Whether it names this host for certain.
 bool is_loopback(const std::string& host) {
   return host == "localhost" || host == "::1" || host.starts_with("127.");
 }

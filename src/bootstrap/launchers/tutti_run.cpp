@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // `tutti run`, which starts the processes of one host; or anybody who sets TUTTI_JOB, RANK,
-// WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE. As nobody else knows the job's text, it is a secret.
+// WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE. The job's text is a secret if nobody can guess it.
+// Two jobs at a time that the user has called the same have different ports.
 #include "bootstrap/launchers/launchers.hpp"
 
 namespace tutti::launchers {
@@ -11,7 +12,9 @@ KnownLauncher tutti_run() {
           [](const Getter& getter) {
             constexpr Names kNames = {"tutti run", "RANK", "WORLD_SIZE", "LOCAL_RANK",
                                       "LOCAL_WORLD_SIZE"};
-            return place_by(getter, kNames, "tutti " + getter("TUTTI_JOB").value_or(""));
+            return place_by(getter, kNames,
+                            "tutti " + getter("TUTTI_JOB").value_or("") + " " +
+                                value_or_none(getter, "MASTER_PORT"));
           }};
 }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/level_zero/context.hpp"
 
+#include "core/wait.hpp"
 #include "devices/level_zero/engine.hpp"
 
 namespace tutti::devices::level_zero {
@@ -11,18 +12,29 @@ Context::Context(const Library& ze, const Device& device, const NativeQueue& nat
       native_(native),
       owns_(owns),
       memory_(ze, handle(), device),
-      events_(ze, handle()) {}
+      events_(ze, handle()),
+      barriers_(ze, device, handle()) {}
 
 Context::~Context() {
+  if (!abandoned_ && !marks_come_to_rest()) abandon();
   if (abandoned_) return;
   for (auto& [key, module] : modules_) {
     if (module.ok()) ze_.zeModuleDestroy(*module);
   }
-  for (const auto& [event, list] : barriers_) ze_.zeCommandListDestroy(list);
+  barriers_.destroy();
   if (!owns_) return;
   ze_.zeCommandListDestroy(static_cast<ze_command_list_handle_t>(native_.queue));
   events_.destroy();
   ze_.zeContextDestroy(handle());
+}
+
+// Whether the application's queue has done with what was put into it.
+bool Context::marks_come_to_rest() {
+  constexpr int64_t kMostMs = 1000;
+  for (const int64_t deadline_ms = now_ms() + kMostMs;; yield_core()) {
+    if (events_.at_rest() && barriers_.at_rest()) return true;
+    if (now_ms() >= deadline_ms) return false;
+  }
 }
 
 void Context::abandon() {
@@ -111,61 +123,26 @@ Result<std::shared_ptr<DeviceEvent>> Context::mark() {
   Result<ze_event_handle_t> event = events_.take();
   if (!event.ok()) return event.status().with_context(name());
   if (const Status status = enqueue_barrier(*event); !status.ok()) {
-    events_.give_back(*event, true);
+    events_.give_back(*event, false);
     return status.with_context(name());
   }
-  return std::shared_ptr<DeviceEvent>(std::make_shared<Event>(shared_from_this(), *event));
+  return std::shared_ptr<DeviceEvent>(std::make_shared<Event>(shared_from_this(), *event, true));
 }
 
 Status Context::enqueue_barrier(ze_event_handle_t event) {
-  if (!native_.immediate) return execute(event);
+  if (!native_.immediate) {
+    return barriers_.execute(static_cast<ze_command_queue_handle_t>(native_.queue), event);
+  }
   TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendBarrier,
                         static_cast<ze_command_list_handle_t>(native_.queue), event, 0, nullptr);
   return {};
 }
 
-Result<ze_command_list_handle_t> Context::make_barrier_list(ze_event_handle_t event,
-                                                            uint32_t ordinal) {
-  const ze_command_list_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, ordinal, 0};
-  ze_command_list_handle_t list = nullptr;
-  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListCreate, handle(), device_.id, &desc, &list);
-  ze_result_t result = ze_.zeCommandListAppendBarrier(list, event, 0, nullptr);
-  if (result == ZE_RESULT_SUCCESS) result = ze_.zeCommandListClose(list);
-  if (result == ZE_RESULT_SUCCESS) return list;
-  ze_.zeCommandListDestroy(list);
-  return failed(result, "zeCommandListAppendBarrier");
-}
-
-// With a list that is made once for each event. A queue takes lists for its own group alone: which
-// one that is, is tried out at first.
-Status Context::execute(ze_event_handle_t event) {
-  auto* const queue = static_cast<ze_command_queue_handle_t>(native_.queue);
-  if (const auto made = barriers_.find(event); made != barriers_.end()) {
-    TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandQueueExecuteCommandLists, queue, 1, &made->second, nullptr);
-    return {};
-  }
-  Status status;
-  const uint32_t first = queue_ordinal_.value_or(0);
-  const uint32_t end = queue_ordinal_ ? first + 1 : device_.queue_groups;
-  for (uint32_t ordinal = first; ordinal < end; ++ordinal) {
-    Result<ze_command_list_handle_t> list = make_barrier_list(event, ordinal);
-    if (!list.ok()) return list.status();
-    const ze_result_t result = ze_.zeCommandQueueExecuteCommandLists(queue, 1, &*list, nullptr);
-    if (result == ZE_RESULT_SUCCESS) {
-      queue_ordinal_ = ordinal;
-      barriers_.emplace(event, *list);
-      return {};
-    }
-    ze_.zeCommandListDestroy(*list);
-    status = failed(result, "zeCommandQueueExecuteCommandLists");
-  }
-  return status;
-}
-
 Result<std::shared_ptr<SignalledEvent>> Context::make_event() {
   Result<ze_event_handle_t> event = events_.take();
   if (!event.ok()) return event.status().with_context(name());
-  return std::shared_ptr<SignalledEvent>(std::make_shared<Event>(shared_from_this(), *event));
+  return std::shared_ptr<SignalledEvent>(
+      std::make_shared<Event>(shared_from_this(), *event, false));
 }
 
 // Not by zeEventQueryStatus(), which is the same by the specification: without hardware Intel's
@@ -175,6 +152,12 @@ Result<bool> ended(const Library& ze, ze_event_handle_t event, uint32_t microsec
   if (result == ZE_RESULT_SUCCESS) return true;
   if (result == ZE_RESULT_NOT_READY) return false;
   return failed(result, "zeEventHostSynchronize");
+}
+
+// Nobody else signals one that Tutti was to signal.
+Event::~Event() {
+  if (!is_mark_ && !done_) (void)Event::signal({});
+  context_->events().give_back(event_, !done_);
 }
 
 Result<bool> Event::done_within(uint32_t microseconds) {
@@ -188,8 +171,11 @@ Result<bool> Event::done_within(uint32_t microseconds) {
 // Level Zero cannot tell the device of an error.
 Status Event::signal(const Status&) {
   const ze_result_t result = context_->ze().zeEventHostSignal(event_);
-  if (result == ZE_RESULT_SUCCESS) return {};
-  return failed(result, "zeEventHostSignal").with_context(context_->name());
+  if (result != ZE_RESULT_SUCCESS) {
+    return failed(result, "zeEventHostSignal").with_context(context_->name());
+  }
+  done_ = true;
+  return {};
 }
 
 }  // namespace tutti::devices::level_zero

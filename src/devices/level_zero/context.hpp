@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "devices/level_zero/barrier_lists.hpp"
 #include "devices/level_zero/events.hpp"
 #include "devices/level_zero/memory.hpp"
 #include "kernels/device/modules.hpp"
@@ -46,11 +47,8 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   void abandon();
 
  private:
-  // What signals the event when all is done that is in the application's queue; of that queue.
-  Result<ze_command_list_handle_t> barrier_list(ze_event_handle_t event);
-  Result<ze_command_list_handle_t> make_barrier_list(ze_event_handle_t event, uint32_t ordinal);
   Status enqueue_barrier(ze_event_handle_t event);
-  Status execute(ze_event_handle_t event);
+  bool marks_come_to_rest();
 
   const Library& ze_;
   const Device& device_;
@@ -59,9 +57,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   std::atomic<bool> abandoned_{false};
   Memory memory_;
   Events events_;
-  // Of the application's command queue, which does not tell the group that it belongs to.
-  std::optional<uint32_t> queue_ordinal_;
-  std::map<ze_event_handle_t, ze_command_list_handle_t> barriers_;
+  BarrierLists barriers_;
   std::mutex mutex_;
   std::map<std::pair<DataType, DeviceVariant>, Result<ze_module_handle_t>> modules_;  // by mutex_
 };
@@ -69,9 +65,9 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
 // What is in the application's queue, or what Tutti signals.
 class Event : public SignalledEvent {
  public:
-  Event(std::shared_ptr<Context> context, ze_event_handle_t event)
-      : context_(std::move(context)), event_(event) {}
-  ~Event() override { context_->events().give_back(event_, !done_); }
+  Event(std::shared_ptr<Context> context, ze_event_handle_t event, bool is_mark)
+      : context_(std::move(context)), event_(event), is_mark_(is_mark) {}
+  ~Event() override;
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   Result<bool> done() override { return done_within(0); }
@@ -82,6 +78,7 @@ class Event : public SignalledEvent {
  private:
   const std::shared_ptr<Context> context_;
   ze_event_handle_t const event_;
+  const bool is_mark_;
   std::atomic<bool> done_{false};
 };
 

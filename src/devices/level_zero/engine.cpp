@@ -98,20 +98,45 @@ Status Engine::prepare(ReduceOp op, DataType type) {
   return {};
 }
 
+// What one launch takes, so that those after the first are aligned as it is.
+uint64_t Engine::most_elements() const {
+  constexpr uint64_t kAligned = 16;
+  const uint64_t items = uint64_t{context_->device().most_groups} * context_->device().group_size;
+  return std::max(items / kAligned * kAligned, kAligned);
+}
+
 Status Engine::reduce(const Reduction& given) {
-  const char* const name = device_kernel_name(given.op, given.type);
+  const char* const name = device_kernel_name(given.op, given.type, given.part);
   TUTTI_RETURN_IF_ERROR(check_kernel(name, given.type, given.sources.size(), given.op));
-  if (given.count == 0) return {};
-  const uint64_t bytes = given.count * type_size(given.type);
+  const uint64_t most = most_elements();
+  if (given.count <= most) return given.count == 0 ? Status() : reduce_at_once(name, given);
+  for (uint64_t first = 0; first < given.count; first += most) {
+    Reduction part = given;
+    part.count = first;
+    std::array<const void*, kMostSources> sources{};
+    for (size_t s = 0; s < given.sources.size(); ++s) {
+      sources[s] = static_cast<const std::byte*>(given.sources[s]) + bytes_of_source(part, s);
+    }
+    part.dst = static_cast<std::byte*>(given.dst) + bytes_of_dst(part);
+    part.sources = std::span(sources.data(), given.sources.size());
+    part.count = std::min(most, given.count - first);
+    TUTTI_RETURN_IF_ERROR(reduce_at_once(name, part));
+  }
+  return {};
+}
+
+Status Engine::reduce_at_once(const char* name, const Reduction& given) {
   Command command;
   uintptr_t addresses = address(given.dst);
-  command.accesses.push_back({addresses, addresses + bytes, true});
+  command.accesses.push_back({addresses, addresses + bytes_of_dst(given), true});
   Result<Argument> dst = pointer(given.dst);
   if (!dst.ok()) return dst.status();
   command.arguments.push_back(*dst);
-  for (const void* const source : given.sources) {
+  for (size_t s = 0; s < given.sources.size(); ++s) {
+    const void* const source = given.sources[s];
     addresses |= address(source);
-    command.accesses.push_back({address(source), address(source) + bytes, false});
+    command.accesses.push_back(
+        {address(source), address(source) + bytes_of_source(given, s), false});
     Result<Argument> argument = pointer(source);
     if (!argument.ok()) return argument.status();
     command.arguments.push_back(*argument);
@@ -122,7 +147,8 @@ Status Engine::reduce(const Reduction& given) {
   command.arguments.push_back(value_argument(std::max<uint32_t>(given.divisor, 1)));
   // Averages of 16 small integers at once spill on most devices.
   const bool spills = given.op == ReduceOp::kAvg && type_size(given.type) == 1;
-  const DeviceVariant variant = spills ? DeviceVariant::kScalar : device_variant_for(addresses);
+  const bool scalar = spills || passes_floats(given);
+  const DeviceVariant variant = scalar ? DeviceVariant::kScalar : device_variant_for(addresses);
   command.kernel = {given.type, variant, name};
   command.work_items = device_work_items(given.type, variant, given.count);
   Result<ze_module_handle_t> module = context_->module(given.type, variant);
@@ -134,7 +160,18 @@ Status Engine::reduce(const Reduction& given) {
 Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
                      uint64_t count) {
   TUTTI_RETURN_IF_ERROR(check_kernel(kDeviceScaleKernel, type, 1, ReduceOp::kPremulSum));
-  if (count == 0) return {};
+  const uint64_t most = most_elements();
+  for (uint64_t first = 0; first < count; first += most) {
+    const uint64_t offset = first * type_size(type);
+    TUTTI_RETURN_IF_ERROR(scale_at_once(type, static_cast<std::byte*>(dst) + offset,
+                                        static_cast<const std::byte*>(source) + offset, scalar,
+                                        std::min(most, count - first)));
+  }
+  return {};
+}
+
+Status Engine::scale_at_once(DataType type, void* dst, const void* source, const void* scalar,
+                             uint64_t count) {
   const uint64_t bytes = count * type_size(type);
   Result<Argument> to = pointer(dst);
   if (!to.ok()) return to.status();
@@ -172,13 +209,16 @@ Status Engine::barrier(ze_event_handle_t event) {
 }
 
 Status Engine::append_launch(const Command& command, ze_event_handle_t event) {
-  Result<ze_kernel_handle_t> kernel = kernels_.get(command.kernel, command.arguments);
-  if (!kernel.ok()) return kernel.status();
-  const uint64_t group = context_->device().group_size;
-  const ze_group_count_t groups{static_cast<uint32_t>((command.work_items + group - 1) / group), 1,
-                                1};
-  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendLaunchKernel, list_, *kernel, &groups, event, 0,
-                        nullptr);
+  Result<Kernels::Ready> ready = kernels_.get(command.kernel, command.arguments);
+  if (!ready.ok()) return ready.status();
+  const uint64_t groups = (command.work_items + ready->group_size - 1) / ready->group_size;
+  if (groups > context_->device().most_groups) {
+    return Status::format(Code::kUnsupported, "{} groups of {} work-items: expected at most {}",
+                          groups, ready->group_size, context_->device().most_groups);
+  }
+  const ze_group_count_t count{static_cast<uint32_t>(groups), 1, 1};
+  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendLaunchKernel, list_, ready->kernel, &count, event,
+                        0, nullptr);
   return {};
 }
 

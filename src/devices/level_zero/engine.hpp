@@ -66,6 +66,11 @@ class Engine : public DeviceEngine {
   Status barrier(ze_event_handle_t event);
   Result<Argument> pointer(const void* pointer);
   Result<void*> stage(size_t bytes, void* dst);
+  // Launches of no more than most_elements().
+  [[nodiscard]] uint64_t most_elements() const;
+  Status reduce_at_once(const char* name, const Reduction& reduction);
+  Status scale_at_once(DataType type, void* dst, const void* source, const void* scalar,
+                       uint64_t count);
   Status check_kernel(const char* name, DataType type, size_t sources, ReduceOp op) const;
   void finish(Submission& submission);
 

@@ -61,6 +61,13 @@ Result<ze_event_handle_t> Events::make() {
   return event;
 }
 
+bool Events::at_rest() {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::none_of(pending_, [this](ze_event_handle_t event) {
+    return ze_.zeEventHostSynchronize(event, 0) == ZE_RESULT_NOT_READY;
+  });
+}
+
 void Events::give_back(ze_event_handle_t event, bool pending) {
   const std::lock_guard lock(mutex_);
   (pending ? pending_ : free_).push_back(event);

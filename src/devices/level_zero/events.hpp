@@ -22,6 +22,8 @@ class Events {
   Result<ze_event_handle_t> take();
   // One that was seen signalled; or, `pending`, one that will be. Any thread.
   void give_back(ze_event_handle_t event, bool pending);
+  // Whether none that was given back will still be signalled.
+  bool at_rest();
   // Nothing signals or awaits them any more.
   void destroy();
   // They are left to the process: a device uses them for ever.

@@ -84,31 +84,41 @@ Status find_queues(const Library& ze, Device& device) {
       blank);
   if (!listed.ok()) return listed.status();
   const std::vector<ze_command_queue_group_properties_t>& groups = *listed;
-  std::optional<uint32_t> compute;
-  for (uint32_t ordinal = 0; ordinal < groups.size(); ++ordinal) {
-    const auto flags = groups[ordinal].flags;
-    const bool computes = (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE) != 0;
-    const bool copies = (flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY) != 0;
-    if (groups[ordinal].numQueues == 0) continue;
-    if (computes && !compute) compute = ordinal;
-    if (copies && !computes && !device.copy_ordinal) device.copy_ordinal = ordinal;
-  }
+  constexpr ze_command_queue_group_property_flags_t kCompute =
+      ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+  constexpr ze_command_queue_group_property_flags_t kCopy =
+      ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+  // The first that can do so, of these two.
+  const auto find = [&](ze_command_queue_group_property_flags_t flags) -> std::optional<uint32_t> {
+    for (uint32_t ordinal = 0; ordinal < groups.size(); ++ordinal) {
+      const bool fits = (groups[ordinal].flags & (kCompute | kCopy)) == flags;
+      if (fits && groups[ordinal].numQueues > 0) return ordinal;
+    }
+    return std::nullopt;
+  };
+  const std::optional<uint32_t> both = find(kCompute | kCopy);
+  const std::optional<uint32_t> compute = both ? both : find(kCompute);
+  device.copy_ordinal = find(kCopy);
   device.queue_groups = static_cast<uint32_t>(groups.size());
-  if (!compute) {
-    return Status::format(Code::kUnsupported, "device {} has no queue for kernels",
+  if (!compute || (!both && !device.copy_ordinal)) {
+    return Status::format(Code::kUnsupported, "device {} has no queues for kernels and copies",
                           device.facts.name);
   }
   device.compute_ordinal = *compute;
   return {};
 }
 
-// Nothing if it is no GPU.
+bool runs_kernels(ze_device_type_t type) {
+  return type == ZE_DEVICE_TYPE_GPU || type == ZE_DEVICE_TYPE_CPU;
+}
+
+// Nothing if it runs no kernels.
 Result<std::optional<Device>> describe(const Library& ze, ze_driver_handle_t driver,
                                        ze_device_handle_t id) {
   ze_device_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
   TUTTI_LEVEL_ZERO_CALL(ze, zeDeviceGetProperties, id, &properties);
-  if (properties.type != ZE_DEVICE_TYPE_GPU) return std::optional<Device>();
+  if (!runs_kernels(properties.type)) return std::optional<Device>();
   ze_device_module_properties_t module{};
   module.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES;
   TUTTI_LEVEL_ZERO_CALL(ze, zeDeviceGetModuleProperties, id, &module);
@@ -118,6 +128,7 @@ Result<std::optional<Device>> describe(const Library& ze, ze_driver_handle_t dri
   Device device{.driver = driver, .id = id, .facts = {}};
   device.group_size =
       std::clamp<uint32_t>(std::min(compute.maxTotalGroupSize, compute.maxGroupSizeX), 1, 256);
+  device.most_groups = std::max(compute.maxGroupCountX, 1U);
   device.facts.name = properties.name;
   device.facts.driver = driver_text(ze, driver) + fmt::format(", {:#x}", properties.deviceId);
   const Result<uint64_t> memory = memory_of(ze, id);
@@ -183,7 +194,7 @@ class Taking {
 
   const Library& ze_;
   Inventory found_;
-  std::string why_ = "no driver has a GPU";
+  std::string why_ = "no driver has a GPU or CPU";
 };
 
 Result<Inventory> take() {

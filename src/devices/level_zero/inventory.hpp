@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The drivers of Level Zero, their GPUs and the parts of these; all that is ever asked of them.
+// The drivers of Level Zero, their devices that run kernels and the parts of these; all that is
+// ever asked of them.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,7 @@ struct Device {
   ze_device_handle_t id = nullptr;
   DeviceFacts facts;
   uint32_t group_size = 1;                 // most work-items of a group
+  uint32_t most_groups = 1;                // of a launch
   uint32_t queue_groups = 0;               // how many there are
   uint32_t compute_ordinal = 0;            // the group of queues that run kernels
   std::optional<uint32_t> copy_ordinal{};  // one that only copies

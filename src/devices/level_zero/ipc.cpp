@@ -1,29 +1,47 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory opened by other processes. Drivers for Linux keep a file descriptor in the first bytes of
-// a handle: it goes to the other process besides, which puts its own number there.
+// a handle: it goes to the other process besides, which puts its own number there. Nothing says
+// that a handle has one: what cannot be the descriptor of that memory is left as it is.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cstring>
 
 #include "devices/level_zero/memory.hpp"
 
 namespace tutti::devices::level_zero {
+namespace {
 
 static_assert(sizeof(ze_ipc_mem_handle_t) == sizeof(MemoryHandle::bytes));
 
+// Old kernels tell no size of memory of devices.
+bool may_be_memory(int fd, uint64_t bytes) {
+  struct stat file {};
+  if (fd < 0 || fstat(fd, &file) != 0) return false;
+  const bool other = S_ISCHR(file.st_mode) || S_ISFIFO(file.st_mode) || S_ISSOCK(file.st_mode) ||
+                     S_ISDIR(file.st_mode);
+  return !other && (file.st_size == 0 || static_cast<uint64_t>(file.st_size) >= bytes);
+}
+
+}  // namespace
+
 Result<MemoryHandle> Memory::export_handle(void* base) {
+  const Result<Place> place = remembered(base);
+  if (!place.ok()) return place.status();
   ze_ipc_mem_handle_t native{};
   TUTTI_LEVEL_ZERO_CALL(ze_, zeMemGetIpcHandle, context_, base, &native);
   MemoryHandle handle;
+  handle.length = place->bytes;
   std::memcpy(handle.bytes.data(), &native, sizeof native);
   int fd = -1;
   std::memcpy(&fd, &native, sizeof fd);
   // The driver closes its own with the allocation.
-  if (fd >= 0) handle.fd = Fd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (may_be_memory(fd, place->bytes)) handle.fd = Fd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   return handle;
 }
 
+// The driver is not asked what it has opened: it need not say more than where that is.
 Result<void*> Memory::open(const MemoryHandle& handle) {
   ze_ipc_mem_handle_t native{};
   std::memcpy(&native, handle.bytes.data(), sizeof native);
@@ -33,16 +51,7 @@ Result<void*> Memory::open(const MemoryHandle& handle) {
   }
   void* opened = nullptr;
   TUTTI_LEVEL_ZERO_CALL(ze_, zeMemOpenIpcHandle, context_, device_.id, native, 0, &opened);
-  Result<Place> place = ask(opened);
-  if (!place.ok() || place->on_host()) {
-    ze_.zeMemCloseIpcHandle(context_, opened);
-    if (!place.ok()) return place.status();
-    return Status(Code::kSystem, "the driver does not know the memory that it has opened");
-  }
-  // By which close() knows it; drivers may put it into a larger allocation.
-  place->bytes -= static_cast<size_t>(static_cast<char*>(opened) - static_cast<char*>(place->base));
-  place->base = opened;
-  remember(*place, true, true);
+  remember_own(MemoryKind::kDevice, opened, handle.length, true);
   return opened;
 }
 

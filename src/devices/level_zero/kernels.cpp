@@ -13,19 +13,23 @@ constexpr size_t kMostPrepared = 8;
 
 Kernels::~Kernels() {
   for (const auto& [name, set] : sets_) {
-    for (const Prepared& prepared : set) context_.ze().zeKernelDestroy(prepared.kernel);
+    for (const Prepared& prepared : set) context_.ze().zeKernelDestroy(prepared.ready.kernel);
   }
 }
 
-Result<ze_kernel_handle_t> Kernels::make(const KernelName& name) {
+// Drivers may refuse some kernels in groups as large as the device takes.
+Result<Kernels::Ready> Kernels::make(const KernelName& name) {
   Result<ze_module_handle_t> module = context_.module(name.type, name.variant);
   if (!module.ok()) return module.status();
   const Library& ze = context_.ze();
   const ze_kernel_desc_t desc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name.name.data()};
   ze_kernel_handle_t kernel = nullptr;
   TUTTI_LEVEL_ZERO_CALL(ze, zeKernelCreate, *module, &desc, &kernel);
-  const ze_result_t result = ze.zeKernelSetGroupSize(kernel, context_.device().group_size, 1, 1);
-  if (result == ZE_RESULT_SUCCESS) return kernel;
+  ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
+  for (uint32_t size = context_.device().group_size; size > 0; size /= 2) {
+    result = ze.zeKernelSetGroupSize(kernel, size, 1, 1);
+    if (result == ZE_RESULT_SUCCESS) return Ready{kernel, size};
+  }
   ze.zeKernelDestroy(kernel);
   return failed(result, "zeKernelSetGroupSize");
 }
@@ -39,10 +43,10 @@ Result<Kernels::Prepared*> Kernels::choose(const KernelName& name, Set& set,
     }
   }
   if (set.size() == kMostPrepared) return &*std::ranges::min_element(set, {}, &Prepared::used);
-  Result<ze_kernel_handle_t> kernel = make(name);
-  if (!kernel.ok()) return kernel.status();
+  Result<Ready> made = make(name);
+  if (!made.ok()) return made.status();
   set.push_back(
-      {*kernel, std::vector<Argument>(arguments.size()), std::vector<bool>(arguments.size()), 0});
+      {*made, std::vector<Argument>(arguments.size()), std::vector<bool>(arguments.size()), 0});
   return &set.back();
 }
 
@@ -52,7 +56,7 @@ Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments)
     if (prepared.set[i] && prepared.arguments[i] == argument) continue;
     prepared.set[i] = false;
     const bool null = argument.size == 0;
-    TUTTI_LEVEL_ZERO_CALL(context_.ze(), zeKernelSetArgumentValue, prepared.kernel,
+    TUTTI_LEVEL_ZERO_CALL(context_.ze(), zeKernelSetArgumentValue, prepared.ready.kernel,
                           static_cast<uint32_t>(i), null ? sizeof(void*) : argument.size,
                           null ? nullptr : argument.bytes.data());
     prepared.arguments[i] = argument;
@@ -61,13 +65,13 @@ Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments)
   return {};
 }
 
-Result<ze_kernel_handle_t> Kernels::get(const KernelName& name,
-                                        const std::vector<Argument>& arguments) {
+Result<Kernels::Ready> Kernels::get(const KernelName& name,
+                                    const std::vector<Argument>& arguments) {
   Result<Prepared*> prepared = choose(name, sets_[name], arguments);
   if (!prepared.ok()) return prepared.status();
   TUTTI_RETURN_IF_ERROR(give(**prepared, arguments));
   (*prepared)->used = ++calls_;
-  return (*prepared)->kernel;
+  return (*prepared)->ready;
 }
 
 }  // namespace tutti::devices::level_zero

@@ -45,14 +45,18 @@ class Kernels {
   Kernels(const Kernels&) = delete;
   Kernels& operator=(const Kernels&) = delete;
 
-  // With these arguments, and groups of `group_size`.
-  Result<ze_kernel_handle_t> get(const KernelName& name, const std::vector<Argument>& arguments);
+  struct Ready {
+    ze_kernel_handle_t kernel;
+    uint32_t group_size;
+  };
+  // With these arguments, and groups of as many work-items as it takes.
+  Result<Ready> get(const KernelName& name, const std::vector<Argument>& arguments);
   // They are left to the process.
   void abandon() { sets_.clear(); }
 
  private:
   struct Prepared {
-    ze_kernel_handle_t kernel = nullptr;
+    Ready ready{};
     std::vector<Argument> arguments;  // one that was never set equals none
     std::vector<bool> set;
     uint64_t used = 0;  // when it was last
@@ -61,7 +65,7 @@ class Kernels {
 
   Result<Prepared*> choose(const KernelName& name, Set& set,
                            const std::vector<Argument>& arguments);
-  Result<ze_kernel_handle_t> make(const KernelName& name);
+  Result<Ready> make(const KernelName& name);
   Status give(Prepared& prepared, const std::vector<Argument>& arguments);
 
   Context& context_;

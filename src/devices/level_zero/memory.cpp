@@ -2,6 +2,7 @@
 #include "devices/level_zero/memory.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 namespace tutti::devices::level_zero {
@@ -20,6 +21,13 @@ MemoryKind kind_of(ze_memory_type_t type) {
     case ZE_MEMORY_TYPE_SHARED: return MemoryKind::kShared;
     default: return MemoryKind::kHost;
   }
+}
+
+// A number for an allocation. The driver's tell one from those that lay at its address before, and
+// no more: nothing says that another allocation has another one.
+uint64_t next_number() {
+  static std::atomic<uint64_t> next{uint64_t{1} << 63};
+  return next.fetch_add(1, std::memory_order_relaxed);
 }
 
 // The contexts that this process uses, by which a pointer of another one is told from the host's.
@@ -61,13 +69,23 @@ void Memory::forget(const void* begin, size_t bytes) {
   while (next != known_.end() && next->first < address(begin) + bytes) next = known_.erase(next);
 }
 
-void Memory::remember(const Place& place, bool ours, bool opened) {
+void Memory::remember_own(MemoryKind kind, void* base, size_t bytes, bool opened) {
+  remember({.place = {.kind = kind,
+                      .base = base,
+                      .bytes = bytes,
+                      .allocation = next_number(),
+                      .device = kind == MemoryKind::kDevice ? device_.id : nullptr},
+            .ours = true,
+            .opened = opened});
+}
+
+void Memory::remember(const Known& known) {
   const std::lock_guard lock(mutex_);
   if (known_.size() > kMostKnown) {
     std::erase_if(known_, [](const auto& entry) { return !entry.second.ours; });
   }
-  forget(place.base, place.bytes);
-  known_[address(place.base)] = {place, ours, opened};
+  forget(known.place.base, known.place.bytes);
+  known_[address(known.place.base)] = known;
 }
 
 Result<Place> Memory::place_of(const void* pointer) {
@@ -102,15 +120,14 @@ Result<Place> Memory::ask(const void* pointer) {
     lock.unlock();
     return ask_others(pointer);
   }
-  place.allocation = properties.id;
   place.device = device;
-  if (properties.id != 0 && found != known_.end() &&
-      found->second.place.allocation == properties.id) {
+  if (properties.id != 0 && found != known_.end() && found->second.id == properties.id) {
     return found->second.place;
   }
   lock.unlock();
   TUTTI_LEVEL_ZERO_CALL(ze_, zeMemGetAddressRange, context_, pointer, &place.base, &place.bytes);
-  remember(place, false, false);
+  if (properties.id != 0) place.allocation = next_number();
+  remember({.place = place, .id = properties.id});
   return place;
 }
 
@@ -147,14 +164,7 @@ Result<void*> Memory::allocate(MemoryKind kind, size_t bytes) {
   } else {
     TUTTI_LEVEL_ZERO_CALL(ze_, zeMemAllocHost, context_, &of_host, bytes, kAlignment, &memory);
   }
-  Result<Place> place = ask(memory);
-  if (!place.ok()) {
-    ze_.zeMemFree(context_, memory);
-    return place.status();
-  }
-  place->bytes = bytes;
-  place->base = memory;
-  remember(*place, true, false);
+  remember_own(kind, memory, bytes, false);
   return memory;
 }
 

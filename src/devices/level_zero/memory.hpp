@@ -37,6 +37,7 @@ class Memory {
     Place place;
     bool ours = false;  // allocated or opened here: the driver need not be asked
     bool opened = false;
+    uint64_t id = 0;  // the driver's number, if the driver was asked
   };
 
   // Guarded by mutex_, as is known_.
@@ -44,7 +45,8 @@ class Memory {
   void forget(const void* begin, size_t bytes);
 
   Result<Place> ask(const void* pointer);
-  void remember(const Place& place, bool ours, bool opened);
+  void remember(const Known& known);
+  void remember_own(MemoryKind kind, void* base, size_t bytes, bool opened);
   std::optional<Known> take(void* base, bool opened);
   // kForeign, if another context of this process knows it; else kHost.
   [[nodiscard]] Place ask_others(const void* pointer) const;

@@ -96,7 +96,7 @@ Status Engine::prepare(ReduceOp op, DataType type) {
 }
 
 Status Engine::reduce(const Reduction& given) {
-  const char* const name = device_kernel_name(given.op, given.type);
+  const char* const name = device_kernel_name(given.op, given.type, given.part);
   const size_t k = given.sources.size();
   if (name == nullptr || k == 0 || k > kMostSources) {
     return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}", context_->name(),
@@ -105,7 +105,8 @@ Status Engine::reduce(const Reduction& given) {
   if (given.count == 0) return {};
   uintptr_t addresses = address(given.dst);
   for (const void* const source : given.sources) addresses |= address(source);
-  const DeviceVariant variant = device_variant_for(addresses);
+  const DeviceVariant variant =
+      passes_floats(given) ? DeviceVariant::kScalar : device_variant_for(addresses);
   Result<cl_kernel> made = kernel({given.type, variant, name});
   if (!made.ok()) return made.status();
   TUTTI_RETURN_IF_ERROR(set_pointer(*made, 0, given.dst));

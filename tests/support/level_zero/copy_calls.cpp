@@ -15,6 +15,9 @@ namespace {
 ze_result_t copy_from(ze_command_list_handle_t list, void* target, ze_context_handle_t of_source,
                       const void* source, size_t bytes, ze_event_handle_t signal,
                       uint32_t wait_count, ze_event_handle_t* waits) {
+  require(group_copies(list->ordinal), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+          "the list does not copy");
+  require(bytes > 0, ZE_RESULT_ERROR_INVALID_SIZE, "nothing to copy");
   const Place to = find_place(list->context, list->device, target, bytes);
   const Place from = find_place(of_source, list->device, source, bytes);
   Command command = make_command(list, signal, wait_count, waits);
@@ -33,7 +36,7 @@ ze_result_t fill_bytes(ze_command_list_handle_t list, void* target, const void* 
                        size_t pattern_bytes, size_t bytes, ze_event_handle_t signal,
                        uint32_t wait_count, ze_event_handle_t* waits) {
   require(pattern != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no pattern");
-  const size_t longest = list->ordinal == kComputeGroup ? 128 : 1;
+  const size_t longest = list->ordinal == compute_group() ? 128 : 1;
   require(pattern_bytes > 0 && (pattern_bytes & (pattern_bytes - 1)) == 0 &&
               pattern_bytes <= longest && bytes % pattern_bytes == 0,
           ZE_RESULT_ERROR_INVALID_SIZE, "the queue cannot fill with such a pattern");

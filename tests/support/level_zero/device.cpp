@@ -27,6 +27,8 @@ _ze_driver_handle_t& the_driver() {
 }
 
 uint32_t queue_groups() { return switches().copy_engine ? 2 : 1; }
+uint32_t compute_group() { return switches().copy_engine && switches().copy_first ? 1 : 0; }
+bool group_copies(uint32_t ordinal) { return ordinal != compute_group() || !switches().no_copies; }
 
 uint64_t memory_of_device() { return static_cast<uint64_t>(switches().memory_mb) << 20; }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/level_zero/object.hpp"
+#include "support/level_zero/structures.hpp"
 
 struct _ze_driver_handle_t : tutti_test::ze::Object {
   _ze_driver_handle_t();
@@ -37,10 +38,10 @@ namespace tutti_test::ze {
 _ze_driver_handle_t& the_driver();
 
 // Groups of queues, as a device numbers them.
-inline constexpr uint32_t kComputeGroup = 0;
-inline constexpr uint32_t kCopyGroup = 1;
 inline constexpr uint32_t kQueuesOfGroup = 2;
 uint32_t queue_groups();
+uint32_t compute_group();  // the other only copies
+bool group_copies(uint32_t ordinal);
 
 inline constexpr uint32_t kMaxGroupSize = 256;
 uint64_t memory_of_device();
@@ -59,10 +60,10 @@ void return_list(uint32_t available, uint32_t* count, Element* elements, Make ma
   for (uint32_t i = 0; i < *count; i++) make(elements[i], i);
 }
 
-// Of a structure that the caller has typed and may have linked others to: all but these two fields.
+// Of a structure that the caller has typed, and that has no others linked to it.
 template <typename Properties>
 void return_properties(Properties* properties, Properties made) {
-  require(properties != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no place for the answer");
+  check_structure(properties);
   made.stype = properties->stype;
   made.pNext = properties->pNext;
   *properties = made;

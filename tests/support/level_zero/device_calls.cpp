@@ -29,7 +29,7 @@ ze_result_t get_subdevices(ze_device_handle_t device, uint32_t* count,
 
 ze_result_t get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
   ze_device_properties_t made{};
-  made.type = ZE_DEVICE_TYPE_GPU;
+  made.type = switches().cpu ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
   made.vendorId = 0x7474;
   made.deviceId = 1;
   if (device->tile >= 0) {
@@ -55,7 +55,8 @@ ze_result_t get_compute(ze_device_handle_t, ze_device_compute_properties_t* prop
   ze_device_compute_properties_t made{};
   made.maxTotalGroupSize = kMaxGroupSize;
   made.maxGroupSizeX = made.maxGroupSizeY = made.maxGroupSizeZ = kMaxGroupSize;
-  made.maxGroupCountX = made.maxGroupCountY = made.maxGroupCountZ = 0x7fffffff;
+  made.maxGroupCountX = made.maxGroupCountY = made.maxGroupCountZ =
+      static_cast<uint32_t>(switches().most_groups);
   made.maxSharedLocalMemory = 65536;
   made.numSubGroupSizes = 1;
   made.subGroupSizes[0] = 1;
@@ -68,7 +69,7 @@ ze_result_t get_module(ze_device_handle_t, ze_device_module_properties_t* proper
                                            ZE_DEVICE_FP_FLAG_ROUND_TO_NEAREST |
                                            ZE_DEVICE_FP_FLAG_FMA;
   ze_device_module_properties_t made{};
-  made.spirvVersionSupported = ZE_MAKE_VERSION(1, 2);
+  made.spirvVersionSupported = ZE_MAKE_VERSION(1, 0);
   made.fp32flags = kFloats;
   if (!switches().no_fp64) {
     made.flags = ZE_DEVICE_MODULE_FLAG_FP64;
@@ -84,11 +85,11 @@ ze_result_t get_queue_groups(ze_device_handle_t, uint32_t* count,
   return_list(queue_groups(), count, groups,
               [](ze_command_queue_group_properties_t& group, uint32_t ordinal) {
                 ze_command_queue_group_properties_t made{};
-                made.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
-                if (ordinal == kComputeGroup) {
+                if (group_copies(ordinal)) made.flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+                if (ordinal == compute_group()) {
                   made.flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
                 }
-                made.maxMemoryFillPatternSize = ordinal == kComputeGroup ? 128 : 1;
+                made.maxMemoryFillPatternSize = ordinal == compute_group() ? 128 : 1;
                 made.numQueues = kQueuesOfGroup;
                 return_properties(&group, made);
               });

@@ -55,6 +55,7 @@ ze_result_t get_extension_function(ze_driver_handle_t, const char*, void**) {
 ze_result_t create_context(ze_driver_handle_t, const ze_context_desc_t* desc,
                            ze_context_handle_t* context) {
   require(desc && context, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   *context = new _ze_context_handle_t;
   return ZE_RESULT_SUCCESS;
 }

@@ -42,6 +42,7 @@ struct Engine::State {
   std::mutex mutex;
   std::condition_variable work;
   std::list<Pending> pending;  // as submitted; the one that runs is still there
+  bool ending = false;         // a batch has ended and is not yet done
   bool stop = false;
   std::mt19937_64 random{static_cast<uint64_t>(switches().shuffle) * 1000003 + engines_made++};
   std::thread thread;
@@ -83,15 +84,23 @@ void Engine::State::execute(std::list<Pending>::iterator chosen,
   if (command->run) command->run();
   lock.lock();
   for (const Memory& memory : chosen->memory) memory->commands--;
+  for (const auto& count : command->in_use) --*count;
   const std::shared_ptr<Batch> batch = chosen->batch;
   pending.erase(chosen);
-  if (--batch->left == 0 && batch->done) batch->done();
+  ending = --batch->left == 0 && batch->done;
   if (command->signal.memory) {
     EventState& state = command->signal.state();
     state.begun = begun;
     state.ended = now_ns();
     state.signaled = 1;
   }
+  if (!ending) return;
+  const std::chrono::nanoseconds later(draw_delay());
+  lock.unlock();
+  std::this_thread::sleep_for(later);
+  lock.lock();
+  batch->done();
+  ending = false;
 }
 
 void Engine::State::serve() {
@@ -137,6 +146,7 @@ void Engine::submit(const std::vector<Recorded>& commands, std::function<void()>
   auto batch = std::make_shared<Batch>(Batch{commands.size(), std::move(done)});
   for (const Recorded& command : commands) {
     Pending pending{command, {}, batch, now_ns() + state_->draw_delay()};
+    for (const auto& count : command->in_use) ++*count;
     for (const auto& weak : command->memory) {
       if (Memory memory = weak.lock()) {
         memory->commands++;
@@ -157,7 +167,7 @@ bool Engine::wait_idle(uint64_t timeout_ns) const {
   return wait_for(
       [&] {
         const std::lock_guard lock(state_->mutex);
-        return state_->pending.empty();
+        return state_->pending.empty() && !state_->ending;
       },
       timeout_ns);
 }

@@ -20,6 +20,8 @@ struct Command {
   bool blocks = false;     // no command after it begins before it has ended
   // Where it reads and writes. A command that is recorded does not keep memory from being freed.
   std::vector<std::weak_ptr<Allocation>> memory;
+  // Of what else may not go or change while it is under way: how many such commands there are.
+  std::vector<std::shared_ptr<std::atomic<int>>> in_use;
 };
 using Recorded = std::shared_ptr<const Command>;
 
@@ -32,7 +34,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // `done` is called when all of them have ended.
+  // `done` is called when all of them have ended, and a little later than the events tell.
   void submit(const std::vector<Recorded>& commands, std::function<void()> done);
   // Whether all have ended within so many nanoseconds.
   bool wait_idle(uint64_t timeout_ns) const;

@@ -16,6 +16,7 @@ namespace tutti_test::ze {
 
 struct EventState {
   std::atomic<uint32_t> signaled;
+  std::atomic<int> commands;           // that wait for it or signal it, and are not done
   std::atomic<uint64_t> begun, ended;  // nanoseconds, of the command that signalled it
 };
 

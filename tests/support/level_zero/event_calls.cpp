@@ -27,6 +27,7 @@ constexpr uint32_t kMark = 0x747a6532;
 ze_result_t create_pool(ze_context_handle_t context, const ze_event_pool_desc_t* desc, uint32_t,
                         ze_device_handle_t*, ze_event_pool_handle_t* pool) {
   require(desc && pool, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   require(desc->count > 0, ZE_RESULT_ERROR_INVALID_SIZE, "a pool of no events");
   auto memory = std::make_shared<const EventMemory>(desc->count, -1);
   *pool = new _ze_event_pool_handle_t(context, desc->flags, std::move(memory), false);
@@ -73,6 +74,7 @@ ze_result_t close_handle(ze_event_pool_handle_t pool) {
 ze_result_t create_event(ze_event_pool_handle_t pool, const ze_event_desc_t* desc,
                          ze_event_handle_t* event) {
   require(desc && event, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   require(desc->index < pool->memory->count(), ZE_RESULT_ERROR_INVALID_ARGUMENT,
           "the pool has fewer events");
   require(!pool->used[desc->index], ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -83,7 +85,12 @@ ze_result_t create_event(ze_event_pool_handle_t pool, const ze_event_desc_t* des
   return ZE_RESULT_SUCCESS;
 }
 
+void check_unused(ze_event_handle_t event, const char* otherwise) {
+  if (event->signal.state().commands != 0) complain(otherwise);
+}
+
 ze_result_t destroy_event(ze_event_handle_t event) {
+  check_unused(event, "an event is destroyed while commands need it");
   event->pool->used[event->signal.index] = false;
   delete event;
   return ZE_RESULT_SUCCESS;
@@ -100,6 +107,7 @@ ze_result_t host_signal(ze_event_handle_t event) {
 }
 
 ze_result_t host_reset(ze_event_handle_t event) {
+  check_unused(event, "an event is reset while commands need it");
   event->signal.state().signaled = 0;
   return ZE_RESULT_SUCCESS;
 }

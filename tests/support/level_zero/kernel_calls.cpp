@@ -7,6 +7,7 @@
 #include "support/level_zero/device.hpp"
 #include "support/level_zero/entry.hpp"
 #include "support/level_zero/module.hpp"
+#include "support/level_zero/switches.hpp"
 
 namespace tutti_test::ze {
 
@@ -16,6 +17,7 @@ ze_result_t create(ze_module_handle_t module, const ze_kernel_desc_t* desc,
                    ze_kernel_handle_t* kernel) {
   require(desc && kernel && desc->pKernelName, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
           "no description, no name, or no place");
+  check_structure(desc);
   const KernelInfo* info = module->info.find(desc->pKernelName);
   require(info && has_kernel(*module->program, info->name), ZE_RESULT_ERROR_INVALID_KERNEL_NAME,
           "the module has no such kernel");
@@ -24,6 +26,7 @@ ze_result_t create(ze_module_handle_t module, const ze_kernel_desc_t* desc,
 }
 
 ze_result_t destroy(ze_kernel_handle_t kernel) {
+  if (*kernel->commands != 0) complain("a kernel is destroyed while commands launch it");
   delete kernel;
   return ZE_RESULT_SUCCESS;
 }
@@ -37,8 +40,9 @@ ze_result_t set_size(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t
             ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "no such size of a group");
     items *= size[i];
   }
-  require(items <= kMaxGroupSize, ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION,
-          "the group is too large");
+  const auto most = static_cast<uint64_t>(switches().group_of_kernels);
+  require(items <= std::min<uint64_t>(kMaxGroupSize, most),
+          ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "the group is too large");
   std::memcpy(kernel->size, size, sizeof size);
   return ZE_RESULT_SUCCESS;
 }

@@ -33,6 +33,8 @@ Launch make_launch(ze_kernel_handle_t kernel, const ze_group_count_t& groups, Co
             ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "no groups, or no size of a group");
     launch.size[i] = kernel->size[i];
   }
+  require(groups.groupCountX <= static_cast<uint64_t>(switches().most_groups),
+          ZE_RESULT_ERROR_INVALID_ARGUMENT, "more groups than a launch takes");
   for (size_t i = 0; i < kernel->arguments.size(); i++) {
     Argument argument = kernel->arguments[i];
     require(argument.kind != Argument::Kind::kUnset, ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -56,12 +58,13 @@ ze_result_t launch_kernel(ze_command_list_handle_t list, ze_kernel_handle_t kern
                           uint32_t wait_count, ze_event_handle_t* waits) {
   require(kernel != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no kernel");
   require(groups != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no count of groups");
-  require(list->ordinal == kComputeGroup, ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+  require(list->ordinal == compute_group(), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
           "the list only copies");
   require(kernel->module->context == list->context &&
               kernel->module->device->root == list->device->root,
           ZE_RESULT_ERROR_INVALID_ARGUMENT, "the kernel is of another context or device");
   Command command = make_command(list, signal, wait_count, waits);
+  command.in_use.push_back(kernel->commands);
   command.run = [launch = make_launch(kernel, *groups, command), program = kernel->module->program,
                  stuck = is_stuck()] {
     if (stuck) never_end();

@@ -12,10 +12,11 @@ Command make_command(ze_command_list_handle_t list, ze_event_handle_t signal, ui
                      ze_event_handle_t* waits) {
   require(wait_count == 0 || waits, ZE_RESULT_ERROR_INVALID_SIZE, "events to wait for are missing");
   Command command;
-  const auto use = [list](ze_event_handle_t event) {
+  const auto use = [list, &command](ze_event_handle_t event) {
     require(event && is_live(event), ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "no event");
     require(event->pool->context == list->context, ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
             "the event is of another context");
+    command.in_use.emplace_back(event->signal.memory, &event->signal.state().commands);
     return event->signal;
   };
   if (signal) command.signal = use(signal);
@@ -40,6 +41,7 @@ ze_result_t create(ze_context_handle_t context, ze_device_handle_t device,
                    const ze_command_list_desc_t* desc, ze_command_list_handle_t* list) {
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && list, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   require(desc->commandQueueGroupOrdinal < queue_groups(), ZE_RESULT_ERROR_INVALID_ARGUMENT,
           "the device has no such group of queues");
   *list = new _ze_command_list_handle_t(context, device, desc->commandQueueGroupOrdinal);
@@ -50,6 +52,7 @@ ze_result_t create_immediate(ze_context_handle_t context, ze_device_handle_t dev
                              const ze_command_queue_desc_t* desc, ze_command_list_handle_t* list) {
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && list, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   require(desc->ordinal < queue_groups() && desc->index < kQueuesOfGroup,
           ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device has no such queue");
   auto made = std::make_unique<_ze_command_list_handle_t>(context, device, desc->ordinal);

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "support/level_zero/device.hpp"
+#include "support/level_zero/switches.hpp"
 
 namespace tutti_test::ze {
 
@@ -56,7 +57,7 @@ Allocation::Allocation(ze_context_handle_t context_, ze_device_handle_t device_,
       bytes(bytes_),
       bytes_mapped(whole_pages(bytes_)),
       opened(opened_),
-      id(next_id++),
+      id(switches().one_id ? 1 : next_id++),
       reach(fd_, bytes_mapped),
       hidden(type_ == ZE_MEMORY_TYPE_DEVICE ? std::make_unique<const Mapping>(-1, bytes_mapped)
                                             : nullptr) {

@@ -49,14 +49,16 @@ ze_result_t alloc_device(ze_context_handle_t context, const ze_device_mem_alloc_
                          size_t bytes, size_t alignment, ze_device_handle_t device,
                          void** pointer) {
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
-  require(desc && pointer, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
+  require(pointer, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no place");
   *pointer = allocate(context, device, ZE_MEMORY_TYPE_DEVICE, bytes, alignment);
   return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t alloc_host(ze_context_handle_t context, const ze_host_mem_alloc_desc_t* desc,
                        size_t bytes, size_t alignment, void** pointer) {
-  require(desc && pointer, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
+  require(pointer, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no place");
   *pointer = allocate(context, nullptr, ZE_MEMORY_TYPE_HOST, bytes, alignment);
   return ZE_RESULT_SUCCESS;
 }
@@ -78,6 +80,11 @@ ze_result_t free_memory(ze_context_handle_t context, void* pointer) {
   return ZE_RESULT_SUCCESS;
 }
 
+// Of the context, and one that the driver tells of.
+bool tells_of(const Memory& memory, ze_context_handle_t context) {
+  return memory && memory->context == context && !(memory->opened && switches().silent_ipc);
+}
+
 ze_result_t get_properties(ze_context_handle_t context, const void* pointer,
                            ze_memory_allocation_properties_t* properties,
                            ze_device_handle_t* device) {
@@ -85,7 +92,7 @@ ze_result_t get_properties(ze_context_handle_t context, const void* pointer,
   ze_memory_allocation_properties_t made{};
   made.type = ZE_MEMORY_TYPE_UNKNOWN;
   const Memory memory = find_memory(pointer);
-  const bool ours = memory && memory->context == context;
+  const bool ours = tells_of(memory, context);
   if (ours) {
     made.type = memory->type;
     made.id = memory->id;
@@ -99,7 +106,7 @@ ze_result_t get_properties(ze_context_handle_t context, const void* pointer,
 ze_result_t get_range(ze_context_handle_t context, const void* pointer, void** base,
                       size_t* bytes) {
   const Memory memory = find_memory(pointer);
-  require(memory && memory->context == context, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+  require(tells_of(memory, context), ZE_RESULT_ERROR_INVALID_ARGUMENT,
           "the pointer is not of memory of the context");
   if (base) *base = memory->base();
   if (bytes) *bytes = memory->bytes;

@@ -5,6 +5,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,4 +47,6 @@ struct _ze_kernel_handle_t : tutti_test::ze::Object {
   // Of arguments that are pointers: drivers may keep more than the address.
   std::vector<std::weak_ptr<tutti_test::ze::Allocation>> memory;
   uint32_t size[3] = {0, 0, 0};  // of a group; not yet set
+  // That launch it, and have begun to need it and are not done.
+  const std::shared_ptr<std::atomic<int>> commands = std::make_shared<std::atomic<int>>(0);
 };

@@ -34,9 +34,9 @@ std::vector<uint8_t> spirv_of(const ze_module_desc_t& desc) {
 // Why the devices do not take it; empty if they do.
 std::string refused_for(const ModuleInfo& info) {
   if (switches().fail_build) return "modules are refused";
-  if (info.version > 0x00010200) return "SPIR-V is newer than 1.2";
   if (info.fp64 && switches().no_fp64) return "the device has no 64-bit floats";
   if (info.subgroup_blocks) return "the device has no block reads of sub-groups";
+  if (info.version > 0x00010000) return "SPIR-V is newer than 1.0";
   return "";
 }
 
@@ -55,6 +55,7 @@ ze_result_t create(ze_context_handle_t context, ze_device_handle_t device,
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && module && desc->pInputModule, ZE_RESULT_ERROR_INVALID_NULL_POINTER,
           "no description, no input, or no place");
+  check_structure(desc);
   require(!desc->pConstants || desc->pConstants->numConstants == 0,
           ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "specialization constants are not supported");
   auto made = std::make_unique<_ze_module_handle_t>();

@@ -15,6 +15,7 @@ ze_result_t create_queue(ze_context_handle_t context, ze_device_handle_t device,
                          const ze_command_queue_desc_t* desc, ze_command_queue_handle_t* queue) {
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && queue, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   require(desc->ordinal < queue_groups() && desc->index < kQueuesOfGroup,
           ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device has no such queue");
   *queue = new _ze_command_queue_handle_t(context, device, *desc);
@@ -65,6 +66,7 @@ ze_result_t synchronize(ze_command_queue_handle_t queue, uint64_t timeout) {
 ze_result_t create_fence(ze_command_queue_handle_t queue, const ze_fence_desc_t* desc,
                          ze_fence_handle_t* fence) {
   require(desc && fence, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
+  check_structure(desc);
   *fence = new _ze_fence_handle_t(queue, (desc->flags & ZE_FENCE_FLAG_SIGNALED) != 0);
   return ZE_RESULT_SUCCESS;
 }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "sequence_model.hpp"
+#include "tools/sequences/model.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 namespace tutti {
 namespace {
 
-bool touches_more_than_shared_memory(const Step& step) {
-  return step.kind == StepKind::kSend || step.kind == StepKind::kRecv ||
-         step.kind == StepKind::kPull;
+bool sends_messages(const Step& step) {
+  return step.kind == StepKind::kSend || step.kind == StepKind::kRecv;
 }
 
 // Equal blocks, one after the other, as many as that buffer has.
@@ -53,10 +52,15 @@ SequenceModel::SequenceModel(const ModelOptions& options, Plans plans)
   for (Rank& rank : ranks_) {
     rank.log = std::make_unique<CallLog>(number_of(rank), window_.ranks(), options.oversubscribed);
     rank.slots = std::make_unique<SlotAllocator>(&window_, options.oversubscribed);
-    rank.lines.assign(kCallLines, Stamps(kLineBytes));
-    for (Stamps& copy : rank.slots_written) copy.resize(options.limits.slots.call_bytes);
-    rank.ping_pong.resize(options.limits.slots.call_bytes);
-    rank.window.resize(options.limits.window_bytes);
+    rank.clock.assign(ranks_.size(), 0);
+    rank.clock[static_cast<size_t>(number_of(rank))] = 1;
+    rank.pulled.assign(ranks_.size(), 0);
+    rank.released.resize(plans_.front().size() + 1);  // calls count from 1
+    const auto watched = [&](uint64_t bytes) { return WatchedMemory(bytes, ranks_.size()); };
+    rank.lines.assign(kCallLines, watched(kLineBytes));
+    rank.slot_copies.assign(2, watched(options.limits.slots.call_bytes));
+    rank.ping_pong = watched(options.limits.slots.call_bytes);
+    rank.window = watched(options.limits.window_bytes);
   }
 }
 
@@ -100,11 +104,14 @@ void SequenceModel::start(Rank& rank) {
   rank.begun = false;
   rank.next = 0;
   if (rank.part->slot_extent > 0) place_slots(rank);
+  // What the log waits for beyond that, if it has to wait at all, is for later calls.
+  rank.begins_after = rank.log->begins_after();
+  if (options_.omission == Omission::kOneCall) --rank.begins_after;
 }
 
 void SequenceModel::place_slots(Rank& rank) {
   if (rank.part->ping_pong_slots) {
-    rank.swapped = rank.slots->swap();
+    if (options_.omission != Omission::kSwap) rank.swapped = rank.slots->swap();
     return;
   }
   const uint64_t extent = rank.part->slot_extent;
@@ -118,14 +125,24 @@ void SequenceModel::place_slots(Rank& rank) {
 bool SequenceModel::begin(Rank& rank) {
   const bool may = rank.log->may_begin(rank.part->traits.slot_written == 0);
   if (rank.log->fault() != CallLog::Fault::kNone) complain(rank, "finds that calls differ");
-  if (!may && options_.omission != Omission::kFlowControl) return false;
+  const bool waits = options_.omission != Omission::kFlowControl;
+  if (!may && waits) return false;
   rank.begun = true;
-  if (!rank.part->traits.enters) rank.log->enter({});
+  if (waits && reached(rank.begins_after, 1)) {
+    for (int peer = 0; peer < options_.ranks; ++peer) learn(rank, peer, rank.begins_after, 1);
+  }
+  if (!rank.part->traits.enters) enter(rank);
   return true;
 }
 
 bool SequenceModel::finish(Rank& rank) {
   if (!rank.part->traits.runs_ahead && !all_have_entered(rank)) return false;
+  for (int peer = 0; peer < options_.ranks; ++peer) {
+    const auto reader = static_cast<size_t>(peer);
+    if (rank.pulled[reader] <= rank.clock[reader]) continue;
+    complain(rank, fmt::format("ends while rank {} may yet read its buffers", peer));
+  }
+  std::ranges::fill(rank.pulled, 0);
   rank.log->finish(rank.part->schedule.ticks);
   rank.part = nullptr;
   ++rank.calls;
@@ -143,11 +160,13 @@ bool SequenceModel::run_step(Rank& rank, const Step& step) {
     case StepKind::kExpect: read(rank, step.src, sizeof(BlockHead)); return true;
     case StepKind::kPublish:
       if (step.tick == 1) {
-        rank.log->enter({});
+        enter(rank);
       } else {
         rank.log->publish(step.tick);
+        release(rank, step.tick);
       }
       return true;
+    case StepKind::kPull: pull(rank, step.peer); return true;
     case StepKind::kAwait:
       if (step.peer != kAllPeers) return has_come(rank, step.peer, step.tick);
       for (int peer = 0; peer < options_.ranks; ++peer) {
@@ -158,6 +177,30 @@ bool SequenceModel::run_step(Rank& rank, const Step& step) {
   }
 }
 
+void SequenceModel::enter(Rank& rank) {
+  if (rank.part->announces) {
+    write(rank, Ref::of(Space::kLine, 0, number_of(rank)), kShownBytes);
+  }
+  rank.log->enter({});
+  release(rank, 1);
+}
+
+void SequenceModel::release(Rank& rank, uint32_t tick) {
+  rank.released[rank.log->call()].push_back({tick, rank.clock});
+  ++rank.clock[static_cast<size_t>(number_of(rank))];
+}
+
+void SequenceModel::learn(Rank& rank, int peer, uint32_t call, uint32_t tick) {
+  if (peer == number_of(rank)) return;
+  const auto& released = ranks_[static_cast<size_t>(peer)].released[call];
+  const auto known = std::ranges::find_if(
+      released, [tick](const Release& release) { return release.tick >= tick; });
+  if (known == released.end()) return complain(rank, "goes on before it may");
+  for (size_t i = 0; i < rank.clock.size(); ++i) {
+    rank.clock[i] = std::max(rank.clock[i], known->clock[i]);
+  }
+}
+
 bool SequenceModel::has_come(Rank& rank, int peer, uint32_t tick) {
   if (peer == number_of(rank)) return true;
   const uint32_t call = rank.log->call();
@@ -165,7 +208,10 @@ bool SequenceModel::has_come(Rank& rank, int peer, uint32_t tick) {
       rank.log->look_at(peer, call) != CallLog::Look::kIsThere) {
     return false;
   }
-  return tick == 1 || rank.log->is_at(rank.log->tick_of(peer).load(), tick);
+  if (tick > 1 && !rank.log->is_at(rank.log->tick_of(peer).load(), tick)) return false;
+  if (tick == 1 || options_.omission != Omission::kTicks) learn(rank, peer, call, tick);
+  if (rank.part->schedule.shows_buffers) read(rank, Ref::of(Space::kLine, 0, peer), kShownBytes);
+  return true;
 }
 
 bool SequenceModel::all_have_entered(Rank& rank) {
@@ -184,37 +230,51 @@ void SequenceModel::read_sources(Rank& rank, const Step& step) {
   }
 }
 
-uint32_t* SequenceModel::bytes_of(const Rank& rank, const Ref& ref) {
-  if (ref.peer() < 0) return nullptr;
+SequenceModel::Place SequenceModel::place_of(const Rank& rank, const Ref& ref) {
+  if (ref.peer() < 0) return {nullptr, 0};
   const uint32_t call = rank.log->call();
   auto owner = static_cast<size_t>(ref.peer());
-  if (ref.space() == Space::kSlot && rank.part->ping_pong_slots) {
-    if (rank.swapped) owner = 1 - owner;
-    return ranks_[owner].ping_pong.data() + ref.offset;
-  }
+  const bool ping_pong = ref.space() == Space::kSlot && rank.part->ping_pong_slots;
+  if (ping_pong && rank.swapped) owner = 1 - owner;
   Rank& memory = ranks_[owner];
+  if (ping_pong) return {&memory.ping_pong, ref.offset};
   switch (ref.space()) {
-    case Space::kLine: return memory.lines[call & rank.log->most_ahead()].data() + ref.offset;
-    case Space::kSlot: return memory.slots_written[call & 1].data() + rank.at + ref.offset;
-    case Space::kWindow: return memory.window.data() + ref.offset;
-    default: return nullptr;
+    case Space::kLine: return {&memory.lines[call & rank.log->most_ahead()], ref.offset};
+    case Space::kSlot: return {&memory.slot_copies[call & 1], rank.at + ref.offset};
+    case Space::kWindow: return {&memory.window, ref.offset};
+    default: return {nullptr, 0};
   }
 }
 
 void SequenceModel::read(Rank& rank, const Ref& ref, uint64_t bytes) {
-  const uint32_t* stamps = bytes_of(rank, ref);
-  if (stamps == nullptr) return;
-  const uint32_t call = rank.log->call();
-  for (uint64_t i = 0; i < bytes; ++i) {
-    if (stamps[i] == call) continue;
-    complain(rank, fmt::format("reads byte {} of {} as of call {}", i, to_string(ref), stamps[i]));
-    return;
-  }
+  const Place place = place_of(rank, ref);
+  if (place.memory == nullptr) return;
+  const std::string wrong = place.memory->read(
+      place.offset, bytes, static_cast<size_t>(number_of(rank)), rank.log->call(), rank.clock);
+  if (!wrong.empty()) complain(rank, fmt::format("{} ({})", wrong, to_string(ref)));
 }
 
 void SequenceModel::write(Rank& rank, const Ref& ref, uint64_t bytes) {
-  uint32_t* stamps = bytes_of(rank, ref);
-  if (stamps != nullptr) std::fill_n(stamps, bytes, rank.log->call());
+  const Place place = place_of(rank, ref);
+  if (place.memory == nullptr) return;
+  const std::string wrong = place.memory->write(
+      place.offset, bytes, static_cast<size_t>(number_of(rank)), rank.log->call(), rank.clock);
+  if (!wrong.empty()) complain(rank, fmt::format("{} ({})", wrong, to_string(ref)));
+}
+
+// The buffers of the peer are there from its entry into the call to its end.
+void SequenceModel::pull(Rank& rank, int peer) {
+  Rank& owner = ranks_[static_cast<size_t>(peer)];
+  const auto self = static_cast<size_t>(number_of(rank));
+  const auto& released = owner.released[rank.log->call()];
+  const auto index = static_cast<size_t>(peer);
+  if (released.empty() || released.front().clock[index] > rank.clock[index]) {
+    complain(rank, fmt::format("reads buffers of rank {} before it knows its entry", peer));
+  }
+  if (owner.calls > rank.calls) {
+    complain(rank, fmt::format("reads buffers of rank {}, which has ended the call", peer));
+  }
+  owner.pulled[self] = rank.clock[self];
 }
 
 void SequenceModel::complain(const Rank& rank, const std::string& what) {
@@ -240,9 +300,7 @@ std::vector<std::shared_ptr<const Plan>> shared_plans(const Algorithm& algorithm
     context.choose = &choose;
     std::shared_ptr<Plan> plan = make_plan(call, plan_key(call, rank), context);
     if (plan == nullptr || plan->parts.size() != 1 || plan->parts[0].composed != nullptr) return {};
-    const Schedule& schedule = plan->parts[0].schedule;
-    if (schedule.shows_buffers) return {};
-    if (std::ranges::any_of(schedule.steps, touches_more_than_shared_memory)) return {};
+    if (std::ranges::any_of(plan->parts[0].schedule.steps, sends_messages)) return {};
     plans.push_back(std::move(plan));
   }
   return plans;

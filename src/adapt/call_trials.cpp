@@ -1,0 +1,84 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The arm of each call, and what its time says about that.
+#include "adapt/call_trials.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+
+#include "core/log.hpp"
+
+namespace tutti {
+
+size_t CallTrials::start(const Arms& arms, uint64_t block_bytes, double now_s) {
+  const bool at_once = block_bytes >= kLeastLeftAtOnce;
+  trial_ = &trials_.try_emplace(arms.key, Trial{Bandit(arms.names.size(), at_once)}).first->second;
+  arm_ = trial_->next;
+  timed_from_s_ = now_s;
+  wait_began_s_ = wait_ended_s_ = 0;
+  return static_cast<size_t>(arm_);
+}
+
+void CallTrials::announce(std::byte* where) {
+  const Arm next = trial_->bandit.choose();
+  std::memcpy(where, &next, sizeof next);
+}
+
+void CallTrials::waits(bool first, double now_s) {
+  if (!first || timed_from_s_ == 0) return;
+  wait_ended_s_ = now_s;
+  if (wait_began_s_ == 0) wait_began_s_ = wait_ended_s_;
+}
+
+CallSample CallTrials::sample_of(const Ended& ended) const {
+  return {.begun_s = timed_from_s_,
+          .ended_s = ended.at_s,
+          .first_wait_s = wait_ended_s_ - wait_began_s_,
+          .last_ended_s = trial_->ended_s,
+          .next_to_last = ended.call == trial_->last_call + 1,
+          .same_arm = arm_ == trial_->last_arm,
+          .root_gives = root_gives(ended.collective),
+          .root_keeps_last = ended.collective == Collective::kScatter && !ended.reads_peers,
+          .slots_are_new = ended.slots_are_new,
+          .avoids_used_slots = ended.reads_peers && ended.uses_slots,
+          .ranks = ended.ranks,
+          .block_bytes = ended.block_bytes};
+}
+
+void CallTrials::learn(const CallSample& sample, uint32_t call) {
+  if (const std::optional<double> seconds = seconds_of(sample)) {
+    trial_->bandit.took(arm_, *seconds / static_cast<double>(sample.block_bytes));
+  }
+  trial_->last_call = call;
+  trial_->last_arm = arm_;
+  trial_->ended_s = sample.ended_s;
+}
+
+void CallTrials::finish(const Arms& arms, const Ended& ended, const std::byte* told) {
+  if (is_timed()) learn(sample_of(ended), ended.call);
+  Arm next;
+  std::memcpy(&next, told, sizeof next);
+  // Memory that others write may hold anything.
+  trial_->next = static_cast<size_t>(next) < arms.names.size() ? next : Arm::kFirst;
+  if (decides(arms) && trial_->next != arm_ && log::enabled(LogLevel::kDebug)) {
+    log_choice(arms, ended);
+  }
+  trial_ = nullptr;
+}
+
+void CallTrials::log_choice(const Arms& arms, const Ended& ended) const {
+  std::string estimates;
+  for (size_t i = 0; i < arms.names.size(); ++i) {
+    const auto arm = static_cast<Arm>(i);
+    const bool known = trial_->bandit.knows(arm);
+    const double us = trial_->bandit.cost(arm) * static_cast<double>(ended.block_bytes) * 1e6;
+    estimates += fmt::format("{}{}: {}", i == 0 ? "" : ", ", arms.names[i],
+                             known ? fmt::format("{:.2f} us", us) : "not known");
+  }
+  log::debug("{} of {} bytes goes on by {}; {}", collective_name(ended.collective),
+             ended.block_bytes, arms.names[static_cast<size_t>(trial_->next)], estimates);
+}
+
+}  // namespace tutti

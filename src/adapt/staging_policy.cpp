@@ -1,0 +1,64 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Decides by the times of loads of lines that peers have just written.
+#include "adapt/staging_policy.hpp"
+
+#include "core/log.hpp"
+#include "core/tuned.hpp"
+
+namespace tutti {
+namespace {
+
+// So many calls lie between looks at one peer: prefetchers bring the lines beside the one that is
+// looked at, which may be written already if the peer is ahead.
+constexpr uint32_t kCallsBetweenLooks = tuned::kCallsBetweenLooks;
+// Calls that stage so much watch the ticks of their peers as well.
+constexpr uint64_t kLeastWatched = tuned::kLeastWatched;
+
+}  // namespace
+
+StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory)
+    : rank_(rank),
+      ranks_(ranks),
+      setting_(setting),
+      distances_(static_cast<size_t>(ranks), Distance(memory)),
+      non_temporal_(setting == Staging::kMemory),
+      peers_non_temporal_(non_temporal_) {}
+
+void StagingPolicy::plan_look(uint32_t call, uint64_t staged) {
+  if (ranks_ == 1) return;
+  watches_ = staged >= kLeastWatched;
+  next_look_ = looked_at(call, rank_, ranks_);
+  looks_ = distances_[static_cast<size_t>(next_look_)].due(staged);
+}
+
+void StagingPolicy::look(const void* line, uint32_t call) {
+  looks_ = false;
+  Distance& distance = distances_[static_cast<size_t>(next_look_)];
+  if (call - distance.mark() < kCallsBetweenLooks) return;
+  distance.saw(load_ticks(line), call);
+  choose(next_look_);
+}
+
+void StagingPolicy::saw_tick(int peer, uint32_t ticks) {
+  distances_[static_cast<size_t>(peer)].saw_new(ticks);
+  choose(peer);
+}
+
+// Staging is written the same for all who read it.
+void StagingPolicy::choose(int peer) {
+  const DistancesKnown peers(distances_);
+  // Where ranks share cores, some looks find a line in memory that is near when its writer runs. To
+  // be misled by those at one peer costs a reader more than a writer.
+  peers_non_temporal_ = 2 * peers.far > ranks_ - 1;
+  const bool non_temporal = peers.mostly_far();
+  if (non_temporal == non_temporal_) return;
+  non_temporal_ = non_temporal;
+  // Within a small call, which allocates nothing: so numbers alone.
+  log::debug(
+      "{} of {} peers are far (a line of the last takes {} ticks, of memory {}): staging is {}",
+      peers.far, peers.known, distances_[static_cast<size_t>(peer)].ticks(), memory_ticks(),
+      non_temporal ? "written past the caches" : "left in the caches");
+}
+
+}  // namespace tutti

@@ -1,0 +1,60 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// With which stores a rank writes to staging: ordinary ones, or non-temporal ones, which go past
+// the caches. These pay where most peers are far (adapt/distance.hpp). That is found out while
+// calls run: now and then a rank times the load of a line that a peer has just written. One thread
+// at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "adapt/distance.hpp"
+
+namespace tutti {
+
+class StagingPolicy {
+ public:
+  // Any setting but kAuto is final. `memory`: how many ticks a load from memory takes.
+  StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory = memory_ticks());
+
+  // A call begins, in which so many bytes are staged.
+  void start(uint32_t call, uint64_t staged) {
+    looks_ = watches_ = false;
+    if (staged > 0 && setting_ == Staging::kAuto) plan_look(call, staged);
+  }
+  // Whether the rank is to time a load in this call, and of which peer's line. That line must be
+  // one that the peer has just written and that no other rank reads.
+  [[nodiscard]] bool looks() const { return looks_; }
+  [[nodiscard]] bool looks_at(int peer) const { return looks_ && peer == next_look_; }
+  [[nodiscard]] int next_look() const { return next_look_; }
+  void look(const void* line, uint32_t call);
+  // Whether to time loads of a peer's tick: the rank waits for it, so it has the line until the
+  // peer writes it again. In this way a long call finds out how far its peers are while it runs.
+  [[nodiscard]] bool watches(int peer) const { return watches_ && awaited_ == peer; }
+  // The last look at the tick of `peer` found that it was there, or not yet.
+  void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
+  // The load that brought another tick took so long.
+  void saw_tick(int peer, uint32_t ticks);
+
+  [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
+  // Whether most peers use non-temporal stores, too, as far as this rank can tell.
+  [[nodiscard]] bool peers_write_non_temporal() const { return peers_non_temporal_; }
+
+ private:
+  void plan_look(uint32_t call, uint64_t staged);
+  void choose(int peer);
+
+  const int rank_;
+  const int ranks_;
+  const Staging setting_;
+  std::vector<Distance> distances_;  // by peer
+  int next_look_ = 0;                // the peer that may be looked at in this call
+  bool looks_ = false;               // whether it is
+  bool watches_ = false;             // whether ticks tell how far peers are
+  int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
+  bool non_temporal_;
+  bool peers_non_temporal_;
+};
+
+}  // namespace tutti

@@ -1,0 +1,42 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Which calls also time the algorithm of the other route (docs/design/choosing.md): long ones, if
+// the cost model does not think that it is far slower. All arguments are the same on every rank,
+// and so are the answers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/tuned.hpp"
+
+namespace tutti {
+
+struct TriedCall {
+  uint64_t bytes;          // of a block
+  uint64_t in_slot_bytes;  // the longest call that fits a slot
+  double seconds;          // by the cost model, with the algorithm that is chosen
+  bool has_root;
+  bool oversubscribed;
+};
+
+inline bool may_try_other_route(const TriedCall& call) {
+  // Reads of peers do not pay for shorter calls.
+  constexpr uint64_t kLeastBytes = tuned::kLeastTried;
+  constexpr uint64_t kLeastBytesOfRoots = tuned::kLeastTriedOfRoots;
+  // Where ranks share cores, which of them happens to run counts for more than the route of a
+  // shorter call.
+  constexpr double kLeastSeconds = tuned::kLeastTried_s;
+  if (call.oversubscribed && call.seconds < kLeastSeconds) return false;
+  if (!call.has_root) return call.bytes >= kLeastBytes;
+  // Calls with a root that fit a slot run ahead of one another, which is worth more.
+  const uint64_t beyond_slots = std::max(kLeastBytes, call.in_slot_bytes + 1);
+  return call.bytes >= std::min(beyond_slots, kLeastBytesOfRoots);
+}
+
+// The most that the algorithm of the other route may take by the cost model.
+inline double most_seconds_of_other_route(const TriedCall& call) {
+  return tuned::kWorthTrying * call.seconds;
+}
+
+}  // namespace tutti

@@ -1,0 +1,57 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a communicator is asked, and told, apart from calls.
+#include "api/guard.hpp"
+#include "comm/communicator.hpp"
+
+using namespace tutti;
+
+extern "C" {
+
+tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
+    comm->inside->health().abort(reason == nullptr ? "" : reason);
+    return {};
+  });
+}
+
+tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_rank", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(rank, "tutti_comm_rank", "rank"));
+    *rank = comm->inside->rank();
+    return {};
+  });
+}
+
+tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_size", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(ranks, "tutti_comm_size", "ranks"));
+    *ranks = comm->inside->ranks();
+    return {};
+  });
+}
+
+tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_set_timeout", "comm"));
+    if (timeout_ms == 0 || timeout_ms < -1) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_comm_set_timeout: {} ms: expected 1 or more, or -1 for none",
+                            timeout_ms);
+    }
+    comm->inside->executor().set_timeout(timeout_ms < 0 ? kNever : timeout_ms);
+    return {};
+  });
+}
+
+tutti_status tutti_comm_state(tutti_comm_t comm) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));
+    return comm->inside->health().cause();
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,29 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a round of an exchange, as they go to each member: in rank order, each as what
+// differs from the one before. Ranks say nearly the same of themselves, and each of n ranks gets
+// all n parts.
+//
+// A body of a frame has one or more of these, with numbers of 7 bits per byte, the lowest first and
+// the last without its highest bit:
+//   how many parts are the same as the one before them (before the first: an empty one);
+//   unless the body ends here, a part that differs: its length and then, until it is complete, how
+//   many bytes are the same as those at their place in the part before, how many are not, and
+//   these.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace tutti::bootstrap {
+
+using Parts = std::vector<std::vector<std::byte>>;
+
+// The bodies of as few frames as they fit.
+std::vector<std::vector<std::byte>> pack_parts(const Parts& parts);
+// Appends those of the next body to `all`, which then has at most `most`; false if it has none, or
+// more, or is no such body.
+bool take_parts(std::span<const std::byte> body, size_t most, Parts& all);
+
+}  // namespace tutti::bootstrap

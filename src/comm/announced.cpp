@@ -1,0 +1,133 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "comm/announced.hpp"
+
+#include <algorithm>
+
+namespace tutti {
+namespace {
+
+MessageArguments bytes_for(const MessageArguments& receive, const Transfer& met) {
+  MessageArguments arguments = receive;
+  arguments.peer = met.source;
+  arguments.tag = hidden_tag(Hidden::kBytes, number_announced(met));
+  return arguments;
+}
+
+MessageArguments answer_to(const Transfer& met, Answer* answer) {
+  return {.sends = true,
+          .peer = met.source,
+          .tag = hidden_tag(Hidden::kAnswer, number_announced(met)),
+          .buffer = answer,
+          .count = 1};
+}
+
+bool is_of_its_type(const MessageArguments& receive, const Transfer& met) {
+  return (met.tag >> kTypeShift & kTypeMask) == static_cast<Tag>(receive.type);
+}
+
+}  // namespace
+
+Fetches::Fetch::Fetch(Fetches& all, const MessageArguments& receive, const Transfer& met)
+    : all(all),
+      met(met),
+      answer(is_of_its_type(receive, met) ? Answer::kSend : Answer::kDone),
+      asks(all.messages_, answer_to(met, &answer)) {
+  if (answer == Answer::kSend) gets.emplace(all.messages_, bytes_for(receive, met));
+}
+
+// The one of that receive, which begins if it has not.
+Fetches::Fetch& Fetches::begin(const MessageArguments& receive, const Transfer& met,
+                               Message* started) {
+  Fetch* made = nullptr;
+  {
+    const std::lock_guard lock(lock_);
+    for (const auto& one : begun_) {
+      if (&one->met == &met && !one->over) return *one;
+    }
+    begun_.push_back(std::make_unique<Fetch>(*this, receive, met));
+    made = begun_.back().get();
+    made->receive = started;
+  }
+  if (made->gets) {
+    if (const Status begun = made->gets->start(StartedFor::kCaller); !begun.ok()) {
+      made->gets->fail(begun);
+    }
+    if (started != nullptr) made->gets->on_complete(&Fetches::end, made);
+  }
+  if (const Status begun = made->asks.start(StartedFor::kCaller); !begun.ok()) {
+    made->asks.fail(begun);
+  }
+  return *made;
+}
+
+// Forgets completed fetches that no receive uses any more, among them that of `met`.
+void Fetches::forget(const Transfer* met) {
+  const std::lock_guard lock(lock_);
+  std::erase_if(begun_, [met](const std::unique_ptr<Fetch>& one) {
+    const bool looked_at = one->receive == nullptr && &one->met != met;
+    return !looked_at && one->asks.done() && (!one->gets || one->gets->done());
+  });
+}
+
+void Fetches::begin_announced(std::span<BlockingMessage> messages) {
+  for (BlockingMessage& message : messages) {
+    if (!message.transfer.done || number_announced(message.transfer) == 0) continue;
+    (void)begin(message.arguments, message.transfer, nullptr);
+  }
+}
+
+Status Fetches::settled(BlockingMessage& message, Status error) {
+  if (number_announced(message.transfer) == 0) return error;
+  Fetch& fetched = begin(message.arguments, message.transfer, nullptr);
+  if (fetched.gets) {
+    error = messages_.wait(*fetched.gets, kNever);
+    if (error.ok() && message.info != nullptr) {
+      *message.info = received_by(message.transfer, fetched.gets->received().count);
+    }
+  }
+  const Status asked = messages_.wait(fetched.asks, kNever);
+  forget(&message.transfer);
+  return error.ok() ? asked : error;
+}
+
+bool Fetches::goes_on(Message& message, Status& error) {
+  if (number_announced(message.transfer_) == 0) return false;
+  if (message.meets_announced_ && is_of_its_type(message.arguments_, message.transfer_)) {
+    message.received_ = received_by(message.transfer_, 0);
+    error = {};
+    return false;
+  }
+  forget(nullptr);
+  return begin(message.arguments_, message.transfer_, &message).gets.has_value();
+}
+
+void Fetches::end(tutti_status /*status*/, const char* /*error*/, void* fetch) {
+  Fetch& fetched = *static_cast<Fetch*>(fetch);
+  Message& message = *fetched.receive;
+  const Status status = fetched.gets->status();
+  if (status.ok()) {
+    message.received_ = received_by(message.transfer_, fetched.gets->received().count);
+  }
+  fetched.over = true;
+  fetched.all.messages_.complete(message, status);
+}
+
+const Transfer* Message::announcement() const {
+  const bool met = meets_announced_ && status().ok() && number_announced(transfer_) != 0;
+  return met ? &transfer_ : nullptr;
+}
+
+Status Messages::announce(Message& message, uint32_t number) {
+  if (health_.stopped())
+    return health_.cause().with_context(describe(message.arguments_, transport_));
+  application_calls();
+  message.reset();
+  const std::function<void()> post = [&] {
+    const Tag tag = tag_of(message.arguments_) | static_cast<Tag>(number) << kAnnouncedShift;
+    endpoint_->send(message.arguments_.peer, tag, nullptr, 0, message.transfer_);
+  };
+  start_by(message, post);
+  return {};
+}
+
+}  // namespace tutti

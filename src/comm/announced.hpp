@@ -1,0 +1,82 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Messages that are announced: their sender, whose bytes lie in memory of a device, sends none at
+// first. Whoever receives answers how it wants them: read where they lie, by who can, or sent. The
+// announcement takes the message's place among the others; what follows it is hidden from receives
+// of the user.
+#pragma once
+
+#include <optional>
+
+#include "comm/message_tag.hpp"
+#include "comm/messages.hpp"
+
+namespace tutti {
+
+inline constexpr uint32_t kMostAnnounced = 0xffffff;
+
+enum class Hidden : uint8_t {
+  kAnswer,       // from the receiver: an Answer
+  kDescription,  // from the sender: where the bytes lie
+  kBytes,        // from the sender: the bytes
+};
+enum class Answer : uint8_t {
+  kDone,      // the bytes are there, or not wanted: the buffer is the sender's again
+  kDescribe,  // the receiver may read them where they lie
+  kSend,      // as one message
+  kSendPieces,
+};
+
+// For MessageArguments::tag.
+constexpr int hidden_tag(Hidden kind, uint32_t number) {
+  return static_cast<int>(0x80000000U | static_cast<uint32_t>(kind) << 24 | number);
+}
+// The number of the announcement that a completed receive has met; 0 if it has met none.
+constexpr uint32_t number_announced(const Transfer& transfer) {
+  const bool hidden = (transfer.tag & kHiddenTag) != 0;
+  return hidden ? 0 : static_cast<uint32_t>(transfer.tag >> kAnnouncedShift);
+}
+
+// What a receive has got that met an announcement, if it ends well.
+inline tutti_recv_info received_by(const Transfer& met, size_t count) {
+  return {.source = met.source, .tag = static_cast<int>(met.tag & kUserTag), .count = count};
+}
+
+// Receives that have met an announcement and are not for devices: they ask for the bytes, which
+// come to the receive's buffer.
+class Fetches {
+ public:
+  // Outlives it.
+  explicit Fetches(Messages& messages) : messages_(messages) {}
+
+  // Asks for those of blocking messages that are done.
+  void begin_announced(std::span<BlockingMessage> messages);
+  // What a blocking message ends with whose outcome is that error.
+  Status settled(BlockingMessage& message, Status error);
+  // Whether a started receive, whose outcome is that error, goes on.
+  bool goes_on(Message& message, Status& error);
+
+ private:
+  // In place until its messages are done.
+  struct Fetch {
+    Fetch(Fetches& all, const MessageArguments& receive, const Transfer& met);
+
+    Fetches& all;
+    const Transfer& met;
+    Message* receive = nullptr;     // the one that completes with it, if it was started
+    std::atomic<bool> over{false};  // the receive may be active anew
+    Answer answer;
+    std::optional<Message> gets;  // none: the type is another one
+    Message asks;
+  };
+
+  Fetch& begin(const MessageArguments& receive, const Transfer& met, Message* started);
+  void forget(const Transfer* met);
+  static void end(tutti_status status, const char* error, void* fetch);
+
+  Messages& messages_;
+  BriefLock lock_;                             // for a moment
+  std::vector<std::unique_ptr<Fetch>> begun_;  // guarded by lock_
+};
+
+}  // namespace tutti

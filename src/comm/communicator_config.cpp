@@ -1,0 +1,69 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the caller's struct says, over the defaults of the environment.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+
+#include "comm/communicator.hpp"
+
+namespace tutti {
+namespace {
+
+std::string next_name() {
+  static std::atomic<int> counter{0};
+  return fmt::format("comm {}", counter.fetch_add(1));
+}
+
+// What the struct had at first: up to the name.
+constexpr size_t kFirstConfigBytes = offsetof(tutti_comm_config, tuner);
+
+int64_t milliseconds(int64_t value) { return value < 0 ? kNever : value; }
+
+// A struct of zeros, say, would be one of calls that fail at once.
+Status check_wait(std::string_view field, int32_t given) {
+  if (given == -1 || given > 0) return {};
+  return Status::format(Code::kInvalidArgument,
+                        "tutti_comm_config.{} is {}: expected 1 or more, or -1: begin with "
+                        "TUTTI_COMM_CONFIG_INIT",
+                        field, given);
+}
+
+}  // namespace
+
+Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
+                                          const Environment& environment) {
+  tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
+  if (config != nullptr) {
+    if (config->size < kFirstConfigBytes || config->size > sizeof given) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_comm_config.size is {}, expected {} to {}: begin with "
+                            "TUTTI_COMM_CONFIG_INIT",
+                            config->size, kFirstConfigBytes, sizeof given);
+    }
+    std::memcpy(&given, config, config->size);
+  }
+  TUTTI_RETURN_IF_ERROR(check_wait("timeout_ms", given.timeout_ms));
+  TUTTI_RETURN_IF_ERROR(check_wait("init_timeout_ms", given.init_timeout_ms));
+  CommunicatorConfig resolved;
+  resolved.timeout_ms =
+      milliseconds(given.timeout_ms >= 0 ? given.timeout_ms : environment.timeout_ms);
+  resolved.init_timeout_ms = milliseconds(given.init_timeout_ms >= 0 ? given.init_timeout_ms
+                                                                     : environment.init_timeout_ms);
+  resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
+  resolved.name = given.name != nullptr ? given.name : next_name();
+  if (given.tuner != nullptr) {
+    if (given.tuner->size != sizeof resolved.tuner || given.tuner->choose == nullptr) {
+      return Status::format(Code::kInvalidArgument,
+                            "tutti_tuner: size {} with {} function, expected size {} with one",
+                            given.tuner->size, given.tuner->choose == nullptr ? "no" : "a",
+                            sizeof resolved.tuner);
+    }
+    resolved.tuner = *given.tuner;
+  }
+  return resolved;
+}
+
+}  // namespace tutti

@@ -1,0 +1,233 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Communicators that are made of another: split off, grown, shrunk.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "bootstrap/join.hpp"
+#include "bootstrap/meeting_place.hpp"
+#include "comm/communicator.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
+
+namespace tutti {
+
+// The numbers of ranks of this communicator in the whole job.
+std::vector<int> Communicator::global_ranks_of(std::vector<int> ranks) const {
+  if (config_.global_ranks.empty()) return ranks;
+  for (int& rank : ranks) rank = config_.global_ranks[static_cast<size_t>(rank)];
+  return ranks;
+}
+
+namespace {
+
+// Tells who looks from outside that this rank waits for these.
+class MakingNote {
+ public:
+  MakingNote(Notes* notes, const Joiner& joiner, int rank, const std::vector<int>& ranks,
+             Purpose by)
+      : notes_(notes) {
+    if (notes_ == nullptr) return;
+    Wait wait;
+    wait.kind = WaitKind::kMake;
+    wait.thread = gettid();
+    wait.since_ms = now_ms();
+    wait.record.count = static_cast<size_t>(joiner.ranks);
+    wait.record.marks = static_cast<uint64_t>(by);
+    wait.record.root = -1;
+    uint32_t named = 0;
+    for (const int other : ranks) {
+      if (other != rank && named < Wait::kMostAwaited) wait.awaited[named++] = other;
+    }
+    notes_->making.post(wait);
+  }
+  ~MakingNote() {
+    if (notes_ != nullptr) notes_->making.post({});
+  }
+  MakingNote(const MakingNote&) = delete;
+
+ private:
+  Notes* const notes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, const Joiner& joiner,
+                                                         const Making& how) const {
+  EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
+  const MakingNote note(connection_.transport->notes(rank_, 0), joiner, rank_, how.ranks, how.by);
+  const int64_t limit = how.config.init_timeout_ms;
+  auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
+  if (!exchange.ok()) {
+    const Status why = exchange.status();
+    return scope
+        .instead_of(why.with_context(making(how.config, joiner.rank, joiner.ranks)),
+                    news_delay_ms())
+        .with_context(how.context);
+  }
+  auto made = create(runtime_, **exchange, how.config, network_to_inherit());
+  if (made.ok()) return made;
+  return scope.instead_of(made.status(), news_delay_ms()).with_context(how.context);
+}
+
+// ---- splitting ---------------------------------------------------------------------------------
+
+namespace {
+
+// What each rank says of itself in a split.
+struct SplitPlace {
+  int32_t color;
+  int32_t key;
+};
+
+// The ranks of `color`, in the order of the new communicator.
+std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
+  std::vector<int> members;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i].color == color) members.push_back(static_cast<int>(i));
+  }
+  std::stable_sort(members.begin(), members.end(), [&places](int a, int b) {
+    return places[static_cast<size_t>(a)].key < places[static_cast<size_t>(b)].key;
+  });
+  return members;
+}
+
+// Every rank's `mine`, in rank order.
+template <typename Entry>
+Result<std::vector<Entry>> gather_all(Executor& executor, int ranks, const Entry& mine,
+                                      Purpose purpose) {
+  std::vector<Entry> entries(static_cast<size_t>(ranks));
+  Call call;
+  call.collective = Collective::kAllgather;
+  call.purpose = purpose;
+  call.count = sizeof mine;
+  call.send = &mine;
+  call.recv = entries.data();
+  TUTTI_RETURN_IF_ERROR(executor.run(call));
+  return entries;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
+                                                          const CommunicatorConfig& config) {
+  const std::string context = "split of " + name();
+  const auto places =
+      gather_all(*executor_, ranks_, SplitPlace{.color = color, .key = key}, Purpose::kSplit);
+  if (!places.ok()) return places.status().with_context(context);
+  const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
+
+  MeetingPlace mine;
+  if (!members.empty() && members.front() == rank_) mine = open_place(make_unique_id(), kNever);
+  const auto meetings = gather_all(*executor_, ranks_, mine, Purpose::kSplit);
+  if (!meetings.ok()) return meetings.status().with_context(context);
+  if (color < 0) return std::unique_ptr<Communicator>();
+
+  const int first = members.front();
+  Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
+  if (!id.ok()) return id.status().with_context(context);
+  const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
+  CommunicatorConfig known = config;
+  known.global_ranks = global_ranks_of(members);
+  return meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
+              {.context = context,
+               .config = known,
+               .failed = [this] { return health_->cause(); },
+               .ranks = members,
+               .by = Purpose::kSplit});
+}
+
+// ---- growing -----------------------------------------------------------------------------------
+
+namespace {
+
+// What each rank knows of those that are to come.
+struct GrowthPlan {
+  int32_t has_id;
+  tutti_unique_id id;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::grow(const UniqueId* id, int newcomers,
+                                                         const CommunicatorConfig& config) {
+  const std::string context = "growing " + name();
+  GrowthPlan mine{.has_id = id != nullptr ? 1 : 0, .id = {}};
+  if (id != nullptr) mine.id = encode(*id);
+  const auto plans = gather_all(*executor_, ranks_, mine, Purpose::kGrow);
+  if (!plans.ok()) return plans.status().with_context(context);
+  const auto first = std::ranges::find(*plans, 1, &GrowthPlan::has_id);
+  if (first == plans->end()) {
+    return Status::format(Code::kInvalidArgument,
+                          "{}: no rank gave an id, expected that of the newcomers from one rank "
+                          "or more",
+                          context);
+  }
+  for (auto other = first; other != plans->end(); ++other) {
+    if (other->has_id == 0 || std::memcmp(&other->id, &first->id, sizeof first->id) == 0) continue;
+    return Status::format(Code::kInvalidArgument, "{}: ranks {} and {} gave different ids", context,
+                          first - plans->begin(), other - plans->begin());
+  }
+  const Result<UniqueId> where = decode(first->id);
+  if (!where.ok()) return where.status().with_context(context);
+  return meet(*where, {.rank = rank_, .ranks = ranks_ + newcomers, .newcomers = newcomers},
+              {.context = context,
+               .config = config,
+               .failed = [this] { return health_->cause(); },
+               .ranks = {},
+               .by = Purpose::kGrow});
+}
+
+// ---- shrinking ---------------------------------------------------------------------------------
+
+Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
+  const std::lock_guard lock(shrinking_);
+  const std::string context = "shrinking " + name();
+  const int64_t limit = config.init_timeout_ms;
+  const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
+  // For a try: they are all there already, and if one dies on its way, the others are to find out.
+  int64_t try_ms = control_ == nullptr ? 1000 : 5000;
+  for (;; try_ms *= 2) {
+    if (interrupted()) health_->interrupt(context);
+    if (!cannot_shrink_.ok()) return cannot_shrink_;
+    const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
+    if (!survivors.ok()) {
+      cannot_shrink_ = survivors.status().with_context(context);
+      continue;
+    }
+    log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
+              survivors->ranks.size(), ranks_);
+    CommunicatorConfig tried = config;
+    tried.global_ranks = global_ranks_of(survivors->ranks);
+    tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
+    const std::vector<int>& ranks = survivors->ranks;
+    const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
+    auto made = meet(survivors->id,
+                     {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
+                     {.context = context,
+                      .config = tried,
+                      .failed = [&] { return loss_among(ranks); },
+                      .ranks = ranks,
+                      .by = Purpose::kShrink});
+    // The next round is without the ranks that have died since.
+    const Code code = made.status().code();
+    const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
+    if (made.ok()) return made;
+    if (!again || interrupted() || now_ms() >= deadline_ms) return made.status();
+    log::info("{}; trying again", made.status().message());
+  }
+}
+
+// The death of one of the ranks, if it is on this host: the line tells of the first failure
+// elsewhere.
+Status Communicator::loss_among(const std::vector<int>& ranks) const {
+  for (const int peer : ranks) {
+    if (is_here(peer) && has_died(peer)) return death_of(peer);
+  }
+  return {};
+}
+
+}  // namespace tutti

@@ -1,0 +1,123 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The peers of a communicator: who is here, who has died, and what becomes of the news.
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "comm/communicator.hpp"
+#include "transports/names.hpp"
+
+namespace tutti {
+
+// Watches peers of this host by their processes, and those of other hosts by the line to them.
+Status Communicator::watch_peers(Exchange& exchange) {
+  std::vector<Monitor::Peer> peers;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    const PeerProcess& process = connection_.transport->process(peer);
+    // Ranks may be threads of one process.
+    if (peer == rank_ || !is_here(peer) || process.pid == getpid()) continue;
+    peers.push_back({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+  }
+  if (connection_.joined != nullptr) {
+    Result<std::unique_ptr<Control>> control = exchange.stay();
+    if (!control.ok()) return control.status();
+    if (*control == nullptr) {
+      return {Code::kUnsupported,
+              "the ranks are on several hosts, but met in a way that does not reach beyond one"};
+    }
+    control_ = *std::move(control);
+    health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
+  }
+  if (control_ != nullptr) {
+    auto regroup = std::make_unique<LineRegroup>(*control_);
+    line_regroup_ = regroup.get();
+    regroup_ = std::move(regroup);
+  } else {
+    regroup_ = regroup_in_memory(rank_, connection_.transport->recovery().regroup_board(),
+                                 [this](int peer) { return is_gone(peer); });
+  }
+  shown_ = runtime_->inquiries().add({.key = key_,
+                                      .rank = rank_,
+                                      .ranks = ranks_,
+                                      .transport = connection_.transport.get(),
+                                      .control = control_.get()});
+  if (peers.empty() && control_ == nullptr) return {};
+  Monitor::Line line{-1, nullptr};
+  if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
+  Result<Monitor::Token> token = runtime_->monitor().watch(
+      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line));
+  if (!token.ok()) return token.status();
+  watch_ = *token;
+  return {};
+}
+
+bool Communicator::is_here(int peer) const {
+  if (connection_.joined == nullptr) return true;
+  const Hosts& hosts = connection_.joined->hosts();
+  return hosts.host(peer) == hosts.host(rank_);
+}
+
+// Whether a rank of this host has left or died.
+bool Communicator::is_gone(int peer) const { return executor_->has_left(peer) || has_died(peer); }
+
+bool Communicator::has_died(int peer) const {
+  const PeerProcess& process = connection_.transport->process(peer);
+  if (peer == rank_ || process.pid == getpid()) return false;
+  return Monitor::has_ended({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+}
+
+Status Communicator::death_of(int peer) const {
+  return {Code::kPeerFailed, name_of(peer, connection_.transport->process(peer)) + " has died"};
+}
+
+void Communicator::peer_died(int peer) {
+  if (!executor_->has_left(peer)) health_->fail(death_of(peer));
+}
+
+// The service that keeps ranks in touch knows their numbers here alone.
+Status Communicator::in_group(const Status& cause) const {
+  if (config_.global_ranks.empty() || cause.message().find("group \"") != std::string_view::npos) {
+    return cause;
+  }
+  return cause.with_context(name());
+}
+
+// In the monitor's thread.
+void Communicator::hear() {
+  for (const ControlNews& news : control_->read()) {
+    if (news.kind == ControlNews::Kind::kFailed) health_->learn(in_group(news.cause));
+    if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
+    runtime_->inquiries().heard(shown_, news);
+    line_regroup_->heard(news);
+  }
+}
+
+// A lack of memory here is no reason for another failure.
+void Communicator::report(const Status& cause) {
+  try {
+    const auto view = view_of(*connection_.transport);
+    if (view) log_failure(config_.name, cause, *view);
+  } catch (const std::bad_alloc&) {
+  }
+  trace();
+}
+
+void Communicator::trace() {
+  if (!runtime_->trace().wanted()) return;
+  try {
+    auto view = view_of(*connection_.transport);
+    const bool whole = config_.global_ranks.empty();
+    const int number = whole ? rank_ : config_.global_ranks[static_cast<size_t>(rank_)];
+    if (!view) return;
+    inspect::TracedCommunicator traced{.view = *std::move(view)};
+    for (const auto& trace : step_traces_) {
+      traced.workers.push_back({.rank = rank_, .steps = trace->steps()});
+    }
+    runtime_->trace().add(std::move(traced), number);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace tutti

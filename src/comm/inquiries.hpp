@@ -1,0 +1,84 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What this process tells of its communicators to who looks from another host, and the questions
+// that it passes on for who looks from this one (inspect/inquiry.hpp). All of it happens in the
+// monitor's thread: no rank does anything for it, and none waits.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "comm/monitor.hpp"
+#include "core/exchange.hpp"
+#include "core/fd.hpp"
+#include "inspect/inquiry.hpp"
+#include "transports/transport.hpp"
+
+namespace tutti {
+
+class Inquiries {
+ public:
+  explicit Inquiries(Monitor& monitor) : monitor_(monitor) {}
+  ~Inquiries();
+  Inquiries(const Inquiries&) = delete;
+
+  // Listens, from the first call on, on a socket that processes of this user and host may connect
+  // to, and says its number; 0: it may not.
+  uint64_t open();
+
+  struct Entry {
+    uint64_t key = 0;  // of the communicator; 0: nobody asks for it
+    int rank = 0;
+    int ranks = 1;
+    Transport* transport = nullptr;
+    Control* control = nullptr;  // null: all of it is on this host
+  };
+  using Token = uint64_t;
+  // What the entry points to lives until it is removed.
+  Token add(const Entry& entry);
+  void remove(Token token);
+  // News of the line of that entry.
+  void heard(Token token, const ControlNews& news);
+
+ private:
+  struct Known : Entry {
+    std::vector<int64_t> heard_ms = {};  // by rank
+    std::vector<int> unanswered = {};    // questions to it since
+    std::vector<bool> left = {};
+  };
+  struct Client {
+    Fd socket;
+    std::map<uint64_t, int64_t> asked_ns = {};  // by token
+    bool gone = false;
+  };
+
+  void serve();
+  void accept_clients();
+  void read(Client& client);
+  void ask(Client& client, uint64_t calls);
+  void send_roster(Client& client);
+  void ask_over(Known& entry, const inspect::InquiryHead& question);
+  void pass_on(const Known& entry, int rank, std::span<const std::byte> note,
+               inspect::InquiryHead head);
+  void answer(const Known& entry, int rank, const inspect::InquiryHead& question);
+  void show(const Entry& about, Control& to, int rank, const inspect::InquiryHead& question);
+
+  Monitor& monitor_;
+  std::once_flag opened_;
+  uint64_t number_ = 0;
+  Monitor::Token watch_ = 0;
+  Fd epoll_;
+  Fd listener_;
+  std::mutex mutex_;
+  std::map<Token, Known> entries_;  // guarded by mutex_, as all that follows
+  Token next_ = 1;
+  std::list<Client> clients_;
+  std::deque<uint64_t> answered_;  // the last questions
+};
+
+}  // namespace tutti

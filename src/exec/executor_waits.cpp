@@ -1,0 +1,62 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// How threads wait for operations that are queued.
+#include "exec/drain.hpp"
+#include "exec/executor.hpp"
+
+namespace tutti {
+
+Status Executor::wait(Operation& operation, int64_t timeout_ms) {
+  if (operation.done() || poll_briefly(operation, settings_.caller_budget)) {
+    return operation.status();
+  }
+  // The first worker leaves its lane to this thread; if others have work, they may want the core.
+  const bool alone = lanes_.size() == 1 && !workers_.busy();
+  Waiter waiter = this->waiter(alone ? settings_.caller_budget : settings_.worker_budget);
+  waiter.timeout_ms = timeout_ms;
+  // The thread that drives the operation ends it when the communicator stops, so do not stop here.
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  const WaitEnd end = help_until_done(operation, waiter);
+  if (end == WaitEnd::kReady) return operation.status();
+  if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
+                        describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
+}
+
+// An interrupted wait returns only when the operation has ended: after that the user may free its
+// buffers, which no thread may touch any more.
+Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
+  health_.interrupt(describe(record_of(operation.call_, operation.sequence_)));
+  waiter.timeout_ms = kNever;
+  waiter.uninterrupted = true;
+  (void)help_until_done(operation, waiter);
+  if (!operation.status().ok()) return operation.status();
+  return why_stopped(operation.call_, operation.sequence_);
+}
+
+Status Executor::drain() {
+  Waiter waiter = this->waiter(settings_.caller_budget);
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  return drain_operations(health_, waiter, outstanding_, "operations", [this] { help(); });
+}
+
+Waiter Executor::waiter() const {
+  Waiter waiter = this->waiter(settings_.worker_budget);
+  // A worker waits for whatever comes first, and looks at every operation's own deadline.
+  waiter.timeout_ms = kNever;
+  return waiter;
+}
+
+Waiter Executor::waiter(const SpinBudget& budget) const {
+  Waiter waiter{.bell = transport_.bell(settings_.rank),
+                .sleepers = transport_.sleepers(),
+                .budget = &budget,
+                .timeout_ms = timeout_ms(),
+                .polls = settings_.polls};
+  health_.attach(waiter);
+  return waiter;
+}
+
+}  // namespace tutti

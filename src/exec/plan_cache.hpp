@@ -1,0 +1,43 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The plans of a communicator's calls, made when a call of their kind comes first. One thread at a
+// time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+
+#include "exec/plan.hpp"
+#include "exec/plan_key.hpp"
+
+namespace tutti {
+
+class PlanCache {
+ public:
+  // `choose` replaces the one of the context.
+  PlanCache(PlanContext context, Choose choose);
+  PlanCache(const PlanCache&) = delete;
+
+  // The plan of the last call; null if there was none.
+  [[nodiscard]] const Plan* last() const { return last_plan_.get(); }
+  // Null if no algorithm applies. The reference is good until the next call.
+  const std::shared_ptr<const Plan>& find(const Call& call) {
+    if (last_plan_ != nullptr && last_kind_ == CallKind(call)) [[likely]]
+      return last_plan_;
+    return find_another(call);
+  }
+
+ private:
+  const std::shared_ptr<const Plan>& find_another(const Call& call);
+
+  const Choose choose_;
+  PlanContext context_;
+  CallKind last_kind_{Call{}};
+  PlanKey last_key_{};                     // keeps the layouts of last_kind_ alive
+  std::shared_ptr<const Plan> last_plan_;  // the plan of last_kind_
+  std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
+  size_t steps_ = 0;  // of all
+};
+
+}  // namespace tutti

@@ -1,0 +1,54 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whether buffers are in place, and the hash of a key.
+#include "exec/plan_key.hpp"
+
+namespace tutti {
+
+size_t PlanKeyHash::operator()(const PlanKey& key) const {
+  uint64_t bits = static_cast<uint64_t>(key.collective) | static_cast<uint64_t>(key.type) << 8 |
+                  static_cast<uint64_t>(key.op) << 16 | static_cast<uint64_t>(key.in_place) << 24 |
+                  static_cast<uint64_t>(key.purpose) << 25 |
+                  static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
+  bits ^= key.count * 0x9e3779b97f4a7c15u;
+  if (key.layouts != nullptr) {
+    for (const Layout* layout : {&key.layouts->send, &key.layouts->recv}) {
+      for (const uint64_t count : layout->counts) bits = (bits ^ count) * 0x9e3779b97f4a7c15u;
+    }
+  }
+  return bits ^ (bits >> 29);
+}
+
+PlanKey plan_key(const Call& call, int rank) {
+  PlanKey key{.collective = call.collective,
+              .type = call.type,
+              .op = call.op,
+              .purpose = call.purpose,
+              .in_place = false,
+              .root = call.root,
+              .count = call.count,
+              .layouts = call.layouts};
+  // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
+  if (call.op == ReduceOp::kPremulSum) return key;
+  const auto send = reinterpret_cast<uintptr_t>(call.send);
+  const auto recv = reinterpret_cast<uintptr_t>(call.recv);
+  const bool at_root = rank == call.root;
+  if (!can_be_in_place(call.collective, at_root)) return key;
+  const BufferBlocks blocks = blocks_of(call.collective, at_root);
+  const auto own = static_cast<size_t>(rank);
+  const auto own_block = [&](Layout Layouts::*layout) {
+    const uint64_t elements =
+        call.layouts != nullptr ? ((*call.layouts).*layout).offsets[own] : call.count * own;
+    return elements * type_size(call.type);
+  };
+  if (blocks.send == Blocks::kPerRank) {
+    key.in_place = recv == send + own_block(&Layouts::send);
+  } else if (blocks.recv == Blocks::kPerRank) {
+    key.in_place = send == recv + own_block(&Layouts::recv);
+  } else {
+    key.in_place = send == recv;
+  }
+  return key;
+}
+
+}  // namespace tutti

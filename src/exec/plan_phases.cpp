@@ -1,0 +1,94 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Makes a plan for each phase, in the scope where it runs.
+#include "exec/plan_phases.hpp"
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tutti {
+namespace {
+
+// The operation of a phase that reduces: the caller's, but that scaling comes first and the
+// division of an average last.
+ReduceOp op_of(const Phase& phase, ReduceOp whole) {
+  if (whole == ReduceOp::kAvg) return phase.finishes ? whole : ReduceOp::kSum;
+  if (whole == ReduceOp::kPremulSum) return phase.begins ? whole : ReduceOp::kSum;
+  return whole;
+}
+
+// Where buffers would lie, for finding out which coincide.
+void* stand_in(const Ref& ref) {
+  return reinterpret_cast<void*>((uint64_t{ref.base} + 1) << 56 | ref.offset);
+}
+
+class PhasePlanner {
+ public:
+  PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
+      : context_(context), call_(call), signature_(signature) {}
+
+  // Null if for some phase there is no algorithm.
+  std::shared_ptr<const ComposedPlan> plan(const Composition& composition) {
+    auto composed = std::make_shared<ComposedPlan>();
+    composed->scratch_bytes = composition.scratch_bytes;
+    for (const Phase& phase : composition.phases) {
+      if (!phase.moves.empty()) {
+        composed->phases.push_back({phase.scope, phase.after, {}, {}, {}, nullptr, phase.moves});
+        continue;
+      }
+      Call call = call_of(phase);
+      std::shared_ptr<const Plan> plan = plan_of(phase, call);
+      if (plan == nullptr) return nullptr;
+      call.send = nullptr;
+      call.recv = nullptr;
+      composed->phases.push_back(
+          {phase.scope, phase.after, phase.send, phase.recv, std::move(call), std::move(plan), {}});
+    }
+    return composed;
+  }
+
+ private:
+  [[nodiscard]] Call call_of(const Phase& phase) const {
+    Call call;
+    call.collective = phase.collective;
+    call.type = call_.type;
+    if (reduces(phase.collective)) call.op = op_of(phase, call_.op);
+    call.root = phase.root;
+    call.count = phase.count;
+    call.send = stand_in(phase.send);
+    call.recv = stand_in(phase.recv);
+    if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
+    return call;
+  }
+
+  // Phases that are alike share one.
+  std::shared_ptr<const Plan> plan_of(const Phase& phase, const Call& call) {
+    PlanContext context = *context_.scopes[static_cast<size_t>(phase.scope)];
+    if (phase.alone && context.choose_alone != nullptr) context.choose = context.choose_alone;
+    const PlanKey key = plan_key(call, context.rank);
+    for (const auto& [scope, known_key, known] : known_) {
+      if (scope == phase.scope && known_key == key) return known;
+    }
+    std::shared_ptr<Plan> plan = make_plan(call, key, context);
+    if (plan == nullptr) return nullptr;
+    plan->signature = chained(signature_, plan->signature);
+    known_.emplace_back(phase.scope, key, plan);
+    return plan;
+  }
+
+  const PlanContext& context_;
+  const Call& call_;
+  const uint32_t signature_;
+  std::vector<std::tuple<Scope, PlanKey, std::shared_ptr<const Plan>>> known_;
+};
+
+}  // namespace
+
+std::shared_ptr<const ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
+                                                uint32_t signature,
+                                                const Composition& composition) {
+  return PhasePlanner(context, call, signature).plan(composition);
+}
+
+}  // namespace tutti

@@ -1,0 +1,45 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the cost model knows of devices: assumed, or measured by `tutti tune --device`. All ranks of
+// a communicator have the same figures, bit for bit, or they would choose different schedules.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+// The defaults are assumed: Tutti has run on no GPU. They weigh few launches of much work against
+// many of less.
+struct DeviceFigures {
+  double launch_s = 5e-6;         // a copy or kernel, until it begins
+  double tick_s = 5e-6;           // until the host sees the end, and all ranks know
+  double copy_s = 1 / 50e9;       // per byte, on the device
+  double reduce_s = 1 / 200e9;    // per byte of source
+  double host_copy_s = 1 / 20e9;  // per byte between the device and pinned memory of the host
+  friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
+};
+
+// The figures by name, in the order of struct DeviceFigures.
+struct DeviceFigure {
+  std::string_view name;
+  double DeviceFigures::*value;
+};
+std::span<const DeviceFigure> device_figures();
+
+// A device that was measured.
+struct TunedDevice {
+  std::string api;   // as in devices/registry.inc
+  std::string name;  // of the device, as its driver says; with `api` what entries are told apart by
+  std::string driver;
+  bool ipc = false;  // others can open its memory, so that calls run on it directly
+  DeviceFigures figures;
+};
+
+// Each figure that of the slowest device, as a rank knows only its own one and all have to choose
+// alike: of the devices that run calls directly, or of all. The defaults if there is none.
+enum class Of { kDirect, kAll };
+DeviceFigures slowest_figures(std::span<const TunedDevice> devices, Of which);
+
+}  // namespace tutti

@@ -1,0 +1,124 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/handed_fds.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/wait.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr int kBacklog = 512;
+// Owners answer while they wait for this rank, so only one that has been stopped takes long.
+constexpr int64_t kMostMs = 10'000;
+
+struct Question {
+  Random128 secret{};
+  int32_t fd = -1;
+};
+
+std::string name_of(const FdAddress& address) { return "tutti-fds-" + to_hex(address.name); }
+
+}  // namespace
+
+// ---- the owner's side --------------------------------------------------------------------------
+
+const FdAddress& FdDesk::address() {
+  if (tried_) return address_;
+  tried_ = true;
+  const Result<Random128> name = random_128();
+  const Result<Random128> secret = random_128();
+  if (!name.ok() || !secret.ok()) return address_;
+  const FdAddress made{*name, *secret};
+  if (listen_abstract(name_of(made), SocketType::kPackets, kBacklog, listener_) == 0) {
+    address_ = made;
+  }
+  return address_;
+}
+
+void FdDesk::take_clients() {
+  if (!listener_.open()) return;
+  for (Fd client = accept_client(listener_.get()); client.open();
+       client = accept_client(listener_.get())) {
+    clients_.push_back(std::move(client));
+  }
+}
+
+int FdDesk::read_question(const Fd& client) const {
+  Question question;
+  std::vector<Fd> none;
+  const Result<size_t> got =
+      recv_packet(client.get(), std::as_writable_bytes(std::span(&question, 1)), none, now_ms());
+  if (!got.ok()) return got.status().code() == Code::kTimeout ? kNotYet : kWrong;
+  const bool right = *got == sizeof question && question.secret == address_.secret;
+  return right && question.fd >= 0 ? question.fd : kWrong;
+}
+
+void FdDesk::answer(const Fd& client, int fd) {
+  const std::byte one{1};
+  // Who has gone meanwhile needs none.
+  (void)send_packet(client.get(), std::span(&one, 1), std::span(&fd, 1), now_ms());
+}
+
+// ---- the asking side ---------------------------------------------------------------------------
+
+FdRequest::FdRequest(Fd socket) : socket_(std::move(socket)), deadline_ms_(now_ms() + kMostMs) {}
+
+Result<FdRequest> FdRequest::ask(const FdAddress& address, int fd) {
+  if (address.name == Random128{}) {
+    return Status(Code::kUnsupported, "the peer has no socket to ask for descriptors");
+  }
+  Fd socket;
+  if (const int error = connect_abstract(name_of(address), SocketType::kPackets, socket)) {
+    return Status::system(error, "asking a peer for a descriptor");
+  }
+  const Question question{address.secret, fd};
+  TUTTI_RETURN_IF_ERROR(
+      send_packet(socket.get(), std::as_bytes(std::span(&question, 1)), {}, now_ms()));
+  return FdRequest(std::move(socket));
+}
+
+Result<Fd> FdRequest::poll() {
+  std::byte one{};
+  std::vector<Fd> fds;
+  const Result<size_t> got = recv_packet(socket_.get(), std::span(&one, 1), fds, now_ms());
+  if (got.ok()) {
+    if (fds.size() == 1) return std::move(fds.front());
+    return Status(Code::kSystem, "a peer has not handed over the descriptor that was asked for");
+  }
+  if (got.status().code() != Code::kTimeout || now_ms() >= deadline_ms_) return got.status();
+  return Fd();
+}
+
+void WantedFds::want(int rank, int32_t number) {
+  const auto is_it = [&](const Wanted& one) { return one.rank == rank && one.number == number; };
+  if (std::ranges::none_of(wanted_, is_it)) wanted_.push_back({rank, number, std::nullopt, Fd()});
+}
+
+Result<bool> WantedFds::ask(const std::function<const FdAddress&(int)>& address_of) {
+  for (Wanted& one : wanted_) {
+    if (one.fd.open()) continue;
+    if (!one.request) {
+      Result<FdRequest> asked = FdRequest::ask(address_of(one.rank), one.number);
+      if (!asked.ok()) return asked.status();
+      one.request.emplace(*std::move(asked));
+    }
+    Result<Fd> got = one.request->poll();
+    if (!got.ok()) return got.status();
+    one.fd = *std::move(got);
+  }
+  return std::ranges::all_of(wanted_, [](const Wanted& one) { return one.fd.open(); });
+}
+
+Fd WantedFds::take(int rank, int32_t number) {
+  const auto found = std::ranges::find_if(wanted_, [&](const Wanted& one) {
+    return one.rank == rank && one.number == number && one.fd.open();
+  });
+  if (found == wanted_.end()) return {};
+  Fd fd = std::move(found->fd);
+  wanted_.erase(found);
+  return fd;
+}
+
+}  // namespace tutti

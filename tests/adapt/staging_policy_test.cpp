@@ -1,0 +1,99 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "adapt/staging_policy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tutti {
+namespace {
+
+constexpr uint32_t kMemory = 360;
+constexpr uint32_t kNear = 100;
+constexpr uint32_t kFar = 350;
+constexpr int kEnough = 5;
+constexpr uint64_t kLong = 8 << 20;  // bytes that are staged in a call
+
+class Staged : public testing::Test {
+ protected:
+  static StagingPolicy policy_of(int ranks, Staging setting = Staging::kAuto) {
+    return {0, ranks, setting, kMemory};
+  }
+  static void saw(StagingPolicy& policy, int peer, uint32_t ticks) {
+    for (int i = 0; i < kEnough; ++i) policy.saw_tick(peer, ticks);
+  }
+};
+
+TEST_F(Staged, StaysInTheCachesUntilPeersAreKnownToBeFar) {
+  StagingPolicy policy = policy_of(2);
+  EXPECT_FALSE(policy.writes_non_temporal());
+  saw(policy, 1, kFar);
+  EXPECT_TRUE(policy.writes_non_temporal());
+  EXPECT_TRUE(policy.peers_write_non_temporal());
+}
+
+TEST_F(Staged, ComesBackWhenAPeerHasMovedNear) {
+  StagingPolicy policy = policy_of(2);
+  saw(policy, 1, kFar);
+  saw(policy, 1, kNear);
+  EXPECT_FALSE(policy.writes_non_temporal());
+  EXPECT_FALSE(policy.peers_write_non_temporal());
+}
+
+TEST_F(Staged, IsWrittenForMostOfThePeersThatAreKnown) {
+  StagingPolicy policy = policy_of(4);
+  saw(policy, 1, kFar);
+  EXPECT_TRUE(policy.writes_non_temporal());
+  EXPECT_FALSE(policy.peers_write_non_temporal()) << "one of three alone";
+  saw(policy, 2, kNear);
+  EXPECT_FALSE(policy.writes_non_temporal()) << "half of them";
+  saw(policy, 3, kFar);
+  EXPECT_TRUE(policy.writes_non_temporal());
+  EXPECT_TRUE(policy.peers_write_non_temporal());
+}
+
+TEST_F(Staged, FollowsASettingWithoutLooking) {
+  for (const Staging setting : {Staging::kCache, Staging::kMemory}) {
+    StagingPolicy policy = policy_of(2, setting);
+    EXPECT_EQ(policy.writes_non_temporal(), setting == Staging::kMemory);
+    for (uint32_t call = 1; call < 100; ++call) {
+      policy.start(call, kLong);
+      EXPECT_FALSE(policy.looks());
+      policy.waits_for(1, false);
+      EXPECT_FALSE(policy.watches(1));
+    }
+  }
+}
+
+TEST_F(Staged, NothingIsLookedAtWhereNothingIsStagedOrNobodyElseIsThere) {
+  StagingPolicy nothing = policy_of(2);
+  nothing.start(1, 0);
+  EXPECT_FALSE(nothing.looks());
+  StagingPolicy alone = policy_of(1);
+  alone.start(1, kLong);
+  EXPECT_FALSE(alone.looks());
+}
+
+TEST_F(Staged, TicksAreWatchedOfThePeerThatALongCallWaitsFor) {
+  StagingPolicy policy = policy_of(3);
+  policy.start(1, kLong);
+  EXPECT_FALSE(policy.watches(2));
+  policy.waits_for(2, false);
+  EXPECT_TRUE(policy.watches(2));
+  EXPECT_FALSE(policy.watches(1));
+  policy.waits_for(2, true);
+  EXPECT_FALSE(policy.watches(2));
+  policy.start(2, 64);
+  policy.waits_for(2, false);
+  EXPECT_FALSE(policy.watches(2)) << "a short one";
+}
+
+TEST_F(Staged, ACallLooksOnceAtMost) {
+  StagingPolicy policy = policy_of(2);
+  const int line = 0;
+  policy.start(1, 64);
+  ASSERT_TRUE(policy.looks_at(1));
+  policy.look(&line, 1);
+  EXPECT_FALSE(policy.looks());
+}
+
+}  // namespace
+}  // namespace tutti

@@ -1,0 +1,112 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "bootstrap/parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "bootstrap/wire.hpp"
+
+namespace tutti::bootstrap {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Bytes bytes(std::initializer_list<int> values) {
+  Bytes made;
+  for (const int value : values) made.push_back(static_cast<std::byte>(value));
+  return made;
+}
+
+Bytes random_bytes(std::mt19937& random, size_t count) {
+  Bytes made(count);
+  for (std::byte& byte : made) byte = static_cast<std::byte>(random());
+  return made;
+}
+
+size_t total(const std::vector<Bytes>& bodies) {
+  size_t sum = 0;
+  for (const Bytes& body : bodies) sum += body.size();
+  return sum;
+}
+
+void expect_there_and_back(const Parts& parts) {
+  Parts back;
+  for (const Bytes& body : pack_parts(parts)) {
+    EXPECT_LT(body.size(), kMaxFrameBytes) << "the kind of the frame has to fit as well";
+    EXPECT_TRUE(take_parts(body, parts.size(), back));
+  }
+  EXPECT_EQ(back, parts);
+}
+
+TEST(Parts, ComeBackAsTheyWere) {
+  std::mt19937 random(7);
+  expect_there_and_back({{}});
+  expect_there_and_back({{}, {}, bytes({1}), {}, bytes({1, 2}), bytes({1, 2}), bytes({1})});
+  for (int round = 0; round < 200; ++round) {
+    Parts parts(1 + random() % 40, random_bytes(random, random() % 300));
+    for (size_t i = 1; i < parts.size(); ++i) {  // like the one before, but here and there
+      parts[i] = parts[i - 1];
+      for (size_t changes = random() % 4; changes > 0 && !parts[i].empty(); --changes) {
+        parts[i][random() % parts[i].size()] = static_cast<std::byte>(random());
+      }
+      if (random() % 8 == 0) parts[i].resize(random() % 300);
+    }
+    expect_there_and_back(parts);
+  }
+}
+
+TEST(Parts, GoIntoAsFewFramesAsTheyFit) {
+  std::mt19937 random(7);
+  Parts parts;
+  for (int i = 0; i < 40; ++i) parts.push_back(random_bytes(random, kMaxGatherBytes));
+  EXPECT_EQ(pack_parts(parts).size(), 3U);
+  expect_there_and_back(parts);
+}
+
+TEST(Parts, TakeTheirDifferencesAlone) {
+  const Parts same(1000, Bytes(300));
+  EXPECT_LT(total(pack_parts(same)), 310U);
+  Parts numbered = same;
+  for (size_t i = 0; i < numbered.size(); ++i) {
+    numbered[i][100] = static_cast<std::byte>(i);
+    numbered[i][101] = static_cast<std::byte>(i >> 8);
+  }
+  EXPECT_LT(total(pack_parts(numbered)), 300U + 10 * numbered.size());
+  expect_there_and_back(numbered);
+}
+
+TEST(Parts, OfAnotherFormAreNotTaken) {
+  const auto takes = [](std::initializer_list<int> body, size_t most = 4) {
+    Parts all = {bytes({7, 7})};
+    return take_parts(bytes(body), most, all);
+  };
+  EXPECT_TRUE(takes({3}));
+  EXPECT_TRUE(takes({0, 2, 1, 1, 9}));
+  EXPECT_FALSE(takes({})) << "no part";
+  EXPECT_FALSE(takes({0})) << "neither a repetition nor a part";
+  EXPECT_FALSE(takes({4})) << "more than there may be";
+  EXPECT_FALSE(takes({0, 1, 0, 1, 9}, 1)) << "more than there may be";
+  EXPECT_FALSE(takes({0x83})) << "a number that does not end";
+  EXPECT_FALSE(takes({0x83, 0x80, 0x80, 0x80, 0})) << "a number that is too long";
+  EXPECT_FALSE(takes({0, 2, 1, 1})) << "one byte was promised";
+  EXPECT_FALSE(takes({0, 3, 3, 0})) << "more than the part before has";
+  EXPECT_FALSE(takes({0, 2, 1, 2, 9, 9})) << "more than its length";
+  EXPECT_FALSE(takes({0, 2, 0, 0, 2, 0})) << "a step of nothing";
+  EXPECT_FALSE(takes({0, 0x81, 0x20, 0, 1, 9})) << "longer than a part may be";
+}
+
+// Whatever a body has, it is taken or refused, and no more parts come of it than there may be.
+TEST(Parts, OfRandomBodiesAreNoMoreThanTheyMayBe) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20000; ++round) {
+    Bytes body = random_bytes(random, random() % 24);
+    for (std::byte& byte : body) byte &= static_cast<std::byte>(random() % 3 == 0 ? 0xff : 7);
+    Parts all(random() % 3, bytes({1, 2, 3}));
+    (void)take_parts(body, 10, all);
+    EXPECT_LE(all.size(), 10U);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::bootstrap

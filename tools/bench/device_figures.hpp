@@ -1,0 +1,19 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What copies and reductions on a device take: for `tutti tune --device`.
+#pragma once
+
+#include "core/status.hpp"
+#include "select/device_figures.hpp"
+
+namespace tutti::devices {
+class DeviceContext;
+}  // namespace tutti::devices
+
+namespace tutti::bench {
+
+// Of one rank alone, by copies and sums of float32 in memory of the device: the least of several
+// times each. What peers' memory costs more than the device's own is not in it.
+Result<DeviceFigures> measure_device(devices::DeviceContext& context);
+
+}  // namespace tutti::bench

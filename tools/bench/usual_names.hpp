@@ -1,0 +1,17 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Names that users of MPI, NCCL and PyTorch know, for the collectives and types of all subcommands.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tutti::bench {
+
+// What Tutti calls a collective that may be named as elsewhere: "bcast", "all_reduce",
+// "reduce-scatter"; what is not known stays as it is.
+std::string usual_collective(std::string_view name);
+// What it calls an element type: "float", "double", "half", "bf16", "int".
+std::string usual_type(std::string_view name);
+
+}  // namespace tutti::bench

@@ -1,0 +1,58 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the options of several subcommands must be, found out before any work begins.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace tutti {
+
+namespace checks {
+
+inline std::string number(const std::string& text, const char* expected, bool (*fits)(double)) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && fits(value)) return {};
+  return fmt::format("expected {}, got '{}'", expected, text);
+}
+
+// Asks before what takes long, so that it does not end in an error.
+inline std::string writable(const std::string& path) {
+  const std::filesystem::path file(path);
+  std::error_code none;
+  const bool there = std::filesystem::exists(file, none);
+  if (std::filesystem::is_directory(file, none)) {
+    return fmt::format("cannot write {}: it is a folder", path);
+  }
+  const std::filesystem::path parent = file.has_parent_path() ? file.parent_path() : ".";
+  if (access(there ? file.c_str() : parent.c_str(), W_OK) == 0) return {};
+  return fmt::format("cannot write {}: {}", path, std::strerror(errno));
+}
+
+}  // namespace checks
+
+inline CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            return checks::number(text, "a number above 0", [](double value) { return value > 0; });
+          },
+          "POSITIVE"};
+}
+
+inline CLI::Validator zero_or_more() {
+  return {[](const std::string& text) {
+            return checks::number(text, "0 or more", [](double value) { return value >= 0; });
+          },
+          "NONNEGATIVE"};
+}
+
+inline CLI::Validator writable_file() { return {&checks::writable, ""}; }
+
+}  // namespace tutti

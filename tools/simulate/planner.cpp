@@ -1,0 +1,255 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/simulate/planner.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "select/limits.hpp"
+#include "select/machine.hpp"
+#include "select/selector.hpp"
+
+namespace tutti::simulate {
+namespace {
+
+// The choice for a phase is the same on every rank: it is made once.
+Choose remembered(Selector selector) {
+  using Key = std::tuple<Collective, int, int, uint64_t, uint64_t>;
+  auto known = std::make_shared<std::map<Key, const Algorithm*>>();
+  return [selector = std::move(selector), known](const Problem& p, DataType type) {
+    const Key key{p.collective, p.ranks, p.root, p.count, p.stride};
+    const auto [at, is_new] = known->try_emplace(key);
+    if (is_new) at->second = selector.choose(p, type).algorithm;
+    return Chosen{.algorithm = at->second};
+  };
+}
+
+// As with CCL_<COLLECTIVE>=hierarchical, which holds for columns whose hosts are in groups, too.
+Choose hierarchical_first(Choose other) {
+  return [other = std::move(other)](const Problem& p, DataType type) {
+    const Algorithm* const algorithm = find_algorithm(p.collective, "hierarchical");
+    if (algorithm == nullptr || !algorithm->applies(p).yes) return other(p, type);
+    return Chosen{.algorithm = algorithm};
+  };
+}
+
+// Moves of a composition, as the copies that they are.
+std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan& whole) {
+  auto plan = std::make_shared<Plan>();
+  plan->record = whole.record;
+  plan->element_bytes = whole.element_bytes;
+  plan->parts.resize(1);
+  plan->parts.front().traits.enters = true;  // nobody waits for it
+  Builder builder(plan->parts.front().schedule);
+  for (const Move& move : phase.moves) builder.copy(move.to, move.from, move.bytes);
+  return plan;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Planner>> Planner::create(const Question& q, Job& job) {
+  std::unique_ptr<Planner> planner(new Planner(q, job));
+  const Environment plain = without_rules(q.environment);
+  const Hosts* const groups = job.hosts.groups.get();
+  const Machine over_groups =
+      groups == nullptr ? job.between : machine_over_groups(*groups, job.between, q.network);
+  const std::array<const Machine*, kStreams> machines = {&job.within, &over_groups, &job.between,
+                                                         &over_groups};
+  for (int stream = 0; stream < kStreams; ++stream) {
+    const auto at = static_cast<size_t>(stream);
+    auto selector = Selector::create(plain, *machines[at]);
+    if (!selector.ok()) return selector.status();
+    planner->phases_[at] = remembered(*std::move(selector));
+  }
+  if (groups != nullptr) {
+    planner->group_columns_ = groups->columns();
+    auto alone = Selector::create(
+        plain, machine_over_groups(*groups, alone_on_host(job.hosts, job.between), q.network));
+    if (!alone.ok()) return alone.status();
+    planner->column_alone_ = remembered(*std::move(alone));
+  }
+  if (q.algorithm == "hierarchical") {
+    for (Choose* choose : {&planner->phases_[kBetween], &planner->column_alone_}) {
+      if (*choose) *choose = hierarchical_first(std::move(*choose));
+    }
+  }
+  planner->whole_ = [&job](const Problem&, DataType) { return Chosen{.algorithm = job.algorithm}; };
+  planner->most_on_a_host_ = job.hosts.most_on_a_host();
+  planner->columns_ = job.hosts.columns();
+  const int cores = q.cores > 0 ? q.cores : planner->most_on_a_host_;
+  planner->limits_ = limits_of(q.environment, planner->most_on_a_host_, cores);
+  return planner;
+}
+
+Call Planner::call_of(int rank) const {
+  Call call;
+  call.collective = question_.collective;
+  call.type = question_.type;
+  call.count = question_.count;
+  const bool rooted = has_root(question_.collective);
+  call.root = rooted ? question_.root : -1;
+  // Buffers that nothing reads: only whether they coincide counts, and they do not.
+  call.send = reinterpret_cast<const void*>(uintptr_t{1} << 56);
+  call.recv = reinterpret_cast<void*>(uintptr_t{2} << 56);
+  if (is_uneven(question_.collective)) {
+    Layout each;
+    for (int i = 0; i < question_.ranks; ++i) {
+      each.counts.push_back(question_.count);
+      each.offsets.push_back(question_.count * static_cast<uint64_t>(i));
+    }
+    const Layout one{{question_.count}, {0}};
+    const BufferBlocks blocks = blocks_of(question_.collective, !rooted || rank == call.root);
+    call.layouts = std::make_shared<Layouts>(Layouts{blocks.send == Blocks::kPerRank ? each : one,
+                                                     blocks.recv == Blocks::kPerRank ? each : one});
+  }
+  return call;
+}
+
+void Planner::add_phase(int rank, int stream, const Plan& plan, const Counts& after) {
+  Job& job = job_;
+  const bool within = stream == kWithin;
+  const auto [in_scope, ranks] = job.place_in(stream, rank);
+  Problem problem;  // as far as costs depend on it
+  problem.collective = static_cast<Collective>(plan.record.collective);
+  problem.ranks = ranks;
+  problem.count = plan.record.count;
+  problem.element_bytes = plan.element_bytes;
+  problem.limits = within ? limits_ : Limits{};
+  const StepCosts costs = step_costs(problem, within ? job.within : job.between);
+  Schedule schedule = plan.parts.front().schedule;
+  if (within && !plan.parts.front().traits.enters) {
+    schedule.steps.insert(schedule.steps.begin(),
+                          Step{.kind = StepKind::kPublish, .tick = 1, .dst = {}, .src = {}});
+  }
+  job.roles[Job::rank_at(rank)][static_cast<size_t>(stream)].push_back(
+      {job.programs.of(schedule, in_scope, ranks, costs), in_scope, after});
+}
+
+PlanContext Planner::context_of(int rank) const {
+  PlanContext context{.rank = rank, .ranks = question_.ranks, .limits = {}, .choose = &whole_};
+  if (job_.hosts.count() > 1) {
+    context.hosts = &job_.hosts;
+  } else {
+    context.limits = limits_;
+  }
+  return context;
+}
+
+void Planner::add_footprint(int rank, const Plan& plan) {
+  Footprint& most = job_.most;
+  const Plan::Part& part = plan.parts.front();
+  const bool at_root = !has_root(question_.collective) || rank == question_.root;
+  const BufferBlocks blocks = blocks_of(question_.collective, at_root);
+  const uint64_t block = question_.count * type_size(question_.type);
+  const auto bytes = [&](Blocks of) {
+    return of == Blocks::kNone  ? 0
+           : of == Blocks::kOne ? block
+                                : block * static_cast<uint64_t>(question_.ranks);
+  };
+  most.buffer_bytes = std::max(most.buffer_bytes, bytes(blocks.send) + bytes(blocks.recv));
+  uint64_t scratch = part.schedule.scratch_bytes;
+  if (part.composed != nullptr) {
+    scratch = part.composed->scratch_bytes;
+    for (const auto& phase : part.composed->phases) {
+      if (phase.plan != nullptr) scratch += phase.plan->parts.front().schedule.scratch_bytes;
+    }
+  }
+  most.scratch_bytes = std::max(most.scratch_bytes, scratch);
+  most.plan_bytes = std::max<uint64_t>(most.plan_bytes, plan.steps() * sizeof(Step));
+  std::set<int> peers;
+  for (const int stream : {kBetween, kInGroup, kAcross}) {
+    for (const Phase& phase : job_.roles[Job::rank_at(rank)][static_cast<size_t>(stream)]) {
+      for (const Op& op : phase.program->ops) {
+        if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
+        const int peer = job_.rank_of(stream, rank, (phase.rank + op.apart) % phase.program->ranks);
+        if (job_.hosts.host(peer) != job_.hosts.host(rank)) peers.insert(peer);
+      }
+    }
+  }
+  most.connections = std::max(most.connections, static_cast<int>(peers.size()));
+}
+
+Planner::Counts Planner::counts_of(int rank) const {
+  Counts counts{};
+  for (size_t stream = 0; stream < kStreams; ++stream) {
+    counts[stream] = static_cast<uint32_t>(job_.roles[Job::rank_at(rank)][stream].size());
+  }
+  return counts;
+}
+
+// A phase of a column that is a composition: its phases begin when those before it in the column
+// are complete, and those of its host that it waits for.
+void Planner::add_in_groups(int rank, const Plan& plan, const ComposedPlan& composed,
+                            const Counts& after) {
+  for (const ComposedPlan::Phase& phase : composed.phases) {
+    const bool in_group = phase.scope == Scope::kHost;
+    Counts needed = after;
+    needed[in_group ? kAcross : kInGroup] += phase.after;
+    add_phase(rank, in_group ? kInGroup : kAcross,
+              phase.plan != nullptr ? *phase.plan : *plan_of_moves(phase, plan), needed);
+  }
+}
+
+void Planner::add_composed(int rank, const Plan& plan) {
+  std::vector<Counts> columns = {
+      Counts{}};  // how many phases of each stream so many of a column are
+  for (const ComposedPlan::Phase& phase : plan.parts.front().composed->phases) {
+    const std::shared_ptr<const Plan> own =
+        phase.plan != nullptr ? phase.plan : plan_of_moves(phase, plan);
+    if (phase.scope == Scope::kHost) {
+      add_phase(rank, kWithin, *own, columns[phase.after]);
+      continue;
+    }
+    Counts after = columns.back();
+    after[kWithin] = phase.after;
+    const ComposedPlan* const composed = own->parts.front().composed.get();
+    if (composed == nullptr) {
+      add_phase(rank, kBetween, *own, after);
+    } else {
+      add_in_groups(rank, *own, *composed, after);
+    }
+    columns.push_back(counts_of(rank));
+    columns.back()[kWithin] = 0;
+  }
+}
+
+Result<uint64_t> Planner::add(int rank) {
+  const auto context_in = [&](int stream) {
+    const auto [number, ranks] = job_.place_in(stream, rank);
+    return PlanContext{.rank = number,
+                       .ranks = ranks,
+                       .all_ranks = question_.ranks,
+                       .limits = stream == kWithin ? limits_ : Limits{},
+                       .choose = &phases_[static_cast<size_t>(stream)]};
+  };
+  const PlanContext within = context_in(kWithin);
+  PlanContext column = context_in(kBetween);
+  PlanContext in_group;
+  PlanContext across;
+  if (job_.grouped()) {
+    in_group = context_in(kInGroup);
+    across = context_in(kAcross);
+    column.hosts = job_.hosts.groups.get();
+    column.choose_alone = &column_alone_;
+    column.scopes = {&in_group, in_group.rank < group_columns_ ? &across : nullptr};
+  }
+  const int place = within.rank;
+  PlanContext context = context_of(rank);
+  context.scopes = {&within, place < columns_ ? &column : nullptr};
+  const Call call = call_of(rank);
+  const std::shared_ptr<Plan> plan = make_plan(call, plan_key(call, rank), context);
+  if (plan == nullptr) {
+    return Status::format(Code::kUnsupported, "no algorithm applies to a phase of {}",
+                          job_.algorithm->name);
+  }
+  if (plan->parts.front().composed == nullptr) {
+    add_phase(rank, job_.hosts.count() > 1 ? kBetween : kWithin, *plan, {});
+  } else {
+    add_composed(rank, *plan);
+  }
+  add_footprint(rank, *plan);
+  return plan->steps();
+}
+
+}  // namespace tutti::simulate

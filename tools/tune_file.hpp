@@ -1,0 +1,27 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The file that tutti tune writes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/status.hpp"
+#include "select/tuning_file.hpp"
+
+namespace tutti_tune {
+
+struct Output {
+  std::string path;
+  bool dry_run = false;  // nothing is written
+};
+
+// The file given, or, if that is empty, the one in the user's cache folder.
+tutti::Result<std::string> output_path(const std::string& given, const tutti::MachineKey& key);
+
+// Changes what the file has already, if it is of this machine, else a new one with the `usual`
+// figures; and says so.
+tutti::Status change_file(const Output& output, const tutti::Machine& usual,
+                          const std::function<void(tutti::Tuning&)>& change);
+
+}  // namespace tutti_tune

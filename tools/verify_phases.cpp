@@ -1,0 +1,159 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/verify_phases.hpp"
+
+#include <algorithm>
+
+using tutti::Blocks;
+using tutti::Code;
+using tutti::Collective;
+using tutti::Phase;
+using tutti::Range;
+using tutti::Ref;
+using tutti::Run;
+using tutti::Status;
+
+Range phase_block(const Phase& phase, const tutti::Layout& layout, size_t index,
+                  uint32_t element_bytes) {
+  const uint64_t size = element_bytes;
+  if (layout.counts.empty()) return {index * phase.count * size, phase.count * size};
+  return {layout.offsets[index] * size, layout.counts[index] * size};
+}
+
+PhaseEffects::PhaseEffects(const tutti::Problems& problems)
+    : problems_(problems),
+      element_bytes_(problems.common().element_bytes),
+      schedules_(static_cast<size_t>(problems.common().ranks)),
+      scratch_(schedules_.size()),
+      memories_(schedules_, problems, false),
+      values_(problems.common().ranks) {}
+
+Status PhaseEffects::check_results(const tutti::Claim& claim) const {
+  return tutti::check_results(problems_, claim, memories_, values_);
+}
+
+Range PhaseEffects::block(const Phase& phase, const tutti::Layout& layout, size_t index) const {
+  return phase_block(phase, layout, index, element_bytes_);
+}
+
+Status PhaseEffects::check_inside(int rank, const Ref& ref, const Range& range) const {
+  const uint64_t scratch = scratch_[static_cast<size_t>(rank)];
+  if (inside(problems_, rank, scratch, ref.plus(range.offset), range.bytes)) return {};
+  return Status::format(Code::kInternal, "a phase of rank {} uses {} B at {}, outside the buffer",
+                        rank, range.bytes, to_string(ref.plus(range.offset)));
+}
+
+Status PhaseEffects::read(int rank, const Ref& ref, const Range& range, std::vector<Run>& runs) {
+  if (range.bytes == 0) return {};
+  TUTTI_RETURN_IF_ERROR(check_inside(rank, ref, range));
+  return memories_.read(rank, SIZE_MAX, ref.plus(range.offset), range.bytes, false, runs);
+}
+
+Status PhaseEffects::write(int rank, const Ref& ref, const Range& range,
+                           std::span<const Run> runs) {
+  if (range.bytes == 0) return {};
+  TUTTI_RETURN_IF_ERROR(check_inside(rank, ref, range));
+  return memories_.write(rank, SIZE_MAX, ref.plus(range.offset), runs);
+}
+
+Status PhaseEffects::move(int rank, std::span<const tutti::Move> moves) {
+  for (const tutti::Move& move : moves) {
+    std::vector<Run> runs;
+    TUTTI_RETURN_IF_ERROR(read(rank, move.from, {0, move.bytes}, runs));
+    TUTTI_RETURN_IF_ERROR(write(rank, move.to, {0, move.bytes}, runs));
+  }
+  return {};
+}
+
+Status PhaseEffects::perform(std::span<const int> ranks, std::span<const Phase* const> phases) {
+  const Collective collective = phases[0]->collective;
+  switch (collective) {
+    case Collective::kBarrier: return {};
+    case Collective::kBroadcast: return broadcast(ranks, phases);
+    case Collective::kAllgatherv:
+    case Collective::kAlltoall:
+    case Collective::kAlltoallv:
+    case Collective::kGather:
+    case Collective::kGatherv:
+    case Collective::kScatter:
+    case Collective::kScatterv: return exchange(ranks, phases);
+    case Collective::kAllreduce:
+    case Collective::kReduce:
+    case Collective::kReduceScatterv: return reduce(ranks, phases);
+    default: break;
+  }
+  return Status::format(Code::kInternal, "no phase is a {} yet", collective_name(collective));
+}
+
+Status PhaseEffects::broadcast(std::span<const int> ranks, std::span<const Phase* const> phases) {
+  const auto root = static_cast<size_t>(std::max(phases[0]->root, 0));
+  const Range whole = block(*phases[0], {}, 0);
+  std::vector<Run> runs;
+  TUTTI_RETURN_IF_ERROR(read(ranks[root], phases[root]->recv, whole, runs));
+  for (size_t i = 0; i < phases.size(); ++i) {
+    if (i == root) continue;
+    TUTTI_RETURN_IF_ERROR(write(ranks[i], phases[i]->recv, whole, runs));
+  }
+  return {};
+}
+
+// Reads all blocks before it writes any.
+Status PhaseEffects::exchange(std::span<const int> ranks, std::span<const Phase* const> phases) {
+  struct Parcel {
+    size_t sender;
+    size_t receiver;
+    std::vector<Run> runs;
+  };
+  std::vector<Parcel> parcels;
+  const auto kinds = [&](size_t i) {
+    return blocks_of(phases[i]->collective, static_cast<int>(i) == phases[i]->root);
+  };
+  for (size_t sender = 0; sender < phases.size(); ++sender) {
+    for (size_t receiver = 0; receiver < phases.size(); ++receiver) {
+      const Blocks gives = kinds(sender).send;
+      const Blocks takes = kinds(receiver).recv;
+      if (gives == Blocks::kNone || takes == Blocks::kNone) continue;
+      const size_t given_block = gives == Blocks::kPerRank ? receiver : 0;
+      const size_t taken_block = takes == Blocks::kPerRank ? sender : 0;
+      const Range given = block(*phases[sender], phases[sender]->layouts.send, given_block);
+      const Range taken = block(*phases[receiver], phases[receiver]->layouts.recv, taken_block);
+      if (given.bytes != taken.bytes) {
+        return Status::format(Code::kInternal, "in a {}, rank {} gives {} B to rank {}, not {}",
+                              collective_name(phases[sender]->collective), ranks[sender],
+                              given.bytes, ranks[receiver], taken.bytes);
+      }
+      parcels.push_back({sender, receiver, {}});
+      TUTTI_RETURN_IF_ERROR(read(ranks[sender], phases[sender]->send, given, parcels.back().runs));
+    }
+  }
+  for (const Parcel& parcel : parcels) {
+    const Phase& phase = *phases[parcel.receiver];
+    const bool apart = kinds(parcel.receiver).recv == Blocks::kPerRank;
+    const Range place = block(phase, phase.layouts.recv, apart ? parcel.sender : 0);
+    TUTTI_RETURN_IF_ERROR(write(ranks[parcel.receiver], phase.recv, place, parcel.runs));
+  }
+  return {};
+}
+
+Status PhaseEffects::reduce(std::span<const int> ranks, std::span<const Phase* const> phases) {
+  const size_t n = phases.size();
+  const bool scatters = phases[0]->collective == Collective::kReduceScatterv;
+  std::vector<std::vector<Run>> results(scatters ? n : 1);
+  for (size_t b = 0; b < results.size(); ++b) {
+    std::vector<std::vector<Run>> sources(n);
+    const Range range = block(*phases[0], phases[0]->layouts.send, b);
+    if (range.bytes == 0) continue;
+    for (size_t i = 0; i < n; ++i) {
+      TUTTI_RETURN_IF_ERROR(read(ranks[i], phases[i]->send,
+                                 block(*phases[i], phases[i]->layouts.send, b), sources[i]));
+    }
+    TUTTI_RETURN_IF_ERROR(
+        reduce_runs(sources, element_bytes_, phases[0]->finishes, values_, results[b]));
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (phases[0]->collective == Collective::kReduce && static_cast<int>(i) != phases[0]->root)
+      continue;
+    const Range place = block(*phases[i], phases[i]->layouts.recv, 0);
+    TUTTI_RETURN_IF_ERROR(write(ranks[i], phases[i]->recv, place, results[scatters ? i : 0]));
+  }
+  return {};
+}
