@@ -61,8 +61,10 @@ TEST_P(Sandboxes, HideNoDeath) {
   ranks.killed = {1};
   ranks.breaks = true;
   ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
-  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+  const Meeting met(ranks.count);
+  run_ranks(ranks, [&met](int rank, tutti_comm_t comm) {
     ASSERT_OK(tutti_barrier(comm));
+    met.wait();
     if (rank == 1) kill_myself();
     tutti_status status = TUTTI_OK;
     while (status == TUTTI_OK) status = tutti_barrier(comm);

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <filesystem>
 #include <functional>
 
@@ -46,13 +45,14 @@ TEST_F(Direct, AKilledRankEndsTheCallsOfThoseWhoReadItsMemory) {
   Ranks ranks = so_many(3);
   ranks.breaks = true;
   ranks.killed = {1};
-  const Shared<std::atomic<int>> ready;
+  const Meeting reduced(3);
   on_devices(ranks, {}, [&](const OnView& on) {
     void* memory = nullptr;
     ASSERT_OK(tutti_alloc(on.view, 64, &memory));
     ASSERT_OK(tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
     EXPECT_EQ(opened(), 2);
-    if (on.rank == 1) raise(SIGKILL);
+    reduced.wait();
+    if (on.rank == 1) kill_myself();
     EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
                   tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
     EXPECT_ERROR_SAYS("rank 1");
@@ -65,6 +65,7 @@ TEST_F(Direct, WhatAKilledRankShowedIsClosedWithTheView) {
   Ranks ranks = so_many(3);
   ranks.breaks = true;
   ranks.killed = {1};
+  const Meeting reduced(3);
   on_devices(ranks, {}, [&](const OnView& on) {
     const size_t descriptors_before = descriptors();
     const tutti_queue queue = on.queue.queue();
@@ -73,7 +74,8 @@ TEST_F(Direct, WhatAKilledRankShowedIsClosedWithTheView) {
     void* memory = nullptr;
     ASSERT_OK(tutti_alloc(view, 64, &memory));
     ASSERT_OK(tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, view));
-    if (on.rank == 1) raise(SIGKILL);
+    reduced.wait();
+    if (on.rank == 1) kill_myself();
     EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
                   tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, view));
     EXPECT_OK(tutti_free(view, memory));

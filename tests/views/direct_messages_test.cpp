@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "support/forbidden.hpp"
 #include "views/direct.hpp"
@@ -250,13 +249,11 @@ TEST_F(DirectMessages, EndWithTheirPeer) {
   Ranks ranks = so_many(2);
   ranks.breaks = true;
   ranks.killed = {1};
-  on_devices(ranks, {}, [](const OnView& on) {
+  const Meeting ready(2);
+  on_devices(ranks, {}, [&ready](const OnView& on) {
     Numbers buffer(on, on.rank);
-    if (on.rank == 1) {
-      ASSERT_OK(tutti_barrier(on.comm));
-      raise(SIGKILL);
-    }
-    ASSERT_OK(tutti_barrier(on.comm));
+    ready.wait();
+    if (on.rank == 1) kill_myself();
     EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
                   tutti_send(buffer.memory(), kLong, TUTTI_INT32, 1, kTag, on.view));
     EXPECT_ERROR_SAYS("rank 1");

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <vector>
 
 #include "views/on_views.hpp"
@@ -117,11 +116,13 @@ TEST_P(ViewErrors, ADeadPeerEndsTheCall) {
   Ranks ranks;
   ranks.breaks = true;
   ranks.killed = {1};
-  on_views(ranks, [](const OnView& on) {
+  const Meeting met(ranks.count);
+  on_views(ranks, [&met](const OnView& on) {
     void* memory = nullptr;
     ASSERT_OK(tutti_alloc(on.view, 64, &memory));
     ASSERT_OK(tutti_barrier(on.view));
-    if (on.rank == 1) raise(SIGKILL);
+    met.wait();
+    if (on.rank == 1) kill_myself();
     EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
                   tutti_allreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, on.view));
     EXPECT_ERROR_SAYS("rank 1");

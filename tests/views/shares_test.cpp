@@ -3,8 +3,6 @@
 // Collectives in shares: the devices of each host reduce, and a share of each rank passes between
 // hosts, which are made of one (support/hosts.hpp). On the test driver for Level Zero.
 #ifdef TUTTI_TEST_ZE_PATH
-#include <csignal>
-
 #include "views/direct.hpp"
 
 namespace tutti_test {
@@ -107,7 +105,7 @@ TEST_F(SharesFail, AKilledRankEndsTheCallOnAllHosts) {
   Ranks ranks = ranks_on("aabb");
   ranks.killed = {1};
   on_four(ranks, none, [](const OnView& on, void* memory) {
-    if (on.rank == 1) raise(SIGKILL);
+    if (on.rank == 1) kill_myself();
     EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
                   tutti_allreduce(memory, memory, kLong / 4, TUTTI_INT32, TUTTI_SUM, on.view));
     EXPECT_ERROR_SAYS("rank 1");
