@@ -205,22 +205,27 @@ TEST(GrowthThatFails, NamesTheRanksThatDoNotCome) {
   });
 }
 
+// Those who wait for rank 0's process, where they meet, learn no more once that has ended.
 TEST(GrowthThatFails, NamesThoseOfDifferentOpinions) {
+  const Meeting over(3);
   run_growth({.hosts = "aaa", .old = 2}, [&](const Side& side) {
     tutti_comm_t grown = nullptr;
     EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, grow(side, side.newcomer == 0 ? 3 : 1, &grown));
     EXPECT_ERROR_SAYS("ranks are new");
     EXPECT_ERROR_SAYS("newcomer 0");
+    over.wait();
   });
 }
 
 TEST(GrowthThatFails, NamesTheNewcomerThatCameTwice) {
+  const Meeting over(3);
   run_growth({.hosts = "aaa", .old = 1}, [&](const Side& side) {
     tutti_comm_t grown = nullptr;
     Side alike = side;
     alike.newcomer = std::min(side.newcomer, 0);
     EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, grow(alike, 2, &grown));
     EXPECT_ERROR_SAYS("newcomer 0 arrived twice: pid ");
+    over.wait();
   });
 }
 
