@@ -68,6 +68,7 @@ class TwoHosts(unittest.TestCase):
 
     def test_a_rank_that_has_died_on_the_other_host_is_named_by_those_that_are_left(self):
         ranks = self.start("dies")
+        os.kill(ranks[3].pid, signal.SIGKILL)
         verdict = self.why(ranks[0], "has died")["verdict"]
         # Its neighbour tells of it, or the line to it.
         self.assertRegex(verdict["text"], rf"rank 3 \(pid {ranks[3].pid} on (host )?host1\) has died")
