@@ -19,6 +19,9 @@ struct KnownNetwork {
 
 }  // namespace
 
+template <>
+inline constexpr bool kUnpadded<KnownNetwork> = sizeof(KnownNetwork) == 4 * sizeof(double);
+
 // What the first rank knows of the network is for all: newcomers know nothing.
 Status Communicator::share_known_network(Exchange& exchange) {
   KnownNetwork mine;

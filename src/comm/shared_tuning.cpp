@@ -55,7 +55,7 @@ Result<FoundTuning> share_tuning(Exchange& exchange, Runtime& runtime) {
       text += file;
     }
   }
-  auto all = exchange.allgather(std::as_bytes(std::span(&said, exchange.rank() == 0 ? 1 : 0)));
+  auto all = exchange.allgather(bytes_of(said).first(exchange.rank() == 0 ? sizeof said : 0));
   if (!all.ok()) return all.status();
   if (all->front().size() != sizeof said) {
     return Status(Code::kMismatch, "rank 0 runs a version of Tutti that shares no tuning file");

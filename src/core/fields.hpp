@@ -9,10 +9,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace tutti {
 
+// Padding would give away what lay in memory before: make it a member. Types with floats, which the
+// compiler does not tell from those with padding, have their own answer.
 template <typename T>
+inline constexpr bool kUnpadded = std::has_unique_object_representations_v<T>;
+template <typename T>
+concept Unpadded = kUnpadded<T>;
+
+template <Unpadded T>
 std::span<const std::byte> bytes_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));
 }

@@ -36,6 +36,7 @@ struct Head {
   char host[64];
   char program[32];
   char cause[512];
+  char reserved[7];
 };
 
 struct CallOnPage {
@@ -49,8 +50,7 @@ static_assert(sizeof(Head) + kMostCalls * sizeof(CallOnPage) + kMostWaits * size
               kMaxPageBytes);
 
 Head head_of(const Page& page) {
-  Head head;
-  std::memset(static_cast<void*>(&head), 0, sizeof head);  // it travels with its padding
+  Head head{};
   head.key = page.about.key;
   head.made = page.about.made;
   head.now = page.now;

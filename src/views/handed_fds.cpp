@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/fields.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -74,8 +75,7 @@ Result<FdRequest> FdRequest::ask(const FdAddress& address, int fd) {
     return Status::system(error, "asking a peer for a descriptor");
   }
   const Question question{address.secret, fd};
-  TUTTI_RETURN_IF_ERROR(
-      send_packet(socket.get(), std::as_bytes(std::span(&question, 1)), {}, now_ms()));
+  TUTTI_RETURN_IF_ERROR(send_packet(socket.get(), bytes_of(question), {}, now_ms()));
   return FdRequest(std::move(socket));
 }
 

@@ -10,6 +10,25 @@
 namespace tutti {
 namespace {
 
+struct Padded {
+  int64_t wide;
+  int32_t narrow;
+};
+struct Filled {
+  int64_t wide;
+  int32_t narrow;
+  int32_t reserved;
+};
+template <typename T>
+concept MayTravel = requires(const T& value) { bytes_of(value); };
+
+TEST(BytesOf, WhatHasPaddingDoesNotTravel) {
+  static_assert(!MayTravel<Padded>);
+  static_assert(MayTravel<Filled>);
+  const Filled value{.wide = 1, .narrow = 2, .reserved = 0};
+  EXPECT_EQ(bytes_of(value).size(), sizeof value);
+}
+
 TEST(TextOf, KeepsTextsInUtf8) {
   for (const std::string text : {"", "rank 2 (pid 7 on h)", "Größe, 大きさ, 🦊"}) {
     std::array<char, 64> field{};

@@ -41,18 +41,20 @@ struct Card {
   Random128 nonce;  // proves membership to the maker, and the region to the members
   char host[64];
   int32_t error_code;
+  int32_t reserved;
 };
 
 struct Hello {
   Random128 nonce;
   uint64_t pid_namespace;
   int32_t rank;
+  int32_t reserved;
 };
 
 struct Parcel {
   int32_t first;
   int32_t count;
-  uint8_t opens_pidfds;  // the receiver opens them by the pids
+  int32_t opens_pidfds;  // the receiver opens them by the pids
   int32_t pids[kBatch];
   uint8_t has_pidfd[kBatch];
 };
@@ -255,7 +257,8 @@ Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socke
                     "the same host and in the same network namespace",
                     own_host, maker.pid, text_of(maker.host)));
   }
-  const Hello hello{maker.nonce, own_pid_namespace(), rank};
+  const Hello hello{
+      .nonce = maker.nonce, .pid_namespace = own_pid_namespace(), .rank = rank, .reserved = 0};
   return send_packet(socket.get(), bytes_of(hello), {}, deadline_ms);
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/fields.hpp"
 #include "core/least_seconds.hpp"
 #include "core/socket.hpp"
 
@@ -22,7 +23,7 @@ struct Sample {
 
 template <typename T>
 Result<std::vector<T>> gather(Exchange& exchange, const T& mine) {
-  auto gathered = exchange.allgather(std::as_bytes(std::span(&mine, 1)));
+  auto gathered = exchange.allgather(bytes_of(mine));
   if (!gathered.ok()) return gathered.status();
   std::vector<T> all(gathered->size());
   for (size_t r = 0; r < all.size(); ++r) {
