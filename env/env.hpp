@@ -23,9 +23,10 @@ namespace tutti {
 // The types a variable can have, besides LogLevel, Staging, CoreList and CacheDomainChoice. Words
 // may be in either case.
 using Text = std::string;
-using Integer = int64_t;                     // decimal; the table gives its range
-using Boolean = bool;                        // 0/1, on/off, yes/no, true/false
-using AutoBoolean = std::optional<Boolean>;  // the same, or "auto": nullopt
+using Integer = int64_t;                        // decimal; the table gives its range
+enum class TimeLimit : int64_t { kNone = -1 };  // milliseconds, from 1 to INT32_MAX; -1: none
+using Boolean = bool;                           // 0/1, on/off, yes/no, true/false
+using AutoBoolean = std::optional<Boolean>;     // the same, or "auto": nullopt
 using Bytes = uint64_t;  // decimal with an optional suffix k, m, g (powers of 1024), or "max"
 using AutoBytes = std::optional<Bytes>;  // the same, or "auto": nullopt
 enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };

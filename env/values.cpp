@@ -48,6 +48,7 @@ constexpr std::string_view kMnics[] = {"none", "local", "global"};
 constexpr std::string_view kTraceLevels[] = {"calls", "steps"};
 constexpr std::string_view kAuto = "auto";
 constexpr Bounds<Bytes> kAnyBytes{0, kMaxBytes};
+constexpr Bounds<Integer> kTimeLimits{1, INT32_MAX};  // those that are one
 constexpr std::string_view kStagings[] = {"auto", "cache", "memory"};
 
 template <typename Enum>
@@ -114,6 +115,15 @@ bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& valu
   return true;
 }
 
+bool parse_value(std::string_view text, const NoBounds&, TimeLimit& value) {
+  constexpr auto kNone = static_cast<Integer>(TimeLimit::kNone);
+  Integer number = 0;
+  if (!parse_value(text, {kNone, kTimeLimits.highest}, number)) return false;
+  if (number != kNone && number < kTimeLimits.lowest) return false;
+  value = static_cast<TimeLimit>(number);
+  return true;
+}
+
 bool parse_value(std::string_view text, const NoBounds&, AutoBytes& value) {
   return parse_or_auto(text, kAnyBytes, value);
 }
@@ -170,6 +180,8 @@ bool parse_value(std::string_view text, const NoBounds&, CacheDomainChoice& valu
 
 std::string print_value(Integer value) { return fmt::format("{}", value); }
 
+std::string print_value(TimeLimit value) { return print_value(static_cast<Integer>(value)); }
+
 std::string print_value(Bytes value) {
   if (value == kMaxBytes) return "max";
   for (const char suffix : {'g', 'm', 'k'}) {
@@ -201,6 +213,10 @@ std::string expected_value(const Bounds<Integer>& bounds, Integer) {
 std::string expected_value(const Bounds<Bytes>& bounds, Bytes) {
   return fmt::format("a size in bytes from {} to {}, such as 65536, 64k or 1m",
                      print_value(bounds.lowest), print_value(bounds.highest));
+}
+std::string expected_value(const NoBounds&, TimeLimit) {
+  return fmt::format("{}, or {}", print_value(TimeLimit::kNone),
+                     expected_value(kTimeLimits, Integer{}));
 }
 std::string expected_value(const NoBounds&, const AutoBytes&) {
   return fmt::format("{}, or {}", kAuto, expected_value(kAnyBytes, Bytes{}));

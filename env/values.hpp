@@ -40,6 +40,7 @@ struct BoundsOf<Bytes> {
 // `value` is then unchanged.
 bool parse_value(std::string_view text, const Bounds<Integer>& bounds, Integer& value);
 bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, TimeLimit& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, AutoBytes& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Text& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Boolean& value);
@@ -55,6 +56,7 @@ bool parse_value(std::string_view text, const NoBounds& bounds, CacheDomainChoic
 
 // The value as it could be given.
 std::string print_value(Integer value);
+std::string print_value(TimeLimit value);
 std::string print_value(Bytes value);
 std::string print_value(const AutoBytes& value);
 std::string print_value(const Text& value);
@@ -72,6 +74,7 @@ std::string print_value(const CacheDomainChoice& value);
 // What would have been legal, after "expected ". The value only selects the overload.
 std::string expected_value(const Bounds<Integer>& bounds, Integer);
 std::string expected_value(const Bounds<Bytes>& bounds, Bytes);
+std::string expected_value(const NoBounds& bounds, TimeLimit);
 std::string expected_value(const NoBounds& bounds, const AutoBytes&);
 std::string expected_value(const NoBounds& bounds, const Text&);
 std::string expected_value(const NoBounds& bounds, Boolean);

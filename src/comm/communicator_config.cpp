@@ -48,8 +48,8 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
   TUTTI_RETURN_IF_ERROR(check_wait("timeout_ms", given.timeout_ms));
   TUTTI_RETURN_IF_ERROR(check_wait("init_timeout_ms", given.init_timeout_ms));
   CommunicatorConfig resolved;
-  resolved.timeout_ms =
-      milliseconds(given.timeout_ms >= 0 ? given.timeout_ms : environment.timeout_ms);
+  resolved.timeout_ms = milliseconds(
+      given.timeout_ms >= 0 ? given.timeout_ms : static_cast<int64_t>(environment.timeout_ms));
   resolved.init_timeout_ms = milliseconds(given.init_timeout_ms >= 0 ? given.init_timeout_ms
                                                                      : environment.init_timeout_ms);
   resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;

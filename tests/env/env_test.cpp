@@ -54,6 +54,8 @@ TEST(Environment, ReadsEveryType) {
 TEST(Environment, AnErrorNamesTheVariableItsValueAndWhatWasExpected) {
   EXPECT_EQ(error_of("CCL_WORKER_COUNT", "abc"),
             "CCL_WORKER_COUNT=abc: expected a whole number from 1 to 64");
+  EXPECT_EQ(error_of("TUTTI_TIMEOUT_MS", "1s"),
+            "TUTTI_TIMEOUT_MS=1s: expected -1, or a whole number from 1 to 2147483647");
   EXPECT_EQ(error_of("CCL_LOG_LEVEL", "loud"),
             "CCL_LOG_LEVEL=loud: expected one of error, warn, info, debug, trace");
   EXPECT_EQ(error_of("CCL_PROCESS_LAUNCHER", "slurm"),
@@ -69,6 +71,21 @@ TEST(Environment, AnErrorNamesTheVariableItsValueAndWhatWasExpected) {
             "or 1m");
   EXPECT_EQ(error_of("TUTTI_STRICT", "maybe"),
             "TUTTI_STRICT=maybe: expected one of 0, 1, off, on, no, yes, false, true");
+}
+
+// As tutti_comm_config and tutti_comm_set_timeout have it: every call would end at once.
+TEST(Environment, ATimeoutIsAPositiveNumberOrNone) {
+  for (const char* bad : {"0", "-2", "2147483648"}) {
+    EXPECT_EQ(error_of("TUTTI_TIMEOUT_MS", bad),
+              std::string("TUTTI_TIMEOUT_MS=") + bad +
+                  ": expected -1, or a whole number from 1 to 2147483647");
+  }
+  for (const int64_t good : {-1, 1, 2147483647}) {
+    const auto environment =
+        read_environment(fake_environment({{"TUTTI_TIMEOUT_MS", std::to_string(good)}}));
+    ASSERT_TRUE(environment.ok()) << environment.status().message();
+    EXPECT_EQ(environment->timeout_ms, TimeLimit{good});
+  }
 }
 
 TEST(Environment, ReadsEveryWordOfAnEnumerationInEitherCase) {
