@@ -104,9 +104,9 @@ TUTTI_API const char* tutti_status_name(tutti_status status);
 
 /* ---- version ------------------------------------------------------------------------------- */
 
-/* The version of the library that is loaded, as TUTTI_VERSION encodes it: major * 10000 + minor *
- * 100
- * + patch. Compare with TUTTI_VERSION, that of the header compiled against. */
+/* The version of the library that is loaded, as TUTTI_VERSION encodes it:
+ * major * 10000 + minor * 100 + patch. Compare with TUTTI_VERSION, that of the header compiled
+ * against. */
 TUTTI_API int tutti_version(void);
 /* The same as "major.minor.patch". */
 TUTTI_API const char* tutti_version_string(void);
