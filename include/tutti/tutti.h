@@ -272,7 +272,8 @@ TUTTI_API tutti_status tutti_comm_join(const tutti_unique_id* id, int newcomer, 
                                        const tutti_comm_config* config, tutti_comm_t* comm);
 /* Frees the communicator; waits for its outstanding operations first (up to the timeout), not for
  * its peers. Returns the first error that broke it, if one did, or TUTTI_ERR_MISMATCH if its last
- * calls turn out to differ from those of a peer; it is freed either way. NULL is accepted. */
+ * calls turn out to differ from those of a peer; it is freed either way. NULL is accepted. Requests
+ * outlive it: they can be tested, waited for and freed, but persistent ones not be started. */
 TUTTI_API tutti_status tutti_comm_destroy(tutti_comm_t comm);
 /* Breaks the communicator for all ranks: every call in progress or to come, here and on the peers,
  * returns TUTTI_ERR_ABORTED with `reason` (may be NULL). Returns at once, needs nobody's help, any

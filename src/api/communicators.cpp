@@ -6,8 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/groups.hpp"
-#include "api/views.hpp"
+#include "api/requests.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
 #include "core/interrupt.hpp"
@@ -256,8 +255,9 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
                             views);
     }
     const std::unique_ptr<tutti_comm> freed(comm);
-    if (freed->viewed != nullptr) return close_view(*freed);
-    return freed->inside->close();
+    const Status closed = freed->viewed != nullptr ? close_view(*freed) : freed->inside->close();
+    bereave(*freed);
+    return closed;
   });
 }
 

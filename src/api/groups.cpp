@@ -55,7 +55,7 @@ struct Recording {
 // A request can be waited for from here on, and gives an error if its operation could not begin.
 void release(Recorded& call) {
   if (!call.status.ok()) call.inside->fail(call.status);
-  call.request->grouped = false;
+  call.request->kind = tutti_request::Kind::kOnce;
   call.request->started = true;
 }
 
@@ -223,7 +223,7 @@ Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_i
 Status record(tutti_request& request) {
   group->recording->list_messages();
   group->recording->add({.comm = request.comm, .request = &request, .inside = request.inside});
-  request.grouped = true;
+  request.kind = tutti_request::Kind::kRecorded;
   return {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -18,6 +19,8 @@
 #include "views/staged_message.hpp"
 #include "views/view_queue.hpp"
 
+struct tutti_request;
+
 struct tutti_comm {
   tutti::Allocations memory;  // outlives what may still use it
   std::shared_ptr<tutti::Communicator> inside;
@@ -28,6 +31,7 @@ struct tutti_comm {
   // For a view: the communicator that it is a view of, and its device; else null.
   tutti_comm* viewed = nullptr;
   std::unique_ptr<tutti::Stage> stage;
+  std::unordered_set<tutti_request*> persistent{};  // its requests (api/requests.hpp)
 };
 
 struct tutti_request {
@@ -35,9 +39,14 @@ struct tutti_request {
   std::variant<std::monostate, tutti::Operation, tutti::Message, std::unique_ptr<tutti::Staged>>
       what;
   tutti::Completion* inside = nullptr;  // in `what`
-  bool persistent = false;
+  enum class Kind : uint8_t {
+    kOnce,        // non-blocking
+    kRecorded,    // the same, in a group that has not ended
+    kPersistent,  // in comm->persistent
+    kBereft       // persistent, but its communicator is destroyed: `comm` is null
+  };
+  Kind kind = Kind::kOnce;
   bool started = false;  // at least once
-  bool grouped = false;  // recorded in a group that has not ended
 };
 
 namespace tutti {

@@ -8,6 +8,38 @@
 namespace tutti {
 namespace {
 
+using Kind = tutti_request::Kind;
+
+// Guards the `persistent` of all communicators, as it may outlive any of them.
+BriefLock& lock_of_persistent() {
+  static constinit BriefLock lock;
+  return lock;
+}
+
+void keep(tutti_request& request) {
+  const std::lock_guard lock(lock_of_persistent());
+  request.comm->persistent.insert(&request);
+}
+
+// Unless its communicator is gone.
+void forget(tutti_request& request) {
+  const std::lock_guard lock(lock_of_persistent());
+  if (request.kind == Kind::kPersistent) request.comm->persistent.erase(&request);
+}
+
+Status refuse_bereft(std::string_view function) {
+  return Status::format(Code::kInvalidUsage,
+                        "{}: the communicator of this persistent request is destroyed "
+                        "(tutti_comm_destroy): it can be tested, waited for and freed",
+                        function);
+}
+
+Status refuse_start(const tutti_request& request) {
+  if (request.kind == Kind::kBereft) return refuse_bereft("tutti_request_start");
+  return {Code::kInvalidUsage,
+          "tutti_request_start: the request is not persistent (made by tutti_*_init)"};
+}
+
 bool active(const tutti_request& request) { return request.started && !request.inside->done(); }
 
 // In a forked child. What is on a device is left as it is until the child ends: the driver's state
@@ -21,7 +53,7 @@ void free_copy(tutti_request_t request) {
 
 Status expect_started(tutti_request_t request, std::string_view function) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(request, function, "request"));
-  if (request->grouped) {
+  if (request->kind == Kind::kRecorded) {
     return Status::format(Code::kInvalidUsage,
                           "{}: this request belongs to a group that has not ended "
                           "(tutti_group_end)",
@@ -37,7 +69,9 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
-  if (!made->persistent) {
+  if (made->kind == Kind::kPersistent) {
+    keep(*made);
+  } else {
     TUTTI_RETURN_IF_ERROR(made->inside->start(StartedFor::kWorkers));
     made->started = true;
   }
@@ -46,12 +80,20 @@ Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
 }
 
 Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
-  if (request == nullptr || made->persistent || !in_group()) {
+  if (request == nullptr || made->kind == Kind::kPersistent || !in_group()) {
     return hand_out(std::move(made), request);
   }
   TUTTI_RETURN_IF_ERROR(record(*made));
   *request = made.release();
   return {};
+}
+
+void bereave(tutti_comm& comm) {
+  const std::lock_guard lock(lock_of_persistent());
+  for (tutti_request* const request : comm.persistent) {
+    request->kind = Kind::kBereft;
+    request->comm = nullptr;
+  }
 }
 
 }  // namespace tutti
@@ -92,10 +134,7 @@ tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms) {
 tutti_status tutti_request_start(tutti_request_t request) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_start", "request"));
-    if (!request->persistent) {
-      return {Code::kInvalidUsage,
-              "tutti_request_start: the request is not persistent (made by tutti_*_init)"};
-    }
+    if (request->kind != Kind::kPersistent) return refuse_start(*request);
     if (active(*request)) {
       return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
     }
@@ -111,6 +150,7 @@ tutti_status tutti_request_on_complete(tutti_request_t request, tutti_completion
                                        void* context) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_on_complete", "request"));
+    if (request->kind == Kind::kBereft) return refuse_bereft("tutti_request_on_complete");
     request->inside->on_complete(function, context);
     return {};
   });
@@ -123,10 +163,13 @@ tutti_status tutti_request_free(tutti_request_t request) {
       free_copy(request);
       return {};
     }
-    if (request->grouped) {
-      return {Code::kInvalidUsage,
-              "tutti_request_free: this request belongs to a group that has not ended "
-              "(tutti_group_end)"};
+    if (request->kind != Kind::kOnce) {
+      if (request->kind == Kind::kRecorded) {
+        return {Code::kInvalidUsage,
+                "tutti_request_free: this request belongs to a group that has not ended "
+                "(tutti_group_end)"};
+      }
+      forget(*request);
     }
     const std::unique_ptr<tutti_request> freed(request);
     if (!active(*freed)) return {};

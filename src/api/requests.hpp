@@ -14,6 +14,9 @@ Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 // As hand_out(), for a request that may be part of a group.
 Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
+// The communicator is about to go: its persistent requests may be asked and freed, but not started.
+void bereave(tutti_comm& comm);
+
 // As make_request(), in a group or on a communicator with views, which decide what the request
 // runs.
 template <typename Inside, typename Of, typename Arguments>
@@ -33,7 +36,7 @@ Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persi
                     tutti_request_t* request) {
   auto made = std::make_unique<tutti_request>();
   made->comm = comm;
-  made->persistent = persistent;
+  if (persistent) made->kind = tutti_request::Kind::kPersistent;
   if (may_take_detour()) [[unlikely]] {
     return make_request_by_detour<Inside>(std::move(made), of, std::forward<Arguments>(arguments),
                                           request);

@@ -175,6 +175,50 @@ TEST(Requests, PersistentOnesMayBeUnderWayTogether) {
   });
 }
 
+// All kinds of it: started before and waited for, started and not, never started.
+TEST(Requests, OutliveTheirCommunicatorButAreNotStartedAgain) {
+  run_ranks(2, [](int rank, tutti_comm_t comm) {
+    tutti_comm_t part = nullptr;
+    ASSERT_OK(tutti_comm_split(comm, 0, rank, nullptr, &part));
+    int32_t sums[2] = {1, 1};
+    int32_t got = 0;
+    tutti_request_t waited = nullptr;
+    tutti_request_t drained = nullptr;
+    tutti_request_t freed = nullptr;
+    tutti_request_t receive = nullptr;
+    tutti_request_t once = nullptr;
+    ASSERT_OK(tutti_allreduce_init(&sums[0], &sums[0], 1, TUTTI_INT32, TUTTI_SUM, part, &waited));
+    ASSERT_OK(tutti_allreduce_init(&sums[1], &sums[1], 1, TUTTI_INT32, TUTTI_SUM, part, &drained));
+    ASSERT_OK(tutti_barrier_init(part, &freed));
+    ASSERT_OK(tutti_request_free(freed));
+    ASSERT_OK(tutti_recv_init(&got, 1, TUTTI_INT32, 1 - rank, 0, part, &receive));
+    ASSERT_OK(tutti_request_start(waited));
+    ASSERT_OK(tutti_request_wait(waited));
+    ASSERT_OK(tutti_request_start(drained));
+    ASSERT_OK(tutti_ibarrier(part, &once));
+    ASSERT_OK(tutti_comm_destroy(part));
+    EXPECT_EQ(sums[0], 2);
+    EXPECT_EQ(sums[1], 2);
+
+    for (tutti_request_t request : {waited, drained, receive}) {
+      EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(request));
+      EXPECT_ERROR_SAYS("tutti_comm_destroy");
+      EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_on_complete(request, nullptr, nullptr));
+    }
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_wait(receive));
+    for (tutti_request_t request : {waited, drained, once}) {
+      int done = 0;
+      EXPECT_OK(tutti_request_test(request, &done));
+      EXPECT_EQ(done, 1);
+      EXPECT_OK(tutti_request_wait(request));
+    }
+    for (tutti_request_t request : {waited, drained, receive, once}) {
+      EXPECT_OK(tutti_request_free(request));
+    }
+    EXPECT_OK(tutti_barrier(comm));
+  });
+}
+
 // ---- callbacks ---------------------------------------------------------------------------------
 
 struct Calls {

@@ -246,6 +246,29 @@ TEST_P(ViewErrors, TheEventComesToPassWithTheRequest) {
   });
 }
 
+TEST_P(ViewErrors, RequestsOutliveTheirViewButAreNotStartedAgain) {
+  on_views(2, [](const OnView& on) {
+    const tutti_queue queue = on.queue.queue();
+    tutti_comm_t view = nullptr;
+    ASSERT_OK(tutti_comm_view(on.comm, &queue, &view));
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+    tutti_request_t again = nullptr;
+    tutti_request_t once = nullptr;
+    ASSERT_OK(tutti_allreduce_init(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, view, &again));
+    ASSERT_OK(tutti_request_start(again));
+    ASSERT_OK(tutti_iallreduce(memory, memory, 8, TUTTI_INT32, TUTTI_SUM, view, &once));
+    ASSERT_OK(tutti_comm_destroy(view));
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(again));
+    EXPECT_ERROR_SAYS("tutti_comm_destroy");
+    for (tutti_request_t request : {again, once}) {
+      EXPECT_OK(tutti_request_wait(request));
+      EXPECT_OK(tutti_request_free(request));
+    }
+    EXPECT_OK(tutti_free(on.view, memory));
+  });
+}
+
 TUTTI_FOR_EVERY_API(ViewErrors);
 
 }  // namespace
