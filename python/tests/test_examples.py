@@ -51,6 +51,14 @@ def test_no_arguments_are_given_to_examples_that_are_not_there():
     assert set(ARGUMENTS) <= {path.name for path in PROGRAMS}
 
 
+def test_the_page_of_examples_names_each_or_its_folder():
+    page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    sources = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".c", ".cpp", ".py")]
+    assert len(sources) > 20
+    assert [path for path in sources
+            if f"`{path.name}`" not in page and f"`{path.parent.name}/" not in page] == []
+
+
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 def test_an_example_says_how_it_is_started(path):
     text = path.read_text(encoding="utf-8")
