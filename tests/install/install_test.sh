@@ -38,6 +38,22 @@ cc "$here/consumer/consumer.c" -o "$prefix/by_pkg_config" "${flags[@]}" \
   -Wl,-rpath,"$(dirname "$library")"
 "$prefix/by_pkg_config"
 
+# Moved, to a folder whose name has a space, for which pkg-config writes a backslash.
+moved="$prefix/another place"
+cp -r "$prefix/root" "$moved"
+cmake -S "$here/consumer" -B "$prefix/moved" -DCMAKE_PREFIX_PATH="$moved" >/dev/null
+cmake --build "$prefix/moved" >/dev/null
+"$prefix/moved/consumer"
+moved_library=$(find "$moved" -name libtutti.so)
+moved_words=$(PKG_CONFIG_PATH=$(dirname "$moved_library")/pkgconfig pkg-config --cflags --libs tutti)
+moved_flags=()
+eval "moved_flags+=($moved_words)"
+cc -std=c99 "$here/consumer/consumer.c" -o "$prefix/by_moved" "${moved_flags[@]}" \
+  -Wl,-rpath,"$(dirname "$moved_library")"
+ldd "$prefix/by_moved" | grep -qF "$moved/" || fail 'a moved installation is not the one that is used'
+"$prefix/by_moved"
+"$moved/bin/tutti" run -n 1 "$prefix/by_moved"
+
 archive=$(dirname "$library")/libtutti.a
 if [ -e "$archive" ]; then
   strangers=$(nm --defined-only --extern-only "$archive" 2>/dev/null | awk 'NF == 3 && $2 != "W" &&
