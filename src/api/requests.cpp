@@ -16,13 +16,14 @@ BriefLock& lock_of_persistent() {
   return lock;
 }
 
-void keep(tutti_request& request) {
+// Not inlined, as is forget(): calls that are made once would save registers for it.
+[[gnu::noinline, gnu::cold]] void keep(tutti_request& request) {
   const std::lock_guard lock(lock_of_persistent());
   request.comm->persistent.insert(&request);
 }
 
 // Unless its communicator is gone.
-void forget(tutti_request& request) {
+[[gnu::noinline, gnu::cold]] void forget(tutti_request& request) {
   const std::lock_guard lock(lock_of_persistent());
   if (request.kind == Kind::kPersistent) request.comm->persistent.erase(&request);
 }
@@ -69,7 +70,7 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
-  if (made->kind == Kind::kPersistent) {
+  if (made->kind == Kind::kPersistent) [[unlikely]] {
     keep(*made);
   } else {
     TUTTI_RETURN_IF_ERROR(made->inside->start(StartedFor::kWorkers));
@@ -163,7 +164,7 @@ tutti_status tutti_request_free(tutti_request_t request) {
       free_copy(request);
       return {};
     }
-    if (request->kind != Kind::kOnce) {
+    if (request->kind != Kind::kOnce) [[unlikely]] {
       if (request->kind == Kind::kRecorded) {
         return {Code::kInvalidUsage,
                 "tutti_request_free: this request belongs to a group that has not ended "
