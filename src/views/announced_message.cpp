@@ -150,7 +150,7 @@ Result<Staged::Waits> StagedMessage::read_shown() {
     const bool tells = waits.ok() && *waits == Waits::kForNothing && !reads_->at_rest();
     return tells ? Result<Waits>(Waits::kForPeers) : waits;
   }
-  if (submission_ == 0) {
+  if (!copies_) {
     const Result<bool> described = reads_->described();
     if (!described.ok()) return described.status().with_context(what());
     return *described ? begin_to_read() : Result<Waits>(Waits::kForPeers);

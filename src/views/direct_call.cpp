@@ -188,10 +188,8 @@ bool DirectCall::wind_up(bool late) {
   if (shares_ != nullptr && !shares_->wind_up(late)) return false;
   const auto done = [](const auto& operation) { return operation->done(); };
   if (!std::ranges::all_of(operations_, done) || !std::ranges::all_of(ticks_, done)) return false;
-  if (work_.engine == nullptr) return true;
-  const Result<bool> rests = at_rest(0);
-  if (rests.ok() && *rests) return true;
-  if (rests.ok() && !late) return false;
+  const DeviceWork::Rest rest = work_.wind_up(late);
+  if (rest != DeviceWork::Rest::kLeft) return rest == DeviceWork::Rest::kOver;
   memory_.scaled.leave();
   memory_.scratch.leave();
   memory_.between.leave();

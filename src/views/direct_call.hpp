@@ -13,6 +13,7 @@
 
 #include "comm/communicator.hpp"
 #include "exec/operation.hpp"
+#include "views/device_work.hpp"
 #include "views/direct_plan.hpp"
 #include "views/peer_blocks.hpp"
 #include "views/share_run.hpp"
@@ -61,12 +62,6 @@ class DirectCall {
     ShownBuffer send;
     ShownBuffer recv;
   };
-  // What an engine was given.
-  struct Work {
-    devices::DeviceEngine* engine = nullptr;  // null: all is done
-    bool given = false;                       // some of it is not submitted
-    uint64_t submission = 0;
-  };
   enum class Phase { kEnters, kPrepares, kAgrees, kHandsOver, kRuns };
   // Whether a rank reaches what it has to read; the least of all ranks' decides.
   enum Reach : uint8_t { kNot, kOnceHandedOver, kReaches };
@@ -100,7 +95,6 @@ class DirectCall {
   Status give(const Step& step, devices::DeviceEngine& engine);
   Result<bool> join(uint32_t tick, uint32_t microseconds);
   Result<bool> reached(uint32_t tick);
-  Status submit();
   Result<bool> at_rest(uint32_t microseconds);
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
   std::byte*& base(Space space, int peer) { return bases_[Ref::of(space, 0, peer).base]; }
@@ -137,7 +131,7 @@ class DirectCall {
   std::vector<std::byte*> bases_;                 // by Ref::base
   size_t next_ = 0;                               // step
   std::deque<std::unique_ptr<Operation>> ticks_;  // 2, 3, ... as far as this rank has come
-  Work work_;
+  DeviceWork work_;
   std::unique_ptr<ShareRun> shares_;  // where ranks are on several hosts, instead of steps
 };
 

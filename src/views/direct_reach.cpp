@@ -48,12 +48,9 @@ Status DirectCall::open_buffers() {
 Status DirectCall::scale() {
   Result<devices::DeviceEngine*> engine = stage_.compute();
   if (!engine.ok()) return engine.status();
-  TUTTI_RETURN_IF_ERROR((*engine)->scale(call_.type, memory_.scaled.data(), call_.send,
-                                         call_.binding->scalar.data(),
-                                         elements_sent(call_, comm_.ranks())));
-  work_.engine = *engine;
-  work_.given = true;
-  return {};
+  work_.begin(**engine);
+  return (*engine)->scale(call_.type, memory_.scaled.data(), call_.send,
+                          call_.binding->scalar.data(), elements_sent(call_, comm_.ranks()));
 }
 
 // Peers may read from here on as soon as all agree: so what the application has enqueued is done.

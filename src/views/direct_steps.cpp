@@ -11,30 +11,13 @@ namespace tutti {
 
 // Whether the device has done all that it was given.
 Result<bool> DirectCall::at_rest(uint32_t microseconds) {
-  if (work_.engine == nullptr) return true;
-  TUTTI_RETURN_IF_ERROR(submit());
-  Result<bool> done = work_.engine->done_within(work_.submission, microseconds);
-  if (!done.ok()) return done;
-  if (!*done) {
-    waits_ = State::kForDevice;
-    return false;
-  }
-  work_.engine = nullptr;
-  return true;
-}
-
-Status DirectCall::submit() {
-  if (work_.engine == nullptr || !work_.given) return {};
-  Result<uint64_t> submission = work_.engine->submit();
-  if (!submission.ok()) return submission.status();
-  work_.submission = *submission;
-  work_.given = false;
-  return {};
+  Result<bool> done = work_.done(microseconds);
+  if (done.ok() && !*done) waits_ = State::kForDevice;
+  return done;
 }
 
 Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
-  work_.engine = &engine;
-  work_.given = true;
+  work_.begin(engine);
   if (step.kind != StepKind::kReduce) {
     return engine.copy(address(step.dst), address(step.src), step.bytes);
   }
@@ -92,7 +75,7 @@ Result<bool> DirectCall::run(const Step& step, uint32_t microseconds) {
   switch (step.kind) {
     case StepKind::kPublish: return join(step.tick, microseconds);
     case StepKind::kAwait: {
-      TUTTI_RETURN_IF_ERROR(submit());  // which goes on meanwhile
+      TUTTI_RETURN_IF_ERROR(work_.submit());  // which goes on meanwhile
       Result<bool> joined = join(step.tick, microseconds);
       if (!joined.ok() || !*joined) return joined;
       return reached(step.tick);
@@ -102,7 +85,7 @@ Result<bool> DirectCall::run(const Step& step, uint32_t microseconds) {
   Result<devices::DeviceEngine*> engine = &stage_.in();
   if (step.kind == StepKind::kReduce) engine = stage_.compute();
   if (!engine.ok()) return engine.status();
-  if (work_.engine != nullptr && work_.engine != *engine) {
+  if (work_.engine() != nullptr && work_.engine() != *engine) {
     Result<bool> rests = at_rest(microseconds);
     if (!rests.ok() || !*rests) return rests;
   }

@@ -25,11 +25,11 @@ MessagePieces::MessagePieces(Messages& messages, Stage& stage, devices::DeviceEn
 Status MessagePieces::copy(Slot& slot) {
   std::byte* const here = buffer_ + slot.offset;
   std::byte* const there = slot.memory.data();
+  slot.copies = true;
+  slot.work.begin(engine_);
   TUTTI_RETURN_IF_ERROR(each_.sends ? engine_.copy(there, here, slot.bytes)
                                     : engine_.copy(here, there, slot.bytes));
-  Result<uint64_t> submission = engine_.submit();
-  if (submission.ok()) slot.submission = *submission;
-  return submission.status();
+  return slot.work.submit();
 }
 
 Status MessagePieces::post(Slot& slot) {
@@ -56,7 +56,7 @@ Status MessagePieces::begin_slot() {
 
 Result<bool> MessagePieces::advance_sent(Slot& slot) {
   if (!slot.message) {
-    Result<bool> copied = engine_.done(slot.submission);
+    Result<bool> copied = slot.work.done();
     if (!copied.ok()) return copied;
     if (!*copied || !may_post_) {
       state_ = State::kForDevice;
@@ -72,14 +72,14 @@ Result<bool> MessagePieces::advance_sent(Slot& slot) {
 }
 
 Result<bool> MessagePieces::advance_received(Slot& slot) {
-  if (slot.submission == 0) {
+  if (!slot.copies) {
     state_ = State::kForPeer;
     if (!slot.message->done()) return false;
     if (!slot.message->status().ok()) return slot.message->status();
     TUTTI_RETURN_IF_ERROR(copy(slot));
   }
   state_ = State::kForDevice;
-  return engine_.done(slot.submission);
+  return slot.work.done();
 }
 
 Result<bool> MessagePieces::advance(Slot& slot) {
@@ -109,10 +109,9 @@ Result<MessagePieces::State> MessagePieces::push() {
 bool MessagePieces::wind_up(bool late) {
   for (Slot& slot : slots_) {
     if (slot.message && !slot.message->done()) return false;
-    if (slot.submission == 0) continue;
-    const Result<bool> done = engine_.done(slot.submission);
-    if (done.ok() && !*done && !late) return false;
-    if (!done.ok() || !*done) slot.memory.leave();
+    const DeviceWork::Rest rest = slot.work.wind_up(late);
+    if (rest == DeviceWork::Rest::kNotYet) return false;
+    if (rest == DeviceWork::Rest::kLeft) slot.memory.leave();
   }
   slots_.clear();
   return true;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "comm/messages.hpp"
+#include "views/device_work.hpp"
 #include "views/stage.hpp"
 
 namespace tutti {
@@ -29,7 +30,8 @@ class MessagePieces {
     Stage::Memory memory;
     uint64_t offset = 0;
     uint64_t bytes = 0;
-    uint64_t submission = 0;  // of the engine; 0: none
+    DeviceWork work{};
+    bool copies = false;  // that has begun
     std::optional<Message> message{};
   };
 

@@ -110,7 +110,7 @@ Result<bool> ShareRun::begin_pieces() {
 Result<bool> ShareRun::advance(Slot& slot) {
   const bool on_host = slot.state == State::kCrosses || slot.state == State::kJoins;
   if (slot.state == State::kMayCross || slot.state == State::kMayJoin) return false;
-  Result<bool> over = on_host ? ended(slot.operation) : at_rest(slot);
+  Result<bool> over = on_host ? ended(slot.operation) : slot.work.done();
   if (!over.ok() || !*over) return over;
   switch (slot.state) {
     case State::kReads: slot.state = State::kMayCross; break;
@@ -126,21 +126,6 @@ Result<bool> ShareRun::advance(Slot& slot) {
     default: slot.state = State::kDone; break;
   }
   return true;
-}
-
-Result<bool> ShareRun::at_rest(Slot& slot) {
-  if (slot.engine == nullptr) return true;
-  Result<bool> done = slot.engine->done(slot.submission);
-  if (done.ok() && *done) slot.engine = nullptr;
-  return done;
-}
-
-Status ShareRun::submit(Slot& slot, devices::DeviceEngine& engine) {
-  Result<uint64_t> submission = engine.submit();
-  if (!submission.ok()) return submission.status();
-  slot.engine = &engine;
-  slot.submission = *submission;
-  return {};
 }
 
 Status ShareRun::begin(Slot& slot) {
@@ -166,6 +151,7 @@ Status ShareRun::reduce(Slot& slot) {
   Result<devices::DeviceEngine*> engine = stage_.compute();
   if (!engine.ok()) return engine.status();
   TUTTI_RETURN_IF_ERROR(take_between());
+  slot.work.begin(**engine);
   const bool sums = call_.op == ReduceOp::kPremulSum || call_.op == ReduceOp::kAvg;
   for (const Segment& part : slot.piece.reduced) {
     std::vector<const void*> sources;
@@ -179,7 +165,7 @@ Status ShareRun::reduce(Slot& slot) {
                                        .count = part.bytes / type_size(call_.type)};
     TUTTI_RETURN_IF_ERROR(reduce_in_parts(**engine, reduction, {between_.data(), bytes_between_}));
   }
-  return submit(slot, **engine);
+  return slot.work.submit();
 }
 
 Status ShareRun::copy(Slot& slot) {
@@ -187,30 +173,33 @@ Status ShareRun::copy(Slot& slot) {
   const std::byte* const from =
       address_(shares_.copies_from(), broadcasts ? Space::kRecv : Space::kSend);
   std::byte* const to = (broadcasts ? slot.memory.recv : slot.memory.send).data();
+  slot.work.begin(stage_.in());
   for (const Segment& part : slot.piece.copied) {
     TUTTI_RETURN_IF_ERROR(stage_.in().copy(to + part.in_stage, from + part.in_buffer, part.bytes));
   }
-  return submit(slot, stage_.in());
+  return slot.work.submit();
 }
 
 Status ShareRun::write(Slot& slot) {
   if (slot.piece.written.empty()) return {};
   std::byte* const to = address_(shares_.writes_to(), Space::kRecv);
+  slot.work.begin(stage_.out());
   for (const Segment& part : slot.piece.written) {
     TUTTI_RETURN_IF_ERROR(stage_.out().copy(to + part.in_buffer,
                                             slot.memory.recv.data() + part.in_stage, part.bytes));
   }
-  return submit(slot, stage_.out());
+  return slot.work.submit();
 }
 
 Status ShareRun::pull(Slot& slot) {
   if (slot.piece.pulls.empty()) return {};
   std::byte* const to = address_(comm_.rank(), Space::kRecv);
+  slot.work.begin(stage_.out());
   for (const SharePiece::Pull& one : slot.piece.pulls) {
     const std::byte* const from = address_(one.rank, Space::kRecv);
     TUTTI_RETURN_IF_ERROR(stage_.out().copy(to + one.offset, from + one.offset, one.bytes));
   }
-  return submit(slot, stage_.out());
+  return slot.work.submit();
 }
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -220,9 +209,9 @@ bool ShareRun::wind_up(bool late) {
   const auto slot_done = [&done](const Slot& slot) { return done(slot.operation); };
   if (!done(last_) || !std::ranges::all_of(slots_, slot_done)) return false;
   for (Slot& slot : slots_) {
-    const Result<bool> rests = at_rest(slot);
-    if (rests.ok() && *rests) continue;
-    if (rests.ok() && !late) return false;
+    const DeviceWork::Rest rest = slot.work.wind_up(late);
+    if (rest == DeviceWork::Rest::kNotYet) return false;
+    if (rest == DeviceWork::Rest::kOver) continue;
     slot.memory.leave();
     between_.leave();
     stage_.peers().leave();

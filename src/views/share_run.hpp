@@ -10,6 +10,7 @@
 
 #include "comm/communicator.hpp"
 #include "exec/operation.hpp"
+#include "views/device_work.hpp"
 #include "views/shares.hpp"
 #include "views/stage.hpp"
 
@@ -41,8 +42,7 @@ class ShareRun {
     State state = State::kReads;
     SharePiece piece;
     Stage::PieceMemory memory;
-    devices::DeviceEngine* engine = nullptr;  // null: it has nothing to do
-    uint64_t submission = 0;
+    DeviceWork work;
     std::unique_ptr<Operation> operation{};  // under way, or null
   };
 
@@ -50,11 +50,9 @@ class ShareRun {
   Result<bool> begin_pieces();
   Result<bool> take_turn();
   Result<bool> advance(Slot& slot);
-  Result<bool> at_rest(Slot& slot);
   Result<bool> ended(std::unique_ptr<Operation>& operation);
   Result<std::unique_ptr<Operation>> start(Call call);
   Result<std::unique_ptr<Operation>> start_join();
-  Status submit(Slot& slot, devices::DeviceEngine& engine);
   Status begin(Slot& slot);
   Status take_between();
   Status reduce(Slot& slot);

@@ -75,22 +75,16 @@ Status StagedCall::start(StartedFor whom) {
 
 // ---- a piece -----------------------------------------------------------------------------------
 
-Status StagedCall::submit(Slot& slot, devices::DeviceEngine& engine) {
-  Result<uint64_t> submission = engine.submit();
-  if (!submission.ok()) return submission.status();
-  slot.submission = *submission;
-  return {};
-}
-
 Status StagedCall::copy_in(Slot& slot) {
   devices::DeviceEngine& in = stage_->in();
+  slot.work.begin(in);
   TUTTI_RETURN_IF_ERROR(after_mark(in));
   if (on_device_) {
     TUTTI_RETURN_IF_ERROR(copy_all(in, slot.piece.send, call_.send, slot.memory.send.data(), true));
     TUTTI_RETURN_IF_ERROR(
         copy_all(in, slot.piece.recv_in, call_.recv, slot.memory.recv.data(), true));
   }
-  return submit(slot, in);
+  return slot.work.submit();
 }
 
 Status StagedCall::begin_piece() {
@@ -109,10 +103,8 @@ Status StagedCall::begin_piece() {
 }
 
 // To where it is on its way.
-Result<bool> StagedCall::copied(const Slot& slot) {
-  if (slot.submission == 0) return true;
-  devices::DeviceEngine& engine = slot.state == State::kCopiedIn ? stage_->in() : stage_->out();
-  Result<bool> done = engine.done(slot.submission);
+Result<bool> StagedCall::copied(Slot& slot) {
+  Result<bool> done = slot.work.done();
   if (!done.ok()) return done.status().with_context(what());
   return done;
 }
@@ -134,16 +126,16 @@ Status StagedCall::run_on_host(Slot& slot) {
 
 Status StagedCall::copy_out(Slot& slot) {
   slot.state = State::kCopiedOut;
-  slot.submission = 0;
   if (!copies_ || slot.piece.recv_out.empty()) return {};
   if (!on_device_) {
     copy_all(slot.piece.recv_out, call_.recv, slot.memory.recv.data(), false);
     return {};
   }
   devices::DeviceEngine& out = stage_->out();
+  slot.work.begin(out);
   TUTTI_RETURN_IF_ERROR(
       copy_all(out, slot.piece.recv_out, call_.recv, slot.memory.recv.data(), false));
-  return submit(slot, out);
+  return slot.work.submit();
 }
 
 // Whether it has been handed to the executor, or is further: the next one may come.
@@ -270,10 +262,9 @@ bool StagedCall::wind_up(bool late) {
       if (!slot.operation->done()) return false;
       continue;
     }
-    const Result<bool> done = copied(slot);
-    if (done.ok() && *done) continue;
-    if (done.ok() && !late) return false;
-    slot.memory.leave();
+    const DeviceWork::Rest rest = slot.work.wind_up(late);
+    if (rest == DeviceWork::Rest::kNotYet) return false;
+    if (rest == DeviceWork::Rest::kLeft) slot.memory.leave();
   }
   slots_.clear();
   return true;

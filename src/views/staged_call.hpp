@@ -7,6 +7,7 @@
 
 #include <deque>
 
+#include "views/device_work.hpp"
 #include "views/direct_call.hpp"
 #include "views/pieces.hpp"
 #include "views/staged.hpp"
@@ -37,13 +38,12 @@ class StagedCall : public Staged {
     StagedPiece piece;
     Stage::PieceMemory memory;
     std::unique_ptr<Operation> operation{};  // null until it has begun
-    uint64_t submission = 0;                 // of its engine; 0: none
+    DeviceWork work{};
   };
 
   [[nodiscard]] int rank() const { return comm().rank(); }
   Status begin_piece();
-  Result<bool> copied(const Slot& slot);
-  static Status submit(Slot& slot, devices::DeviceEngine& engine);
+  Result<bool> copied(Slot& slot);
   Status copy_in(Slot& slot);
   Status copy_out(Slot& slot);
   Status run_on_host(Slot& slot);

@@ -30,8 +30,8 @@ Status StagedMessage::start(StartedFor whom) {
   wanted_.clear();
   pieces_.reset();
   told_ = false;
-  engine_ = nullptr;
-  submission_ = 0;
+  work_ = {};
+  copies_ = false;
   copies_out_ = false;
   shows_ = may_be_shown();
   const Result<bool> has_callback = begin();
@@ -77,18 +77,15 @@ Status StagedMessage::post(const MessageArguments& arguments) {
 
 Status StagedMessage::copy(devices::DeviceEngine& engine, void* dst, const void* source,
                            uint64_t bytes) {
+  copies_ = true;
+  work_.begin(engine);
   TUTTI_RETURN_IF_ERROR(after_mark(engine));
   TUTTI_RETURN_IF_ERROR(engine.copy(dst, source, bytes));
-  Result<uint64_t> submission = engine.submit();
-  if (!submission.ok()) return submission.status();
-  engine_ = &engine;
-  submission_ = *submission;
-  return {};
+  return work_.submit();
 }
 
 Result<bool> StagedMessage::copied() {
-  if (submission_ == 0) return true;
-  Result<bool> done = engine_->done(submission_);
+  Result<bool> done = work_.done();
   if (!done.ok()) return done.status().with_context(what());
   return done;
 }
@@ -101,7 +98,7 @@ Result<Staged::Waits> StagedMessage::push() {
 
 // To where it can be sent from.
 StagedMessage::Step StagedMessage::copy_in() {
-  if (engine_ == nullptr) {
+  if (!copies_) {
     if (on_device_ && memory_.data() == nullptr) {
       Result<Stage::Memory> taken = stage_->take(bytes());
       if (!taken.ok()) return taken.status().with_context(what());
@@ -188,13 +185,11 @@ bool StagedMessage::wind_up(bool late) {
   if (message_ && !message_->done()) return false;
   if (pieces_ && !pieces_->wind_up(late)) return false;
   if ((shown_ && !shown_->at_rest()) || (reads_ && !reads_->at_rest())) return false;
-  if (submission_ != 0) {
-    const Result<bool> done = engine_->done(submission_);
-    if (done.ok() && !*done && !late) return false;
-    if (!done.ok() || !*done) {
-      memory_.leave();
-      if (reading_) stage_->peers().leave();
-    }
+  const DeviceWork::Rest rest = work_.wind_up(late);
+  if (rest == DeviceWork::Rest::kNotYet) return false;
+  if (rest == DeviceWork::Rest::kLeft) {
+    memory_.leave();
+    if (reading_) stage_->peers().leave();
   }
   end_reading();
   memory_.reset();

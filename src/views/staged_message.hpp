@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "views/device_work.hpp"
 #include "views/message_pieces.hpp"
 #include "views/shown_message.hpp"
 #include "views/staged.hpp"
@@ -74,9 +75,9 @@ class StagedMessage : public Staged {
   bool reading_ = false;
   bool told_ = false;  // the sender, that it has been read
   Stage::Memory memory_;
-  std::optional<Message> message_;           // once it has been posted
-  devices::DeviceEngine* engine_ = nullptr;  // of the submission
-  uint64_t submission_ = 0;                  // 0: none
+  std::optional<Message> message_;  // once it has been posted
+  DeviceWork work_;
+  bool copies_ = false;  // that has begun
   bool copies_out_ = false;
   tutti_recv_info info_{};
 };

@@ -37,6 +37,12 @@ inline int driver_complaints() {
   void* const library = dlopen(TUTTI_TEST_ZE_PATH, RTLD_NOW | RTLD_NOLOAD);
   return reinterpret_cast<int (*)()>(dlsym(library, "tutti_test_ze_complaints"))();
 }
+// The call of the function after so many from now fails, in this process.
+inline void fail_driver_call(const char* function, long calls) {
+  void* const library = dlopen(TUTTI_TEST_ZE_PATH, RTLD_NOW | RTLD_NOLOAD);
+  reinterpret_cast<void (*)(const char*, long)>(dlsym(library, "tutti_test_ze_fail"))(function,
+                                                                                      calls);
+}
 inline long kernels() { return driver_calls("zeCommandListAppendLaunchKernel"); }
 inline long opened() { return driver_calls("zeMemOpenIpcHandle"); }
 

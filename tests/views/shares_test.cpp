@@ -140,6 +140,28 @@ TEST_F(SharesFail, AKernelThatNeverEndsIsATimeoutThatNamesTheDevice) {
   });
 }
 
+// The commands of the next piece are in part on the device when one is refused.
+TEST_F(SharesFail, MemoryStaysWhileADeviceThatRefusesCommandsMayUseIt) {
+  const auto switches = [](int rank) {  // what comes after the first call's kernels waits
+    return rank == 2 ? Switches{{"STUCK_KERNEL", 3}} : Switches{};
+  };
+  on_four(ranks_on("aabb"), switches, [](const OnView& on, void* memory) {
+    const tutti_queue queue = on.queue.queue();
+    tutti_comm_t view = nullptr;
+    ASSERT_OK(tutti_comm_view(on.comm, &queue, &view));
+    if (on.rank == 2) {
+      ASSERT_OK(tutti_comm_set_timeout(on.comm, 20'000));
+      fail_driver_call("zeCommandListAppendBarrier", 1);  // after that of the mark
+    }
+    EXPECT_NE(tutti_allreduce(memory, memory, kLong / 4, TUTTI_INT32, TUTTI_SUM, view), TUTTI_OK);
+    if (on.rank == 2) {
+      EXPECT_ERROR_SAYS("zeCommandListAppendBarrier");
+    }
+    tutti_comm_destroy(view);
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
 }  // namespace
 }  // namespace tutti_test
 #endif

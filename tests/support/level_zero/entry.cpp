@@ -35,6 +35,13 @@ void list_counter(Counter& counter, const char* name) {
 
 void lose_device_after(long calls) { counters().lost_from = counters().sum + calls; }
 
+void fail_call_after(const char* name, long calls) {
+  const std::lock_guard lock(counters().mutex);
+  for (Counter* counter : counters().all) {
+    if (std::strcmp(counter->name, name) == 0) counter->fails = counter->calls + calls;
+  }
+}
+
 long calls_of_all() { return counters().sum; }
 
 long calls_of(const char* name) {
@@ -57,11 +64,12 @@ std::string list_calls() {
 }
 
 ze_result_t begin_call(Counter& counter) {
-  counter.calls++;
+  const bool fails = counter.calls++ == counter.fails;
   const long before = counters().sum++;
   const long lost_from = counters().lost_from;
   const bool lost = lost_from >= 0 && before >= lost_from;
-  return lost ? ZE_RESULT_ERROR_DEVICE_LOST : ZE_RESULT_SUCCESS;
+  if (lost) return ZE_RESULT_ERROR_DEVICE_LOST;
+  return fails ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
 }
 
 ze_result_t refused(const Counter& counter, const Refusal& refusal) {

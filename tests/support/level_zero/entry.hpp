@@ -17,6 +17,7 @@ namespace tutti_test::ze {
 struct Counter {
   const char* name = nullptr;
   std::atomic<long> calls{0};
+  std::atomic<long> fails{-1};  // which call does, by that number
 };
 
 // From now on listed under its name.
@@ -27,8 +28,10 @@ std::string list_calls();
 
 // The device is lost after so many calls more.
 void lose_device_after(long calls);
+// The call of the function after so many more fails for want of memory; no other does.
+void fail_call_after(const char* name, long calls);
 
-// Counts the call; an error where the device is lost.
+// Counts the call; an error where the device is lost, or the call is to fail.
 ze_result_t begin_call(Counter& counter);
 ze_result_t refused(const Counter& counter, const Refusal& refusal);
 

@@ -25,6 +25,11 @@ TUTTI_ZE_EXPORT int tutti_test_ze_complaints() { return ze::complaints(); }
 // The device is lost after so many calls from now.
 TUTTI_ZE_EXPORT void tutti_test_ze_lose(long calls) { ze::lose_device_after(calls); }
 
+// The call of the function after so many from now fails for want of memory; no other does.
+TUTTI_ZE_EXPORT void tutti_test_ze_fail(const char* function, long calls) {
+  ze::fail_call_after(function, calls);
+}
+
 namespace {
 
 __attribute__((destructor)) void tell() {
