@@ -7,7 +7,8 @@
 namespace tutti::devices::opencl {
 namespace {
 
-// One size for all counts: a driver may compile a kernel anew for each size of its groups.
+// One size for all counts: a driver may compile a kernel anew for each size of its groups. Where
+// the device takes fewer work-items for a kernel, it is what it takes.
 constexpr size_t kGroup = 128;
 
 uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
@@ -23,7 +24,7 @@ Engine::~Engine() {
     for (cl_event const event : submission.events) cl_.clReleaseEvent(event);
   }
   for (cl_event const event : given_) cl_.clReleaseEvent(event);
-  for (const auto& [key, kernel] : kernels_) cl_.clReleaseKernel(kernel);
+  for (const auto& [key, ready] : kernels_) cl_.clReleaseKernel(ready.kernel);
   cl_.clReleaseCommandQueue(queue_);
 }
 
@@ -54,15 +55,23 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
   return {};
 }
 
-Result<cl_kernel> Engine::kernel(const KernelKey& key) {
+size_t Engine::group_of(cl_kernel kernel) const {
+  size_t most = 0;
+  const cl_int result = cl_.clGetKernelWorkGroupInfo(
+      kernel, context_->device().id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr);
+  return result == CL_SUCCESS ? std::clamp<size_t>(most, 1, kGroup) : 1;
+}
+
+Result<Engine::Ready> Engine::kernel(const KernelKey& key) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   Result<cl_program> program = context_->program(key.type, key.variant);
   if (!program.ok()) return program.status();
   cl_int result = CL_SUCCESS;
   cl_kernel const made = cl_.clCreateKernel(*program, key.name.data(), &result);
   if (result != CL_SUCCESS) return error(result, "clCreateKernel");
-  kernels_.emplace(key, made);
-  return made;
+  const Ready ready{made, group_of(made)};
+  kernels_.emplace(key, ready);
+  return ready;
 }
 
 Status Engine::set_pointer(cl_kernel kernel, cl_uint index, const void* pointer) {
@@ -73,11 +82,12 @@ Status Engine::set_pointer(cl_kernel kernel, cl_uint index, const void* pointer)
   return error(result, usm ? "clSetKernelArgMemPointerINTEL" : "clSetKernelArgSVMPointer");
 }
 
-Status Engine::launch(cl_kernel kernel, uint64_t work_items) {
-  const size_t global = (work_items + kGroup - 1) / kGroup * kGroup;
+Status Engine::launch(const Ready& ready, uint64_t work_items) {
+  const size_t group = ready.group;
+  const size_t global = (work_items + group - 1) / group * group;
   cl_event event = nullptr;
-  const cl_int result =
-      cl_.clEnqueueNDRangeKernel(queue_, kernel, 1, nullptr, &global, &kGroup, 0, nullptr, &event);
+  const cl_int result = cl_.clEnqueueNDRangeKernel(queue_, ready.kernel, 1, nullptr, &global,
+                                                   &group, 0, nullptr, &event);
   if (result != CL_SUCCESS) return error(result, "clEnqueueNDRangeKernel");
   given_.push_back(event);
   return {};
@@ -90,7 +100,7 @@ Status Engine::prepare(ReduceOp op, DataType type) {
                           op_name(op), type_name(type));
   }
   for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    if (Result<cl_kernel> made = kernel({type, variant, name}); !made.ok()) return made.status();
+    if (Result<Ready> made = kernel({type, variant, name}); !made.ok()) return made.status();
   }
   return {};
 }
@@ -107,19 +117,19 @@ Status Engine::reduce(const Reduction& given) {
   for (const void* const source : given.sources) addresses |= address(source);
   const DeviceVariant variant =
       passes_floats(given) ? DeviceVariant::kScalar : device_variant_for(addresses);
-  Result<cl_kernel> made = kernel({given.type, variant, name});
+  Result<Ready> made = kernel({given.type, variant, name});
   if (!made.ok()) return made.status();
-  TUTTI_RETURN_IF_ERROR(set_pointer(*made, 0, given.dst));
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, given.dst));
   for (size_t s = 0; s < kMostSources; ++s) {
     TUTTI_RETURN_IF_ERROR(
-        set_pointer(*made, static_cast<cl_uint>(1 + s), given.sources[s < k ? s : 0]));
+        set_pointer(made->kernel, static_cast<cl_uint>(1 + s), given.sources[s < k ? s : 0]));
   }
   const cl_uint sources = static_cast<cl_uint>(k);
   const cl_ulong count = given.count;
   const cl_uint divisor = std::max<cl_uint>(given.divisor, 1);
-  cl_int result = cl_.clSetKernelArg(*made, 9, sizeof sources, &sources);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(*made, 10, sizeof count, &count);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(*made, 11, sizeof divisor, &divisor);
+  cl_int result = cl_.clSetKernelArg(made->kernel, 9, sizeof sources, &sources);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 10, sizeof count, &count);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 11, sizeof divisor, &divisor);
   if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
   return launch(*made, device_work_items(given.type, variant, given.count));
 }
@@ -128,15 +138,15 @@ Status Engine::scale(DataType type, void* dst, const void* source, const void* s
                      uint64_t count) {
   if (count == 0) return {};
   const DeviceVariant variant = device_variant_for(address(dst) | address(source));
-  Result<cl_kernel> made = kernel({type, variant, kDeviceScaleKernel});
+  Result<Ready> made = kernel({type, variant, kDeviceScaleKernel});
   if (!made.ok()) return made.status();
-  TUTTI_RETURN_IF_ERROR(set_pointer(*made, 0, dst));
-  TUTTI_RETURN_IF_ERROR(set_pointer(*made, 1, source));
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, dst));
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 1, source));
   const cl_ulong elements = count;
   cl_ulong factor = 0;
   std::memcpy(&factor, scalar, type_size(type));
-  cl_int result = cl_.clSetKernelArg(*made, 2, sizeof elements, &elements);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(*made, 3, sizeof factor, &factor);
+  cl_int result = cl_.clSetKernelArg(made->kernel, 2, sizeof elements, &elements);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 3, sizeof factor, &factor);
   if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
   return launch(*made, device_work_items(type, variant, count));
 }

@@ -39,15 +39,20 @@ class Engine : public DeviceEngine {
     std::vector<cl_event> events;
   };
 
-  Result<cl_kernel> kernel(const KernelKey& key);
+  struct Ready {
+    cl_kernel kernel;
+    size_t group;  // work-items of one
+  };
+  Result<Ready> kernel(const KernelKey& key);
+  [[nodiscard]] size_t group_of(cl_kernel kernel) const;
   Status set_pointer(cl_kernel kernel, cl_uint index, const void* pointer);
-  Status launch(cl_kernel kernel, uint64_t work_items);
+  Status launch(const Ready& ready, uint64_t work_items);
   [[nodiscard]] Status error(cl_int error, std::string_view function) const;
 
   const std::shared_ptr<Context> context_;
   const Library& cl_;
   cl_command_queue const queue_;
-  std::map<KernelKey, cl_kernel> kernels_;
+  std::map<KernelKey, Ready> kernels_;
   std::vector<cl_event> given_;  // since the last submission
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;

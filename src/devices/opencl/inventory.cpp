@@ -105,6 +105,9 @@ Result<Device> describe(const Library& cl, cl_platform_id platform, cl_device_id
         "nor shared virtual memory",
         facts.name);
   }
+  if (value_of<cl_bool>(cl, id, CL_DEVICE_AVAILABLE) == CL_FALSE) {
+    return Status::format(Code::kUnsupported, "OpenCL device {} is not available", facts.name);
+  }
   facts.tells_place = device.usm;
   device.takes_spirv = text_of(cl, id, CL_DEVICE_IL_VERSION).find("SPIR-V") != std::string::npos &&
                        cl.clCreateProgramWithIL != nullptr &&

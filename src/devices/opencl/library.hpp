@@ -14,20 +14,19 @@
 #include "core/status.hpp"
 
 // Those that every version from 1.2 on has, ...
-#define TUTTI_OPENCL_FUNCTIONS(apply)                                                           \
-  apply(clGetPlatformIDs) apply(clGetPlatformInfo) apply(clGetDeviceIDs) apply(clGetDeviceInfo) \
-      apply(clCreateContext) apply(clRetainContext) apply(clReleaseContext)                     \
-          apply(clCreateCommandQueue) apply(clReleaseCommandQueue) apply(clGetCommandQueueInfo) \
-              apply(clCreateProgramWithSource) apply(clCreateProgramWithBinary)                 \
-                  apply(clBuildProgram) apply(clReleaseProgram) apply(clGetProgramInfo)         \
-                      apply(clGetProgramBuildInfo) apply(clCreateKernel) apply(clReleaseKernel) \
-                          apply(clSetKernelArg) apply(clEnqueueNDRangeKernel)                   \
-                              apply(clEnqueueMarkerWithWaitList)                                \
-                                  apply(clEnqueueBarrierWithWaitList) apply(clFlush)            \
-                                      apply(clFinish) apply(clCreateUserEvent)                  \
-                                          apply(clSetUserEventStatus) apply(clReleaseEvent)     \
-                                              apply(clGetEventInfo)                             \
-                                                  apply(clGetExtensionFunctionAddressForPlatform)
+#define TUTTI_OPENCL_FUNCTIONS(apply)                                                             \
+  apply(clGetPlatformIDs) apply(clGetPlatformInfo) apply(clGetDeviceIDs) apply(clGetDeviceInfo)   \
+      apply(clCreateContext) apply(clRetainContext) apply(clReleaseContext) apply(                \
+          clCreateCommandQueue) apply(clReleaseCommandQueue) apply(clGetCommandQueueInfo)         \
+          apply(clCreateProgramWithSource) apply(clCreateProgramWithBinary) apply(clBuildProgram) \
+              apply(clReleaseProgram) apply(clGetProgramInfo) apply(clGetProgramBuildInfo)        \
+                  apply(clCreateKernel) apply(clReleaseKernel) apply(clSetKernelArg)              \
+                      apply(clEnqueueNDRangeKernel) apply(clEnqueueMarkerWithWaitList)            \
+                          apply(clEnqueueBarrierWithWaitList) apply(clFlush) apply(clFinish)      \
+                              apply(clCreateUserEvent) apply(clSetUserEventStatus)                \
+                                  apply(clReleaseEvent) apply(clGetEventInfo)                     \
+                                      apply(clGetKernelWorkGroupInfo)                             \
+                                          apply(clGetExtensionFunctionAddressForPlatform)
 // ... and those of 2.0 and 2.1, which are null where the library has none.
 #define TUTTI_OPENCL_LATER_FUNCTIONS(apply)                                                    \
   apply(clSVMAlloc) apply(clSVMFree) apply(clEnqueueSVMMemcpy) apply(clSetKernelArgSVMPointer) \
