@@ -51,6 +51,7 @@ std::string_view memory_kind_name(MemoryKind kind) {
     case MemoryKind::kShared: return "shared";
     case MemoryKind::kDevice: return "device";
     case MemoryKind::kForeign: return "foreign";
+    case MemoryKind::kBeyond: return "another device's";
   }
   return "unknown";
 }

@@ -28,8 +28,8 @@ namespace tutti::devices {
 
 // ---- what there is -----------------------------------------------------------------------------
 
-// The same for one card in every process; all zero where the API has none.
-using CardId = std::array<uint8_t, 16>;
+// The same for one device, or part of one, in every process; all zero where the API has none.
+using DeviceUuid = std::array<uint8_t, 16>;
 
 // Of one device, or one part (tile) of a card; found out once.
 struct DeviceFacts {
@@ -40,8 +40,8 @@ struct DeviceFacts {
   uint64_t memory_bytes = 0;
   uint32_t vendor_id = 0;
   bool fp64 = false;
-  bool ipc = false;          // memory can be opened by other processes
-  CardId card{};             // the card that it is, or is a part of
+  bool ipc = false;  // memory can be opened by other processes
+  DeviceUuid uuid{};
   bool tells_place = false;  // the driver knows what a pointer is (place_of)
   std::string kernels;       // "SPIR-V" or "source": in which form it takes ours; empty: in none
 };
@@ -90,6 +90,7 @@ enum class MemoryKind : uint8_t {
   kShared,   // moves between both
   kDevice,   // the host may not touch it
   kForeign,  // memory of a device, but not of this context
+  kBeyond,   // of this context, and of a device whose memory this one does not reach
 };
 std::string_view memory_kind_name(MemoryKind kind);
 
@@ -152,7 +153,7 @@ uint64_t bytes_of_source(const Reduction& reduction, size_t source);
 
 // An ordered stream of work on a device, over a queue of our own. A pointer leads to memory of its
 // context, of another process (open_memory), or of the host; a reduction's to memory that the
-// device reaches (any kind but kHost and kForeign), at any alignment.
+// device reaches (any kind but kHost, kForeign and kBeyond), at any alignment.
 class DeviceEngine {
  public:
   // Work that was submitted and has not ended is waited for, for a second at most.
@@ -207,8 +208,10 @@ class DeviceContext {
   virtual Result<std::shared_ptr<DeviceEvent>> mark() = 0;
   virtual Result<std::shared_ptr<SignalledEvent>> make_event() = 0;
 
-  // Whether the device reaches memory of that card, once open_memory() has opened it. Any thread.
-  [[nodiscard]] virtual bool reaches(const CardId& card) const { return card == facts().card; }
+  // Whether the device reaches memory of that one, once open_memory() has opened it. Any thread.
+  [[nodiscard]] virtual bool reaches(const DeviceUuid& other) const {
+    return other == facts().uuid;
+  }
   // The whole allocation at `base`, for a device of the same kind in another process of the host.
   // kUnsupported where it has no such thing.
   virtual Result<MemoryHandle> export_memory(void* base) = 0;

@@ -11,7 +11,7 @@ namespace tutti {
 
 Result<ShownBytes> StagedMessage::describe() {
   ShownBytes shown;
-  shown.card = stage_->context().facts().card;
+  shown.device = stage_->context().facts().uuid;
   shown.bytes = bytes();
   shown.gone = stage_->peers().last_gone();
   if (!is_memory_of_device()) return shown;
@@ -128,7 +128,7 @@ Result<Staged::Waits> StagedMessage::begin_to_read() {
   memory_.reset();
   info_.count = shown.bytes / type_size(arguments_.type);
   const bool is_near = shown.buffer.allocation != 0 && is_memory_of_device() &&
-                       stage_->context().reaches(shown.card);
+                       stage_->context().reaches(shown.device);
   Result<std::byte*> there = Status(Code::kUnsupported, "it is out of the device's reach");
   if (is_near) there = reach(shown);
   if (there.ok() && *there == nullptr) return Waits::kForPeers;

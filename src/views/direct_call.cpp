@@ -87,7 +87,7 @@ Status DirectCall::show_buffers() {
   const auto show = [&](bool is_used, const void* buffer, const devices::Place& place,
                         ShownBuffer& shown) -> Status {
     if (!is_used) return {};
-    if (place.kind != MemoryKind::kDevice || place.allocation == 0) {
+    if (!stage_.is_of_device(place)) {
       return Status(Code::kUnsupported, "a buffer is not memory of the device alone");
     }
     Result<ShownBuffer> made = stage_.peers().show(buffer, place);
@@ -127,10 +127,10 @@ void DirectCall::fill_entry() {
   const devices::DeviceFacts& facts = stage_.context().facts();
   own_.record = record_of(call_, 0, marks_of(call_));
   own_.signature = signature_of(call_);
-  own_.card = facts.card;
+  own_.device = facts.uuid;
   if (facts.ipc) own_.address = stage_.peers().address();
   own_.able = Able::kNever;
-  if (facts.ipc && facts.card != devices::CardId{}) {
+  if (facts.ipc && facts.uuid != devices::DeviceUuid{}) {
     const Status ready = make_ready();
     own_.able = ready.ok() ? Able::kYes : Able::kNotNow;
     if (!ready.ok()) log::debug("{} is staged through the host: {}", what_, ready.message());

@@ -57,7 +57,7 @@ class DirectCall {
     FdAddress address;  // where peers ask for descriptors of handles
     Able able = Able::kNever;
     uint32_t signature = 0;  // signature_of()
-    devices::CardId card{};
+    devices::DeviceUuid device{};
     GoneAllocations gone{};
     ShownBuffer send;
     ShownBuffer recv;

@@ -17,8 +17,8 @@ Status DirectCall::open_buffers() {
     const Entry& entry = all_[static_cast<size_t>(peer)];
     const PeerProcess& process = comm_.transport().process(peer);
     const std::string whose = fmt::format("the buffer of {}", name_of(peer, process));
-    if (!stage_.context().reaches(entry.card)) {
-      return Status::format(Code::kUnsupported, "{}: {} does not reach that card", whose,
+    if (!stage_.context().reaches(entry.device)) {
+      return Status::format(Code::kUnsupported, "{}: {} does not reach that device", whose,
                             stage_.context().name());
     }
     Result<std::byte*> opened = stage_.peers().open(peer, process, entry.*buffer, wanted_);

@@ -18,7 +18,7 @@ namespace tutti {
 struct ShownBytes {
   ShownBuffer buffer;  // allocation 0: nobody can read them
   FdAddress address;   // where to ask for the descriptor of its handle
-  devices::CardId card{};
+  devices::DeviceUuid device{};
   uint64_t bytes = 0;
   GoneAllocations gone{};  // of the sender: to be closed
 };

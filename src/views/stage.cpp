@@ -19,6 +19,10 @@ std::string words_for(std::string_view name, const void* pointer, const Place& p
   if (place.kind == MemoryKind::kForeign) {
     return fmt::format("{} {} is memory of a device in another context", name, pointer);
   }
+  if (place.kind == MemoryKind::kBeyond) {
+    return fmt::format("{} {} is memory of another device, which this one does not reach", name,
+                       pointer);
+  }
   return fmt::format("{} {} is {} memory", name, pointer, memory_kind_name(place.kind));
 }
 
@@ -117,8 +121,10 @@ Result<Stage::Buffers> Stage::find(std::string_view what, const void* send,
   if (!of_send.ok()) return of_send.status().with_context(what);
   const Result<Place> of_recv = send == recv ? of_send : context_->place_of(recv);
   if (!of_recv.ok()) return of_recv.status().with_context(what);
-  const bool foreign =
-      of_send->kind == MemoryKind::kForeign || of_recv->kind == MemoryKind::kForeign;
+  const auto is_no_use = [](const Place& place) {
+    return place.kind == MemoryKind::kForeign || place.kind == MemoryKind::kBeyond;
+  };
+  const bool foreign = is_no_use(*of_send) || is_no_use(*of_recv);
   if (!foreign && of_send->on_host() == of_recv->on_host()) {
     return Buffers{.on_device = !of_send->on_host(), .send = *of_send, .recv = *of_recv};
   }

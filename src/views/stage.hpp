@@ -75,6 +75,11 @@ class Stage {
   };
   // An error if they are neither of the device nor the host's. `what` names the call.
   Result<Buffers> find(std::string_view what, const void* send, const void* recv) const;
+  // Whether it is memory of the view's device alone, and of an allocation that can be shown.
+  [[nodiscard]] bool is_of_device(const devices::Place& place) const {
+    return place.kind == devices::MemoryKind::kDevice && place.allocation != 0 &&
+           place.device == context_->native().device;
+  }
 
  private:
   explicit Stage(std::shared_ptr<devices::DeviceContext> context)

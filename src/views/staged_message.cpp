@@ -44,8 +44,8 @@ Status StagedMessage::start(StartedFor whom) {
 }
 
 bool StagedMessage::is_memory_of_device() const {
-  return on_device_ && place_.kind == MemoryKind::kDevice && place_.allocation != 0 &&
-         stage_->context().facts().ipc && comm().transport().shared_memory() != nullptr;
+  return on_device_ && stage_->is_of_device(place_) && stage_->context().facts().ipc &&
+         comm().transport().shared_memory() != nullptr;
 }
 
 // What can be read if it is longer than what is complete at the sender before it is received; else

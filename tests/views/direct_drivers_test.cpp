@@ -35,6 +35,57 @@ TEST_F(DirectOnDrivers, ThatLaunchFewGroupsAtOnce) { expect_right({{"MOST_GROUPS
 
 TEST_F(DirectOnDrivers, ThatTakeKernelsInSmallGroups) { expect_right({{"GROUP_OF_KERNELS", 16}}); }
 
+TEST_F(DirectOnDrivers, BehindOneWhoseDeviceIsNoGpu) { expect_right({{"OTHER_DRIVER", 1}}); }
+
+TEST_F(DirectOnDrivers, WithOneQueueInEachGroup) { expect_right({{"QUEUES", 1}}); }
+
+TEST_F(DirectOnDrivers, ThatMakeSmallPoolsOfEventsAlone) { expect_right({{"MOST_EVENTS", 3}}); }
+
+TEST_F(DirectOnDrivers, ThatHaveNoMoreThanIsNeeded) { expect_right({{"BARE", 1}}); }
+
+TEST_F(DirectOnDrivers, ThatRefuseToTellOfMemoryOfTheHost) {
+  expect_right({{"REFUSE_UNKNOWN", 1}});
+}
+
+class MemoryOfAnotherDevice : public Direct {
+ protected:
+  static constexpr size_t kCount = 100;
+  // In the queue's context.
+  static int* allocate(const OnView& on) {
+    const auto& api = *tutti::devices::device_api("level-zero");
+    const auto second = api.make(1);
+    const auto beside = second.ok() ? api.adopt({.context = on.queue.context().native().context,
+                                                 .device = (*second)->native().device})
+                                    : second;
+    if (!beside.ok()) return nullptr;
+    const auto made =
+        (*beside)->allocate(tutti::devices::MemoryKind::kDevice, kCount * sizeof(int));
+    return made.ok() ? static_cast<int*>(*made) : nullptr;
+  }
+};
+
+TEST_F(MemoryOfAnotherDevice, IsNamedWhereTheQueuesDeviceDoesNotReachIt) {
+  on_devices(so_many(1), {{"DEVICES", 2}, {"NO_PEERS", 1}}, [](const OnView& on) {
+    int* const memory = allocate(on);
+    EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT,
+                  tutti_allreduce(memory, memory, kCount, TUTTI_INT32, TUTTI_SUM, on.view));
+    EXPECT_ERROR_SAYS("is memory of another device, which this one does not reach");
+  });
+}
+
+TEST_F(MemoryOfAnotherDevice, PassesThroughTheHost) {
+  on_devices(so_many(2), {{"DEVICES", 2}}, [](const OnView& on) {
+    int* const memory = allocate(on);
+    std::vector<int> values(kCount, on.rank + 1);
+    on.mirror.put(memory, values.data(), kCount * sizeof(int));
+    ASSERT_OK(tutti_allreduce(memory, memory, kCount, TUTTI_INT32, TUTTI_SUM, on.view));
+    on.mirror.get(values.data(), memory, kCount * sizeof(int));
+    EXPECT_EQ(values, std::vector<int>(kCount, 3));
+    EXPECT_EQ(opened(), 0);
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
 TEST_F(DirectOnDrivers, ThatGiveAllAllocationsOneNumber) {
   expect_right({{"ONE_ID", 1}});
   on_devices(so_many(2), {{"ONE_ID", 1}}, [](const OnView& on) {

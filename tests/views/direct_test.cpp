@@ -162,6 +162,23 @@ TEST_F(Direct, TilesOfACardReachOneAnother) {
       });
 }
 
+TEST_F(Direct, TilesThatDoNotReachOneAnotherAreStaged) {
+  for (const bool together : {false, true}) {
+    on_devices(
+        so_many(2),
+        [](int) {
+          return Switches{{"SUBDEVICES", 2}, {"TILES_APART", 1}};
+        },
+        [&](int rank) { return 1 + (together ? 0 : rank); },
+        [&](const OnView& view) {
+          Collectives on(view.rank, view.view);
+          every_collective(on, 0);
+          EXPECT_EQ(kernels() > 0, together);
+          EXPECT_EQ(opened() > 0, together);
+        });
+  }
+}
+
 TEST_F(Direct, TilesOfACardHaveACommunicatorOfTheirOwn) {
   on_devices(
       so_many(4),

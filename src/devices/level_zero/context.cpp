@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/level_zero/context.hpp"
 
+#include <algorithm>
+
 #include "core/wait.hpp"
 #include "devices/level_zero/engine.hpp"
 
@@ -59,18 +61,18 @@ Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {
 
 Status Context::free(void* memory) { return memory_.free(memory).with_context(name()); }
 
-bool Context::reaches(const CardId& card) const {
-  if (card == device_.facts.card) return true;
+bool Context::ask_for(const DeviceUuid& other) const {
   const Result<const Inventory*> all = inventory();
-  if (!all.ok()) return false;
-  for (const Device& other : (*all)->devices) {
-    ze_bool_t can = 0;
-    if (other.facts.card == card && other.facts.parent < 0 && other.driver == device_.driver &&
-        ze_.zeDeviceCanAccessPeer(device_.id, other.id, &can) == ZE_RESULT_SUCCESS) {
-      return can != 0;
-    }
-  }
-  return false;
+  return all.ok() && std::ranges::any_of((*all)->devices, [&](const Device& one) {
+           return one.facts.uuid == other && level_zero::reaches(ze_, device_, one);
+         });
+}
+
+bool Context::reaches(const DeviceUuid& other) const {
+  if (other == device_.facts.uuid) return true;
+  const std::lock_guard lock(mutex_);
+  const auto known = reached_.find(other);
+  return known != reached_.end() ? known->second : (reached_[other] = ask_for(other));
 }
 
 Result<MemoryHandle> Context::export_memory(void* base) {
@@ -104,7 +106,7 @@ Result<std::unique_ptr<DeviceEngine>> Context::make_engine(EngineKind kind) {
   const ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
                                      nullptr,
                                      copies ? *device_.copy_ordinal : device_.compute_ordinal,
-                                     0,
+                                     copies ? 0 : device_.compute_queue,
                                      0,
                                      ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS,
                                      ZE_COMMAND_QUEUE_PRIORITY_NORMAL};

@@ -29,7 +29,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;
   Result<std::shared_ptr<DeviceEvent>> mark() override;
   Result<std::shared_ptr<SignalledEvent>> make_event() override;
-  [[nodiscard]] bool reaches(const CardId& card) const override;
+  [[nodiscard]] bool reaches(const DeviceUuid& other) const override;
   Result<MemoryHandle> export_memory(void* base) override;
   Result<void*> open_memory(const MemoryHandle& handle) override;
   Status close_memory(void* opened) override;
@@ -48,6 +48,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
 
  private:
   Status enqueue_barrier(ze_event_handle_t event);
+  [[nodiscard]] bool ask_for(const DeviceUuid& other) const;
   bool marks_come_to_rest();
 
   const Library& ze_;
@@ -58,8 +59,9 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Memory memory_;
   Events events_;
   BarrierLists barriers_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::pair<DataType, DeviceVariant>, Result<ze_module_handle_t>> modules_;  // by mutex_
+  mutable std::map<DeviceUuid, bool> reached_;  // what the driver has said; by mutex_
 };
 
 // What is in the application's queue, or what Tutti signals.

@@ -73,7 +73,8 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
 Result<Argument> Engine::pointer(const void* pointer) {
   Result<Place> place = context_->memory().remembered(pointer);
   if (!place.ok()) return place.status().with_context(context_->name());
-  if (place->on_host() || place->kind == MemoryKind::kForeign) {
+  const bool beyond = place->kind == MemoryKind::kForeign || place->kind == MemoryKind::kBeyond;
+  if (place->on_host() || beyond) {
     return Status::format(Code::kInvalidArgument, "{}: {} is memory that it does not reach ({})",
                           context_->name(), pointer, memory_kind_name(place->kind));
   }

@@ -6,7 +6,7 @@
 namespace tutti::devices::level_zero {
 namespace {
 
-constexpr uint32_t kEventsOfPool = 64;
+constexpr uint32_t kEventsOfPool = 64;  // where the driver makes such pools
 
 }  // namespace
 
@@ -43,15 +43,24 @@ ze_event_handle_t Events::find_pending() {
   return nullptr;
 }
 
-Result<ze_event_handle_t> Events::make() {
-  if (pools_.empty() || used_of_pool_ == kEventsOfPool) {
+Status Events::make_pool() {
+  if (events_of_pool_ == 0) events_of_pool_ = kEventsOfPool;
+  for (;; events_of_pool_ /= 2) {
     const ze_event_pool_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr,
-                                    ZE_EVENT_POOL_FLAG_HOST_VISIBLE, kEventsOfPool};
+                                    ZE_EVENT_POOL_FLAG_HOST_VISIBLE, events_of_pool_};
     ze_event_pool_handle_t pool = nullptr;
-    TUTTI_LEVEL_ZERO_CALL(ze_, zeEventPoolCreate, context_, &desc, 0, nullptr, &pool);
-    pools_.push_back(pool);
-    used_of_pool_ = 0;
+    const ze_result_t result = ze_.zeEventPoolCreate(context_, &desc, 0, nullptr, &pool);
+    if (result == ZE_RESULT_SUCCESS) {
+      pools_.push_back(pool);
+      used_of_pool_ = 0;
+      return {};
+    }
+    if (events_of_pool_ == 1) return failed(result, "zeEventPoolCreate");
   }
+}
+
+Result<ze_event_handle_t> Events::make() {
+  if (pools_.empty() || used_of_pool_ == events_of_pool_) TUTTI_RETURN_IF_ERROR(make_pool());
   const ze_event_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, used_of_pool_,
                              ZE_EVENT_SCOPE_FLAG_HOST, ZE_EVENT_SCOPE_FLAG_HOST};
   ze_event_handle_t event = nullptr;

@@ -31,6 +31,7 @@ class Events {
 
  private:
   Result<ze_event_handle_t> make();
+  Status make_pool();
   ze_event_handle_t find_pending();
 
   const Library& ze_;
@@ -38,6 +39,7 @@ class Events {
   std::atomic<bool> abandoned_{false};
   std::mutex mutex_;  // guards what follows
   std::vector<ze_event_pool_handle_t> pools_;
+  uint32_t events_of_pool_ = 0;
   uint32_t used_of_pool_ = 0;
   std::vector<ze_event_handle_t> all_;
   std::vector<ze_event_handle_t> free_;

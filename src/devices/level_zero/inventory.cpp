@@ -42,7 +42,8 @@ Result<std::vector<ze_device_handle_t>> parts_of(const Library& ze, ze_device_ha
                                      });
 }
 
-Result<uint64_t> memory_of(const Library& ze, ze_device_handle_t device) {
+// For reports alone: 0 where the driver does not tell.
+uint64_t memory_of(const Library& ze, ze_device_handle_t device) {
   ze_device_memory_properties_t blank{};
   blank.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
   const auto memories = list_of<ze_device_memory_properties_t>(
@@ -51,8 +52,8 @@ Result<uint64_t> memory_of(const Library& ze, ze_device_handle_t device) {
         return ze.zeDeviceGetMemoryProperties(device, count, found);
       },
       blank);
-  if (!memories.ok()) return memories.status();
   uint64_t bytes = 0;
+  if (!memories.ok()) return bytes;
   for (const auto& memory : *memories) bytes += memory.totalSize;
   return bytes;
 }
@@ -66,11 +67,13 @@ std::string driver_text(const Library& ze, ze_driver_handle_t driver) {
   return text;
 }
 
+// A driver without that function may have handles all the same: then the first one tells.
 bool has_ipc(const Library& ze, ze_driver_handle_t driver) {
   ze_driver_ipc_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES;
-  return ze.zeDriverGetIpcProperties(driver, &properties) == ZE_RESULT_SUCCESS &&
-         (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
+  const ze_result_t result = ze.zeDriverGetIpcProperties(driver, &properties);
+  if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) return true;
+  return result == ZE_RESULT_SUCCESS && (properties.flags & ZE_IPC_PROPERTY_FLAG_MEMORY) != 0;
 }
 
 Status find_queues(const Library& ze, Device& device) {
@@ -105,6 +108,8 @@ Status find_queues(const Library& ze, Device& device) {
                           device.facts.name);
   }
   device.compute_ordinal = *compute;
+  // Applications take the first ones: what they wait for there does not hold up ours.
+  device.compute_queue = groups[*compute].numQueues - 1;
   return {};
 }
 
@@ -131,14 +136,12 @@ Result<std::optional<Device>> describe(const Library& ze, ze_driver_handle_t dri
   device.most_groups = std::max(compute.maxGroupCountX, 1U);
   device.facts.name = properties.name;
   device.facts.driver = driver_text(ze, driver) + fmt::format(", {:#x}", properties.deviceId);
-  const Result<uint64_t> memory = memory_of(ze, id);
-  if (!memory.ok()) return memory.status();
-  device.facts.memory_bytes = *memory;
+  device.facts.memory_bytes = memory_of(ze, id);
   device.facts.vendor_id = properties.vendorId;
   device.facts.fp64 = (module.flags & ZE_DEVICE_MODULE_FLAG_FP64) != 0;
   device.facts.ipc = has_ipc(ze, driver);
   std::copy(std::begin(properties.uuid.id), std::end(properties.uuid.id),
-            device.facts.card.begin());
+            device.facts.uuid.begin());
   device.facts.tells_place = true;
   const bool takes_spirv = module.spirvVersionSupported >= ZE_MAKE_VERSION(1, 0) &&
                            !device_spirv(DataType::kFloat32, DeviceVariant::kVector).empty();
@@ -178,7 +181,6 @@ class Taking {
     const auto index = static_cast<int>(found_.devices.size());
     (*device)->facts.index = index;
     (*device)->facts.parent = parent;
-    if (parent >= 0) (*device)->facts.card = found_.facts[static_cast<size_t>(parent)].card;
     found_.facts.push_back((*device)->facts);
     found_.devices.push_back(**std::move(device));
     if (parent >= 0) return;
@@ -211,6 +213,22 @@ Result<Inventory> take() {
 }
 
 }  // namespace
+
+// What is of a card may be used by its parts.
+bool reaches(const Library& ze, const Device& device, const Device& other) {
+  if (device.id == other.id || device.facts.uuid == other.facts.uuid) return true;
+  if (device.driver != other.driver) return false;
+  if (device.facts.parent == other.facts.index) return true;
+  ze_bool_t can = 0;
+  return ze.zeDeviceCanAccessPeer(device.id, other.id, &can) == ZE_RESULT_SUCCESS && can != 0;
+}
+
+const Device* find_device(ze_device_handle_t id) {
+  const Result<const Inventory*> all = inventory();
+  if (!all.ok()) return nullptr;
+  const auto found = std::ranges::find((*all)->devices, id, &Device::id);
+  return found == (*all)->devices.end() ? nullptr : &*found;
+}
 
 Result<const Inventory*> inventory() {
   static const Result<Inventory> found = take();

@@ -20,6 +20,7 @@ struct Device {
   uint32_t most_groups = 1;                // of a launch
   uint32_t queue_groups = 0;               // how many there are
   uint32_t compute_ordinal = 0;            // the group of queues that run kernels
+  uint32_t compute_queue = 0;              // the one of it that is ours
   std::optional<uint32_t> copy_ordinal{};  // one that only copies
 };
 
@@ -30,5 +31,9 @@ struct Inventory {
 
 // Taken at the first call; it stays so.
 Result<const Inventory*> inventory();
+// Null if it has none of that handle.
+const Device* find_device(ze_device_handle_t id);
+// Whether a device reaches what lies in the memory of another.
+bool reaches(const Library& ze, const Device& device, const Device& other);
 
 }  // namespace tutti::devices::level_zero

@@ -111,7 +111,13 @@ Result<Place> Memory::ask(const void* pointer) {
   ze_memory_allocation_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
   ze_device_handle_t device = nullptr;
-  TUTTI_LEVEL_ZERO_CALL(ze_, zeMemGetAllocProperties, context_, pointer, &properties, &device);
+  const ze_result_t result = ze_.zeMemGetAllocProperties(context_, pointer, &properties, &device);
+  // The specification leaves open what is said of memory that is none of any context.
+  if (result == ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+    properties.type = ZE_MEMORY_TYPE_UNKNOWN;
+  } else if (result != ZE_RESULT_SUCCESS) {
+    return failed(result, "zeMemGetAllocProperties");
+  }
   Place place{.kind = kind_of(properties.type)};
   std::unique_lock lock(mutex_);
   const auto found = find(pointer);
@@ -121,6 +127,11 @@ Result<Place> Memory::ask(const void* pointer) {
     return ask_others(pointer);
   }
   place.device = device;
+  if (place.kind == MemoryKind::kDevice) {  // who has no name is taken for this one
+    const Device* const owner = find_device(device);
+    place.device = owner == nullptr ? device_.id : device;
+    if (owner != nullptr && !reaches(ze_, device_, *owner)) place.kind = MemoryKind::kBeyond;
+  }
   if (properties.id != 0 && found != known_.end() && found->second.id == properties.id) {
     return found->second.place;
   }

@@ -15,12 +15,13 @@
 #include "support/level_zero/structures.hpp"
 
 struct _ze_driver_handle_t : tutti_test::ze::Object {
-  _ze_driver_handle_t();
+  _ze_driver_handle_t(ze_device_type_t type, int cards);
   std::vector<std::unique_ptr<_ze_device_handle_t>> devices;
 };
 
 struct _ze_device_handle_t : tutti_test::ze::Object {
-  _ze_device_handle_t(int card, int tile, _ze_device_handle_t* parent);
+  _ze_device_handle_t(ze_device_type_t type, int card, int tile, _ze_device_handle_t* parent);
+  const ze_device_type_t type;
   const int card;
   const int tile;                   // -1: the whole card
   _ze_device_handle_t* const root;  // itself, if it is a card
@@ -34,12 +35,15 @@ struct _ze_context_handle_t : tutti_test::ze::Object {
 
 namespace tutti_test::ze {
 
-// The only driver; never destroyed.
+// Never destroyed. Another one has a device that is of no use.
 _ze_driver_handle_t& the_driver();
+_ze_driver_handle_t& other_driver();
+// By its numbers.
+ze_device_handle_t find_device(int card, int tile);
 
 // Groups of queues, as a device numbers them.
-inline constexpr uint32_t kQueuesOfGroup = 2;
 uint32_t queue_groups();
+uint32_t queues_of_group();
 uint32_t compute_group();  // the other only copies
 bool group_copies(uint32_t ordinal);
 
@@ -59,6 +63,9 @@ void return_list(uint32_t available, uint32_t* count, Element* elements, Make ma
   *count = std::min(*count, available);
   for (uint32_t i = 0; i < *count; i++) make(elements[i], i);
 }
+
+// What not every driver has.
+void require_full(const char* otherwise);
 
 // Of a structure that the caller has typed, and that has no others linked to it.
 template <typename Properties>

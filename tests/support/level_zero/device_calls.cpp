@@ -22,6 +22,7 @@ ze_result_t get_devices(ze_driver_handle_t driver, uint32_t* count, ze_device_ha
 
 ze_result_t get_subdevices(ze_device_handle_t device, uint32_t* count,
                            ze_device_handle_t* devices) {
+  if (device->tiles.empty()) require_full("there are no tiles");
   return_list(static_cast<uint32_t>(device->tiles.size()), count, devices,
               [&](ze_device_handle_t& one, uint32_t i) { one = device->tiles[i].get(); });
   return ZE_RESULT_SUCCESS;
@@ -29,7 +30,7 @@ ze_result_t get_subdevices(ze_device_handle_t device, uint32_t* count,
 
 ze_result_t get_properties(ze_device_handle_t device, ze_device_properties_t* properties) {
   ze_device_properties_t made{};
-  made.type = switches().cpu ? ZE_DEVICE_TYPE_CPU : ZE_DEVICE_TYPE_GPU;
+  made.type = device->type;
   made.vendorId = 0x7474;
   made.deviceId = 1;
   if (device->tile >= 0) {
@@ -44,6 +45,7 @@ ze_result_t get_properties(ze_device_handle_t device, ze_device_properties_t* pr
   made.timerResolution = 1000000000;
   made.timestampValidBits = made.kernelTimestampValidBits = 64;
   std::memcpy(made.uuid.id, "tutti device", 12);
+  made.uuid.id[13] = static_cast<uint8_t>(device->type);
   made.uuid.id[14] = static_cast<uint8_t>(device->card);
   made.uuid.id[15] = static_cast<uint8_t>(device->tile + 1);
   std::snprintf(made.name, sizeof made.name, "Tutti test device");
@@ -90,7 +92,7 @@ ze_result_t get_queue_groups(ze_device_handle_t, uint32_t* count,
                   made.flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
                 }
                 made.maxMemoryFillPatternSize = ordinal == compute_group() ? 128 : 1;
-                made.numQueues = kQueuesOfGroup;
+                made.numQueues = queues_of_group();
                 return_properties(&group, made);
               });
   return ZE_RESULT_SUCCESS;
@@ -98,6 +100,7 @@ ze_result_t get_queue_groups(ze_device_handle_t, uint32_t* count,
 
 ze_result_t get_memories(ze_device_handle_t, uint32_t* count,
                          ze_device_memory_properties_t* memories) {
+  require_full("nothing is told of memories");
   return_list(1, count, memories, [](ze_device_memory_properties_t& memory, uint32_t) {
     ze_device_memory_properties_t made{};
     made.totalSize = memory_of_device();

@@ -17,7 +17,10 @@ ze_result_t init(ze_init_flags_t) {
 }
 
 ze_result_t get_drivers(uint32_t* count, ze_driver_handle_t* drivers) {
-  return_list(1, count, drivers, [](ze_driver_handle_t& one, uint32_t) { one = &the_driver(); });
+  const uint32_t others = switches().other_driver ? 1 : 0;
+  return_list(1 + others, count, drivers, [&](ze_driver_handle_t& one, uint32_t i) {
+    one = i < others ? &other_driver() : &the_driver();
+  });
   return ZE_RESULT_SUCCESS;
 }
 
@@ -36,6 +39,7 @@ ze_result_t get_properties(ze_driver_handle_t, ze_driver_properties_t* propertie
 }
 
 ze_result_t get_ipc_properties(ze_driver_handle_t, ze_driver_ipc_properties_t* properties) {
+  require_full("nothing is told of handles");
   ze_driver_ipc_properties_t made{};
   made.flags = ZE_IPC_PROPERTY_FLAG_MEMORY | ZE_IPC_PROPERTY_FLAG_EVENT_POOL;
   return_properties(properties, made);

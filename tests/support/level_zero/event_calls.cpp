@@ -10,6 +10,7 @@
 #include "support/level_zero/calls.hpp"
 #include "support/level_zero/device.hpp"
 #include "support/level_zero/entry.hpp"
+#include "support/level_zero/switches.hpp"
 #include "support/level_zero/wait.hpp"
 
 namespace tutti_test::ze {
@@ -29,6 +30,8 @@ ze_result_t create_pool(ze_context_handle_t context, const ze_event_pool_desc_t*
   require(desc && pool, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
   check_structure(desc);
   require(desc->count > 0, ZE_RESULT_ERROR_INVALID_SIZE, "a pool of no events");
+  require(desc->count <= static_cast<uint64_t>(switches().most_events),
+          ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "the pool is too large");
   auto memory = std::make_shared<const EventMemory>(desc->count, -1);
   *pool = new _ze_event_pool_handle_t(context, desc->flags, std::move(memory), false);
   return ZE_RESULT_SUCCESS;

@@ -27,6 +27,8 @@ struct Handle {
   uint32_t mark;
   uint64_t bytes;
   uint64_t inode;  // of the file, by which a wrong descriptor is noticed
+  int card;        // of the device
+  int tile;
   // Of one that is opaque: instead of `fd`, which is then no descriptor of memory.
   int process;
   int fd_there;
@@ -78,7 +80,14 @@ ze_result_t get_handle(ze_context_handle_t context, const void* pointer,
           "not the beginning of memory of a device and of the context");
   require(!memory->opened, ZE_RESULT_ERROR_INVALID_ARGUMENT, "memory of another process");
   // The descriptor stays the driver's, and is closed with the allocation.
-  Handle made{memory->fd, kMark, memory->bytes, inode_of(memory->fd), 0, 0};
+  Handle made{memory->fd,
+              kMark,
+              memory->bytes,
+              inode_of(memory->fd),
+              memory->device->card,
+              memory->device->tile,
+              0,
+              0};
   if (switches().opaque_ipc) {
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // so that others may take its descriptors
     made.fd = unrelated_fd();
@@ -98,6 +107,10 @@ ze_result_t open_handle(ze_context_handle_t context, ze_device_handle_t device,
   Handle handle{};
   std::memcpy(&handle, &given, sizeof handle);
   const int fd = take_fd(handle);
+  if (!reaches(*device, *find_device(handle.card, handle.tile))) {
+    close(fd);
+    throw Refusal{ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device does not reach that memory"};
+  }
   *pointer = add_memory(
       std::make_shared<Allocation>(context, device, ZE_MEMORY_TYPE_DEVICE, fd, handle.bytes, true));
   return ZE_RESULT_SUCCESS;

@@ -53,7 +53,7 @@ ze_result_t create_immediate(ze_context_handle_t context, ze_device_handle_t dev
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && list, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
   check_structure(desc);
-  require(desc->ordinal < queue_groups() && desc->index < kQueuesOfGroup,
+  require(desc->ordinal < queue_groups() && desc->index < queues_of_group(),
           ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device has no such queue");
   auto made = std::make_unique<_ze_command_list_handle_t>(context, device, desc->ordinal);
   made->immediate = std::make_unique<Engine>();

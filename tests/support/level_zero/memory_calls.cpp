@@ -92,6 +92,8 @@ ze_result_t get_properties(ze_context_handle_t context, const void* pointer,
   ze_memory_allocation_properties_t made{};
   made.type = ZE_MEMORY_TYPE_UNKNOWN;
   const Memory memory = find_memory(pointer);
+  require(memory || !switches().refuse_unknown, ZE_RESULT_ERROR_INVALID_ARGUMENT,
+          "the pointer is not of memory of the driver");
   const bool ours = tells_of(memory, context);
   if (ours) {
     made.type = memory->type;

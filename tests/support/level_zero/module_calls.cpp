@@ -76,6 +76,7 @@ ze_result_t destroy(ze_module_handle_t module) {
 }
 
 ze_result_t get_binary(ze_module_handle_t module, size_t* bytes, uint8_t* binary) {
+  require_full("there are no native binaries");
   require(bytes != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no place for the size");
   if (binary) {
     require(*bytes >= kNativeBytes + module->spirv.size(), ZE_RESULT_ERROR_INVALID_SIZE,

@@ -16,7 +16,7 @@ ze_result_t create_queue(ze_context_handle_t context, ze_device_handle_t device,
   require(device != nullptr, ZE_RESULT_ERROR_INVALID_NULL_HANDLE, "no device");
   require(desc && queue, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "no description, or no place");
   check_structure(desc);
-  require(desc->ordinal < queue_groups() && desc->index < kQueuesOfGroup,
+  require(desc->ordinal < queue_groups() && desc->index < queues_of_group(),
           ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device has no such queue");
   *queue = new _ze_command_queue_handle_t(context, device, *desc);
   return ZE_RESULT_SUCCESS;
