@@ -9,6 +9,7 @@
 #include "api/requests.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launcher.hpp"
+#include "comm/settings.hpp"
 #include "core/interrupt.hpp"
 
 namespace tutti {
@@ -63,7 +64,9 @@ Status take_global_ranks(const tutti_comm_config* config, int ranks, Communicato
 Status join_and_create(const Prepared& prepared, const UniqueId& id, const Joiner& joiner,
                        tutti_comm_t* comm) {
   const auto& [runtime, config] = prepared;
-  auto exchange = join(id, joiner, deadline_of(config));
+  Joiner here = joiner;
+  here.mark = host_mark(runtime->environment());
+  auto exchange = join(id, here, deadline_of(config));
   if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
   if (config.global_ranks.empty()) return exchange.status();
   return exchange.status().with_context(Communicator::making(config, joiner.rank, joiner.ranks));
@@ -133,7 +136,8 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   if (!prepared.ok()) return prepared.status();
   auto place = detect_job(process_environment());
   if (!place.ok()) return place.status();
-  auto exchange = join_job(*place, deadline_of(prepared->config));
+  const uint64_t mark = host_mark(prepared->runtime->environment());
+  auto exchange = join_job(*place, deadline_of(prepared->config), mark);
   if (!exchange.ok()) return exchange.status();
   return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
 }

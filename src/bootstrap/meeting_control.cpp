@@ -33,6 +33,7 @@ void Meeting::leave(Client& client) {
   if (phase_ == Phase::kComplete) {
     leaver_ = who(client);
     client.gone = true;
+    leaders_.leave(client);
     const bool waiting = std::any_of(clients_.begin(), clients_.end(), [](auto& other) {
       return other.gathered.has_value() || (other.staying && !other.gone);
     });

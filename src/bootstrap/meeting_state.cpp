@@ -8,13 +8,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "bootstrap/parts.hpp"
-
 namespace tutti::bootstrap {
 namespace {
 
+bool has_more(const Client& client) {
+  return !client.session.out().empty() || (client.parts != nullptr && client.way == Way::kSend);
+}
+
 bool all_written(const Client& client) {
-  return client.session.out().empty() && client.parts == nullptr;
+  return client.session.out().empty() && (client.parts == nullptr || client.way == Way::kPlaced);
 }
 
 }  // namespace
@@ -25,8 +27,9 @@ Client::Client(Origin where, const UniqueId& id)
       since_ms(now_ms()),
       give_up_ms(since_ms + kHandshakeMs) {}
 
-Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms)
+Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, size_t least_saved)
     : id_(id),
+      leaders_(least_saved),
       refused_(id.describe()),
       warn_after_ms_(warn_after_ms == 0 ? kNever : warn_after_ms) {}
 
@@ -54,13 +57,16 @@ int64_t Meeting::next_deadline_ms() const {
 }
 
 void Meeting::forget_gone() {
+  for (Client& client : clients_) {
+    if (client.gone) Leaders::forget(client);
+  }
   clients_.remove_if([](const Client& client) { return client.gone; });
 }
 
 // A rank in this process comes last: once it has its answer it may end the process, and the
 // service with it, so the others must have theirs by then.
 bool Meeting::may_write(const Client& client) const {
-  if (client.gone || all_written(client)) return false;
+  if (client.gone || !has_more(client)) return false;
   if (!client.origin.own) return true;
   return std::all_of(clients_.begin(), clients_.end(), [](const Client& other) {
     return other.rank < 0 || other.gone || other.origin.own || all_written(other);
@@ -68,7 +74,7 @@ bool Meeting::may_write(const Client& client) const {
 }
 
 std::vector<std::byte>& Meeting::to_write(Client& client) {
-  if (client.session.out().empty() && client.parts != nullptr) {
+  if (client.session.out().empty() && has_more(client)) {
     client.session.put(FrameKind::kParts, {(*client.parts)[client.next_part++]});
     if (client.next_part == client.parts->size()) client.parts.reset();
   }
@@ -115,18 +121,30 @@ void Meeting::handle(Client& client, const Frame& frame) {
   }
   if (frame.kind == FrameKind::kLeave) return leave(client);
   if (phase_ == Phase::kTogether) return handle_together(client, frame);
-  const bool ready = !client.gathered.has_value() && client.parts == nullptr && !client.staying;
-  if (phase_ != Phase::kComplete || !ready) return lost(client, 0);
-  if (frame.kind == FrameKind::kStay) return stay(client);
-  if (frame.kind != FrameKind::kGather || frame.body.size() > kMaxGatherBytes) {
-    return lost(client, 0);
+  if (phase_ != Phase::kComplete) return lost(client, 0);
+  if (frame.kind == FrameKind::kPlace) {
+    if (!leaders_.place(client, frame.body)) lost(client, 0);
+    return;
   }
-  client.gathered.emplace(frame.body.begin(), frame.body.end());
-  ++gathered_;
-  finish_round();
+  const bool told = client.parts != nullptr && client.way == Way::kPlaced;
+  if (frame.kind == FrameKind::kLack && told) return Leaders::send_instead(client);
+  const bool ready = !client.gathered.has_value() && (client.parts == nullptr || told) &&
+                     !client.placing && !client.staying;
+  if (!ready) return lost(client, 0);
+  client.parts.reset();
+  if (frame.kind == FrameKind::kStay) return stay(client);
+  if (frame.kind == FrameKind::kGather) return gather(client, frame.body);
+  lost(client, 0);
 }
 
 // ---- gathering ---------------------------------------------------------------------------------
+
+void Meeting::gather(Client& client, std::span<const std::byte> part) {
+  if (part.size() > kMaxGatherBytes) return lost(client, 0);
+  client.gathered.emplace(part.begin(), part.end());
+  ++gathered_;
+  finish_round();
+}
 
 void Meeting::finish_round() {
   if (!leaver_.empty()) {
@@ -140,14 +158,10 @@ void Meeting::finish_round() {
     parts[static_cast<size_t>(client.rank)] = *std::move(client.gathered);
     client.gathered.reset();
   }
-  const auto packed =
-      std::make_shared<const std::vector<std::vector<std::byte>>>(pack_parts(parts));
-  for (Client& client : clients_) {
-    if (client.rank < 0 || client.ending || client.gone) continue;
-    client.parts = packed;
-    client.next_part = 0;
-  }
+  leaders_.hand_out(clients_, pack_parts(parts));
 }
+
+// ---- the end -----------------------------------------------------------------------------------
 
 // The connection broke, or the client spoke nonsense.
 void Meeting::lost(Client& client, int error) {

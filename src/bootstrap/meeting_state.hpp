@@ -7,65 +7,24 @@
 
 #include <cstdint>
 #include <list>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bootstrap/client.hpp"
+#include "bootstrap/leaders.hpp"
 #include "bootstrap/refused.hpp"
-#include "bootstrap/session.hpp"
 #include "bootstrap/unique_id.hpp"
 #include "core/exchange.hpp"
-#include "core/fd.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::bootstrap {
 
-// How long a client may take to say hello, or to read the last frame that is sent to it.
-inline constexpr int64_t kHandshakeMs = 5000;
-
-// Where a connection comes from.
-struct Origin {
-  std::string from = "this host";  // for texts
-  bool network = false;
-  int pid = 0;          // as the system says; 0: only the client knows
-  bool welcome = true;  // not another user of this host
-  bool own = false;     // this process
-};
-
-// A connection.
-struct Client {
-  Client(Origin where, const UniqueId& id);
-
-  Fd socket;  // the service's
-  const Origin origin;
-  Session session;
-  const int64_t since_ms;
-  int64_t give_up_ms;  // when to drop it
-  // -1: not admitted yet (a stranger). A newcomer has its number among the newcomers here until all
-  // ranks are known.
-  int rank = -1;
-  bool newcomer = false;
-  int pid = 0;
-  std::string host;
-  bool ending = false;                             // closes once all is sent
-  bool gone = false;                               // to be forgotten
-  bool staying = false;                            // has asked to
-  std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
-  // The frames with the outcome of the last round, of which those from `next_part` on are yet to be
-  // sent; null if none is. All members share them. Each is encrypted when the one before has been
-  // sent: encrypted copies for all members at once would take too much memory.
-  std::shared_ptr<const std::vector<std::vector<std::byte>>> parts;
-  size_t next_part = 0;
-  std::optional<std::vector<std::byte>> regroups;  // its part of the round of regrouping
-  bool withdrew = false;                           // from the last such round
-};
-
 class Meeting {
  public:
   // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
-  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0);
+  // `least_saved`: how many bytes of a round must be saved for it to go once to each host.
+  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, size_t least_saved = kLeastSaved);
 
   Client& enter(Origin origin);
   void hear(Client& client, std::span<const std::byte> bytes);
@@ -100,6 +59,7 @@ class Meeting {
   void learn_ranks(const Hello& hello);
   [[nodiscard]] std::string objection(const Hello& hello) const;
   [[nodiscard]] std::string who(const Client& client) const;
+  void gather(Client& client, std::span<const std::byte> part);
   void finish_round();
   void stay(Client& client);
   void leave(Client& client);
@@ -131,6 +91,7 @@ class Meeting {
 
   const UniqueId id_;
   std::list<Client> clients_;  // a list: handlers keep references
+  Leaders leaders_;
   Refused refused_;
   Phase phase_ = Phase::kArriving;
   int ranks_ = 0;      // 0: not known yet, as newcomers do not know it

@@ -24,6 +24,12 @@ std::string list_absent(std::string_view what, const std::vector<bool>& here) {
   return fmt::format("{}{} {} of {}", what, count == 1 ? "" : "s", list, here.size());
 }
 
+// To come to the round under way, or to bring the parts of the last.
+bool waits_for_others(const Client& client) {
+  const bool for_leader = client.parts != nullptr && client.way == Way::kAwait;
+  return client.gathered.has_value() || client.staying || for_leader;
+}
+
 }  // namespace
 
 // Who has not arrived, or not come to the round under way.
@@ -31,7 +37,7 @@ std::string Meeting::missing() const {
   const bool in_round = phase_ != Phase::kArriving;
   std::vector<bool> here(static_cast<size_t>(ranks_ > 0 ? ranks_ : newcomers_));
   for (const Client& client : clients_) {
-    if (client.rank >= 0 && (!in_round || client.gathered.has_value() || client.staying)) {
+    if (client.rank >= 0 && (!in_round || waits_for_others(client))) {
       here[static_cast<size_t>(client.rank)] = true;
     }
   }
@@ -49,9 +55,7 @@ std::string Meeting::missing() const {
 // For another to arrive, or to come to the round under way.
 bool Meeting::anybody_waits() const {
   if (phase_ == Phase::kArriving) return arrived_ > 0;
-  return phase_ == Phase::kComplete &&
-         std::any_of(clients_.begin(), clients_.end(),
-                     [](auto& client) { return client.gathered.has_value() || client.staying; });
+  return phase_ == Phase::kComplete && std::ranges::any_of(clients_, waits_for_others);
 }
 
 void Meeting::warn_of_absence(int64_t now) {

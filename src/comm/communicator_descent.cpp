@@ -10,6 +10,7 @@
 #include "bootstrap/join.hpp"
 #include "bootstrap/meeting_place.hpp"
 #include "comm/communicator.hpp"
+#include "comm/settings.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 
@@ -60,7 +61,9 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, con
   EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
   const MakingNote note(connection_.transport->notes(rank_, 0), joiner, rank_, how.ranks, how.by);
   const int64_t limit = how.config.init_timeout_ms;
-  auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
+  Joiner here = joiner;
+  here.mark = host_mark(runtime_->environment());
+  auto exchange = join(id, here, limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) {
     const Status why = exchange.status();
     return scope

@@ -104,9 +104,12 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
                         my_rank, mine.size(), rank, theirs.size());
 }
 
-std::string boot_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+const std::string& boot_id() {
+  static const std::string id = [] {
+    std::string read;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> read;
+    return read;
+  }();
   return id;
 }
 

@@ -8,63 +8,15 @@
 
 #include <deque>
 
-#include "bootstrap/parts.hpp"
+#include "bootstrap/scripted.hpp"
 #include "core/log.hpp"
 
 namespace tutti::bootstrap {
 namespace {
 
-using Got = Session::Got;
-
-const UniqueId kId = derive_unique_id("meeting state test");
-
-std::vector<std::byte> part_of(int rank, size_t bytes) {
-  return std::vector<std::byte>(bytes, static_cast<std::byte>(rank));
-}
-
-// One end of a connection of a member, the meeting's end, and no socket.
-struct Member {
-  Member(Meeting& at, int rank, int ranks)
-      : meeting(at),
-        session(Session::Side::kMember, kId.name, kId.secret),
-        client(meeting.enter({.from = "the test"})) {
-    for (int turn = 0; turn < 2; ++turn) {
-      tell();
-      hear();
-    }
-    const Hello hello{rank, ranks, 0, 1, -1, host_field("host")};
-    session.put(FrameKind::kHello, {bytes_of(hello)});
-    tell();
-  }
-  void tell() { meeting.hear(client, std::exchange(session.out(), {})); }
-  void gather(std::span<const std::byte> part) {
-    session.put(FrameKind::kGather, {part});
-    tell();
-  }
-  // Takes one piece of what there is to be written to it; false: nothing.
-  bool hear() {
-    const auto bytes = std::exchange(Meeting::to_write(client), {});
-    if (bytes.empty()) return false;
-    session.append(bytes);
-    Frame frame{};
-    while (session.next(frame) == Got::kFrame) {
-      heard.push_back(frame.kind);
-      if (frame.kind != FrameKind::kParts) continue;
-      EXPECT_TRUE(take_parts(frame.body, SIZE_MAX, parts));
-    }
-    return true;
-  }
-  void hear_all() {
-    while (hear()) {
-    }
-  }
-
-  Meeting& meeting;
-  Session session;
-  Client& client;
-  std::vector<FrameKind> heard;
-  Parts parts;
-};
+using tutti_test::part_of;
+using tutti_test::scripted_id;
+using Member = tutti_test::ScriptedMember;
 
 class Round : public testing::Test {
  protected:
@@ -85,7 +37,7 @@ class Round : public testing::Test {
     return parts;
   }
 
-  Meeting meeting_{kId};
+  Meeting meeting_{scripted_id()};
   std::deque<Member> members_;
 };
 

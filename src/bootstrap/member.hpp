@@ -1,0 +1,61 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A rank's end of its connection to the service, from the proof of the secret to the last round.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "bootstrap/join.hpp"
+#include "bootstrap/parts.hpp"
+#include "bootstrap/parts_file.hpp"
+#include "bootstrap/session.hpp"
+#include "core/caught.hpp"
+#include "core/fd.hpp"
+#include "core/wait.hpp"
+
+namespace tutti::bootstrap {
+
+class Member final : public Exchange {
+ public:
+  Member(const UniqueId& id, Fd socket, const Joiner& joiner, int64_t deadline_ms);
+  ~Member() override;
+  Member(const Member&) = delete;
+
+  [[nodiscard]] int rank() const override { return seat_.rank; }
+  [[nodiscard]] int ranks() const override { return seat_.ranks; }
+
+  Status arrive();
+  // The service ended just when this rank knocked, has not got to it, or serves another meeting.
+  [[nodiscard]] bool unheard() const { return unheard_; }
+
+  Result<Parts> allgather(std::span<const std::byte> mine) override;
+  Result<std::unique_ptr<Control>> stay() override;
+
+ private:
+  Status prove();
+  Status send();
+  Status receive(FrameKind kind, Frame& frame);
+  Status receive(Frame& frame);
+  Status more();
+  Status take_frame(const Frame& frame, Parts& all);
+  Status take_from_file(const Frame& frame, Parts& all);
+  Status place_parts();
+  [[nodiscard]] Status of_another_form() const;
+  [[nodiscard]] Status refused() const;
+  [[nodiscard]] int64_t deadline_with_grace() const;
+
+  const UniqueId id_;
+  Fd socket_;
+  Session session_;
+  const Joiner joiner_;
+  Seat seat_{};  // once all have met
+  const int64_t deadline_ms_;
+  const int64_t proof_by_ms_;
+  bool unheard_ = true;  // until admitted
+  PartsWriter writer_;
+  PartsReader reader_;
+};
+
+}  // namespace tutti::bootstrap

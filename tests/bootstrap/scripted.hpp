@@ -1,0 +1,99 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Members of a meeting without sockets, who say what a test has them say.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "bootstrap/meeting_state.hpp"
+#include "bootstrap/parts.hpp"
+
+namespace tutti_test {
+
+inline const tutti::UniqueId& scripted_id() {
+  static const tutti::UniqueId id = tutti::derive_unique_id("scripted members");
+  return id;
+}
+
+inline std::vector<std::byte> part_of(int rank, size_t bytes) {
+  return std::vector<std::byte>(bytes, static_cast<std::byte>(rank));
+}
+
+struct Said {
+  int rank = 0;
+  int ranks = 1;
+  uint64_t mark = 0;
+  int32_t timeout_ms = -1;
+  bool own = false;  // in the service's process
+};
+
+// One end of a connection of a member, the meeting's end, and no socket.
+struct ScriptedMember {
+  using FrameKind = tutti::bootstrap::FrameKind;
+  using Session = tutti::bootstrap::Session;
+
+  ScriptedMember(tutti::bootstrap::Meeting& at, const Said& said)
+      : meeting(at),
+        session(Session::Side::kMember, scripted_id().name, scripted_id().secret),
+        client(meeting.enter({.from = "the test", .own = said.own})) {
+    for (int turn = 0; turn < 2; ++turn) {
+      tell();
+      hear();
+    }
+    const tutti::bootstrap::Hello hello{said.rank,
+                                        said.ranks,
+                                        0,
+                                        said.rank + 1000,
+                                        said.timeout_ms,
+                                        tutti::bootstrap::host_field("host"),
+                                        std::bit_cast<tutti::bootstrap::HostMark>(said.mark)};
+    say(FrameKind::kHello, tutti::bytes_of(hello));
+  }
+  ScriptedMember(tutti::bootstrap::Meeting& at, int rank, int ranks)
+      : ScriptedMember(at, {.rank = rank, .ranks = ranks}) {}
+
+  void tell() { meeting.hear(client, std::exchange(session.out(), {})); }
+  void say(FrameKind kind, std::span<const std::byte> body = {}) {
+    session.put(kind, {body});
+    tell();
+  }
+  void gather(std::span<const std::byte> part) { say(FrameKind::kGather, part); }
+  // Takes one piece of what there is to be written to it; false: nothing.
+  bool hear() {
+    if (!meeting.may_write(client)) return false;
+    const auto bytes = std::exchange(tutti::bootstrap::Meeting::to_write(client), {});
+    sent_to_it += bytes.size();
+    session.append(bytes);
+    tutti::bootstrap::Frame frame{};
+    while (session.next(frame) == Session::Got::kFrame) {
+      heard.push_back(frame.kind);
+      last.assign(frame.body.begin(), frame.body.end());
+      if (frame.kind != FrameKind::kParts) continue;
+      packed.insert(packed.end(), last.begin(), last.end());
+      EXPECT_TRUE(tutti::bootstrap::take_parts(frame.body, SIZE_MAX, parts));
+    }
+    return true;
+  }
+  void hear_all() {
+    while (hear()) {
+    }
+  }
+  [[nodiscard]] bool has_heard(FrameKind kind) const {
+    return std::ranges::find(heard, kind) != heard.end();
+  }
+
+  tutti::bootstrap::Meeting& meeting;
+  Session session;
+  tutti::bootstrap::Client& client;
+  std::vector<FrameKind> heard;
+  std::vector<std::byte> last;    // the body of the last frame
+  std::vector<std::byte> packed;  // the bodies of parts
+  tutti::bootstrap::Parts parts;
+  size_t sent_to_it = 0;  // bytes that have left the service for it
+};
+
+}  // namespace tutti_test
