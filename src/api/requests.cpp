@@ -200,6 +200,7 @@ tutti_status tutti_request_event(tutti_request_t request, void** event) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(event, "tutti_request_event", "event"));
+    if (request->kind == Kind::kBereft) return refuse_bereft("tutti_request_event");
     const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
     if (staged == nullptr) {
       return {Code::kInvalidUsage,

@@ -261,6 +261,8 @@ TEST_P(ViewErrors, RequestsOutliveTheirViewButAreNotStartedAgain) {
     ASSERT_OK(tutti_comm_destroy(view));
     EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_start(again));
     EXPECT_ERROR_SAYS("tutti_comm_destroy");
+    void* event = nullptr;
+    EXPECT_STATUS(TUTTI_ERR_INVALID_USAGE, tutti_request_event(again, &event));
     for (tutti_request_t request : {again, once}) {
       EXPECT_OK(tutti_request_wait(request));
       EXPECT_OK(tutti_request_free(request));
