@@ -49,7 +49,7 @@ TEST(Settings, ThatDifferAreNamedWithBothValuesOnAllRanks) {
 TEST(Settings, OfOneProcessMayDiffer) {
   Environment other;
   other.log_level = LogLevel::kError;
-  other.timeout_ms = 1;
+  other.timeout_ms = TimeLimit{1};
   EXPECT_EQ(told(other), std::vector<std::string>(2));
 }
 
