@@ -333,9 +333,9 @@ typedef struct tutti_queue {
 TUTTI_API tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* queue,
                                        tutti_comm_t* view);
 /* An event of the device's API (cl_event, ze_event_handle_t) that comes to pass when the started
- * operation on a view is complete: for a queue to wait for. Ask for it before the view is destroyed.
- * It belongs to the request, until that is started again or freed. After an error, what waits for it goes on or is abandoned as the API
- * has it; the request says which. */
+ * operation on a view is complete: for a queue to wait for. Ask before the view is destroyed. It
+ * belongs to the request, until that is started again or freed. After an error, what waits for it
+ * goes on or is abandoned as the API has it; the request says which. */
 TUTTI_API tutti_status tutti_request_event(tutti_request_t request, void** event);
 
 /* ---- interrupts ---------------------------------------------------------------------------- */

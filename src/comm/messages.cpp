@@ -23,7 +23,9 @@ constexpr double kLookApart = 8;
 }  // namespace
 
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
-Status Message::wait(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
+Status Message::wait(int64_t timeout_ms) {
+  return done() ? status() : messages_.wait(*this, timeout_ms);
+}
 void Message::help() { messages_.help_from_application(); }
 void Message::wake_workers() { messages_.wake_workers(); }
 

@@ -30,7 +30,8 @@ class Completion {
     complete_at_once(std::move(status));
   }
   // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
-  // limit but the communicator's) leaves it active. Any thread.
+  // limit but the communicator's) leaves it active. Any thread. Once done, it asks nobody else: the
+  // communicator may be gone.
   virtual Status wait(int64_t timeout_ms) = 0;
   // Does what can be done now. Any thread.
   virtual void help() = 0;

@@ -8,7 +8,9 @@
 namespace tutti {
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
-Status Operation::wait(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
+Status Operation::wait(int64_t timeout_ms) {
+  return done() ? status() : executor_.wait(*this, timeout_ms);
+}
 void Operation::help() { executor_.help_from_application(); }
 void Operation::wake_workers() { executor_.wake_workers(); }
 

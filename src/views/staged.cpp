@@ -12,7 +12,9 @@ constexpr int64_t kWindUpMs = 2000;
 
 }  // namespace
 
-Status Staged::wait(int64_t timeout_ms) { return queue_.wait(*this, timeout_ms); }
+Status Staged::wait(int64_t timeout_ms) {
+  return done() ? status() : queue_.wait(*this, timeout_ms);
+}
 void Staged::help() { queue_.help_from_application(); }
 void Staged::wake_workers() { queue_.wake_workers(); }
 Communicator& Staged::comm() const { return queue_.comm(); }

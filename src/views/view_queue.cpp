@@ -122,7 +122,6 @@ Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
 }
 
 Status ViewQueue::wait(Staged& staged, int64_t timeout_ms) {
-  if (staged.done()) return staged.status();
   Waiter waiter = waiter_of_caller(timeout_ms);
   const WaitEnd end = help_until_done(staged, waiter);
   if (end == WaitEnd::kReady) return staged.status();
