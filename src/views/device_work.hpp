@@ -26,6 +26,13 @@ class DeviceWork {
   // left to the device for ever, with the memory that it uses.
   enum class Rest { kOver, kNotYet, kLeft };
   Rest wind_up(bool late);
+  // The same of work that uses `memory`, which is left with it. False: it is not over yet.
+  template <typename Memory>
+  bool wind_up(bool late, Memory& memory) {
+    const Rest rest = wind_up(late);
+    if (rest == Rest::kLeft) memory.leave();
+    return rest != Rest::kNotYet;
+  }
 
  private:
   devices::DeviceEngine* engine_ = nullptr;

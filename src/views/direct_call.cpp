@@ -7,6 +7,7 @@
 
 #include "core/log.hpp"
 #include "transports/names.hpp"
+#include "views/agreement.hpp"
 
 namespace tutti {
 
@@ -153,13 +154,7 @@ Status DirectCall::compare() const {
 Status DirectCall::tell_all() {
   fill_entry();
   all_.resize(static_cast<size_t>(comm_.ranks()));
-  Call tell;
-  tell.collective = Collective::kAllgather;
-  tell.purpose = agreement_on(call_.collective);
-  tell.count = sizeof own_;
-  tell.send = &own_;
-  tell.recv = all_.data();
-  return begin(tell);
+  return begin(agreement_call(call_.collective, own_, all_));
 }
 
 // A call that differs may have no blocks to tell: so that is found out first.

@@ -109,9 +109,7 @@ Result<MessagePieces::State> MessagePieces::push() {
 bool MessagePieces::wind_up(bool late) {
   for (Slot& slot : slots_) {
     if (slot.message && !slot.message->done()) return false;
-    const DeviceWork::Rest rest = slot.work.wind_up(late);
-    if (rest == DeviceWork::Rest::kNotYet) return false;
-    if (rest == DeviceWork::Rest::kLeft) slot.memory.leave();
+    if (!slot.work.wind_up(late, slot.memory)) return false;
   }
   slots_.clear();
   return true;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "transports/names.hpp"
+#include "views/agreement.hpp"
 #include "views/view_queue.hpp"
 
 namespace tutti {
@@ -177,13 +178,8 @@ Result<bool> StagedCall::agreed() {
   if (agreement_ == nullptr) {
     own_ = {record_of(call_, 0, marks_of(call_)), pieces_};
     all_.resize(static_cast<size_t>(comm().ranks()));
-    Call tell;
-    tell.collective = Collective::kAllgather;
-    tell.purpose = agreement_on(call_.collective);
-    tell.count = sizeof own_;
-    tell.send = &own_;
-    tell.recv = all_.data();
-    auto agreement = std::make_unique<Operation>(comm().executor(), tell);
+    auto agreement = std::make_unique<Operation>(comm().executor(),
+                                                 agreement_call(call_.collective, own_, all_));
     if (Status begun = agreement->start(StartedFor::kCaller); !begun.ok()) return begun;
     agreement_ = std::move(agreement);
   }
@@ -262,9 +258,7 @@ bool StagedCall::wind_up(bool late) {
       if (!slot.operation->done()) return false;
       continue;
     }
-    const DeviceWork::Rest rest = slot.work.wind_up(late);
-    if (rest == DeviceWork::Rest::kNotYet) return false;
-    if (rest == DeviceWork::Rest::kLeft) slot.memory.leave();
+    if (!slot.work.wind_up(late, slot.memory)) return false;
   }
   slots_.clear();
   return true;
