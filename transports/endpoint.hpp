@@ -56,9 +56,17 @@ class Endpoint {
   virtual void cancel(Transfer& transfer) = 0;
   [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
   // Tells the peers that no more transfers begin here; none is under way. Theirs that wait for this
-  // rank then end with an error, after all that it sent. `last_words`, of at most kMaxNoteBytes,
-  // are for them to look at, over a network.
+  // rank then end with an error, after all that it sent: those of peers that it has never dealt
+  // with a moment later, once they ask. `last_words`, of at most kMaxNoteBytes, are for those that
+  // it has dealt with to look at, over a network.
   virtual void leave(std::span<const std::byte> /*last_words*/) {}
+  // This rank deals with `peer` by another way than this endpoint, which still says who leaves.
+  virtual void deal_with(int /*peer*/) {}
+  // Whether it has dealt with `peer` by any way, so that each hears when the other leaves.
+  [[nodiscard]] virtual bool deals_with(int /*peer*/) const { return false; }
+  // A transfer by another way waits for `peer`, or for anyone (kAnySource): to be said again and
+  // again as long as it does.
+  virtual void await(int /*peer*/) {}
   // What `peer` has left with; empty until it has.
   [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
   // Whether `peer` has said so, and all that it sent is here.

@@ -27,6 +27,9 @@ class ColumnEndpoint final : public Endpoint {
   bool poll_for(const Transfer& wanted) override { return network_->poll_for(wanted); }
   void cancel(Transfer& transfer) override { network_->cancel(transfer); }
   void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
+  [[nodiscard]] bool deals_with(int peer) const override {
+    return network_->deals_with(rank_of(peer));
+  }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
     return network_->last_words_of(rank_of(peer));
   }

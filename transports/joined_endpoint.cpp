@@ -8,10 +8,20 @@
 #include "transports/match/transfers.hpp"
 
 namespace tutti {
+namespace {
+
+// After how many looks for what has come the network is told who is awaited.
+constexpr uint32_t kSettlesPerWord = 16;
+
+}  // namespace
 
 JoinedEndpoint::JoinedEndpoint(const Hosts& hosts, int rank, std::unique_ptr<Endpoint> host,
                                std::unique_ptr<Endpoint> network)
-    : hosts_(hosts), rank_(rank), host_(std::move(host)), network_(std::move(network)) {}
+    : hosts_(hosts),
+      rank_(rank),
+      host_(std::move(host)),
+      network_(std::move(network)),
+      dealt_(hosts.host_of.size()) {}
 
 // A rank that does not exist is the network's to refuse.
 bool JoinedEndpoint::is_here(int peer) const {
@@ -140,11 +150,23 @@ bool JoinedEndpoint::settle(bool moved) {
   if (!held_.empty()) moved |= post_held();
   forget_done();
   if (!local_.empty()) moved |= end_for_leavers();
+  if (++settled_ % kSettlesPerWord == 0) say_whom_transfers_await();
   return moved;
+}
+
+void JoinedEndpoint::say_whom_transfers_await() {
+  for (const Local& local : local_) network_->await(local.peer);
+  for (const Held& receive : held_) {
+    if (receive.source == kAnySource) network_->await(kAnySource);
+  }
 }
 
 // So that a transfer's owner may do with it what it likes once it is done.
 void JoinedEndpoint::watch(int peer, bool sends, Transfer& transfer) {
+  if (peer != rank_ && !dealt_[static_cast<size_t>(peer)]) {
+    dealt_[static_cast<size_t>(peer)] = true;
+    network_->deal_with(peer);
+  }
   if (!transfer.done && peer != rank_) local_.push_back({peer, sends, &transfer});
 }
 

@@ -28,8 +28,9 @@ class JoinedEndpoint final : public Endpoint {
   bool poll() override;
   bool poll_for(const Transfer& wanted) override;
   void cancel(Transfer& transfer) override;
-  // The network joins the ranks of this host, too.
+  // The network joins the ranks of this host, too, and says who leaves.
   void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
+  [[nodiscard]] bool deals_with(int peer) const override { return network_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
     return network_->last_words_of(peer);
   }
@@ -63,6 +64,7 @@ class JoinedEndpoint final : public Endpoint {
   void forget_done();
   bool end_for_leavers();
   bool settle(bool moved);
+  void say_whom_transfers_await();
 
   const Hosts& hosts_;
   const int rank_;
@@ -70,7 +72,9 @@ class JoinedEndpoint final : public Endpoint {
   const std::unique_ptr<Endpoint> network_;
   std::vector<Held> held_;    // in the order of posting
   std::vector<Local> local_;  // none is done, between calls
-  bool host_first_ = true;    // where receives from any source look next
+  std::vector<bool> dealt_;   // by rank of this host: the network knows (Endpoint::deal_with)
+  uint32_t settled_ = 0;
+  bool host_first_ = true;  // where receives from any source look next
 };
 
 }  // namespace tutti

@@ -193,6 +193,18 @@ WaitEnd wait_until(const Waiter& waiter, Ready&& ready) {
   }
 }
 
+// Calls step() until it says that it is done, and leaves the core to others between. Nothing
+// interrupts it. False: that took too long.
+template <typename Step>
+bool yield_until(int64_t deadline_ms, const Step& step) {
+  const SpinBudget budget{0, UINT32_MAX, false};  // the pause is sched_yield()
+  Waiter waiter;
+  waiter.budget = &budget;
+  waiter.deadline_ms = deadline_ms;
+  waiter.uninterrupted = true;
+  return wait_until(waiter, step) == WaitEnd::kReady;
+}
+
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
 // As ring(), after a store for which threads with such a budget may sleep.

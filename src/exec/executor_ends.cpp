@@ -140,7 +140,9 @@ Status Executor::leave() {
 Status Executor::check_last_words() {
   LaneGroup& lanes = lanes_.front()->lanes();
   std::vector<bool> heard(static_cast<size_t>(settings_.ranks));
-  heard[static_cast<size_t>(settings_.rank)] = true;
+  for (int peer = 0; peer < settings_.ranks; ++peer) {
+    heard[static_cast<size_t>(peer)] = !lanes.deals_with(peer);  // this rank is not told
+  }
   Status outcome;
   const auto hear = [&] {
     for (int peer = 0; peer < settings_.ranks; ++peer) {

@@ -92,7 +92,7 @@ class Lane {
   }
 
  private:
-  friend class LaneGroup;  // notes when calls end, and traces steps
+  friend class LaneGroup;  // notes when calls end, traces steps, asks whom its messages deal with
   // The life of a call (lane.cpp).
   void bind(const Call& call);
   Status map_windows();

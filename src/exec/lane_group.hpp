@@ -51,7 +51,9 @@ class LaneGroup {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
   Status leave(std::span<const std::byte> last_words);
-  // Lane::last_words_of(), where ranks are on several hosts.
+  // Where ranks are on several hosts: whether each hears when the other leaves, and
+  // Lane::last_words_of().
+  [[nodiscard]] bool deals_with(int peer) const { return all_->endpoint_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     return all_->last_words_of(peer);
   }

@@ -281,6 +281,61 @@ TEST_P(LastMessages, OfRanksThatLeaveArriveBeforeAReceiveFromAnySourceFails) {
   });
 }
 
+// So many ranks do not all connect at the start, and hear of one another's end when they ask.
+class ManyRanks : public HostsOfTwo {
+ protected:
+  static Ranks many() {
+    std::string shape;
+    for (int i = 0; i < 33; ++i) shape += "ab";
+    Ranks ranks = ranks_on(shape);
+    ranks.breaks = true;
+    return ranks;
+  }
+};
+
+TEST_F(ManyRanks, ThatLeaveAreNamedToWhoeverWaitsForThem) {
+  const Ranks ranks = many();
+  for (const int awaited : {ranks.count - 1, ranks.count - 2}) {  // elsewhere, and on this host
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      ASSERT_OK(tutti_barrier(comm));
+      if (rank != 2) return;
+      int32_t data = 0;
+      EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
+                    tutti_recv(&data, 1, TUTTI_INT32, awaited, 1, comm, nullptr));
+      EXPECT_ERROR_SAYS("rank " + std::to_string(awaited));
+      EXPECT_ERROR_SAYS("has destroyed its communicator");
+    });
+  }
+}
+
+TEST_F(ManyRanks, ThatHaveAllLeftEndAReceiveFromAnySource) {
+  run_ranks(many(), [&](int rank, tutti_comm_t comm) {
+    ASSERT_OK(tutti_barrier(comm));
+    if (rank != 2) return;
+    int32_t data = 0;
+    EXPECT_STATUS(TUTTI_ERR_PEER_FAILED,
+                  tutti_recv(&data, 1, TUTTI_INT32, TUTTI_ANY_SOURCE, 1, comm, nullptr));
+    EXPECT_ERROR_SAYS("every other rank has destroyed its communicator");
+  });
+}
+
+// Of two ranks the one that leaves last finds out.
+TEST_F(ManyRanks, ThatLeaveAfterDifferentCallsAreFoundOut) {
+  Ranks ranks = many();
+  const Meeting made(ranks.count);
+  const Shared<std::atomic<int>> found;
+  ranks.after = [&](tutti_status end) { *found += end == TUTTI_ERR_MISMATCH ? 1 : 0; };
+  run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+    ASSERT_OK(tutti_barrier(comm));
+    int32_t data = 7;
+    if (rank == 0) {
+      EXPECT_OK(tutti_broadcast(&data, 1, TUTTI_INT32, 0, comm));  // it only gives
+    }
+    made.wait();
+  });
+  EXPECT_GE(found->load(), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, LastMessages, testing::Values("aa", "aaa", "ab", "abab", "aaab"),
                          [](const auto& shape) { return std::string(shape.param); });
 

@@ -46,6 +46,7 @@ void run_ranks(const Ranks& ranks, const RankBody& body) {
     ASSERT_OK(tutti_comm_create(&id, rank, ranks.count, &ranks.config, &comm));
     body(rank, comm);
     const tutti_status end = tutti_comm_destroy(comm);
+    if (ranks.after) ranks.after(end);
     if (!ranks.breaks) {
       EXPECT_OK(end);
     }

@@ -35,6 +35,7 @@ struct Ranks {
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   // The communicator is expected to be broken in the end; destroying it then gives the cause.
   bool breaks = false;
+  std::function<void(tutti_status end)> after;  // looks at what destroying it gave
 };
 
 // Runs body(rank, comm) in so many processes, and destroys the communicator afterwards.

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -63,6 +64,11 @@ class Ranks {
     for (std::thread& thread : threads) thread.join();
   }
   FrameEndpoint& operator[](int rank) { return *ends_[static_cast<size_t>(rank)]; }
+  // As when it destroys its communicator.
+  void end(int rank) {
+    (*this)[rank].leave({});
+    ends_[static_cast<size_t>(rank)].reset();
+  }
   // Breaks its connections without a word.
   void cut_off(int rank) { ports_[static_cast<size_t>(rank)]->close(); }
 
@@ -71,7 +77,9 @@ class Ranks {
     const int64_t deadline = now_ms() + kLongMs;
     while (!ready()) {
       if (now_ms() > deadline) return false;
-      for (auto& end : ends_) end->poll();
+      for (auto& end : ends_) {
+        if (end != nullptr) end->poll();
+      }
     }
     return true;
   }
@@ -411,6 +419,85 @@ TEST(Tcp, WhatTheSystemControlsCongestionByIsLeftAloneOtherwise) {
   const std::string name = congestion_control_after_some_messages("cubic");
   if (name.empty()) GTEST_SKIP() << "this system has no cubic, or does not let us have it";
   EXPECT_EQ(name, "cubic");
+}
+
+// ---- ranks that leave --------------------------------------------------------------------------
+
+TEST(TcpLeaving, IsToldToThoseThatTheRankHasDealtWith) {
+  Ranks ranks(3);
+  ASSERT_TRUE(ranks.carries(0, 1, 8));
+  const std::byte words[] = {std::byte{17}, std::byte{4}};
+  ranks[0].leave(words);
+  EXPECT_TRUE(ranks.wait([&] { return ranks[1].has_left(0); }));
+  EXPECT_TRUE(std::ranges::equal(ranks[1].last_words_of(0), words));
+  EXPECT_FALSE(ranks[2].deals_with(0)) << "a stranger was told";
+  EXPECT_FALSE(ranks[0].deals_with(2));
+}
+
+TEST(TcpLeaving, IsToldToAStrangerThatWaits) {
+  Ranks ranks(3);
+  const std::byte words[] = {std::byte{17}, std::byte{4}};
+  ranks[0].leave(words);
+  Transfer late;
+  ranks[2].recv(0, 9, kExactTag, nullptr, 0, late);
+  EXPECT_TRUE(ranks.wait([&] { return late.done; }));
+  EXPECT_EQ(late.status.code(), Code::kPeerFailed);
+  EXPECT_EQ(late.status.message(), "rank 0 has destroyed its communicator");
+  EXPECT_TRUE(std::ranges::equal(ranks[2].last_words_of(0), words));
+}
+
+TEST(TcpLeaving, IsFoundOutByAStrangerThatWaitsLater) {
+  Ranks ranks(3);
+  ranks.end(0);
+  Transfer late;
+  ranks[2].recv(0, 9, kExactTag, nullptr, 0, late);
+  EXPECT_TRUE(ranks.wait([&] { return late.done; }));
+  EXPECT_EQ(late.status.code(), Code::kPeerFailed);
+  EXPECT_TRUE(late.status.message().starts_with(
+      "rank 0: it has destroyed its communicator, or cannot be reached: sending to it over tcp"))
+      << late.status.message();
+  EXPECT_TRUE(ranks.carries(1, 2, 8));
+}
+
+TEST(TcpLeaving, IsFoundOutByASendToAStranger) {
+  Ranks ranks(2);
+  ranks.end(0);
+  const std::vector<std::byte> data(1 << 20);
+  Transfer late;
+  ranks[1].send(0, 9, data.data(), data.size(), late);
+  EXPECT_TRUE(ranks.wait([&] { return late.done; }));
+  EXPECT_NE(late.status.message().find("has destroyed its communicator"), std::string::npos)
+      << late.status.message();
+}
+
+TEST(TcpLeaving, OfAllEndsAReceiveFromAnyStranger) {
+  constexpr int kRanks = 20;  // more than are asked at once
+  Ranks ranks(kRanks);
+  ASSERT_TRUE(ranks.carries(0, kRanks - 1, 8));
+  Transfer late;
+  ranks[kRanks - 1].recv(kAnySource, 9, kExactTag, nullptr, 0, late);
+  for (int rank = 0; rank + 1 < kRanks; ++rank) {
+    EXPECT_FALSE(late.done) << rank;
+    ranks.end(rank);
+  }
+  EXPECT_TRUE(ranks.wait([&] { return late.done; }));
+  EXPECT_EQ(late.status.message(), kAllHaveLeft);
+}
+
+TEST(TcpLeaving, IsNotMistakenForBeingLate) {
+  Ranks ranks(2);
+  int32_t got = 0;
+  Transfer late;
+  ranks[1].recv(0, 9, kExactTag, &got, sizeof got, late);
+  const int64_t deadline = now_ms() + kLongMs;
+  while (!ranks[1].deals_with(0) && now_ms() < deadline) ranks[1].poll();  // rank 0 does not
+  EXPECT_TRUE(ranks[1].deals_with(0)) << "was not asked";
+  const int32_t sent = 5;
+  Transfer send;
+  ranks[0].send(1, 9, &sent, sizeof sent, send);
+  EXPECT_TRUE(ranks.wait([&] { return late.done; }));
+  EXPECT_TRUE(late.status.ok()) << late.status.message();
+  EXPECT_EQ(got, 5);
 }
 
 }  // namespace

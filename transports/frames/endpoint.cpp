@@ -16,19 +16,6 @@ namespace {
 
 // How long to wait for the network to let go of a buffer, before it is made to.
 constexpr int64_t kLetGoMs = 500;
-// How long an endpoint that closes waits for what its peers are still sending.
-constexpr int64_t kGoodbyeMs = 100;
-
-// Calls step() until it says that it is done. False: that took too long.
-template <typename Step>
-bool until(int64_t deadline_ms, const Step& step) {
-  const SpinBudget budget{0, UINT32_MAX, false};  // the pause is sched_yield()
-  Waiter waiter;
-  waiter.budget = &budget;
-  waiter.deadline_ms = deadline_ms;
-  waiter.uninterrupted = true;
-  return wait_until(waiter, step) == WaitEnd::kReady;
-}
 
 }  // namespace
 
@@ -39,10 +26,11 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       names_(std::move(names)),
       cookie_(cookie),
       requests_(std::move(port)),
+      leaving_(*this, !requests_.port().refuses()),
       repair_(*this, requests_.port().rails() > 1 && requests_.port().tells_of_lines()) {}
 
 FrameEndpoint::~FrameEndpoint() {
-  try_to([this] { say_goodbye(); });
+  try_to([this] { leaving_.say_goodbye(); });
   requests_.port().close();  // which still takes in what comes, as long as there are buffers for it
 }
 
@@ -65,7 +53,9 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
              return !other.failure.ok();
            });
   };
-  const bool in_time = until(deadline_ms, met_or_failed);
+  greeting_ = true;
+  const bool in_time = yield_until(deadline_ms, met_or_failed);
+  greeting_ = false;
   if (!closed_.ok()) return closed_;
   for (int r = 0; r < ranks(); ++r) {
     if (!peer(r).failure.ok()) return peer(r).failure;
@@ -91,14 +81,6 @@ Status FrameEndpoint::why_not(int rank) const {
           (*names_)[static_cast<size_t>(rank)] + " has destroyed its communicator"};
 }
 
-// A rank alone may still send to itself.
-bool FrameEndpoint::all_have_left() const {
-  for (int r = 0; r < ranks(); ++r) {
-    if (r != rank_ && !has_left(r)) return false;
-  }
-  return ranks() > 1;
-}
-
 // ---- giving up ----
 
 // The operation goes on without its transfer, until nothing is under way for it.
@@ -116,7 +98,7 @@ void FrameEndpoint::take_back(Operation& operation) {
   }
   operation.transfer->internal = nullptr;
   operation.transfer = &nobodys_;
-  const bool let_go = until(now_ms() + kLetGoMs, [&] {
+  const bool let_go = yield_until(now_ms() + kLetGoMs, [&] {
     if (!requests_.in_flight(operation)) return true;
     poll_until(nullptr);
     return !requests_.in_flight(operation);
@@ -151,16 +133,6 @@ void FrameEndpoint::give_up(int rank, const Status& failure) {
   fail(rank, failure.with_context((*names_)[static_cast<size_t>(rank)]));
 }
 
-void FrameEndpoint::leave(std::span<const std::byte> last_words) {
-  last_words_.assign(last_words.begin(), last_words.end());
-  for (int r = 0; r < ranks(); ++r) {
-    if (r == rank_) continue;
-    peer(r).owes_leave = true;
-    make_busy(r);
-    push(r);
-  }
-}
-
 // The last resort: no buffer is touched any more, and nothing goes anywhere.
 void FrameEndpoint::close(const Status& reason) {
   if (requests_.port().closed()) return;
@@ -174,33 +146,6 @@ void FrameEndpoint::close(const Status& reason) {
     finish(operation, closed_);
   });
   busy_.clear();
-}
-
-// Closing a connection while something is still coming in may lose what has gone out.
-void FrameEndpoint::say_goodbye() {
-  leaving_ = true;
-  pool_.for_each([this](Operation& operation) {
-    leave_queue(operation);
-    requests_.withdraw(operation);
-    operation.transfer = &nobodys_;
-    operation.become(Phase::kEnding);
-  });
-  const auto met = [](const Peer& peer) { return peer.sent > 0 || peer.in_order.expected() > 0; };
-  until(now_ms() + kGoodbyeMs, [&] {
-    if (requests_.port().closed()) return true;
-    poll_until(nullptr);
-    bool over = true;
-    for (int r = 0; r < ranks(); ++r) {
-      Peer& to = peer(r);
-      if (!met(to) || !to.failure.ok()) continue;
-      FrameHead head{};
-      head.kind = FrameKind::kGoodbye;
-      if (!to.said_goodbye && !to.owes_leave)
-        to.said_goodbye = push_frame(r, head, nullptr, nullptr);
-      over = over && to.gone && (!to.said_goodbye || to.frames_out == 0);
-    }
-    return over;
-  });
 }
 
 }  // namespace tutti::frames

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "transports/frames/frame.hpp"
+#include "transports/frames/leaving.hpp"
 #include "transports/frames/peer.hpp"
 #include "transports/frames/port.hpp"
 #include "transports/frames/rail_repair.hpp"
@@ -41,18 +42,20 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // does not look after this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
 
-  void leave(std::span<const std::byte> last_words) override;
-  [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
-    return peers_[static_cast<size_t>(peer)].last_words;
+  void leave(std::span<const std::byte> last_words) override { leaving_.tell(last_words); }
+  void deal_with(int rank) override { peer(rank).dealt = true; }
+  [[nodiscard]] bool deals_with(int rank) const override { return leaving_.deals_with(peer(rank)); }
+  void await(int rank) override { leaving_.await(rank); }
+  [[nodiscard]] std::span<const std::byte> last_words_of(int rank) const override {
+    return peer(rank).last_words;
   }
-  [[nodiscard]] bool has_left(int peer) const override {
-    return peers_[static_cast<size_t>(peer)].left;
-  }
-  [[nodiscard]] bool all_have_left() const override;
+  [[nodiscard]] bool has_left(int rank) const override { return peer(rank).left; }
+  [[nodiscard]] bool all_have_left() const override { return leaving_.all_have_left(); }
   [[nodiscard]] bool rings() const override { return false; }
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
+  friend class Leaving;
   friend class RailRepair;
   using Phase = Operation::Phase;
 
@@ -63,20 +66,17 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   void abandon(Operation& operation);
   void give_up(int rank, const Status& failure);
   void close(const Status& reason);
-  void say_goodbye();
 
   // ---- endpoint_frames.cpp: frames that come, and frames to be sent
   void take_frame(const Request& request, uint64_t bytes);
   bool handle(int rank, const FrameHead& head, std::span<const std::byte> payload);
   void handle_eager(int rank, Tag tag, std::span<const std::byte> payload);
-  void handle_request(int rank, const FrameHead& head);
   bool handle_grant(int rank, const FrameHead& head);
   void take_kept(std::byte* dst, const Message& message, uint64_t wanted);
   void count_matched(int rank, uint64_t bytes);
   bool push(int rank);
   [[nodiscard]] bool owes(int rank) const;
   bool push_notice(int rank);
-  bool push_leave(int rank);
   [[nodiscard]] bool may_be_eager(const Operation& send);
   Put put_first(Operation& send, bool eager);
   static void has_gone(Operation& send) { send.become(Phase::kSending); }
@@ -97,9 +97,10 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   const std::shared_ptr<const std::vector<std::string>> names_;
   const uint32_t cookie_;
   Requests requests_;
-  Status closed_;         // why there is no port any more
-  bool leaving_ = false;  // nobody takes messages any more
-  std::vector<std::byte> last_words_;
+  Status closed_;          // why there is no port any more
+  bool greeting_ = false;  // see greet()
+  bool ending_ = false;    // nobody takes messages any more
+  Leaving leaving_;
   RailRepair repair_;
   Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
 };

@@ -21,6 +21,15 @@ void copy_payload(std::byte* dst, const std::byte* payload, uint64_t bytes) {
   if (bytes > 0) std::memcpy(dst, payload, bytes);
 }
 
+Message request_in(const FrameHead& head) {
+  Message message;
+  message.source = static_cast<int>(head.rank);
+  message.tag = head.tag;
+  message.bytes = head.bytes;
+  message.sender = head.id;
+  return message;
+}
+
 }  // namespace
 
 // ---- in ----
@@ -32,6 +41,7 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
   if (head.cookie != cookie_ || head.rank >= peers_.size()) return;
   const int rank = static_cast<int>(head.rank);
   if (rank == rank_ || !peer(rank).failure.ok()) return;
+  leaving_.has_dealt(rank);
   const std::span<const std::byte> payload(request.memory.get() + sizeof head, bytes - sizeof head);
   const bool sound = peer(rank).in_order.take(
       head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
@@ -55,7 +65,9 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       if (head.bytes != payload.size()) return false;
       handle_eager(rank, head.tag, payload);
       return true;
-    case FrameKind::kRequest: handle_request(rank, head); return true;
+    case FrameKind::kRequest:
+      if (!ending_) request_came(request_in(head));
+      return true;
     case FrameKind::kGrant: return handle_grant(rank, head);
     case FrameKind::kCredit: return true;
     case FrameKind::kHello:
@@ -65,10 +77,8 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
     case FrameKind::kLeave:
       if (head.bytes != payload.size() || payload.size() > kMaxNoteBytes) return false;
       // Nothing more comes, and it takes nothing more. What is under way both sides know.
-      from.left = true;
       from.last_words.assign(payload.begin(), payload.end());
-      end_waiting(rank);
-      if (all_have_left()) end_waiting(kAnySource);
+      leaving_.is_over(rank);
       return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
     case FrameKind::kRailLost:
@@ -82,7 +92,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
 }
 
 void FrameEndpoint::handle_eager(int rank, Tag tag, std::span<const std::byte> payload) {
-  if (leaving_) return;
+  if (ending_) return;
   eager_came(rank, tag, payload.size(), [&](std::byte* dst, uint64_t wanted, const Message*) {
     copy_payload(dst, payload.data(), wanted);
   });
@@ -90,16 +100,6 @@ void FrameEndpoint::handle_eager(int rank, Tag tag, std::span<const std::byte> p
 
 void FrameEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
   copy_payload(dst, message.data.get(), wanted);
-}
-
-void FrameEndpoint::handle_request(int rank, const FrameHead& head) {
-  if (leaving_) return;
-  Message message;
-  message.source = rank;
-  message.tag = head.tag;
-  message.bytes = head.bytes;
-  message.sender = head.id;
-  request_came(std::move(message));
 }
 
 bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
@@ -145,7 +145,7 @@ bool FrameEndpoint::push(int rank) {
   const Peer& to = peer(rank);
   bool moved = false;
   for (bool more = true; more && to.failure.ok() && closed_.ok();) {
-    more = push_notice(rank) || push_turn(rank) || push_leave(rank);
+    more = push_notice(rank) || push_turn(rank) || leaving_.push(rank);
     moved |= more;
   }
   return moved;
@@ -171,16 +171,6 @@ bool FrameEndpoint::push_notice(int rank) {
   head.kind = FrameKind::kCredit;
   const bool owes = to.owes_credit() || (repair_.keeps() && to.owes_seen());
   return owes && push_frame(rank, head, nullptr, nullptr);
-}
-
-bool FrameEndpoint::push_leave(int rank) {
-  Peer& to = peer(rank);
-  if (!to.owes_leave || !to.waiting.empty() || !to.streams.empty()) return false;
-  FrameHead head{};
-  head.kind = FrameKind::kLeave;
-  head.bytes = last_words_.size();
-  to.owes_leave = !push_frame(rank, head, last_words_.data(), nullptr);
-  return !to.owes_leave;
 }
 
 bool FrameEndpoint::may_be_eager(const Operation& send) {
@@ -229,6 +219,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
     if (posted == Posted::kFailed) lose(rank, "sending to it");
     return false;
   }
+  to.dealt = true;
   ++to.sent;
   to.sent_bytes += frame.bytes;
   ++to.frames_out;

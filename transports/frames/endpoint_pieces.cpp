@@ -52,6 +52,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
     if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
   }
   if (!busy_.empty()) moved |= push_busy();
+  leaving_.look();
   return moved;
 }
 
@@ -116,9 +117,14 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
 // The port has failed at `what`, which concerns that peer only.
 void FrameEndpoint::lose(int rank, std::string_view what) {
   const Port& port = requests_.port();
-  const Status reason = port.error();
-  give_up(rank, Status::format(Code::kPeerFailed, "{} over {}: {}", what, port.where(),
-                               reason.message()));
+  Status reason = Status::format(Code::kPeerFailed, "{} over {}: {}", what, port.where(),
+                                 port.error().message());
+  const bool has_left = leaving_.explains_loss(rank);
+  if (has_left) {
+    reason = reason.with_context("it has destroyed its communicator, or cannot be reached");
+  }
+  give_up(rank, reason);
+  if (has_left) leaving_.is_over(rank);
 }
 
 // A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.

@@ -66,6 +66,9 @@ struct Peer : match::PeerQueues<Operation> {
   uint64_t matched_told = 0;
   uint32_t hellos_owed = 0;
   uint32_t hellos_sent = 0;
+  bool dealt = false;    // this rank has sent it something or had something from it, by any way
+  bool awaited = false;  // a transfer waits for it, as was found since the last look
+  uint32_t looks_awaited = 0;  // in a row at which one did, and nothing had come from it
   bool owes_leave = false;
   bool left = false;  // it has said that it leaves
   std::vector<std::byte> last_words;
@@ -81,6 +84,8 @@ struct Peer : match::PeerQueues<Operation> {
   [[nodiscard]] bool owes_credit() const { return matched - matched_told >= kUnmatchedBytes / 4; }
   [[nodiscard]] bool owes_seen() const { return in_order.expected() - seen_told >= kSeenFrames; }
   [[nodiscard]] bool lost(uint32_t rail) const { return (lost_rails >> rail & 1) != 0; }
+  // Whether anything has ever come from it.
+  [[nodiscard]] bool heard() const { return in_order.expected() > 0; }
   // Whether both have reached one another over each rail.
   [[nodiscard]] bool met(uint32_t rails) const {
     return in_order.expected() >= rails && sent >= rails && frames_out == 0;

@@ -61,6 +61,8 @@ class Port {
   // Whether it ends a kLine when its line to a peer breaks; and breaks that.
   [[nodiscard]] virtual bool tells_of_lines() const { return false; }
   virtual void cut(int /*peer*/, uint32_t /*rail*/) {}
+  // Whether what is sent to a rank that has closed its port fails soon.
+  [[nodiscard]] virtual bool refuses() const { return false; }
   // How many receives may be posted at once on each rail.
   [[nodiscard]] virtual size_t most_receives() const = 0;
 

@@ -66,7 +66,7 @@ void RailRepair::look_at_broken_lines() {
   const std::vector<BrokenLine> lines = std::exchange(broken_lines_, {});
   for (const BrokenLine& line : lines) {
     const Peer& other = endpoint_.peer(line.rank);
-    if (endpoint_.leaving_ || other.left || other.gone || !other.failure.ok()) continue;
+    if (endpoint_.ending_ || other.left || other.gone || !other.failure.ok()) continue;
     const int64_t age = now - line.since_ms;
     const bool none_left = !mends_ || all_broken(line.rank, lines);
     if (!none_left && other.lost(line.rail) && age >= kWarnMs) {

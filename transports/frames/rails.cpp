@@ -12,6 +12,10 @@ bool RailsPort::tells_of_lines() const {
   return std::ranges::all_of(rails_, [](const auto& rail) { return rail->tells_of_lines(); });
 }
 
+bool RailsPort::refuses() const {
+  return std::ranges::all_of(rails_, [](const auto& rail) { return rail->refuses(); });
+}
+
 size_t RailsPort::most_receives() const {
   size_t least = SIZE_MAX;
   for (const auto& rail : rails_) least = std::min(least, rail->most_receives());

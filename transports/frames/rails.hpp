@@ -24,6 +24,7 @@ class RailsPort final : public Port {
     return rails_[rail]->where();
   }
   [[nodiscard]] bool tells_of_lines() const override;
+  [[nodiscard]] bool refuses() const override;
   void cut(int peer, uint32_t rail) override { rails_[rail]->cut(peer, 0); }
   [[nodiscard]] size_t most_receives() const override;
   Posted post(Request& request) override;

@@ -34,6 +34,7 @@ class TcpPort final : public nics::AddressedPort {
   [[nodiscard]] const std::string& where() const override { return where_; }
   [[nodiscard]] size_t most_receives() const override;
   [[nodiscard]] bool tells_of_lines() const override { return true; }
+  [[nodiscard]] bool refuses() const override { return true; }
   void cut(int rank, uint32_t rail) override;
   frames::Posted post(frames::Request& request) override;
   void cancel(frames::Request& request) override;
