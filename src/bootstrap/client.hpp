@@ -57,9 +57,10 @@ struct Client {
   bool gone = false;                               // to be forgotten
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
-  // The frames with the outcome of the last round, of which those from `next_part` on are yet to be
-  // sent; null if none is. All members share them. Each is encrypted when the one before has been
-  // sent: encrypted copies for all members at once would take too much memory.
+  // The frames with the outcome of the last round, or of the last round of regrouping, of which
+  // those from `next_part` on are yet to be sent; null if none is. All members share them. Each is
+  // encrypted when the one before has been sent: encrypted copies for all members at once would
+  // take too much memory.
   std::shared_ptr<const Bodies> parts;
   size_t next_part = 0;
   Way way = Way::kSend;
@@ -70,6 +71,7 @@ struct Client {
   bool lacks = false;    // its leader's file is not to be had for it
   std::optional<std::vector<std::byte>> regroups;  // its part of the round of regrouping
   bool withdrew = false;                           // from the last such round
+  size_t knows_left = 0;                           // how many that have left it was told of
 };
 
 }  // namespace tutti::bootstrap

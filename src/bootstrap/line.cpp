@@ -7,7 +7,9 @@
 
 #include <cerrno>
 #include <mutex>
+#include <utility>
 
+#include "bootstrap/parts.hpp"
 #include "core/caught.hpp"
 #include "core/wait.hpp"
 
@@ -18,6 +20,8 @@ namespace {
 constexpr int64_t kFarewellMs = 1000;
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
+// Ranks of a round of regrouping.
+constexpr size_t kMostRegrouping = 1 << 20;
 
 class Line final : public Control {
  public:
@@ -45,6 +49,7 @@ class Line final : public Control {
   void watch_for_room(bool wanted);
   void say_farewell();
   void understand(std::vector<ControlNews>& news);
+  bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
   void broken(int error, std::vector<ControlNews>& news);
 
   std::mutex mutex_;  // guards everything below but epoll_ and keeper_
@@ -57,6 +62,7 @@ class Line final : public Control {
   bool left_ = false;
   bool waits_for_room_ = false;
   bool may_end_ = false;  // the service's process, without that being news
+  Parts regroup_parts_;   // of the round whose outcome is coming
 };
 
 std::vector<ControlNews> Line::read() {
@@ -87,19 +93,18 @@ void Line::understand(std::vector<ControlNews>& news) {
       may_end_ = true;
     } else if (frame.kind == FrameKind::kFailed && take(frame.body, rank)) {
       news.push_back({ControlNews::Kind::kFailed, rank, 0, failure_in(frame.body), {}});
-    } else if (frame.kind == FrameKind::kLeft && take(frame.body, rank)) {
-      news.push_back({.kind = ControlNews::Kind::kLeft, .rank = rank});
+    } else if (frame.kind == FrameKind::kLeft) {
+      while (take(frame.body, rank)) {
+        news.push_back({.kind = ControlNews::Kind::kLeft, .rank = rank});
+      }
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kTold, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kShown && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kShown, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kRegroupPart && take(frame.body, rank)) {
-      news.push_back(
-          {ControlNews::Kind::kPart, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kRegrouped) {
-      news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
+    } else if (frame.kind == FrameKind::kRegroupParts) {
+      if (!take_regroup_parts(frame.body, news)) broken(EPROTO, news);
     } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
       int32_t count = 0;
       if (!take(frame.body, count)) continue;
@@ -107,6 +112,19 @@ void Line::understand(std::vector<ControlNews>& news) {
     }
   }
   if (got == Session::Got::kRefused) broken(EPROTO, news);
+}
+
+// False if they make no sense.
+bool Line::take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news) {
+  if (!body.empty()) return take_parts(body, kMostRegrouping, regroup_parts_);
+  for (const std::vector<std::byte>& part : std::exchange(regroup_parts_, {})) {
+    std::span<const std::byte> rest = part;
+    int32_t rank = -1;
+    if (!take(rest, rank) || rest.size() > kMaxNoteBytes) return false;
+    news.push_back({ControlNews::Kind::kPart, rank, 0, {}, {rest.begin(), rest.end()}});
+  }
+  news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
+  return true;
 }
 
 void Line::broken(int error, std::vector<ControlNews>& news) {

@@ -2,6 +2,9 @@
 //
 // The members of a meeting after it, as long as they stay in touch.
 #include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
 
 #include "bootstrap/meeting_state.hpp"
 
@@ -41,7 +44,7 @@ void Meeting::leave(Client& client) {
     return;
   }
   if (phase_ != Phase::kTogether) return lost(client, 0);
-  tell_others(client, FrameKind::kLeft, {});
+  left_.push_back(client.rank);
   client.session.put(FrameKind::kGoodbye, {});
   client.ending = true;
   client.give_up_ms = now_ms() + kHandshakeMs;
@@ -126,13 +129,21 @@ void Meeting::finish_regrouping() {
     left.push_back(&client);
   }
   std::ranges::sort(left, {}, &Client::rank);
-  for (Client* to : left) {
-    for (const Client* from : left) {
-      to->session.put(FrameKind::kRegroupPart, {bytes_of(from->rank), *from->regroups});
-    }
-    to->session.put(FrameKind::kRegrouped, {});
+  Parts parts;
+  for (Client* client : left) {
+    std::vector<std::byte>& part = parts.emplace_back(sizeof client->rank);
+    std::memcpy(part.data(), &client->rank, sizeof client->rank);
+    part.insert(part.end(), client->regroups->begin(), client->regroups->end());
+    client->regroups.reset();
   }
-  for (Client* client : left) client->regroups.reset();
+  Bodies bodies = pack_parts(parts);
+  bodies.emplace_back();
+  const auto shared = std::make_shared<const Bodies>(std::move(bodies));
+  for (Client* client : left) {
+    client->parts = shared;
+    client->next_part = 0;
+    client->way = Way::kSend;
+  }
 }
 
 void Meeting::tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body) {

@@ -11,13 +11,8 @@
 namespace tutti::bootstrap {
 namespace {
 
-bool has_more(const Client& client) {
-  return !client.session.out().empty() || (client.parts != nullptr && client.way == Way::kSend);
-}
-
-bool all_written(const Client& client) {
-  return client.session.out().empty() && (client.parts == nullptr || client.way == Way::kPlaced);
-}
+// Of those that have left, in one frame.
+constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
 
 }  // namespace
 
@@ -63,19 +58,37 @@ void Meeting::forget_gone() {
   clients_.remove_if([](const Client& client) { return client.gone; });
 }
 
+bool Meeting::is_to_know_who_left(const Client& client) const {
+  return client.rank >= 0 && !client.ending && client.knows_left < left_.size();
+}
+
+bool Meeting::has_more(const Client& client) const {
+  return !client.session.out().empty() || is_to_know_who_left(client) ||
+         (client.parts != nullptr && client.way == Way::kSend);
+}
+
 // A rank in this process comes last: once it has its answer it may end the process, and the
 // service with it, so the others must have theirs by then.
 bool Meeting::may_write(const Client& client) const {
   if (client.gone || !has_more(client)) return false;
   if (!client.origin.own) return true;
-  return std::all_of(clients_.begin(), clients_.end(), [](const Client& other) {
-    return other.rank < 0 || other.gone || other.origin.own || all_written(other);
+  return std::ranges::all_of(clients_, [this](const Client& other) {
+    const bool waits = other.parts != nullptr && other.way == Way::kAwait;
+    return other.rank < 0 || other.gone || other.origin.own || !(waits || has_more(other));
   });
 }
 
 std::vector<std::byte>& Meeting::to_write(Client& client) {
-  if (client.session.out().empty() && has_more(client)) {
-    client.session.put(FrameKind::kParts, {(*client.parts)[client.next_part++]});
+  if (!client.session.out().empty() || !has_more(client)) return client.session.out();
+  if (is_to_know_who_left(client)) {
+    const auto news = std::span(left_).subspan(client.knows_left);
+    const auto told = news.first(std::min(news.size(), kMostTold));
+    client.session.put(FrameKind::kLeft, {std::as_bytes(told)});
+    client.knows_left += told.size();
+  } else {
+    const FrameKind kind =
+        phase_ == Phase::kTogether ? FrameKind::kRegroupParts : FrameKind::kParts;
+    client.session.put(kind, {(*client.parts)[client.next_part++]});
     if (client.next_part == client.parts->size()) client.parts.reset();
   }
   return client.session.out();

@@ -46,7 +46,7 @@ class Meeting {
   // Whether it is this client's turn to be written to.
   [[nodiscard]] bool may_write(const Client& client) const;
   // What is to be written to it next; who has written erases it.
-  static std::vector<std::byte>& to_write(Client& client);
+  std::vector<std::byte>& to_write(Client& client);
 
  private:
   enum class Phase : uint8_t { kArriving, kComplete, kTogether, kFailed };
@@ -84,6 +84,8 @@ class Meeting {
   void refuse(Client& client, Code code, const std::string& text);
 
   [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
+  [[nodiscard]] bool has_more(const Client& client) const;
+  [[nodiscard]] bool is_to_know_who_left(const Client& client) const;
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] bool anybody_waits() const;
@@ -101,7 +103,8 @@ class Meeting {
   int arrived_ = 0;
   int gathered_ = 0;  // parts of the round under way
   int failures_told_ = 0;
-  std::string leaver_;  // who left without staying
+  std::string leaver_;         // who left without staying
+  std::vector<int32_t> left_;  // who has left since, in this order
   std::string lack_;
   int64_t first_arrival_ms_ = 0;
   int64_t deadline_ms_ = kNever;

@@ -177,7 +177,7 @@ void Service::read(Client& client) {
 
 void Service::write(Client& client) {
   for (;;) {
-    std::vector<std::byte>& out = Meeting::to_write(client);
+    std::vector<std::byte>& out = meeting_.to_write(client);
     if (out.empty()) break;
     const ssize_t sent = send(client.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;

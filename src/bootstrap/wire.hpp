@@ -23,8 +23,10 @@
 //     kPlaced(PartsPlace)  where to find the parts instead (parts_file.hpp)
 //     kError(code, text)   the meeting has failed; the last frame
 //     kStayed(Keeper)      all ranks stay; then, as it happens:
-//     kFailed(rank, code, text), kLeft(rank), kTold(rank, bytes), kShown(rank, bytes)
-//     kRegroupPart(rank, bytes)   for each rank that is left, in rank order, and then kRegrouped
+//     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kShown(rank, bytes)
+//     kRegroupParts(bytes)        of the ranks that are left, in rank order, over several frames:
+//     of
+//                                 each its number and what it gave (parts.hpp); the last is empty
 //     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
 //     kGoodbye             the answer to kLeave
 #pragma once
@@ -47,7 +49,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 10;
+inline constexpr uint32_t kProtocol = 11;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -69,8 +71,7 @@ enum class FrameKind : uint8_t {
   kShown,
   kRegroup,
   kWithdraw,
-  kRegroupPart,
-  kRegrouped,
+  kRegroupParts,
   kWithdrawn,
   kLead,
   kPlace,

@@ -56,7 +56,7 @@ TEST_F(Round, KeepsOneFrameForAMemberThatTakesNone) {
   Member& slow = members_.front();
   EXPECT_TRUE(meeting_.may_write(slow.client));
   EXPECT_TRUE(slow.client.session.out().empty());
-  for (int turn = 0; turn < 3; ++turn) EXPECT_LE(Meeting::to_write(slow.client).size(), 70u << 10);
+  for (int turn = 0; turn < 3; ++turn) EXPECT_LE(meeting_.to_write(slow.client).size(), 70u << 10);
   slow.hear_all();
   EXPECT_EQ(slow.parts, expected(kMaxGatherBytes));
   EXPECT_FALSE(meeting_.may_write(slow.client));
@@ -67,6 +67,42 @@ TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
   members_[1].gather(part_of(1, 8));
   members_[2].hear_all();
   EXPECT_EQ(members_[2].heard.back(), FrameKind::kError);
+}
+
+class Together : public Round {
+ protected:
+  Together() {
+    for (Member& member : members_) member.say(FrameKind::kStay);
+    for (Member& member : members_) member.hear_all();
+    for (Member& member : members_) EXPECT_EQ(member.heard.back(), FrameKind::kStayed);
+  }
+};
+
+TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
+  std::vector<int32_t> left;
+  Member& slow = members_.back();
+  for (int rank = kRanks - 2; rank >= 0; --rank) {
+    members_[static_cast<size_t>(rank)].say(FrameKind::kLeave);
+    left.push_back(rank);
+  }
+  slow.heard.clear();
+  slow.hear_all();
+  EXPECT_EQ(slow.heard, std::vector{FrameKind::kLeft});
+  EXPECT_TRUE(std::ranges::equal(slow.last, std::as_bytes(std::span(left))));
+  EXPECT_FALSE(meeting_.may_write(slow.client));
+}
+
+TEST_F(Together, RegroupsByWhatDiffers) {
+  const std::vector<std::byte> same(kMaxNoteBytes, std::byte{7});
+  for (Member& member : members_) member.sent_to_it = 0;
+  for (Member& member : members_) member.say(FrameKind::kRegroup, same);
+  for (Member& member : members_) {
+    member.hear_all();
+    EXPECT_EQ(member.heard.back(), FrameKind::kRegroupParts);
+    EXPECT_TRUE(member.last.empty());
+    EXPECT_GT(member.sent_to_it, kMaxNoteBytes);
+    EXPECT_LT(member.sent_to_it, 3 * kMaxNoteBytes) << "of " << kRanks * kMaxNoteBytes;
+  }
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ struct ScriptedMember {
   // Takes one piece of what there is to be written to it; false: nothing.
   bool hear() {
     if (!meeting.may_write(client)) return false;
-    const auto bytes = std::exchange(tutti::bootstrap::Meeting::to_write(client), {});
+    const auto bytes = std::exchange(meeting.to_write(client), {});
     sent_to_it += bytes.size();
     session.append(bytes);
     tutti::bootstrap::Frame frame{};

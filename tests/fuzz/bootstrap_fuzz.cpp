@@ -88,7 +88,7 @@ void debate(Input input) {
     meeting.check_deadlines();
     for (Visitor& one : visitors) {
       if (!one.client->gone && meeting.may_write(*one.client)) {
-        Meeting::to_write(*one.client).clear();
+        meeting.to_write(*one.client).clear();
       }
     }
     (void)meeting.finished();
