@@ -11,6 +11,10 @@
 namespace tutti::bootstrap {
 namespace {
 
+bool is_to_know(const Client& client, const std::vector<int32_t>& left) {
+  return client.rank >= 0 && !client.ending && client.knows_left < left.size();
+}
+
 // Of those that have left, in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
 
@@ -58,12 +62,8 @@ void Meeting::forget_gone() {
   clients_.remove_if([](const Client& client) { return client.gone; });
 }
 
-bool Meeting::is_to_know_who_left(const Client& client) const {
-  return client.rank >= 0 && !client.ending && client.knows_left < left_.size();
-}
-
 bool Meeting::has_more(const Client& client) const {
-  return !client.session.out().empty() || is_to_know_who_left(client) ||
+  return !client.session.out().empty() || is_to_know(client, left_) ||
          (client.parts != nullptr && client.way == Way::kSend);
 }
 
@@ -80,7 +80,7 @@ bool Meeting::may_write(const Client& client) const {
 
 std::vector<std::byte>& Meeting::to_write(Client& client) {
   if (!client.session.out().empty() || !has_more(client)) return client.session.out();
-  if (is_to_know_who_left(client)) {
+  if (is_to_know(client, left_)) {
     const auto news = std::span(left_).subspan(client.knows_left);
     const auto told = news.first(std::min(news.size(), kMostTold));
     client.session.put(FrameKind::kLeft, {std::as_bytes(told)});

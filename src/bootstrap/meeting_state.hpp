@@ -85,7 +85,6 @@ class Meeting {
 
   [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
   [[nodiscard]] bool has_more(const Client& client) const;
-  [[nodiscard]] bool is_to_know_who_left(const Client& client) const;
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] bool anybody_waits() const;

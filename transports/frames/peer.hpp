@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "transports/frames/frame.hpp"
@@ -53,6 +53,7 @@ inline constexpr uint32_t kSeenFrames = 16;
 
 struct Message : match::Message<Message, Operation> {};
 
+// There is one for each rank from the start, so what most never need has no memory of its own yet.
 struct Peer : match::PeerQueues<Operation> {
   uint32_t sent = 0;         // frames
   uint64_t sent_bytes = 0;   // of frames
@@ -73,10 +74,10 @@ struct Peer : match::PeerQueues<Operation> {
   bool left = false;  // it has said that it leaves
   std::vector<std::byte> last_words;
   // Where there are several rails:
-  uint64_t lost_rails = 0;        // a bit each
-  std::deque<Request*> unseen;    // frames to it that it has not said it has, the oldest first
-  uint32_t seen_told = 0;         // how many of its frames it knows to have come
-  std::deque<FrameHead> notices;  // to be sent
+  uint64_t lost_rails = 0;       // a bit each
+  std::vector<Request*> unseen;  // frames to it that it has not said it has, the oldest first
+  uint32_t seen_told = 0;        // how many of its frames it knows to have come
+  std::list<FrameHead> notices;  // to be sent
   bool said_goodbye = false;
   bool gone = false;  // it has said goodbye
 

@@ -108,7 +108,7 @@ void RailRepair::lose_rail(int rank, uint32_t rail, const Status& why) {
   endpoint_.make_busy(rank);
   broken_lines_.push_back({rank, rail, now_ms(), why});  // to be told
   endpoint_.requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
-  for (Request* const frame : std::deque<Request*>(other.unseen)) {
+  for (Request* const frame : std::vector<Request*>(other.unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
   }
 }
@@ -255,12 +255,12 @@ bool RailRepair::note_seen(int rank, uint32_t seen) {
   const uint32_t unseen = to.sent - seen;
   if (unseen > to.unseen.size()) return false;
   if (unseen < to.unseen.size()) endpoint_.make_busy(rank);
-  while (to.unseen.size() > unseen) {
-    Request& frame = *to.unseen.front();
-    to.unseen.pop_front();
-    frame.seen = true;
-    if (!frame.under_way) endpoint_.requests_.give_back(frame);
+  const auto first_unseen = to.unseen.end() - unseen;
+  for (auto frame = to.unseen.begin(); frame != first_unseen; ++frame) {
+    (*frame)->seen = true;
+    if (!(*frame)->under_way) endpoint_.requests_.give_back(**frame);
   }
+  to.unseen.erase(to.unseen.begin(), first_unseen);
   return true;
 }
 

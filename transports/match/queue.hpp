@@ -18,6 +18,12 @@ class Queue {
     (last_ != nullptr ? last_->next : first_) = &element;
     last_ = &element;
   }
+  void push_first(T& element) {
+    element.previous = nullptr;
+    element.next = first_;
+    (first_ != nullptr ? first_->previous : last_) = &element;
+    first_ = &element;
+  }
   void remove(T& element) {
     (element.previous != nullptr ? element.previous->next : first_) = element.next;
     (element.next != nullptr ? element.next->previous : last_) = element.previous;

@@ -61,9 +61,9 @@ Status TcpPort::insert(const std::vector<std::string>& addresses) {
       return Status::format(Code::kInternal, "the address of rank {} has {} bytes, expected {}", r,
                             addresses[r].size(), sizeof(ListenerAddress));
     }
-    peers_.push_back(std::make_unique<Peer>(inbox_, static_cast<int>(r)));
-    std::memcpy(&peers_.back()->listener, addresses[r].data(), sizeof(ListenerAddress));
+    std::memcpy(&listeners_.emplace_back(), addresses[r].data(), sizeof(ListenerAddress));
   }
+  peers_.resize(addresses.size());
   if (all_met()) listener_.close();
   return {};
 }
@@ -85,15 +85,17 @@ void TcpPort::close() {
 void TcpPort::call(int rank) {
   Peer& to = peer(rank);
   Fd socket;
-  if (const int error = start_tcp(local_, to.listener.address, socket)) return give_up(rank, error);
-  to.call = Introduction::call(std::move(socket), rendezvous(to.listener), rank_);
+  const ListenerAddress& listener = listener_of(rank);
+  if (const int error = start_tcp(local_, listener.address, socket)) return give_up(rank, error);
+  to.call = std::make_unique<Introduction>(
+      Introduction::call(std::move(socket), rendezvous(listener), rank_));
   calls_.push_back(rank);
 }
 
 void TcpPort::give_up(int rank, int error) {
   Peer& to = peer(rank);
   to.call.reset();
-  to.wire.fail(fmt::format("connecting to {} from {}: {}", to.listener.address.text(), where_,
+  to.wire.fail(fmt::format("connecting to {} from {}: {}", listener_of(rank).address.text(), where_,
                            std::strerror(error)));
 }
 
@@ -156,7 +158,7 @@ void TcpPort::look_at_calls() {
 
 Posted TcpPort::post(Request& request) {
   if (request.kind == Request::Kind::kFrameIn) {
-    inbox_.frames.push(request);
+    inbox_.frames.push_first(request);  // the next frame goes where the caches have the last
     return Posted::kYes;
   }
   Peer& other = peer(request.peer);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,11 +48,10 @@ class TcpPort final : public nics::AddressedPort {
       line.kind = frames::Request::Kind::kLine;
       line.peer = rank;
     }
-    ListenerAddress listener{};
     frames::Request line;
     Wire wire;
     // A call at its listener that has not been answered yet.
-    std::optional<Introduction> call;
+    std::unique_ptr<Introduction> call;
   };
 
   TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines);
@@ -69,7 +67,16 @@ class TcpPort final : public nics::AddressedPort {
   void look_at_calls();
   [[nodiscard]] bool all_met() const { return met_ + 1 == peers_.size(); }
   [[nodiscard]] bool has_few_peers() const;
-  Peer& peer(int rank) { return *peers_[static_cast<size_t>(rank)]; }
+  // Most ranks of many never need one another.
+  Peer& peer(int rank) {
+    std::unique_ptr<Peer>& one = peers_[static_cast<size_t>(rank)];
+    if (one == nullptr) [[unlikely]]
+      one = std::make_unique<Peer>(inbox_, rank);
+    return *one;
+  }
+  [[nodiscard]] const ListenerAddress& listener_of(int rank) const {
+    return listeners_[static_cast<size_t>(rank)];
+  }
 
   Listener listener_;
   NetAddress local_;
@@ -78,9 +85,10 @@ class TcpPort final : public nics::AddressedPort {
   const Lines lines_;
   std::string address_;
   Inbox inbox_;
-  std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<int> calls_;    // whom this rank is calling
-  std::vector<Wire*> wires_;  // those that have been open
+  std::vector<ListenerAddress> listeners_;    // by rank
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: not dealt with yet
+  std::vector<int> calls_;                    // whom this rank is calling
+  std::vector<Wire*> wires_;                  // those that have been open
   size_t met_ = 0;
   uint32_t looks_ = 0;
   int64_t next_check_ms_ = 0;
