@@ -183,6 +183,7 @@ void Service::write(Client& client) {
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (sent < 0) return meeting_.lost(client, errno);
     out.erase(out.begin(), out.begin() + sent);
+    if (out.empty()) out.shrink_to_fit();  // else each rank's stays as long as its longest frame
   }
   if (client.ending) client.gone = true;
 }
