@@ -4,6 +4,9 @@
 // rank gathers along its column what the ranks at its place of the other hosts give, while the
 // ranks of a host exchange their own; then they exchange what came for each of the other hosts. T =
 // (H-1) alpha + n (H-1) beta, and n (p-1) copied within the host; n bytes per rank.
+//
+// Short blocks are packed: a column gathers its blocks side by side, in some log2 H rounds, a host
+// hands over all of them in one phase, and each rank copies them to where they belong.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {
@@ -26,7 +29,55 @@ Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t a
           .after = after};
 }
 
+// Messages to all other hosts leave at once, half an alpha each; rounds wait for one another.
+constexpr int kFewestPacked = 7;
+// Bytes that a host gives. By simulation (docs/scale.md): beyond, copying all once more takes
+// longer than messages do on fast networks.
+constexpr uint64_t kMostPacked = 8 << 10;
+
+bool packed(const Problem& q) {
+  return q.collective == Collective::kAllgather && q.hosts->count() >= kFewestPacked &&
+         along_column(q).bytes() <= kMostPacked;
+}
+
+Composition compose_packed(const Problem& q) {
+  Composer c(q);
+  const auto hosts = static_cast<uint64_t>(c.hosts());
+  const Ref of_column = c.scratch(hosts * q.bytes());
+  const Ref by_place = c.scratch(all_blocks_bytes(q));
+  const uint32_t gathered = c.add({.scope = Scope::kColumn,
+                                   .collective = Collective::kAllgather,
+                                   .count = q.count,
+                                   .send = q.in_place ? at_recv(q.recv_block(q.rank)) : send_at(0),
+                                   .recv = of_column});
+  c.add({.collective = Collective::kAllgather,
+         .count = hosts * q.count,
+         .send = of_column,
+         .recv = by_place,
+         .after = gathered});
+  Phase unpacking;
+  for (int host = 0; host < c.hosts(); ++host) {
+    for (int place = 0; place < c.neighbors(); ++place) {
+      const uint64_t block = static_cast<uint64_t>(place) * hosts + static_cast<uint64_t>(host);
+      unpacking.moves.push_back({at_recv(q.recv_block(c.rank_at(host, place))),
+                                 by_place.plus(block * q.bytes()), q.bytes()});
+    }
+  }
+  c.add(std::move(unpacking));
+  return c.take();
+}
+
+double seconds(const Problem& q, const Machine& m) {
+  if (!packed(q)) return along_columns_s(q, m);
+  Problem column = along_column(q);
+  column.count = column.stride = q.count;
+  return std::min(allgather_bruck.seconds(column, m), allgather_ring.seconds(column, m)) +
+         host_sync_s(q, m) + host_pass_s(all_blocks_bytes(q), m) +
+         host_hand_s(all_blocks_bytes(q), m);
+}
+
 Composition compose(const Problem& q) {
+  if (packed(q)) return compose_packed(q);
   Composer c(q);
   const Ref own_block = recv_at(q.recv_block(q.rank).offset);
   const Ref own = q.in_place ? own_block : send_at(0);
@@ -53,7 +104,7 @@ const Algorithm allgather_hierarchical = {.name = "hierarchical",
                                           .collective = Collective::kAllgather,
                                           .rank_order = true,
                                           .applies = spans_even_hosts,
-                                          .seconds = along_columns_s,
+                                          .seconds = seconds,
                                           .compose = compose};
 
 const Algorithm allgatherv_hierarchical = {.name = "hierarchical",

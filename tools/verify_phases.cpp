@@ -69,6 +69,7 @@ Status PhaseEffects::perform(std::span<const int> ranks, std::span<const Phase* 
   switch (collective) {
     case Collective::kBarrier: return {};
     case Collective::kBroadcast: return broadcast(ranks, phases);
+    case Collective::kAllgather:
     case Collective::kAllgatherv:
     case Collective::kAlltoall:
     case Collective::kAlltoallv:

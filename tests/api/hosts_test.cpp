@@ -129,6 +129,18 @@ TEST_F(HostsOfTwo, CompositionsOfCompositionsGiveTheReference) {
   }
 }
 
+// Over so many hosts short blocks are packed, and longer ones are not.
+TEST_F(HostsOfTwo, AllgathersOverManyHostsGiveTheReference) {
+  const Ranks ranks = ranks_on("aabbccddeeffgg", {{"CCL_ALLGATHER", "hierarchical"}});
+  run_ranks(ranks, [](int rank, tutti_comm_t comm) {
+    Collectives on(rank, comm);
+    for (const size_t count : {size_t{0}, size_t{1}, size_t{13}, size_t{1024}, size_t{1025}}) {
+      on.allgather(TUTTI_FLOAT32, count, {Form::kBlocking, false, false});
+      on.allgather(TUTTI_FLOAT32, count, {Form::kNonBlocking, true, true});
+    }
+  });
+}
+
 // A job that encrypts, from the meeting to the last message: short ones, pieces and chunks.
 TEST_F(HostsOfTwo, EveryCollectiveGivesTheReferenceEncrypted) {
   on_hosts("aabb",
