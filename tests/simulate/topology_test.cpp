@@ -61,7 +61,10 @@ TEST(Topology, ErrorsNameWhatWasGivenAndExpected) {
   };
   EXPECT_EQ(error("fat-tree:4", 17), "a fat tree of radix 4 has room for 16 hosts, given are 17");
   EXPECT_EQ(error("fat-tree:x", 2), "'x' of fat-tree:x: expected a number");
-  EXPECT_EQ(error("fat-tree:5", 2), "a fat tree of radix 5: expected an even number from 4");
+  EXPECT_EQ(error("fat-tree:5", 2),
+            "a fat tree of radix 5: expected an even number from 4 to 1024");
+  EXPECT_EQ(error("fat-tree:2000000", 2),
+            "a fat tree of radix 2000000: expected an even number from 4 to 1024");
   EXPECT_NE(error("torus", 2).find("'torus' is neither single-switch"), std::string::npos);
   Network network = made("single-switch", 2);
   EXPECT_NE(network.fail("host0-host1").message().find("there is no link 'host0-host1'"),
@@ -88,6 +91,23 @@ TEST(Topology, AFileNamesTheLinks) {
   EXPECT_DOUBLE_EQ(network.links()[4].byte_s, 1e-9);
 }
 
+TEST(Topology, AWayMayBeLong) {
+  std::string text = R"({"links": [{"between": ["host0", "s0"]}, {"between": ["host1", "s299"]})";
+  for (int i = 0; i < 299; ++i) {
+    text +=
+        R"(, {"between": ["s)" + std::to_string(i) + R"(", "s)" + std::to_string(i + 1) + R"("]})";
+  }
+  const TopologyFile file(text + "]}");
+  Network network = made(file.path(), 2);
+  int switches = 0;
+  for (int node = 0; node != 1 && switches <= 300; ++switches) {
+    const int link = network.next(node, 0, 1);
+    ASSERT_GE(link, 0);
+    node = network.links()[static_cast<size_t>(link)].to;
+  }
+  EXPECT_EQ(switches - 1, 300);
+}
+
 TEST(Topology, AFileThatLacksSomethingIsRefused) {
   const TopologyFile lacking(R"({"links": [{"between": ["host0", "a"]}]})");
   auto network = make_network(lacking.path(), 2, kLines);
@@ -95,6 +115,21 @@ TEST(Topology, AFileThatLacksSomethingIsRefused) {
   EXPECT_EQ(network->complete().message(), "host1 has no line; expected one");
   const TopologyFile strange(R"({"links": [{"between": ["host0", "host9"]}]})");
   EXPECT_NE(make_network(strange.path(), 2, kLines).status().message().find("host0 to host1"),
+            std::string::npos);
+  for (const char* wrong : {R"("a", "a")", R"("host0", "a", "b")"}) {
+    const TopologyFile file(R"({"links": [{"between": [)" + std::string(wrong) + "]}]}");
+    EXPECT_NE(
+        make_network(file.path(), 2, kLines).status().message().find("expected a switch, and"),
+        std::string::npos)
+        << wrong;
+  }
+  const TopologyFile unknown(R"({"links": [{"between": ["host0", "a"], "rate": 7}]})");
+  EXPECT_NE(make_network(unknown.path(), 2, kLines)
+                .status()
+                .message()
+                .find(R"(the link ["host0","a"] has 'rate'; expected between, rate_gbit)"),
+            std::string::npos);
+  EXPECT_NE(make_network(testing::TempDir(), 2, kLines).status().message().find("is neither"),
             std::string::npos);
   const TopologyFile other(R"(["links"])");
   EXPECT_NE(make_network(other.path(), 2, kLines).status().message().find("expected {\"links\""),

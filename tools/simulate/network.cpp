@@ -12,7 +12,7 @@ namespace tutti::simulate {
 
 namespace {
 
-constexpr uint8_t kUnreachable = UINT8_MAX;
+constexpr uint32_t kUnreachable = UINT32_MAX;
 
 // Spreads the pairs of hosts over ways that are equally long.
 uint64_t mixed(int source, int target) {
@@ -119,10 +119,10 @@ Status Network::complete() {
   return {};
 }
 
-const std::vector<uint8_t>& Network::hops_to(int target_switch) {
+const std::vector<uint32_t>& Network::hops_to(int target_switch) {
   const auto known = hops_.find(target_switch);
   if (known != hops_.end()) return known->second;
-  std::vector<uint8_t>& hops = hops_[target_switch];
+  std::vector<uint32_t>& hops = hops_[target_switch];
   hops.assign(names_.size(), kUnreachable);
   hops[static_cast<size_t>(target_switch)] = 0;
   std::deque<int> reached = {target_switch};
@@ -131,7 +131,7 @@ const std::vector<uint8_t>& Network::hops_to(int target_switch) {
     for (const int out : links_out_[at]) {  // every link has one the other way
       const int next = links_[static_cast<size_t>(out)].to - hosts_;
       if (hops[static_cast<size_t>(next)] != kUnreachable) continue;
-      hops[static_cast<size_t>(next)] = static_cast<uint8_t>(hops[at] + 1);
+      hops[static_cast<size_t>(next)] = hops[at] + 1;
       reached.push_back(next);
     }
   }
@@ -146,7 +146,7 @@ int Network::next(int node, int source, int target) {
   const int down = line_of_[static_cast<size_t>(target)] ^ 1;
   const int last = links_[static_cast<size_t>(down)].from;
   if (node == last) return usable(down);
-  const std::vector<uint8_t>& hops = hops_to(last - hosts_);
+  const std::vector<uint32_t>& hops = hops_to(last - hosts_);
   const auto at = static_cast<size_t>(node - hosts_);
   if (hops[at] == kUnreachable) return -1;
   const auto is_closer = [&](int link) {

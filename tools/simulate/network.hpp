@@ -67,7 +67,7 @@ class Network {
  private:
   [[nodiscard]] std::vector<int> way_of(int source, int target);
   [[nodiscard]] int kind_of(const std::string& name);
-  [[nodiscard]] const std::vector<uint8_t>& hops_to(int target_switch);
+  [[nodiscard]] const std::vector<uint32_t>& hops_to(int target_switch);
   [[nodiscard]] int node_of(const std::string& name) const;
 
   const int hosts_;
@@ -76,7 +76,7 @@ class Network {
   std::vector<Link> links_;
   std::vector<int> line_of_;                 // by host: its link up; the link down is the next
   std::vector<std::vector<int>> links_out_;  // by switch, to switches, without failed ones
-  std::unordered_map<int, std::vector<uint8_t>> hops_;  // to a switch, by switch
+  std::unordered_map<int, std::vector<uint32_t>> hops_;  // to a switch, by switch
 };
 
 // Of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]", or a file.

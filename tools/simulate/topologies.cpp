@@ -13,6 +13,7 @@ namespace tutti::simulate {
 namespace {
 
 constexpr int kUsualRadix = 64;  // of switches, at most, unless the topology names one
+constexpr int kMostRadix = 1024;
 constexpr int kMostHostsPerSwitch = 64;
 
 Status wrong(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
@@ -82,10 +83,11 @@ Result<Network> fat_tree_for(int hosts, std::optional<int> radix, const Lines& l
   if (!radix) {
     for (radix = 4; *radix < kUsualRadix && *radix * *radix / 2 < hosts;) *radix += 2;
   }
-  const int64_t most = int64_t{*radix} * *radix * *radix / 4;
-  if (*radix < 4 || *radix % 2 != 0) {
-    return wrong(fmt::format("a fat tree of radix {}: expected an even number from 4", *radix));
+  if (*radix < 4 || *radix > kMostRadix || *radix % 2 != 0) {
+    return wrong(fmt::format("a fat tree of radix {}: expected an even number from 4 to {}", *radix,
+                             kMostRadix));
   }
+  const int64_t most = int64_t{*radix} * *radix * *radix / 4;
   if (hosts > most) {
     return wrong(fmt::format("a fat tree of radix {} has room for {} hosts, given are {}", *radix,
                              most, hosts));

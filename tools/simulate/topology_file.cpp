@@ -6,7 +6,11 @@
 //              ...]}
 // Switches are there by being named. What a link does not say is as --rate and --latency have it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,6 +22,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr std::array<std::string_view, 4> kKeys = {"between", "rate_gbit", "latency_us", "kind"};
+
 class Reader {
  public:
   Reader(Network& network, const Lines& lines) : network_(network), lines_(lines) {}
@@ -25,11 +31,18 @@ class Reader {
   // Throws nlohmann::json::exception where the file's shape is another.
   Status add(const Json& link) {
     const Json& between = link.at("between");
+    for (const auto& [key, value] : link.items()) {
+      if (std::ranges::find(kKeys, key) != kKeys.end()) continue;
+      return Status(Code::kInvalidArgument,
+                    fmt::format("the link {} has '{}'; expected {}", between.dump(), key,
+                                fmt::join(kKeys, ", ")));
+    }
     const int one = node_of(between.at(0).get<std::string>());
     const int other = node_of(between.at(1).get<std::string>());
-    if (one < 0 || other < 0 || (one < network_.hosts() && other < network_.hosts())) {
+    const bool of_hosts = one < network_.hosts() && other < network_.hosts();
+    if (one < 0 || other < 0 || of_hosts || one == other || between.size() != 2) {
       return Status(Code::kInvalidArgument,
-                    fmt::format("the link {}: expected a switch, and a switch or one of host0 to "
+                    fmt::format("the link {}: expected a switch, and another or one of host0 to "
                                 "host{}",
                                 between.dump(), network_.hosts() - 1));
     }
@@ -70,7 +83,8 @@ class Reader {
 
 Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines) {
   std::ifstream file(path);
-  if (!file) {
+  std::error_code none;
+  if (!file || std::filesystem::is_directory(path, none)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("'{}' is neither single-switch, fat-tree[:RADIX], dragonfly[:HOSTS] "
                               "nor a file that can be read",
@@ -81,7 +95,7 @@ Result<Network> network_of_file(const std::string& path, int hosts, const Lines&
   try {
     Reader reader(network, lines);
     const Json all = Json::parse(file);
-    for (const Json& link : all.at("links")) {
+    for (const Json& link : all.at("links").get<std::vector<Json>>()) {
       if (Status status = reader.add(link); !status.ok()) {
         return Status(status.code(), fmt::format("{}: {}", path, status.message()));
       }
