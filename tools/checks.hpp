@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -51,6 +52,21 @@ inline CLI::Validator zero_or_more() {
             return checks::number(text, "0 or more", [](double value) { return value >= 0; });
           },
           "NONNEGATIVE"};
+}
+
+// Turns "64kb" into bytes. (CLI11's own takes -1 for the largest number that there is.)
+inline CLI::Validator size_in_bytes() {
+  return {[](std::string& text) -> std::string {
+            const std::string given = text;
+            const size_t digits = text.find_first_not_of("0123456789");
+            try {
+              const bool number = digits != 0 && std::min(digits, text.size()) <= 18;
+              if (number && CLI::AsSizeValue(false)(text).empty()) return {};
+            } catch (const CLI::ValidationError&) {  // of a unit, or of what follows the digits
+            }
+            return fmt::format("expected a size such as 4096, 64kb or 1mb, got '{}'", given);
+          },
+          "SIZE"};
 }
 
 inline CLI::Validator writable_file() { return {&checks::writable, ""}; }

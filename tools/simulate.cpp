@@ -3,6 +3,7 @@
 // tutti simulate: the schedules of a collective, run over a model of a network, for more ranks and
 // hosts than there are.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -61,9 +62,10 @@ void group(const Options& options, Network& network, Question& question) {
 }
 
 std::string title_of(const Options& options, const Question& question) {
-  return fmt::format("{} of {} bytes on {} ranks of {} host{}", options.collective,
+  return fmt::format("{} of {} bytes on {} rank{} of {} host{}", options.collective,
                      question.count * tutti::type_size(question.type), question.ranks,
-                     question.hosts, question.hosts == 1 ? "" : "s");
+                     question.ranks == 1 ? "" : "s", question.hosts,
+                     question.hosts == 1 ? "" : "s");
 }
 
 void write(const char* option, const std::string& path, const std::string& text) {
@@ -72,14 +74,40 @@ void write(const char* option, const std::string& path, const std::string& text)
   if (!file.flush()) need.fail(fmt::format("{}: cannot write {}", option, path));
 }
 
+// Tells people who wait for long how far it is.
+class Progress {
+ public:
+  ~Progress() {
+    if (told_) fmt::print(stderr, "\r\x1b[K");
+  }
+  void tell(double part) {
+    const double now = tutti::now_s();
+    if (isatty(STDERR_FILENO) == 0 || now < next_) return;
+    fmt::print(stderr, "\r{:.0f} % of all steps", part * 100);
+    next_ = now + 1;
+    told_ = true;
+  }
+
+ private:
+  double next_ = tutti::now_s() + 2;
+  bool told_ = false;
+};
+
+tutti::Result<Outcome> run_watched(const Options& options, const Question& question, const Job& job,
+                                   Network& network) {
+  Progress progress;
+  Circumstances circumstances = circumstances_of(options, question);
+  circumstances.watch = [&progress](double part) { progress.tell(part); };
+  return run(job, network, question.network, circumstances);
+}
+
 // One algorithm, with all that there is to say.
 void run_one(const Options& options, Question question) {
   Network network = network_for(options, question);
   group(options, network, question);
   const std::unique_ptr<Job> job = need(make_job(question));
   const double begun = tutti::now_s();
-  const Outcome outcome =
-      need(run(*job, network, question.network, circumstances_of(options, question)));
+  const Outcome outcome = need(run_watched(options, question, *job, network));
   const Found found{.title = title_of(options, question),
                     .job = job.get(),
                     .network = &network,
@@ -115,7 +143,7 @@ Json cell_of(const Options& options, Question question, const std::string& algor
     cell["why_not"] = std::string(job.status().message());
     return cell;
   }
-  const auto outcome = run(**job, network, question.network, circumstances_of(options, question));
+  const auto outcome = run_watched(options, question, **job, network);
   if (!outcome.ok()) {
     cell["why_not"] = std::string(outcome.status().message());
     return cell;
@@ -152,25 +180,56 @@ std::vector<Curve> curves_of(const Json& cells, bool chosen) {
   return curves;
 }
 
+// The same on so many ranks, as many on each host.
+Question with_ranks(const Question& question, int ranks) {
+  Question at = question;
+  at.ranks = ranks;
+  at.hosts = std::max(1, static_cast<int>(int64_t{ranks} * question.hosts / question.ranks));
+  return at;
+}
+
+std::vector<int> numbers_for(const Options& options, const Question& question) {
+  if (options.sweep.empty()) return {question.ranks};
+  const int per_host = std::max(1, question.ranks / question.hosts);
+  std::vector<int> numbers = {std::min(2 * per_host, question.ranks)};
+  while (numbers.back() < question.ranks) {
+    numbers.push_back(std::min(2 * numbers.back(), question.ranks));
+  }
+  return numbers;
+}
+
+// What is asked for must be there in every simulation of a sweep.
+void check_fewest(const Options& options, const Question& fewest) {
+  if (fewest.root >= fewest.ranks) {
+    fail(fmt::format("--root {}: expected one of the ranks that the sweep begins with, 0 to {}",
+                     fewest.root, fewest.ranks - 1));
+  }
+  network_for(options, fewest);
+}
+
+void check_names(const Options& options, const Question& question) {
+  if (options.algorithms == std::vector<std::string>{"all"}) return;
+  for (const std::string& name : options.algorithms) {
+    if (tutti::find_algorithm(question.collective, name) != nullptr) continue;
+    fail(
+        fmt::format("--algorithm: there is no {} algorithm '{}'; expected names from tutti info, "
+                    "or all alone",
+                    options.collective, name));
+  }
+}
+
 // Several algorithms, or several numbers of ranks, or both.
 void run_many(const Options& options, const Question& question) {
-  std::vector<int> numbers = {question.ranks};
+  const std::vector<int> numbers = numbers_for(options, question);
   const int per_host = std::max(1, question.ranks / question.hosts);
-  if (!options.sweep.empty()) {
-    for (numbers.clear(); numbers.empty() || numbers.back() < question.ranks;) {
-      numbers.push_back(numbers.empty() ? std::min(2 * per_host, question.ranks)
-                                        : std::min(2 * numbers.back(), question.ranks));
-    }
-  }
+  check_fewest(options, with_ranks(question, numbers.front()));
   Json cells = Json::array();
   if (!options.json) {
     fmt::print("{:>8} {:>8} {:<20} {:>14} {:>14} {:>16}\n", "ranks", "hosts", "algorithm",
                "time us", "cost model us", "B between hosts");
   }
   for (const int ranks : numbers) {
-    Question at = question;
-    at.ranks = ranks;
-    at.hosts = std::max(1, ranks / per_host);
+    const Question at = with_ranks(question, ranks);
     std::vector<std::string> names = names_for(options, at);
     if (names.empty()) names.emplace_back();
     for (const std::string& name : names) {
@@ -191,6 +250,7 @@ void run_many(const Options& options, const Question& question) {
 void run_simulate(const Options& options) {
   const Question question = question_of(options);
   circumstances_of(options, question);
+  check_names(options, question);
   const bool many = !options.sweep.empty() || options.algorithms.size() > 1 ||
                     options.algorithms == std::vector<std::string>{"all"};
   if (many && !options.heat.empty()) fail("--heat: expected one algorithm and no --sweep");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "select/tuning_file.hpp"
@@ -56,8 +57,47 @@ std::pair<int, double> straggler_of(const std::string& text, int ranks) {
   return {rank, factor};
 }
 
+MessageTimes times_of(const Options& options) {
+  if (options.network.times.empty()) return {};
+  auto times = parse_message_times(options.network.times);
+  if (!times.ok()) fail(fmt::format("--times: {}", times.status().message()));
+  if (options.network.latency_us > 0) {
+    fail(
+        fmt::format("--latency {}: expected no --times, which say it", options.network.latency_us));
+  }
+  if (options.machine.shared_cores > 0) {
+    fail(fmt::format("--shared-cores {}: expected no --times, which are of two machines",
+                     options.machine.shared_cores));
+  }
+  return *std::move(times);
+}
+
+// "line_s=7e-8": a figure of the cost model.
+void set_figure(const std::string& text, Machine& machine) {
+  std::vector<std::string_view> names;
+  const size_t equals = std::min(text.find('='), text.size());
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  for (const MachineFigure& figure : machine_figures()) {
+    names.push_back(figure.name);
+    if (figure.name != std::string_view(text).substr(0, equals)) continue;
+    const bool fits = equals < text.size() &&
+                      std::from_chars(text.data() + equals + 1, end, value).ptr == end &&
+                      std::isfinite(value) && value >= 0;
+    if (!fits) fail(fmt::format("--figure {}: expected {}=SECONDS, 0 or more", text, figure.name));
+    machine.*figure.value = value;
+    return;
+  }
+  fail(fmt::format("--figure {}: expected NAME=SECONDS with one of {}", text,
+                   fmt::join(names, ", ")));
+}
+
 NetworkFigures figures_of(const Options& options, const Tuning& tuning) {
   NetworkFigures figures = tuning.network.value_or(NetworkFigures());
+  if (const MessageTimes times = times_of(options); !times.empty()) {
+    figures.message_s = times.alpha_s();
+    figures.line_byte_s = times.byte_s();
+  }
   if (options.network.latency_us > 0) figures.message_s = options.network.latency_us * 1e-6;
   if (options.network.rate_gbit > 0) figures.line_byte_s = 8e-9 / options.network.rate_gbit;
   return figures;
@@ -75,6 +115,12 @@ void add_network_options(CLI::App& command, Options& o) {
                   "Of the line of each host, in Gbit/s (default 9.6)")
       ->check(tutti::above_zero());
   command
+      .add_option("--times", o.network.times,
+                  "Of messages between two hosts, instead of --latency, as measured: sizes and "
+                  "microseconds, as in 8=1.2,1kb=2,1mb=82,2mb=157; --rate if not given is that "
+                  "between the last two")
+      ->delimiter(',');
+  command
       .add_option("--hop", o.network.hop_us,
                   "Latency of each link between switches, in microseconds")
       ->check(tutti::zero_or_more())
@@ -87,7 +133,7 @@ void add_network_options(CLI::App& command, Options& o) {
   command
       .add_option("--burst", o.network.burst,
                   "Bytes that the line of each host lets pass at once, as shaped lines do")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(tutti::size_in_bytes());
   command.add_option(
       "--groups", o.network.groups,
       "As with TUTTI_HOST_GROUP: topology (the hosts of a leaf switch, or of a group "
@@ -125,7 +171,9 @@ void add_circumstances(CLI::App& command, Options& o) {
       ->delimiter(',');
   command.add_option("--skew", o.skew_us, "Ranks begin at random within so many microseconds")
       ->check(tutti::zero_or_more());
-  command.add_option("--seed", o.seed, "Of that chance")->capture_default_str();
+  command.add_option("--seed", o.seed, "Of that chance")
+      ->check(tutti::zero_or_more())
+      ->capture_default_str();
   command.add_option("--calls", o.calls, "Calls one after the other; times are of one of them")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
@@ -146,8 +194,12 @@ Question question_of(const Options& options) {
       .network = figures_of(options, found.tuning),
       .machine = found.tuning.machine,
       .environment = environment,
-      .most_steps = static_cast<uint64_t>(options.most_steps)};
+      .most_steps = static_cast<uint64_t>(std::min(options.most_steps, 1e18)),
+      .calls = options.calls};
+  for (const std::string& text : options.figures) set_figure(text, question.machine);
   const uint64_t bytes = question.collective == Collective::kBarrier ? 0 : options.bytes;
+  constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+  if (bytes > kMostBytes) fail(fmt::format("--bytes {}: expected at most 1tb", bytes));
   const size_t size = type_size(question.type);
   if (bytes % size != 0) {
     fail(fmt::format("--bytes {}: expected a whole number of elements of {}", bytes, options.type));
@@ -164,7 +216,14 @@ Question question_of(const Options& options) {
 }
 
 OneMachine machine_of(const Options& options, double alpha_s) {
-  if (options.machine.shared_cores == 0) return {};
+  if (options.machine.shared_cores == 0) {
+    for (const auto& [name, value] : {std::pair("--message-cpu", options.machine.message_cpu_us),
+                                      {"--turn", options.machine.turn_us},
+                                      {"--byte-cpu", options.machine.byte_cpu_ns}}) {
+      if (value > 0) fail(fmt::format("{} {}: expected --shared-cores with it", name, value));
+    }
+    return {};
+  }
   const double message_s =
       options.machine.message_cpu_us > 0 ? options.machine.message_cpu_us * 1e-6 : alpha_s / 2;
   if (message_s > alpha_s) {
@@ -181,9 +240,13 @@ Circumstances circumstances_of(const Options& options, const Question& question)
   Circumstances circumstances{.skew_s = options.skew_us * 1e-6,
                               .seed = options.seed,
                               .calls = options.calls,
-                              .machine = machine_of(options, question.network.message_s)};
+                              .machine = machine_of(options, question.network.message_s),
+                              .times = times_of(options)};
   for (const std::string& text : options.stragglers) {
-    circumstances.stragglers.insert(straggler_of(text, question.ranks));
+    const auto [rank, factor] = straggler_of(text, question.ranks);
+    if (!circumstances.stragglers.emplace(rank, factor).second) {
+      fail(fmt::format("--straggler {}: rank {} is one already; expected it once", text, rank));
+    }
   }
   return circumstances;
 }
@@ -216,13 +279,17 @@ void add_options(CLI::App& command, Options& o) {
       ->check(CLI::Range(1, 1 << 20));
   command
       .add_option("-b,-y,--bytes,--sizes", o.bytes, "Size of a block: 4096, 64kb, 1mb (default 8)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(tutti::size_in_bytes());
   command.add_option("-d,--type,--types", o.type, "Of the elements (default float32)");
   command.add_option("-t", o.type, "")->group("");  // as it was at first
   command.add_option("--root", o.root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(tutti::zero_or_more());
   command.add_option("--cores", o.cores, "Of each host (default: one for each of its ranks)")
       ->check(CLI::Range(1, 1 << 20));
+  command
+      .add_option("--figure", o.figures,
+                  "NAME=SECONDS: what the cost model takes within a host (names: tutti info)")
+      ->delimiter(',');
   command
       .add_option("-a,--algorithm", o.algorithms,
                   "This one instead of the choice; several, or all, are compared")

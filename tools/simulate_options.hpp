@@ -16,6 +16,7 @@ struct NetworkOptions {
   std::string topology = "single-switch";
   double latency_us = 0;
   double rate_gbit = 0;
+  std::vector<std::string> times;
   double hop_us = 0.3;
   double oversubscribed = 1;
   uint64_t burst = 0;
@@ -36,6 +37,7 @@ struct Options {
   int hosts = 0;
   uint64_t bytes = 8;
   std::string type = "float32";
+  std::vector<std::string> figures;
   int root = 0;
   int cores = 0;
   std::vector<std::string> algorithms;

@@ -56,5 +56,56 @@ TEST(SimulateCommand, ErrorsNameWhatWasGivenAndExpected) {
   expect_refusal("simulate allreduce --fail a-b", "there is no link 'a-b'");
 }
 
+TEST(SimulateCommand, NumbersAreTakenAsTheyWereWritten) {
+  for (const char* wrong : {"-5", "4.5kb", "1e6", "99999999999999999999", "kb", "8xb"}) {
+    expect_refusal(
+        std::string("simulate allreduce --bytes ") + wrong,
+        std::string("--bytes: expected a size such as 4096, 64kb or 1mb, got '") + wrong);
+  }
+  expect_refusal("simulate allreduce --bytes 2tb", "--bytes 2199023255552: expected at most 1tb");
+  expect_refusal("simulate allreduce --burst -1", "--burst: expected a size such as");
+  expect_refusal("simulate allreduce --seed -1", "--seed: expected 0 or more, got '-1'");
+}
+
+TEST(SimulateCommand, OptionsThatWouldMeanNothingAreRefused) {
+  expect_refusal("simulate allreduce -n 4 --straggler 1=x2,1=x3", "rank 1 is one already");
+  expect_refusal("simulate allreduce --turn 5", "--turn 5: expected --shared-cores with it");
+  expect_refusal("simulate allreduce --times 8=1,16=2 --latency 4",
+                 "--latency 4: expected no --times");
+  expect_refusal("simulate allreduce --times 8=1,16=2 --shared-cores 2",
+                 "--shared-cores 2: expected no --times");
+  expect_refusal("simulate allreduce --times 8=1", "--times: 1 size: expected two or more");
+  expect_refusal("simulate allreduce --figure x_s=1", "expected NAME=SECONDS with one of line_s");
+  expect_refusal("simulate allreduce --figure line_s=-1",
+                 "--figure line_s=-1: expected line_s=SECONDS, 0 or more");
+  expect_refusal("simulate allreduce -a all,ring", "there is no allreduce algorithm 'all'");
+  expect_refusal("simulate allreduce -a ring,spiral", "there is no allreduce algorithm 'spiral'");
+}
+
+TEST(SimulateCommand, WhatASweepAsksForMustBeThereFromTheStart) {
+  expect_refusal("simulate broadcast -n 8 --root 5 --sweep ranks",
+                 "--root 5: expected one of the ranks that the sweep begins with, 0 to 1");
+  expect_refusal("simulate allreduce -n 8 --straggler 5=x2 --sweep ranks",
+                 "--straggler 5=x2: expected RANK=xFACTOR with a rank from 0 to 1");
+  expect_refusal("simulate allreduce -n 8 --fail host5-switch --sweep ranks",
+                 "there is no link 'host5-switch'");
+}
+
+TEST(SimulateCommand, ASweepEndsWithTheRanksAndHostsThatWereAskedFor) {
+  const auto json = simulate_json("allreduce --ranks 6 --hosts 4 --sweep ranks");
+  EXPECT_EQ(json.at("cells").back().at("ranks"), 6);
+  EXPECT_EQ(json.at("cells").back().at("hosts"), 4);
+}
+
+TEST(SimulateCommand, TakesFiguresOfAMachineThatIsNotThisOne) {
+  const auto once = simulate_json("allreduce -n 4 --hosts 1 --bytes 64");
+  const auto slower = simulate_json("allreduce -n 4 --hosts 1 --bytes 64 --figure line_s=1e-5");
+  EXPECT_GT(slower.at("seconds"), once.at("seconds"));
+  const auto timed = simulate_json(
+      "allreduce -n 4 -a recursive_doubling --bytes 1kb "
+      "--times 8=2,1kb=50,1mb=100");
+  EXPECT_GT(timed.at("seconds"), 1e-4);
+}
+
 }  // namespace
 }  // namespace tutti_test

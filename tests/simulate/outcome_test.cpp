@@ -90,6 +90,22 @@ TEST(Simulate, WhatLeavesAHostEntersOthersOverEveryTopology) {
   }
 }
 
+TEST(Simulate, ShortBlocksOfAnAllgatherGoAlongColumnsInFewRounds) {
+  // 8 hosts of 4 ranks: three rounds in each column, not a message to each of seven others.
+  const auto messages = [](int hosts, uint64_t bytes) {
+    const Simulated simulated =
+        simulate(question(Collective::kAllgather, 4 * hosts, hosts, bytes, "hierarchical"));
+    EXPECT_TRUE(simulated.status.ok()) << simulated.status.message();
+    return kinds_of(*simulated.network, simulated.outcome, 1).front().name == "host up"
+               ? simulated.outcome.messages
+               : 0;
+  };
+  EXPECT_EQ(messages(8, 8), 8u * 4 * 3);
+  EXPECT_EQ(messages(8, 2048), 8u * 4 * 3);
+  EXPECT_EQ(messages(8, 2052), 8u * 4 * 7) << "copying longer ones once more would take longer";
+  EXPECT_EQ(messages(4, 8), 4u * 4 * 3) << "messages to three others leave at once";
+}
+
 TEST(Simulate, AStragglerDelaysExactlyThoseThatDependOnIt) {
   // A broadcast goes down a binomial tree: rank 4 of 8 gives to 5, 6 and, by way of 6, to 7.
   const Question asked = question(Collective::kBroadcast, 8, 8, 1024, "tree");
@@ -176,6 +192,23 @@ TEST(Simulate, TooManyStepsAreRefusedWithTheirNumber) {
   EXPECT_NE(simulated.status.message().find("alltoall pairwise has"), std::string::npos)
       << simulated.status.message();
   EXPECT_NE(simulated.status.message().find("--most-steps"), std::string::npos);
+}
+
+TEST(Simulate, TheStepsOfAllCallsCount) {
+  Question asked = question(Collective::kAllreduce, 8, 8, 64, "recursive_doubling");
+  EXPECT_TRUE(make_job(asked).ok());
+  asked.calls = 1 << 30;
+  const auto job = make_job(asked);
+  ASSERT_FALSE(job.ok());
+  EXPECT_NE(job.status().message().find("in 1073741824 calls"), std::string::npos)
+      << job.status().message();
+}
+
+TEST(Simulate, TooManyStepsOfALongBlockAreRefusedBeforeTheyAreMade) {
+  const auto job = make_job(question(Collective::kAllreduce, 64, 64, uint64_t{1} << 40, "ring"));
+  ASSERT_FALSE(job.ok());
+  EXPECT_NE(job.status().message().find("--most-steps"), std::string::npos)
+      << job.status().message();
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "simulate/jobs.hpp"
 
@@ -50,6 +52,46 @@ TEST(Simulate, LongMessagesAreAskedForFirst) {
   const double n = 128 << 10;
   expect_seconds(question(Collective::kAllreduce, 2, 2, 128 << 10, "recursive_doubling"),
                  3 * kAlpha + n * kBeta + 2 * n * kGamma);
+}
+
+TEST(Simulate, MessagesTakeTheTimesThatWereMeasured) {
+  const auto times = parse_message_times({"8=20", "1kb=24", "16kb=60", "1mb=1100", "2mb=2200"});
+  ASSERT_TRUE(times.ok()) << times.status().message();
+  const auto seconds = [&](uint64_t bytes) {
+    const Question asked = question(Collective::kAllreduce, 8, 8, bytes, "recursive_doubling");
+    const double reducing = 3 * 2 * static_cast<double>(bytes) * kGamma;
+    return simulate(asked, {.times = *times}).outcome.seconds - reducing;
+  };
+  EXPECT_NEAR(seconds(8), 3 * (20e-6 + 8 * kBeta), 1e-12) << "alpha, and the line as fast as it is";
+  EXPECT_NEAR(seconds(1 << 10), 3 * 24e-6, 1e-12);
+  EXPECT_NEAR(seconds(17 << 9), 3 * 42e-6, 1e-12) << "half way from 1 to 16 KB";
+  EXPECT_NEAR(seconds(1 << 20), 3 * 1100e-6, 1e-12) << "with what it is asked for";
+  EXPECT_NEAR(times->byte_s(), 1100e-6 / (1 << 20), 1e-18);
+}
+
+TEST(Simulate, WhatAMessageWaitsForBeforeItLeavesKeepsNobodyBusy) {
+  // To three others at once: messages leave after one another, and their waits overlap.
+  const auto times = parse_message_times({"8=20", "4kb=120", "1mb=1100"});
+  ASSERT_TRUE(times.ok());
+  const Question asked = question(Collective::kAllgatherv, 4, 4, 4096, "pairwise");
+  const double waiting = 120e-6 - kAlpha - 4096 * kBeta;
+  const double usual = simulate(asked).outcome.seconds;
+  EXPECT_NEAR(simulate(asked, {.times = *times}).outcome.seconds, usual + waiting, 1e-12);
+}
+
+TEST(Simulate, TimesThatMakeNoSenseAreRefused) {
+  const auto error = [](const std::vector<std::string>& texts) {
+    return std::string(parse_message_times(texts).status().message());
+  };
+  EXPECT_EQ(error({"8=1"}), "1 size: expected two or more, the shortest first");
+  EXPECT_EQ(error({"8=1", "4=2"}), "'4=2': expected a size above the 8 before it");
+  EXPECT_EQ(error({"8=2", "16=1"}),
+            "'16=1': expected more time than '8=2', for the rate of the line");
+  for (const char* wrong : {"8", "=1", "8=", "8=0", "8=-1", "8=x", "8=1x", "8xb=1", "-8=1",
+                            "8kkb=1", "9999999999gb=1", "8=nan", "8=inf"}) {
+    EXPECT_NE(error({wrong, "1mb=9"}).find("expected a size and microseconds"), std::string::npos)
+        << wrong;
+  }
 }
 
 TEST(Simulate, RanksOfAHostShareItsLine) {
@@ -105,6 +147,18 @@ TEST(Simulate, CallsOneAfterTheOtherTakeAsLongEach) {
   const Question asked = question(Collective::kAllreduce, 8, 8, 64, "recursive_doubling");
   const double once = simulate(asked).outcome.seconds;
   EXPECT_NEAR(simulate(asked, {.calls = 10}).outcome.seconds, once, once * 1e-9);
+}
+
+TEST(Simulate, SaysHowFarItIsWhileItRuns) {
+  std::vector<double> parts;
+  const Question asked = question(Collective::kAlltoall, 128, 128, 64, "pairwise");
+  const Simulated simulated =
+      simulate(asked, {.calls = 4, .watch = [&parts](double part) { parts.push_back(part); }});
+  ASSERT_TRUE(simulated.status.ok()) << simulated.status.message();
+  ASSERT_FALSE(parts.empty());
+  EXPECT_TRUE(std::ranges::is_sorted(parts));
+  EXPECT_GE(parts.front(), 0);
+  EXPECT_LE(parts.back(), 1);
 }
 
 TEST(Simulate, TheSameJobGivesTheSameOutcome) {

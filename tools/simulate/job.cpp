@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "tools/simulate/job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -31,12 +33,14 @@ Problem problem_of(const Question& q, const Hosts& hosts) {
 }
 
 Status too_many(const Question& q, const Job& job, uint64_t steps) {
+  const std::string calls = q.calls > 1 ? fmt::format(" in {} calls", q.calls) : "";
   return Status::format(
       Code::kUnsupported,
-      "{} {} has {} steps on one rank, some {:.2g} on all {}: more than {:.2g} (--most-steps); "
-      "expected fewer ranks, or an algorithm with fewer rounds",
+      "{} {} has {} steps on one rank, some {:.2g} on all {}{}: more than {:.2g} (--most-steps); "
+      "expected fewer ranks{}, or an algorithm with fewer rounds",
       collective_name(q.collective), job.algorithm->name, steps,
-      static_cast<double>(steps) * q.ranks, q.ranks, static_cast<double>(q.most_steps));
+      static_cast<double>(steps) * q.ranks * q.calls, q.ranks, calls,
+      static_cast<double>(q.most_steps), calls.empty() ? "" : " or calls");
 }
 
 // The selector's choice, or the one that was named.
@@ -93,6 +97,26 @@ void prepare(const Question& q, Job& job) {
   job.roles.resize(Job::rank_at(q.ranks));
 }
 
+// A plan has steps for each piece of a long block, and takes long to make: so many are guessed from
+// the first rank's plan for a shorter one. None: the block is not long.
+uint64_t guessed_steps(const Question& q, const Job& job) {
+  constexpr uint64_t kLong = 1 << 30;
+  constexpr uint64_t kShorter = 1 << 8;
+  if (q.count * type_size(q.type) <= kLong) return 0;
+  Question shorter = q;
+  shorter.algorithm = job.algorithm->name;
+  shorter.count /= kShorter;
+  shorter.most_steps = UINT64_MAX;
+  Job of_shorter;
+  prepare(shorter, of_shorter);
+  of_shorter.algorithm = job.algorithm;
+  of_shorter.composed = job.composed;
+  const auto planner = Planner::create(shorter, of_shorter);
+  if (!planner.ok()) return 0;
+  const Result<uint64_t> steps = (*planner)->add(q.root);
+  return steps.ok() ? *steps * kShorter : 0;
+}
+
 }  // namespace
 
 Job::Place Job::place_in(int stream, int rank) const {
@@ -122,6 +146,11 @@ Result<std::unique_ptr<Job>> make_job(const Question& question) {
   prepare(question, *job);
   TUTTI_RETURN_IF_ERROR(choose(question, *job));
   job->composed = job->algorithm->compose != nullptr;
+  const auto all = [&question](uint64_t steps) {
+    return steps * static_cast<uint64_t>(question.ranks) * static_cast<uint64_t>(question.calls);
+  };
+  const uint64_t guessed = guessed_steps(question, *job);
+  if (all(guessed) > question.most_steps) return too_many(question, *job, guessed);
   auto planner = Planner::create(question, *job);
   if (!planner.ok()) return planner.status();
   const double begun = now_s();
@@ -131,7 +160,8 @@ Result<std::unique_ptr<Job>> make_job(const Question& question) {
     if (!steps.ok()) return steps.status();
     job->steps += *steps;
     const bool first = i == 0 && !has_root(question.collective);
-    const uint64_t estimate = first ? *steps * static_cast<uint64_t>(question.ranks) : job->steps;
+    const uint64_t estimate =
+        first ? all(*steps) : job->steps * static_cast<uint64_t>(question.calls);
     if (estimate > question.most_steps) return too_many(question, *job, *steps);
   }
   job->planned_s = now_s() - begun;

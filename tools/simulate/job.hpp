@@ -30,6 +30,7 @@ struct Question {
   Environment environment = {};
   uint64_t most_steps = 0;       // of all ranks together
   std::vector<int> groups = {};  // by host: TUTTI_HOST_GROUP; none: nobody has set it
+  int calls = 1;                 // each has all steps
 };
 
 // What runs side by side in a rank: steps within its host, among all hosts or its column; and where

@@ -14,6 +14,8 @@ namespace {
 // A rank works so long at a time before the other stream of the rank has its turn.
 constexpr double kTurn_s = 2e-6;
 
+constexpr uint64_t kEventsBetweenTold = 1 << 16;
+
 }  // namespace
 
 void Loop::start() {
@@ -35,6 +37,9 @@ void Loop::start() {
       s.phases = &job_.roles[rank][which];
       s.time_s = s.worked_s = begin;
       s.cause = {static_cast<int>(rank), begin};
+      for (const Phase& phase : *s.phases) {
+        steps_ += phase.program->ops.size() * static_cast<uint64_t>(given_.calls);
+      }
       if (s.phases->empty()) {
         s.blocked = Blocked::kDone;
       } else {
@@ -169,8 +174,16 @@ bool Loop::step(int rank, int which, Stream& s, const Phase& phase) {
     case OpKind::kPublish: publish(rank, s, phase, static_cast<uint32_t>(op.amount)); break;
     case OpKind::kAwait: done = await(rank, s, phase, op); break;
   }
-  if (done) ++s.op;
+  if (done) {
+    ++s.op;
+    ++steps_done_;
+  }
   return done;
+}
+
+void Loop::tell() const {
+  if (!given_.watch || steps_ == 0) return;
+  given_.watch(static_cast<double>(steps_done_) / static_cast<double>(steps_));
 }
 
 Status Loop::unfinished() const {
@@ -194,9 +207,11 @@ void Loop::finish() {
 
 Result<Outcome> Loop::run() {
   start();
+  uint64_t ended = 0;  // events
   while (!events_.empty() && error_.ok()) {
     const Event event = events_.top();
     events_.pop();
+    if (++ended % kEventsBetweenTold == 0) tell();
     switch (event.kind) {
       case EventKind::kRun: advance(event.index, event.at); break;
       case EventKind::kHop: hop(event.index, event.at); break;

@@ -5,12 +5,14 @@
 //   passes on the way (L). Each link carries one message after the other (G per byte); its head
 //   goes on to the next link at once. What is longer than networks carry unasked is asked for and
 //   granted first: 2 alpha more.
-//   Hosts that are one machine share its cores: what a message and its bytes cost sender and
-//   receiver waits for one of them.
-//   Ranks of a host hand over lines and copy through memory, as the cost model has it.
+//   Where times of messages were measured, what they have beyond alpha and their bytes passes
+//   before they leave, and nobody is busy with it. Hosts that are one machine share its cores: what
+//   a message and its bytes cost sender and receiver waits for one of them. Ranks of a host hand
+//   over lines and copy through memory, as the cost model has it.
 // Deterministic: the same job gives the same outcome.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "core/status.hpp"
 #include "tools/simulate/cause.hpp"
 #include "tools/simulate/job.hpp"
+#include "tools/simulate/message_times.hpp"
 #include "tools/simulate/network.hpp"
 
 namespace tutti::simulate {
@@ -41,6 +44,9 @@ struct Circumstances {
   uint64_t seed = 1;
   int calls = 1;  // one after the other, without a pause
   OneMachine machine = {};
+  MessageTimes times = {};
+  // Called from time to time with how much of all steps is done, 0 to 1.
+  std::function<void(double)> watch = {};
 };
 
 struct LinkUse {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "algorithms/messages.hpp"
 #include "tools/simulate/loop_state.hpp"
 
 namespace tutti::simulate {
@@ -45,8 +44,7 @@ void Loop::send(int rank, int which, Stream& s, const Phase& phase, const Op& op
   outcome_.bytes_between_hosts += bytes;
   message.asked = bytes > kUnaskedBytes;
   if (message.asked) ++s.unsent;
-  const double begins = s.time_s + (message.asked ? 2 * alpha_s_ : 0);
-  schedule(EventKind::kHop, new_message(message), begins);
+  schedule(EventKind::kHop, new_message(message), s.time_s + leaving_s(bytes));
   work(rank, s, op.amount * given_.machine.byte_s);  // while the line carries what went before
 }
 
@@ -82,11 +80,11 @@ void Loop::hop(uint32_t index, double now) {
   const int target = job_.hosts.host(message.target);
   const int next = network_.next(message.node, source, target);
   if (next < 0) {
-    error_ =
-        Status::format(Code::kPeerFailed,
-                       "rank {} cannot send to rank {}: from {} there is no way to {} without {}",
-                       message.source, message.target, network_.node_name(message.node),
-                       network_.node_name(target), fmt::join(network_.failed(), ", "));
+    const std::vector<std::string> failed = network_.failed();
+    error_ = Status::format(
+        Code::kPeerFailed, "rank {} cannot send to rank {}: from {} there is no way to {}{}{}",
+        message.source, message.target, network_.node_name(message.node),
+        network_.node_name(target), failed.empty() ? "" : " without ", fmt::join(failed, ", "));
     return;
   }
   const Link& link = network_.links()[static_cast<size_t>(next)];

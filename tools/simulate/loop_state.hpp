@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "algorithms/messages.hpp"
 #include "tools/simulate/entries.hpp"
 #include "tools/simulate/loop.hpp"
 #include "tools/simulate/processors.hpp"
@@ -63,6 +64,7 @@ class Loop {
         network_(network),
         given_(c),
         alpha_s_(figures.message_s),
+        line_byte_s_(figures.line_byte_s),
         width_(job.grouped() ? kStreams : kInGroup),
         processors_(c.machine.cores) {}
   Result<Outcome> run();
@@ -96,6 +98,11 @@ class Loop {
     const double between = given_.machine.cores > 0 ? given_.machine.message_s : alpha_s_ / 2;
     return (within ? job_.within.message_s : between) / 2;
   }
+  // How long a message to another host takes to leave.
+  [[nodiscard]] double leaving_s(uint64_t bytes) const {
+    if (!given_.times.empty()) return given_.times.beyond_s(bytes, line_byte_s_);
+    return bytes > kUnaskedBytes ? 2 * alpha_s_ : 0;
+  }
   // What it costs to go on after a wait for another rank.
   [[nodiscard]] double turn_s(bool within) const {
     const auto cores = static_cast<size_t>(given_.machine.cores);
@@ -109,6 +116,7 @@ class Loop {
     return static_cast<uint64_t>(source) << 34 | static_cast<uint64_t>(target) << 2 |
            static_cast<uint64_t>(which);
   }
+  void tell() const;
   Status unfinished() const;
   void finish();
 
@@ -116,9 +124,12 @@ class Loop {
   Network& network_;
   const Circumstances& given_;
   const double alpha_s_;
+  const double line_byte_s_;
   const uint32_t width_;  // streams of a rank
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t order_ = 0;
+  uint64_t steps_ = 0;  // of all ranks and calls
+  uint64_t steps_done_ = 0;
   std::vector<Stream> streams_;
   std::vector<double> factors_;  // by rank
   std::vector<double> busy_s_;   // by rank: what it does, until then
