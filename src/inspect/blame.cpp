@@ -22,15 +22,41 @@ std::vector<Waiting> all_waits(const Job& job) {
   return all;
 }
 
-std::optional<Waiting> wait_of(const Job& job, const Process& process) {
+Party party_of(const Job& job, const Communicator& communicator, const RankView& rank) {
+  const Process* const process = job.process_of(communicator, rank.place);
+  if (process == nullptr) return {};
+  const auto number = static_cast<int>(process - job.processes.data());
+  const bool by_threads = std::ranges::any_of(job.communicators, [&](const Communicator& one) {
+    return std::ranges::count(one.processes, number) > 1;
+  });
+  if (!by_threads) return {.process = process};
+  return {.process = process, .number = rank.global_rank < 0 ? rank.rank : rank.global_rank};
+}
+
+std::optional<Waiting> wait_of(const Job& job, const Party& party) {
   for (const Waiting& one : all_waits(job)) {
-    const Process* const waits = job.process_of(*one.communicator, one.rank->place);
-    if (waits == &process && one.wait->started == 0) return one;
+    if (one.wait->started == 0 && party_of(job, *one.communicator, *one.rank) == party) return one;
   }
   return std::nullopt;
 }
 
+const CallRecord* record_of(const RankView& rank, uint64_t sequence) {
+  if (const PastCall* const call = rank.call(sequence)) return &call->record;
+  const auto waits = std::ranges::find_if(rank.waits, [&](const Wait& wait) {
+    return wait.kind == WaitKind::kCall && wait.record.sequence == sequence;
+  });
+  return waits == rank.waits.end() ? nullptr : &waits->record;
+}
+
 namespace {
+
+// Whether the rank has made the call or one behind it. A rank that is far ahead of others waits in
+// a call before it enters it.
+bool has_come_to(const RankView& rank, uint64_t sequence) {
+  return rank.last_sequence() >= sequence || std::ranges::any_of(rank.waits, [&](const Wait& wait) {
+           return wait.kind == WaitKind::kCall && wait.record.sequence >= sequence;
+         });
+}
 
 // The known ranks that have not made the call, or are in another one.
 std::vector<Late> late_for_call(const Waiting& waiting) {
@@ -38,10 +64,10 @@ std::vector<Late> late_for_call(const Waiting& waiting) {
   const CallRecord& record = waiting.wait->record;
   for (const RankView& peer : waiting.communicator->view.ranks) {
     if (&peer == waiting.rank || !peer.answers) continue;
-    if (peer.last_sequence() < record.sequence) {
+    const CallRecord* const made = record_of(peer, record.sequence);
+    if (!has_come_to(peer, record.sequence)) {
       late.push_back({peer.left ? Late::Why::kLeft : Late::Why::kNotEntered, &peer, peer.rank});
-    } else if (const PastCall* call = peer.call(record.sequence);
-               call != nullptr && differ(call->record, record)) {
+    } else if (made != nullptr && differ(*made, record)) {
       late.push_back({Late::Why::kOther, &peer, peer.rank});
     }
   }

@@ -19,8 +19,16 @@ struct Waiting {
 };
 // All waits, the longest first.
 std::vector<Waiting> all_waits(const Job& job);
-// The longest wait of a process in which a thread can do nothing else.
-std::optional<Waiting> wait_of(const Job& job, const Process& process);
+// Who makes calls: a process, or one of its threads where several are ranks of a communicator; then
+// with the rank's number in the job, else -1. The process is null if it is not seen.
+struct Party {
+  const Process* process = nullptr;
+  int number = -1;
+  auto operator<=>(const Party&) const = default;
+};
+Party party_of(const Job& job, const Communicator& communicator, const RankView& rank);
+// Its longest wait in which a thread can do nothing else.
+std::optional<Waiting> wait_of(const Job& job, const Party& party);
 
 // One for whom a rank waits.
 struct Late {
@@ -37,6 +45,8 @@ struct Late {
   int number = 0;                  // in the communicator
 };
 std::vector<Late> whom_it_awaits(const Waiting& waiting);
+// The call of that number that the rank has made or waits to begin; null: none that is known.
+const CallRecord* record_of(const RankView& rank, uint64_t sequence);
 
 // "its last call was broadcast #4 (...), 14.0 s ago".
 std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank);

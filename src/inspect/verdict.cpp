@@ -8,6 +8,7 @@
 
 #include "exec/call.hpp"
 #include "exec/lateness.hpp"
+#include "inspect/at_rest.hpp"
 #include "inspect/blame.hpp"
 
 namespace tutti::inspect {
@@ -16,6 +17,8 @@ namespace {
 constexpr std::string_view kOrder =
     "all ranks must make the same calls in the same order, and a receive must match its message: "
     "compare what the ranks above are in";
+
+bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
 
 class Judge {
  public:
@@ -38,6 +41,10 @@ class Judge {
   void add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
            const Process* process);
   void add_circle(size_t begin);
+  void add_wait_for_itself(const Waiting& waiting);
+  void keep_those_that_may_come(size_t before);
+  void blame_newcomers(const Waiting& waiting);
+  void blame_one_that_does_not_get_on(const Waiting& waiting);
   [[nodiscard]] std::string text_of(const Waiting& waiting, const Late& late,
                                     std::string_view state) const;
   void blame_one_that_is_here(const Waiting& waiting, const Late& late);
@@ -45,13 +52,14 @@ class Judge {
   const Job& job_;
   const double hung_after_s_;
   std::vector<Waiting> path_;
-  std::set<const Process*> followed_;
+  std::set<Party> followed_;
   std::set<std::pair<const Communicator*, int>> blamed_;
   std::vector<Finding> findings_;
 };
 
 void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
                 const Process* process) {
+  if (std::ranges::find(findings_, text, &Finding::text) != findings_.end()) return;
   const double waited_s = job_.age_s(*waiting.wait);
   const bool for_ever = kind >= Finding::Kind::kCircle || waited_s >= hung_after_s_;
   findings_.push_back({.kind = kind,
@@ -65,13 +73,49 @@ void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, st
 
 void Judge::follow(const Waiting& waiting) {
   const std::vector<Late> late = whom_it_awaits(waiting);
+  const size_t before = findings_.size();
   for (const Late& one : late) follow(waiting, one);
-  if (!late.empty()) return;
-  const std::string text = fmt::format(
-      "{} has waited {:.1f} s in {} of \"{}\", which all ranks that are seen have entered",
-      job_.name_of(*waiting.communicator, *waiting.rank), job_.age_s(*waiting.wait),
-      describe(*waiting.wait), waiting.communicator->view.name);
-  if (!waiting.communicator->moved) add(Finding::Kind::kQuiet, waiting, text, "", nullptr);
+  if (takes_any(*waiting.wait)) keep_those_that_may_come(before);
+  if (!late.empty() || waiting.communicator->moved) return;
+  if (waiting.wait->kind == WaitKind::kMake) return blame_newcomers(waiting);
+  blame_one_that_does_not_get_on(waiting);
+}
+
+// Who takes a message of any rank waits for ever only if none of them can get on.
+void Judge::keep_those_that_may_come(size_t before) {
+  const auto first = findings_.begin() + static_cast<ptrdiff_t>(before);
+  const auto is_circle = [](const Finding& one) { return one.kind == Finding::Kind::kCircle; };
+  if (std::all_of(first, findings_.end(), is_circle)) return;
+  findings_.erase(std::remove_if(first, findings_.end(), is_circle), findings_.end());
+}
+
+void Judge::blame_newcomers(const Waiting& waiting) {
+  const CommunicatorView& view = waiting.communicator->view;
+  std::string text = fmt::format("all ranks of \"{}\" that are seen are in {}", view.name,
+                                 describe(*waiting.wait));
+  std::string advice;
+  const uint64_t wanted = waiting.wait->record.count;
+  const auto all = static_cast<uint64_t>(view.all_ranks);
+  if (wanted > all) {
+    text += fmt::format(" and wait for its newcomers, of which there are {}", wanted - all);
+    advice = "see the newcomers' output; the log of rank 0's host names those that are missing";
+  }
+  add(Finding::Kind::kQuiet, waiting, text, advice, nullptr);
+}
+
+// All have entered the call, and nobody is to be seen for whom this rank waits: it does not look
+// for others any more, as in a signal handler.
+void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
+  const Communicator& communicator = *waiting.communicator;
+  const Process* const process = job_.process_of(communicator, waiting.rank->place);
+  const bool busy = process != nullptr && process->busy;
+  std::string text = fmt::format(
+      "{} does not get on in {} of \"{}\", which all ranks that are seen have entered",
+      job_.name_of(communicator, *waiting.rank), describe(*waiting.wait), communicator.view.name);
+  if (process == nullptr) return add(Finding::Kind::kQuiet, waiting, text, "", nullptr);
+  text += busy ? "; its processor time moves" : "; it " + to_string(process->state);
+  add(busy ? Finding::Kind::kComputes : Finding::Kind::kQuiet, waiting, text,
+      "see where it is: " + command_to_see(*process), process);
 }
 
 std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
@@ -96,7 +140,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
       break;
     case Late::Why::kOther:
       text = fmt::format("{} is in {} instead of {}", name,
-                         describe(late.rank->call(waiting.wait->record.sequence)->record), what);
+                         describe(*record_of(*late.rank, waiting.wait->record.sequence)), what);
       break;
     case Late::Why::kElsewhere: break;  // of whom there is no view
   }
@@ -130,13 +174,13 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   }
   if (process->state.letter == 't') return blame(Kind::kHeld, state, "let the debugger go on");
   if (late.why == Late::Why::kOther) return blame(Kind::kOther, "", std::string(kOrder));
+  const Party party = party_of(job_, *waiting.communicator, *late.rank);
   const auto begin = std::ranges::find_if(path_, [&](const Waiting& before) {
-    return before.wait->started == 0 &&
-           job_.process_of(*before.communicator, before.rank->place) == process;
+    return before.wait->started == 0 && party_of(job_, *before.communicator, *before.rank) == party;
   });
   if (begin != path_.end()) return add_circle(static_cast<size_t>(begin - path_.begin()));
-  if (const std::optional<Waiting> next = wait_of(job_, *process)) {
-    if (!followed_.insert(process).second) return;
+  if (const std::optional<Waiting> next = wait_of(job_, party)) {
+    if (!followed_.insert(party).second) return;
     path_.push_back(*next);
     follow(*next);
     path_.pop_back();
@@ -150,6 +194,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
 
 // Of waits from path_[begin] on, each for the next, the last for the first.
 void Judge::add_circle(size_t begin) {
+  if (begin + 1 == path_.size()) return add_wait_for_itself(path_[begin]);
   std::string text = "ranks wait for one another: ";
   for (size_t i = begin; i < path_.size(); ++i) {
     const Waiting& waiting = path_[i];
@@ -162,33 +207,15 @@ void Judge::add_circle(size_t begin) {
   add(Finding::Kind::kCircle, path_[begin], text, std::string(kOrder), first);
 }
 
-// ---- where nobody waits ------------------------------------------------------------------------
-
-const Communicator* broken_one(const Job& job) {
-  const auto found = std::ranges::find_if(job.communicators, [](const Communicator& communicator) {
-    return communicator.status.ok() && communicator.view.stopped;
-  });
-  return found == job.communicators.end() ? nullptr : &*found;
-}
-
-Verdict of_idle(const Job& job) {
-  std::string text = "no rank waits";
-  const PastCall* last = nullptr;
-  const Communicator* of = nullptr;
-  for (const Communicator& communicator : job.communicators) {
-    for (const RankView& rank : communicator.view.ranks) {
-      const PastCall* const call = rank.last();
-      if (call == nullptr || (last != nullptr && call->begun <= last->begun)) continue;
-      last = call;
-      of = &communicator;
-    }
-  }
-  if (last != nullptr) {
-    const double age_s = job.age_s(*of, *last);
-    text += fmt::format("; the last call was {} of \"{}\"{}", describe(last->record), of->view.name,
-                        age_s < 0 ? "" : fmt::format(", {:.1f} s ago", age_s));
-  }
-  return {.outcome = Outcome::kIdle, .text = text};
+void Judge::add_wait_for_itself(const Waiting& waiting) {
+  const Process* const process = job_.process_of(*waiting.communicator, waiting.rank->place);
+  add(Finding::Kind::kCircle, waiting,
+      fmt::format("{} waits for itself in {} of \"{}\"",
+                  job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
+                  waiting.communicator->view.name),
+      "a rank that sends to itself must have started the receive, or the send, before it waits for "
+      "the other: tutti_irecv, tutti_isend or tutti_sendrecv",
+      process);
 }
 
 bool any_moved(const Job& job) {

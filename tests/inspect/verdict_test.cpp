@@ -67,6 +67,15 @@ void receives(RankView& rank, int from) {
   rank.waits.push_back(wait);
 }
 
+// Waits in a call that it has not entered: that goes on only once the others have come nearer.
+void waits_before(RankView& rank, uint64_t sequence) {
+  Wait wait;
+  wait.kind = WaitKind::kCall;
+  wait.since_ms = kNowMs - 5000;
+  wait.record = allreduce(sequence);
+  rank.waits.push_back(wait);
+}
+
 bool says(const Verdict& verdict, const std::string& part) {
   return verdict.text.find(part) != std::string::npos;
 }
@@ -89,6 +98,27 @@ TEST(Verdict, BlamesTheRankThatHasNotEntered) {
       << verdict.text;
   EXPECT_TRUE(says(verdict, "its last call was allreduce #4 (8 float32, sum)")) << verdict.text;
   EXPECT_EQ(verdict.findings.size(), 1u);
+}
+
+TEST(Verdict, BlamesTheRankBehindWhichTheOthersWaitToBeginACall) {
+  Job job = job_of(3);
+  for (const size_t place : {size_t{1}, size_t{2}}) {
+    rank(job, place).past.push_back({.record = allreduce(66)});
+    waits_before(rank(job, place), 67);
+  }
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kWaits);
+  EXPECT_TRUE(says(verdict, "rank 0 (pid 100 on h) has not entered allreduce #67")) << verdict.text;
+  EXPECT_EQ(verdict.findings.size(), 1u);
+}
+
+TEST(Verdict, NamesBothCallsThatRanksWaitToBeginWhereTheyDiffer) {
+  Job job = job_of(3);
+  waits_before(rank(job, 1), 67);
+  waits_before(rank(job, 2), 67);
+  rank(job, 2).waits[0].record.count = 9;
+  EXPECT_TRUE(says(judge(job, 60), "is in allreduce #67 (9 float32, sum) instead of"))
+      << judge(job, 60).text;
 }
 
 TEST(Verdict, IsAHangOfAWaitThatHasLastedTooLong) {
@@ -154,6 +184,83 @@ TEST(Verdict, FindsRanksThatWaitForOneAnother) {
   const Verdict verdict = judge(job, 60);
   EXPECT_EQ(verdict.outcome, Outcome::kHangs);
   EXPECT_TRUE(says(verdict, "ranks wait for one another")) << verdict.text;
+  EXPECT_EQ(verdict.findings.size(), 1u);
+}
+
+TEST(Verdict, AReceiveOfAnyRankIsNotForEverWhileOneMayYetSend) {
+  Job job = job_of(3);
+  receives(rank(job, 0), -1);
+  enters(rank(job, 1), allreduce(5));
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kWaits);
+  EXPECT_TRUE(says(verdict, "rank 2 (pid 102 on h) has ")) << verdict.text;
+  receives(rank(job, 2), 1);
+  EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs);
+  EXPECT_TRUE(says(judge(job, 60), "ranks wait for one another")) << judge(job, 60).text;
+}
+
+TEST(Verdict, SaysThatARankWaitsForItself) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  receives(rank(job, 1), 1);
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kHangs);
+  EXPECT_TRUE(says(verdict, "rank 1 (pid 101 on h) waits for itself in recv")) << verdict.text;
+}
+
+// All four ranks are threads of the first process.
+TEST(Verdict, TellsRanksThatAreThreadsOfOneProcessApart) {
+  Job job = job_of(4);
+  job.communicators[0].processes = {0, 0, 0, 0};
+  for (const size_t place : {size_t{0}, size_t{1}, size_t{3}})
+    enters(rank(job, place), allreduce(5));
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kWaits);
+  EXPECT_TRUE(says(verdict, "rank 2 (pid 100 on h) has not entered allreduce #5")) << verdict.text;
+}
+
+// Two of them wait for one another, over two communicators.
+TEST(Verdict, FindsThreadsOfOneProcessThatWaitForOneAnother) {
+  Job job = job_of(3);
+  job.communicators[0].processes = {0, 0, 0};
+  job.communicators.push_back(job.communicators[0]);
+  Communicator& other = job.communicators[1];
+  other.view.ranks.erase(other.view.ranks.begin());
+  for (RankView& one : other.view.ranks) one.global_rank = one.rank;
+  enters(rank(job, 1), allreduce(5));
+  enters(rank(job, 0), allreduce(5));
+  enters(other.view.ranks[1], allreduce(5));
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kHangs);
+  EXPECT_TRUE(says(verdict, "ranks wait for one another")) << verdict.text;
+}
+
+// As in a handler of a signal.
+TEST(Verdict, NamesARankThatDoesNotGetOnInACallThatAllHaveEntered) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  rank(job, 0).waits[0].awaited[0] = 1;
+  enters(rank(job, 1), allreduce(5));
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kWaits);
+  EXPECT_TRUE(says(verdict, "rank 1 (pid 101 on h) does not get on in allreduce #5"))
+      << verdict.text;
+  EXPECT_NE(verdict.advice.find("101"), std::string::npos) << verdict.advice;
+}
+
+TEST(Verdict, SaysOnceThatNewcomersAreMissing) {
+  Job job = job_of(2);
+  for (const size_t place : {size_t{0}, size_t{1}}) {
+    Wait wait;
+    wait.kind = WaitKind::kMake;
+    wait.since_ms = kNowMs - 5000;
+    wait.record.count = 3;
+    wait.record.marks = static_cast<uint64_t>(Purpose::kGrow);
+    rank(job, place).waits.push_back(wait);
+  }
+  const Verdict verdict = judge(job, 60);
+  EXPECT_TRUE(says(verdict, "wait for its newcomers, of which there are 1")) << verdict.text;
+  EXPECT_NE(verdict.advice.find("newcomers"), std::string::npos) << verdict.advice;
   EXPECT_EQ(verdict.findings.size(), 1u);
 }
 
@@ -225,6 +332,28 @@ TEST(Verdict, TellsTheCauseOfABrokenCommunicator) {
   job.communicators[0].view.cause = "rank 1 has died";
   EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs);
   EXPECT_TRUE(says(judge(job, 60), "\"c\" is broken: rank 1 has died"));
+}
+
+// The ranks went on in another, where one is late now.
+TEST(Verdict, LeavesABrokenCommunicatorBehindAsItsRanksDo) {
+  // A tick is a nanosecond.
+  const auto at = [](int64_t s) {
+    return Moment{.stamp = static_cast<uint64_t>(s) * 1'000'000'000,
+                  .monotonic_ns = s * 1'000'000'000,
+                  .real_ns = s * 1'000'000'000};
+  };
+  Job job = job_of(2);
+  job.now = at(100);
+  job.communicators[0].view.made = at(50);
+  for (RankView& one : job.communicators[0].view.ranks) one.past[0].begun = at(60).stamp;
+  job.communicators.push_back(job.communicators[0]);
+  job.communicators[0].view.stopped = true;
+  job.communicators[0].view.cause = "rank 1 waited";
+  EXPECT_TRUE(says(judge(job, 60), "\"c\" is broken")) << judge(job, 60).text;
+  enters(job.communicators[1].view.ranks[0], allreduce(5));
+  job.communicators[1].view.ranks[0].past.back().begun = at(90).stamp;
+  EXPECT_TRUE(says(judge(job, 60), "rank 1 (pid 101 on h) has not entered allreduce #5"))
+      << judge(job, 60).text;
 }
 
 }  // namespace
