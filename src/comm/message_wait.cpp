@@ -37,6 +37,8 @@ std::string AwaitingMessage::whom() const {
   return text + state_behind(transport_, arguments_.peer);
 }
 
+AwaitingMessage AwaitingFirst::first() const { return {pending_.front().arguments, transport_}; }
+
 WaitNote* MessageNotes::take() {
   if (notes_ == nullptr) return nullptr;
   uint32_t taken = taken_.load(std::memory_order_relaxed);

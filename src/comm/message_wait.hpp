@@ -4,20 +4,20 @@
 #pragma once
 
 #include <atomic>
+#include <span>
 
 #include "exec/lateness.hpp"
 
 namespace tutti {
 
 struct MessageArguments;
+struct BlockingMessage;
 
 // A message's arguments in words: "recv (16 float32 from rank 3, tag 7)".
 std::string describe(const MessageArguments& arguments, const Transport& transport);
 
 class AwaitingMessage final : public Awaiting {
  public:
-  // `arguments` are read in the slow part of the wait: they are those of the message waited for
-  // then.
   AwaitingMessage(const MessageArguments& arguments, Transport& transport)
       : arguments_(arguments), transport_(transport) {}
   void fill(Wait& wait) const override;
@@ -27,6 +27,23 @@ class AwaitingMessage final : public Awaiting {
 
  private:
   const MessageArguments& arguments_;
+  Transport& transport_;
+};
+
+// The first of several: those that are over are taken from the front of `pending` meanwhile.
+class AwaitingFirst final : public Awaiting {
+ public:
+  AwaitingFirst(const std::span<BlockingMessage>& pending, Transport& transport)
+      : pending_(pending), transport_(transport) {}
+  void fill(Wait& wait) const override { first().fill(wait); }
+  void look(Wait& wait) const override { first().look(wait); }
+  [[nodiscard]] std::string what() const override { return first().what(); }
+  [[nodiscard]] std::string whom() const override { return first().whom(); }
+
+ private:
+  [[nodiscard]] AwaitingMessage first() const;
+
+  const std::span<BlockingMessage>& pending_;
   Transport& transport_;
 };
 
@@ -46,8 +63,7 @@ class MessageNotes {
 // One wait.
 class LastingMessage final : public SlowWait {
  public:
-  LastingMessage(MessageNotes& notes, const LatenessSettings& settings,
-                 const AwaitingMessage& waiting)
+  LastingMessage(MessageNotes& notes, const LatenessSettings& settings, const Awaiting& waiting)
       : notes_(notes), note_(notes.take()), lateness_(settings, note_), waiting_(waiting) {}
   ~LastingMessage() {
     lateness_.ends();
@@ -60,7 +76,7 @@ class LastingMessage final : public SlowWait {
   MessageNotes& notes_;
   WaitNote* const note_;
   Lateness lateness_;
-  const AwaitingMessage& waiting_;
+  const Awaiting& waiting_;
 };
 
 }  // namespace tutti

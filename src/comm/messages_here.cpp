@@ -58,7 +58,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
 // was announced is asked for meanwhile.
 void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all) {
   // It is named in texts if the wait is long.
-  const AwaitingMessage message(pending.front().arguments, transport_);
+  const AwaitingFirst message(pending, transport_);
   LastingMessage lasting(notes_, lateness_, message);
   Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;
