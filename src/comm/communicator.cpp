@@ -171,12 +171,13 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
     settings.worker_budget.spins = static_cast<uint32_t>(spins);
   }
   if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
-  settings.lateness = {.rank = rank_,
-                       .ranks = ranks_,
-                       .transport = connection_.transport.get(),
-                       .hosts = settings.hosts,
-                       .warn_after_ms = choice.environment.warn_after_ms,
-                       .communicator = config_.name};
+  lateness_ = {.rank = rank_,
+               .ranks = ranks_,
+               .transport = connection_.transport.get(),
+               .hosts = settings.hosts,
+               .warn_after_ms = choice.environment.warn_after_ms,
+               .communicator = config_.name};
+  settings.lateness = lateness_;
   settings.caller_budget.hook = spread_.get();
   settings.worker_budget.hook = spread_.get();
   Transport& transport = *connection_.transport;

@@ -131,6 +131,7 @@ class Communicator {
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
   LineRegroup* line_regroup_ = nullptr;  // the same, if there is a line
+  LatenessSettings lateness_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;

@@ -11,6 +11,7 @@
 #include "bootstrap/meeting_place.hpp"
 #include "comm/communicator.hpp"
 #include "comm/settings.hpp"
+#include "comm/survivors_wait.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
 
@@ -196,7 +197,8 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
   for (;; try_ms *= 2) {
     if (interrupted()) health_->interrupt(context);
     if (!cannot_shrink_.ok()) return cannot_shrink_;
-    const Result<Survivors> survivors = agree_on_survivors(*regroup_, rank_, deadline_ms);
+    const Result<Survivors> survivors = find_survivors(
+        *regroup_, lateness_, [this](int peer) { return is_gone(peer); }, deadline_ms);
     if (!survivors.ok()) {
       cannot_shrink_ = survivors.status().with_context(context);
       continue;

@@ -132,6 +132,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
       if (is_decided(round)) break;
       return late(missing);
     }
+    lasts();
     std::this_thread::sleep_for(kLookEvery);
   }
   Parts all = parts(round);
@@ -164,6 +165,7 @@ Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64
       return line_.regroup(mine);  // says why it cannot
     }
     lock.unlock();
+    lasts();
     const bool goes_on = now_ms() < deadline_ms && !must_end_wait();
     lock.lock();
     if (goes_on || over_) continue;

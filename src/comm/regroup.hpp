@@ -21,6 +21,7 @@
 
 #include "bootstrap/unique_id.hpp"
 #include "core/exchange.hpp"
+#include "core/wait.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -36,6 +37,16 @@ class Regroup {
   virtual Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
   // Nobody is to wait for this rank any more.
   virtual void give_up() = 0;
+  // Who is told from now on that a round lasts; null: nobody.
+  void tell(SlowWait* slow) { slow_ = slow; }
+
+ protected:
+  void lasts() const {
+    if (slow_ != nullptr) slow_->lasts();
+  }
+
+ private:
+  SlowWait* slow_ = nullptr;
 };
 
 // Over the shared memory of one host. `is_gone` says whether a rank has died or left. What the

@@ -111,6 +111,34 @@ void other_tag() {
   sum(world);
 }
 
+// All but the last, which is the root, run ahead of it.
+void ahead() {
+  if (is_last()) stay();
+  static float data[16 * 64];
+  for (int i = 0; i < 1000; ++i) {
+    check(tutti_gather(data, data, 16, TUTTI_FLOAT32, ranks - 1, world));
+  }
+}
+
+// What the first sends is received, late; what it receives is never sent.
+void half_received() {
+  static float data[1 << 20];
+  if (rank_here == 0) {
+    check(tutti_sendrecv(data, 1 << 19, 1, 1, data + (1 << 19), 4, 1, 2, TUTTI_FLOAT32, world,
+                         nullptr));
+  }
+  if (rank_here == 1) {
+    usleep(300'000);
+    check(tutti_recv(data, 1 << 19, TUTTI_FLOAT32, 0, 1, world, nullptr));
+  }
+}
+
+void shrinks() {
+  if (is_last()) stay();
+  tutti_comm_t rest = nullptr;
+  check(tutti_comm_shrink(world, nullptr, &rest));
+}
+
 void goes_on() {
   for (;;) {
     sum(world);
@@ -136,6 +164,9 @@ const std::map<std::string, std::function<void()>> kScenarios = {{"sleeps", slee
                                                                  {"crossed", crossed},
                                                                  {"both-receive", both_receive},
                                                                  {"other-tag", other_tag},
+                                                                 {"ahead", ahead},
+                                                                 {"half-received", half_received},
+                                                                 {"shrinks", shrinks},
                                                                  {"goes-on", goes_on},
                                                                  {"idle", stay},
                                                                  {"in-group", in_group},

@@ -49,6 +49,24 @@ TEST(Why, CallsASplitASplit) {
       << told;
 }
 
+TEST(Why, BlamesTheRankThatTheOthersAreFarAheadOf) {
+  const StuckJob job(3, "ahead");
+  expect_verdict(job, "waits", "rank 2 (pid ");
+  expect_verdict(job, "waits", "has not entered gather #");
+}
+
+TEST(Why, SaysForWhichHalfOfASendrecvARankWaits) {
+  const StuckJob job(2, "half-received");
+  expect_verdict(job, "waits", "has sent nothing that recv (4 float32 from rank 1, tag 2)");
+}
+
+TEST(Why, SeesThatRanksWaitInAShrink) {
+  const StuckJob job(3, "shrinks", "TUTTI_WARN_AFTER_MS=300");
+  expect_verdict(job, "waits", "ranks by shrink of \"world\"; its last call was broadcast #4");
+  const std::string warning = job.output_until("neither goes on nor ends; it ");
+  EXPECT_NE(warning.find("in shrink: rank 2 (pid "), std::string::npos) << warning;
+}
+
 TEST(Why, TellsASleepingRankFromOneThatComputes) {
   const StuckJob sleeps(2, "sleeps");
   expect_verdict(sleeps, "waits", "is sleeping");

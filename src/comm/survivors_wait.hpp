@@ -1,0 +1,20 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a rank that shrinks its communicator says of itself while others neither come nor end
+// (exec/lateness.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "comm/regroup.hpp"
+#include "exec/lateness.hpp"
+
+namespace tutti {
+
+// agree_on_survivors(), which is told of if it lasts. `is_gone` says whether a rank has died or
+// left.
+Result<Survivors> find_survivors(Regroup& regroup, const LatenessSettings& settings,
+                                 const std::function<bool(int)>& is_gone, int64_t deadline_ms);
+
+}  // namespace tutti
