@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "comm/communicator.hpp"
+#include "core/fields.hpp"
 
 namespace tutti {
 namespace {
@@ -53,7 +54,7 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
   resolved.init_timeout_ms = milliseconds(given.init_timeout_ms >= 0 ? given.init_timeout_ms
                                                                      : environment.init_timeout_ms);
   resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
-  resolved.name = given.name != nullptr ? given.name : next_name();
+  resolved.name = given.name != nullptr ? readable(given.name) : next_name();
   if (given.tuner != nullptr) {
     if (given.tuner->size != sizeof resolved.tuner || given.tuner->choose == nullptr) {
       return Status::format(Code::kInvalidArgument,

@@ -40,9 +40,11 @@ inline size_t character_of(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Neither longer than need be, nor half of a pair, nor beyond the last one.
-  const bool wrong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
-                     (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
+  // Neither longer than need be, nor half of a pair, nor beyond the last one, nor
+  // in two bytes a control character: terminals take some of these for the begin of a command.
+  const bool wrong = (lead == 0xc2 && byte(1) < 0xa0) || (lead == 0xe0 && byte(1) < 0xa0) ||
+                     (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf0 && byte(1) < 0x90) ||
+                     (lead == 0xf4 && byte(1) > 0x8f);
   return wrong ? 0 : length;
 }
 

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "core/fields.hpp"
+
 namespace tutti {
 namespace {
 
@@ -44,7 +46,8 @@ std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_
   std::string lines;
   for (;;) {
     const size_t end = text.find('\n');
-    lines.append(prefix).append(text.substr(0, end)).push_back('\n');
+    // Names are anybody's choice, and logs are read in terminals.
+    lines.append(prefix).append(readable(std::string(text.substr(0, end)))).push_back('\n');
     if (end == std::string_view::npos) return lines;
     text.remove_prefix(end + 1);
   }

@@ -17,6 +17,8 @@
 #include <memory>
 #include <optional>
 
+#include "core/fields.hpp"
+
 namespace tutti::inspect {
 namespace {
 
@@ -121,7 +123,7 @@ std::string program_of(int pid) {
   std::string name;
   std::ifstream comm(fmt::format("/proc/{}/comm", pid));
   std::getline(comm, name);
-  return name;
+  return readable(std::move(name));
 }
 
 std::string executable_of(int pid) {

@@ -37,6 +37,14 @@ std::vector<float> contribution(const Communicator& communicator, size_t count) 
   return std::vector<float>(count, static_cast<float>(communicator.rank() + 1));
 }
 
+TEST(CommunicatorConfig, ANameCommandsNoTerminal) {
+  tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
+  config.name = "a\x1b[2J\nb";
+  const auto resolved = resolve_config(&config, Environment{});
+  ASSERT_TRUE(resolved.ok());
+  EXPECT_EQ(resolved->name, "a?[2J?b");
+}
+
 TEST(Communicator, ABlockingCallOnAnIdleCommunicatorStartsNoWorker) {
   // Workers are named; a thread that never existed cannot have been crossed to.
   run_thread_ranks(2, [](Communicator& communicator) {

@@ -41,6 +41,9 @@ TEST(TextOf, MakesTextOfAnyBytes) {
   EXPECT_EQ(readable("a\xff\x01z"), "a??z");
   EXPECT_EQ(readable("cut \xe5\xa4"), "cut ??");
   EXPECT_EQ(readable("\x80"), "?");
+  EXPECT_EQ(readable("a\xc2\x9b"
+                     "31mz"),
+            "a??31mz");  // a control character of terminals
   for (const char* wrong : {"\xc0\xaf", "\xe0\x80\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
     EXPECT_FALSE(is_text(wrong));
   }

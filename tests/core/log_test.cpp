@@ -62,6 +62,12 @@ TEST_F(Log, EveryLineOfATextHasThePrefix) {
   EXPECT_EQ(lines(""), "tutti[0] info: \n");
 }
 
+TEST_F(Log, NothingCommandsTheTerminal) {
+  const std::string lines =
+      without_times(log::format_lines(LogLevel::kInfo, 0, 1, "\"a\x1b[2J\xff\x07\": b"));
+  EXPECT_EQ(lines, "tutti[0] info: \"a?[2J??\": b\n");
+}
+
 TEST_F(Log, ALineTellsTheTimeOfTheHost) {
   setenv("TZ", "UTC", 1);
   tzset();

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,6 +145,13 @@ TEST(Processes, KnowTheMemoryOfCommunicatorsByItsName) {
                            "1-2 rw-p 0 00:01 1 /memfd:tutti", "1-2 rw-s 0 00:01 1 /home/tutti"}) {
     EXPECT_FALSE(take_mapping(line, file, part)) << line;
   }
+}
+
+TEST(Processes, HaveNamesThatAreTexts) {
+  const std::string before = program_of(getpid());
+  ASSERT_EQ(prctl(PR_SET_NAME, "a\x1b[2J\xff"), 0);
+  EXPECT_EQ(program_of(getpid()), "a?[2J?");
+  prctl(PR_SET_NAME, before.c_str());
 }
 
 TEST(Processes, KnowPythonByWhatItRuns) {
