@@ -5,10 +5,55 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace tutti {
+namespace {
+
+bool has_line(const std::string& path, std::string_view wanted) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line == wanted) return true;
+  }
+  return false;
+}
+
+// Where control groups are mounted as is usual: of version 2 alone, or beside those of version 1.
+bool is_frozen(const std::string& folder) {
+  const std::string root = "/sys/fs/cgroup";
+  std::ifstream groups(folder + "/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (line.starts_with("0::")) {  // "0::/a/b"
+      const std::string events = line.substr(3) + "/cgroup.events";
+      if (has_line(root + events, "frozen 1")) return true;
+      if (has_line(root + "/unified" + events, "frozen 1")) return true;
+    }
+    constexpr std::string_view kFreezer = ":freezer:";  // "7:freezer:/a/b"
+    const size_t at = line.find(kFreezer);
+    if (at == std::string::npos) continue;
+    const std::string path = root + "/freezer" + line.substr(at + kFreezer.size());
+    if (has_line(path + "/freezer.state", "FROZEN")) return true;
+  }
+  return false;
+}
+
+// Of the first thread that has not ended; Z if there is none.
+char state_of_a_thread(const std::string& folder) {
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator(folder + "/task", error)) {
+    std::ifstream file(thread.path() / "stat");
+    std::string text;
+    if (!std::getline(file, text)) continue;
+    const ProcessState state = process_state_in(std::move(text));
+    if (state.letter != 0 && !state.dead()) return state.letter;
+  }
+  return 'Z';
+}
+
+}  // namespace
 
 ProcessState process_state_in(std::string stat) {
   // Behind the program's name, which may contain anything.
@@ -35,7 +80,12 @@ ProcessState process_state(int pid) {
   const std::string folder = fmt::format("/proc/{}", pid);
   std::ifstream file(folder + "/stat");
   std::string text;
-  if (std::getline(file, text)) return process_state_in(std::move(text));
+  if (std::getline(file, text)) {
+    ProcessState state = process_state_in(std::move(text));
+    if (state.letter == 'Z') state.letter = state_of_a_thread(folder);
+    if (state.letter == 'S' || state.letter == 'D') state.frozen = is_frozen(folder);
+    return state;
+  }
   struct stat info {};
   // Nor where nothing is to be seen of any process.
   const bool missing = stat(folder.c_str(), &info) != 0 && errno == ENOENT;
@@ -44,6 +94,7 @@ ProcessState process_state(int pid) {
 
 std::string to_string(const ProcessState& state) {
   if (state.dead()) return "is dead";
+  if (state.frozen) return fmt::format("is frozen with its control group (state {})", state.letter);
   switch (state.letter) {
     case 'R': return "is running (state R)";
     case 'S': return "is sleeping (state S)";

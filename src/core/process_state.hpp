@@ -10,14 +10,16 @@ namespace tutti {
 
 struct ProcessState {
   // As in proc(5): R running, S sleeping, D in a wait that cannot be interrupted, T stopped, t held
-  // by a debugger, Z dead. 0: there is no such process, or nothing is known of it.
+  // by a debugger, Z dead. 0: there is no such process, or nothing is known of it. Of a process
+  // whose first thread has ended before others, the state of one of these.
   char letter = 0;
+  bool frozen = false;     // with its control group, as by `docker pause` or `systemctl freeze`
   bool gone = false;       // it is known that there is none
   uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
   uint64_t started = 0;    // ticks since boot: tells it from a later one of the same number
 
   [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }
-  [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't'; }
+  [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't' || frozen; }
 };
 
 // The state of a process by its pid in this process's namespace; nothing is known of pid 0.

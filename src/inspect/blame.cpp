@@ -186,6 +186,20 @@ std::string command_for(const Process& process, std::string_view command) {
   return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
 }
 
+std::string command_for_file(const Process& process, std::string_view file) {
+  const std::string here = fmt::format("cat /proc/{}/{}", process.pid, file);
+  return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
+}
+
+std::string what_became_of(const RankView& rank) {
+  const ProcessState state = rank.host.empty() ? process_state(rank.pid) : ProcessState();
+  // In another namespace of processes the number may be somebody else's.
+  if (state.letter != 0 && !state.dead() && state.started == rank.started) {
+    return fmt::format("runs another program now ({})", program_of(rank.pid));
+  }
+  return "is dead, or not to be seen from here";
+}
+
 bool is_python(const Process& process) {
   if (process.program.starts_with("python")) return true;
   // Scripts and libraries change what a process is called.

@@ -55,6 +55,10 @@ std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late
 std::string advice_for_far(const Waiting& waiting, const Late& late);
 // "kill -CONT 77", or "on n2: kill -CONT 77" of a process there.
 std::string command_for(const Process& process, std::string_view command);
+// "cat /proc/77/cgroup", or "on n2: ...".
+std::string command_for_file(const Process& process, std::string_view file);
+// What is to be said of a rank whose process has its memory no more.
+std::string what_became_of(const RankView& rank);
 [[nodiscard]] bool is_python(const Process& process);
 // What shows where it is in its own code, or in the system.
 std::string command_to_see(const Process& process);

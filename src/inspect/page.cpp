@@ -31,12 +31,13 @@ struct Head {
   uint8_t stopped;
   uint8_t gone;
   char letter;
+  uint8_t frozen;
   char name[64];
   char job[64];
   char host[64];
   char program[32];
   char cause[512];
-  char reserved[7];
+  char reserved[6];
 };
 
 struct CallOnPage {
@@ -66,6 +67,7 @@ Head head_of(const Page& page) {
   head.stopped = page.about.stopped ? 1 : 0;
   head.gone = page.state.gone ? 1 : 0;
   head.letter = page.state.letter;
+  head.frozen = page.state.frozen ? 1 : 0;
   put_text(head.name, page.about.name);
   put_text(head.job, page.about.job);
   put_text(head.host, page.about.host);
@@ -158,6 +160,7 @@ std::optional<Page> page_in(std::span<const std::byte> bytes) {
   page.now = head.now;
   page.program = text_of(head.program);
   page.state = {.letter = head.letter >= 'A' && head.letter <= 'z' ? head.letter : '\0',
+                .frozen = head.frozen != 0,
                 .gone = head.gone != 0,
                 .cpu_ticks = head.cpu_ticks,
                 .started = head.started};

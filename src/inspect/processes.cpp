@@ -43,6 +43,19 @@ bool may_look_at(int pid) {
   return geteuid() == 0 || info.st_uid == geteuid();
 }
 
+// Of a process whose first thread has ended the system shows memory and files by way of another
+// alone.
+std::string living_folder(int pid) {
+  std::string folder = fmt::format("/proc/{}", pid);
+  std::error_code error;
+  if (!std::filesystem::read_symlink(folder + "/exe", error).empty()) return folder;
+  for (const int thread : numbers_in(folder + "/task")) {
+    std::string other = fmt::format("{}/task/{}", folder, thread);
+    if (!std::filesystem::read_symlink(other + "/exe", error).empty()) return other;
+  }
+  return folder;
+}
+
 // The last number behind "NSpid:".
 int own_pid_of(int pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
@@ -65,7 +78,7 @@ bool may_be_memory(std::string_view path) {
 std::optional<Process> look_at(int pid) {
   if (!may_look_at(pid)) return std::nullopt;
   Process process{.pid = pid};
-  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::ifstream maps(living_folder(pid) + "/maps");
   for (std::string line; std::getline(maps, line);) {
     FileKey file;
     MappedPart part{};
@@ -88,7 +101,7 @@ Fd open_if_same(const std::string& path, const FileKey& file) {
 
 // By a descriptor that the process has.
 Fd open_by_descriptor(int pid, const FileKey& file) {
-  const std::string folder = fmt::format("/proc/{}/fd", pid);
+  const std::string folder = living_folder(pid) + "/fd";
   for (const int number : numbers_in(folder)) {
     const std::string path = fmt::format("{}/{}", folder, number);
     struct stat info {};

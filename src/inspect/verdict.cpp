@@ -166,11 +166,16 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   };
   if (late.why == Late::Why::kLeft) return blame(Kind::kLeft, "", std::string(kOrder));
   if (process == nullptr || process->state.dead()) {
-    return blame(Kind::kDead, "is dead, or not to be seen from here", "end the job");
+    return blame(Kind::kDead, what_became_of(*late.rank), "end the job");
   }
   const std::string state = to_string(process->state);
   if (process->state.letter == 'T') {
     return blame(Kind::kStopped, state, command_for(*process, "kill -CONT"));
+  }
+  if (process->state.frozen) {
+    return blame(Kind::kStopped, state,
+                 "let its control group go on (docker unpause, systemctl thaw): " +
+                     command_for_file(*process, "cgroup"));
   }
   if (process->state.letter == 't') return blame(Kind::kHeld, state, "let the debugger go on");
   if (late.why == Late::Why::kOther) return blame(Kind::kOther, "", std::string(kOrder));

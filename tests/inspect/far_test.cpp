@@ -156,7 +156,7 @@ Page a_page() {
   wait.kind = WaitKind::kCall;
   wait.since_ms = 4;
   page.rank.waits.push_back(wait);
-  page.state = {.letter = 'T', .cpu_ticks = 12, .started = 34};
+  page.state = {.letter = 'S', .frozen = true, .cpu_ticks = 12, .started = 34};
   page.program = "python3";
   return page;
 }

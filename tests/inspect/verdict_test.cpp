@@ -138,6 +138,16 @@ TEST(Verdict, IsAHangOfARankThatIsStoppedOrDead) {
   EXPECT_TRUE(says(judge(job, 60), "is dead"));
 }
 
+TEST(Verdict, IsAHangOfARankWhoseControlGroupIsFrozen) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].state.frozen = true;
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.outcome, Outcome::kHangs);
+  EXPECT_TRUE(says(verdict, "it is frozen with its control group (state S)")) << verdict.text;
+  EXPECT_NE(verdict.advice.find("cat /proc/101/cgroup"), std::string::npos) << verdict.advice;
+}
+
 TEST(Verdict, SendsNoDebuggerToAProcessThatWaitsForTheSystem) {
   const Verdict verdict = judge_with(2, 1, 'D');
   EXPECT_TRUE(says(verdict, "waits for a device or a file system (state D)")) << verdict.text;
