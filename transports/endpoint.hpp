@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,6 +32,13 @@ struct Transfer {
   class Endpoint* owner = nullptr;  // which of several joined ones has it; theirs
 };
 
+// A message that has come and met no receive.
+struct Unmet {
+  int source = -1;
+  Tag tag = 0;
+  uint64_t bytes = 0;
+};
+
 // What a receive from any source ends with where nobody else is left.
 inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
 
@@ -51,6 +59,9 @@ class Endpoint {
   // As poll(), but leaves off once `wanted` is done: what came behind it stays where it is, and
   // need not be put aside.
   virtual bool poll_for(const Transfer& wanted) = 0;
+  // The first such message of `peer`, or of all with kAnySource; for texts. None where an endpoint
+  // does not know.
+  [[nodiscard]] virtual std::optional<Unmet> first_unmet(int /*peer*/) const { return {}; }
   // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
   // may then never complete: for use when the communicator is broken or a receive is given up.
   virtual void cancel(Transfer& transfer) = 0;

@@ -33,6 +33,13 @@ uint64_t JoinedEndpoint::eager_bytes() const {
   return std::min(host_->eager_bytes(), network_->eager_bytes());
 }
 
+std::optional<Unmet> JoinedEndpoint::first_unmet(int peer) const {
+  if (is_here(peer)) return host_->first_unmet(hosts_.place(peer));
+  if (peer != kAnySource) return network_->first_unmet(peer);
+  const std::optional<Unmet> here = host_->first_unmet(peer);
+  return here ? here : network_->first_unmet(peer);
+}
+
 // ---- posting -----------------------------------------------------------------------------------
 
 void JoinedEndpoint::send(int peer, Tag tag, const void* source, uint64_t bytes,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/hosts.hpp"
@@ -27,6 +28,7 @@ class JoinedEndpoint final : public Endpoint {
   bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
   bool poll() override;
   bool poll_for(const Transfer& wanted) override;
+  [[nodiscard]] std::optional<Unmet> first_unmet(int peer) const override;
   void cancel(Transfer& transfer) override;
   // The network joins the ranks of this host, too, and says who leaves.
   void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }

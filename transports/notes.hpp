@@ -80,8 +80,9 @@ struct Wait {
   // last.
   int32_t awaited[kMostAwaited] = {-1, -1, -1, -1, -1, -1, -1, -1};
   // Of the first of them, if it is on another host: where, and what it has told as its last call.
+  // Of a receive, `last` is a message that has come and that no receive takes.
   int32_t pid = 0;
-  uint16_t has_told = 0;  // 0: it has not answered
+  uint16_t has_told = 0;  // 0: it has not answered; there is no such message
   uint16_t started = 0;   // not 0: an operation that was started, for which no thread waits now
   CallRecord last{};
   char host[40] = {};  // empty: it is on this host

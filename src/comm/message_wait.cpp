@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "comm/message_tag.hpp"
 #include "comm/messages.hpp"
 #include "transports/names.hpp"
 
@@ -20,8 +21,29 @@ void AwaitingMessage::fill(Wait& wait) const {
       arguments_.tag == TUTTI_ANY_TAG ? UINT64_MAX : static_cast<uint64_t>(arguments_.tag);
 }
 
+std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments) {
+  if (arguments.sends || is_hidden(arguments)) return std::nullopt;
+  const int peer = arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer;
+  const std::optional<Unmet> unmet = endpoint.first_unmet(peer);
+  return unmet && (unmet->tag & kHiddenTag) == 0 ? unmet : std::nullopt;
+}
+
+CallRecord record_of(const Unmet& message) {
+  CallRecord record{};
+  record.type = static_cast<uint8_t>(message.tag >> kTypeShift & kTypeMask);
+  const bool known = record.type < kDataTypes;
+  record.count =
+      known ? message.bytes / type_size(static_cast<DataType>(record.type)) : message.bytes;
+  record.root = message.source;
+  record.marks = message.tag & kUserTag;
+  return record;
+}
+
 void AwaitingMessage::look(Wait& wait) const {
   fill(wait);
+  const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
+  wait.has_told = unmet ? 1 : 0;
+  wait.last = unmet ? record_of(*unmet) : CallRecord{};
   if (wait.record.root < 0) return;
   wait.awaited[0] = wait.record.root;
   if (transport_.notes(wait.record.root, 0) == nullptr) {
@@ -30,14 +52,20 @@ void AwaitingMessage::look(Wait& wait) const {
 }
 
 std::string AwaitingMessage::whom() const {
-  if (arguments_.peer == TUTTI_ANY_SOURCE) return "no rank has sent it anything that it takes";
+  const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
+  const std::string instead = unmet ? describe_unmet(record_of(*unmet)) : "";
+  if (arguments_.peer == TUTTI_ANY_SOURCE) {
+    return "no rank has sent it anything that it takes" + instead;
+  }
   const PeerProcess& peer = transport_.process(arguments_.peer);
   std::string text = fmt::format("{} has {}", name_of(arguments_.peer, peer),
                                  arguments_.sends ? "not taken it" : "sent nothing that it takes");
-  return text + state_behind(transport_, arguments_.peer);
+  return text + instead + state_behind(transport_, arguments_.peer);
 }
 
-AwaitingMessage AwaitingFirst::first() const { return {pending_.front().arguments, transport_}; }
+AwaitingMessage AwaitingFirst::first() const {
+  return {pending_.front().arguments, transport_, messages_};
+}
 
 WaitNote* MessageNotes::take() {
   if (notes_ == nullptr) return nullptr;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <span>
 
 #include "exec/lateness.hpp"
@@ -12,14 +13,21 @@ namespace tutti {
 
 struct MessageArguments;
 struct BlockingMessage;
+class Messages;
 
 // A message's arguments in words: "recv (16 float32 from rank 3, tag 7)".
 std::string describe(const MessageArguments& arguments, const Transport& transport);
 
+// The first message of a receive's peer that has come and that no receive takes: as like as not the
+// one that was meant, with another tag. None of a send.
+std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments);
+// Its number, type, source and tag as Wait::last has them.
+CallRecord record_of(const Unmet& message);
+
 class AwaitingMessage final : public Awaiting {
  public:
-  AwaitingMessage(const MessageArguments& arguments, Transport& transport)
-      : arguments_(arguments), transport_(transport) {}
+  AwaitingMessage(const MessageArguments& arguments, Transport& transport, Messages& messages)
+      : arguments_(arguments), transport_(transport), messages_(messages) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
   [[nodiscard]] std::string what() const override { return describe(arguments_, transport_); }
@@ -28,13 +36,14 @@ class AwaitingMessage final : public Awaiting {
  private:
   const MessageArguments& arguments_;
   Transport& transport_;
+  Messages& messages_;
 };
 
 // The first of several: those that are over are taken from the front of `pending` meanwhile.
 class AwaitingFirst final : public Awaiting {
  public:
-  AwaitingFirst(const std::span<BlockingMessage>& pending, Transport& transport)
-      : pending_(pending), transport_(transport) {}
+  AwaitingFirst(const std::span<BlockingMessage>& pending, Transport& transport, Messages& messages)
+      : pending_(pending), transport_(transport), messages_(messages) {}
   void fill(Wait& wait) const override { first().fill(wait); }
   void look(Wait& wait) const override { first().look(wait); }
   [[nodiscard]] std::string what() const override { return first().what(); }
@@ -45,6 +54,7 @@ class AwaitingFirst final : public Awaiting {
 
   const std::span<BlockingMessage>& pending_;
   Transport& transport_;
+  Messages& messages_;
 };
 
 // Where several threads of this rank say that they wait for messages, each in a place of its own.

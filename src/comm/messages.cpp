@@ -157,7 +157,7 @@ bool Messages::is_over(Message& message) {
   if (health_.stopped()) {
     reason = health_.cause();
   } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
-    reason = late();
+    reason = late(message.arguments_);
   } else {
     reason = peer_is_gone(message.arguments_, message.transfer_);
   }
@@ -188,8 +188,15 @@ void Messages::leave() {
   endpoint_->leave({});
 }
 
-Status Messages::late() const {
-  return Status::format(Code::kTimeout, "nothing came of it in {} ms", executor_.timeout_ms());
+Status Messages::late(const MessageArguments& arguments) const {
+  const std::optional<Unmet> unmet = unmet_of(*endpoint_, arguments);
+  return Status::format(Code::kTimeout, "nothing came of it in {} ms{}", executor_.timeout_ms(),
+                        unmet ? describe_unmet(record_of(*unmet)) : "");
+}
+
+std::optional<Unmet> Messages::unmet_by(const MessageArguments& arguments) {
+  const std::lock_guard lock(lock_);
+  return unmet_of(*endpoint_, arguments);
 }
 
 void Messages::give_up(Transfer& transfer, Status reason) {
@@ -215,7 +222,7 @@ void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), call
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
   if (message.done() || poll_briefly(message, caller_budget_)) return message.status();
-  const AwaitingMessage awaiting(message.arguments_, transport_);
+  const AwaitingMessage awaiting(message.arguments_, transport_, *this);
   LastingMessage lasting(notes_, lateness_, awaiting);
   Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;

@@ -97,6 +97,8 @@ class Messages : public HelpedProgress {
   // As submit(), for a send that announces a message under a number of this rank's choice.
   Status announce(Message& message, uint32_t number);
   [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
+  // A message of its peer that has come and that no receive takes; for texts.
+  [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
   void help() override { push(); }
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.
@@ -128,7 +130,7 @@ class Messages : public HelpedProgress {
   Message* take_ended();
   bool is_over(Message& message);
   [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
-  [[nodiscard]] Status late() const;
+  [[nodiscard]] Status late(const MessageArguments& arguments) const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);
   void complete(Message& message, Status status);

@@ -58,7 +58,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
 // was announced is asked for meanwhile.
 void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all) {
   // It is named in texts if the wait is long.
-  const AwaitingFirst message(pending, transport_);
+  const AwaitingFirst message(pending, transport_, *this);
   LastingMessage lasting(notes_, lateness_, message);
   Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;
@@ -78,7 +78,8 @@ void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingM
   const std::lock_guard lock(lock_);
   for (BlockingMessage& message : pending) {
     if (message.transfer.done) continue;
-    give_up(message.transfer, end == WaitEnd::kDeadline ? late() : health_.cause());
+    give_up(message.transfer,
+            end == WaitEnd::kDeadline ? late(message.arguments) : health_.cause());
   }
 }
 

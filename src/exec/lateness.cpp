@@ -191,6 +191,25 @@ std::string state_behind(Transport& transport, int rank) {
   return text.empty() ? "" : "; it " + text;
 }
 
+namespace {
+
+// "(4 float32 from rank 1, tag 8)".
+std::string describe_message(const CallRecord& message, bool sends) {
+  const std::string type = message.type < kDataTypes
+                               ? std::string(type_name(static_cast<DataType>(message.type)))
+                               : fmt::format("type {}", message.type);
+  const std::string peer = message.root < 0 ? "any rank" : fmt::format("rank {}", message.root);
+  const std::string tag =
+      message.marks == UINT64_MAX ? "any tag" : fmt::format("tag {}", message.marks);
+  return fmt::format("({} {} {} {}, {})", message.count, type, sends ? "to" : "from", peer, tag);
+}
+
+}  // namespace
+
+std::string describe_unmet(const CallRecord& message) {
+  return "; a message has come that no receive takes " + describe_message(message, false);
+}
+
 // The wait may have been written by another process: nothing in it can be trusted.
 std::string describe(const Wait& wait) {
   if (wait.kind == WaitKind::kCall) return describe(wait.record);
@@ -202,15 +221,7 @@ std::string describe(const Wait& wait) {
   }
   if (wait.kind != WaitKind::kSend && wait.kind != WaitKind::kRecv) return "";
   const bool sends = wait.kind == WaitKind::kSend;
-  const CallRecord& message = wait.record;
-  const std::string type = message.type < kDataTypes
-                               ? std::string(type_name(static_cast<DataType>(message.type)))
-                               : fmt::format("type {}", message.type);
-  const std::string peer = message.root < 0 ? "any rank" : fmt::format("rank {}", message.root);
-  const std::string tag =
-      message.marks == UINT64_MAX ? "any tag" : fmt::format("tag {}", message.marks);
-  return fmt::format("{} ({} {} {} {}, {})", sends ? "send" : "recv", message.count, type,
-                     sends ? "to" : "from", peer, tag);
+  return (sends ? "send " : "recv ") + describe_message(wait.record, sends);
 }
 
 }  // namespace tutti

@@ -123,6 +123,8 @@ void set_place(Wait& wait, const PeerProcess& process);
 std::string ago(uint64_t stamp);
 // "; it is stopped (state T)" of a rank of this host, or "; it waits in recv (...)".
 std::string state_behind(Transport& transport, int rank);
+// "; a message has come that no receive takes (4 float32 from rank 1, tag 8)", of Wait::last.
+std::string describe_unmet(const CallRecord& message);
 // What waits, in words; empty if nothing does.
 std::string describe(const Wait& wait);
 

@@ -140,6 +140,11 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
   return late;
 }
 
+std::string unmet_by(const Wait& wait) {
+  const bool has = wait.kind == WaitKind::kRecv && wait.has_told != 0;
+  return has ? describe_unmet(wait.last) : "";
+}
+
 std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank) {
   const PastCall* const last = rank.last();
   if (last == nullptr) return "it has made no call";
@@ -155,7 +160,7 @@ std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late
   if (late.rank != nullptr) who = job.name_of(*waiting.communicator, *late.rank);
   if (wait.host[0] != '\0' && wait.awaited[0] == late.number) {
     if (late.rank == nullptr) who += fmt::format(" (pid {} on {})", wait.pid, wait.host);
-    if (wait.has_told != 0) {
+    if (wait.kind == WaitKind::kCall && wait.has_told != 0) {
       told = "; the last call that it has told of was " +
              (wait.last.sequence == 0 ? std::string("none") : describe(wait.last));
     }
@@ -169,7 +174,7 @@ std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late
                 late.rank->silent_s);
   return fmt::format("{} {} is awaited by {} in {} of \"{}\"{}", who, how,
                      job.name_of(*waiting.communicator, *waiting.rank), describe(wait),
-                     waiting.communicator->view.name, told);
+                     waiting.communicator->view.name, told + unmet_by(wait));
 }
 
 std::string advice_for_far(const Waiting& waiting, const Late& late) {

@@ -48,6 +48,8 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.
 const CallRecord* record_of(const RankView& rank, uint64_t sequence);
 
+// Empty, or of a receive what has come instead: "; a message has come ...".
+std::string unmet_by(const Wait& wait);
 // "its last call was broadcast #4 (...), 14.0 s ago".
 std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank);
 // The text about a rank on another host, by what it has told the rank that waits for it.

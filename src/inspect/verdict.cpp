@@ -20,6 +20,9 @@ constexpr std::string_view kOrder =
 
 bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
 
+constexpr std::string_view kMatch =
+    "a receive takes messages of its source and tag alone: compare those of the two messages above";
+
 class Judge {
  public:
   Judge(const Job& job, double hung_after_s) : job_(job), hung_after_s_(hung_after_s) {}
@@ -136,7 +139,8 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
     case Late::Why::kMessage:
       text = waiting.wait->kind == WaitKind::kSend
                  ? fmt::format("{} has not received {} of {}", name, what, waits)
-                 : fmt::format("{} has sent nothing that {} of {} takes", name, what, waits);
+                 : fmt::format("{} has sent nothing that {} of {} takes{}", name, what, waits,
+                               unmet_by(*waiting.wait));
       break;
     case Late::Why::kOther:
       text = fmt::format("{} is in {} instead of {}", name,
@@ -192,9 +196,10 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
     return;
   }
   const bool busy = process->busy;
+  const bool other_message = !unmet_by(*waiting.wait).empty();
   blame(busy ? Kind::kComputes : Kind::kQuiet,
         busy ? "computes outside of Tutti (its processor time moves)" : state,
-        "see where it is: " + command_to_see(*process));
+        other_message ? std::string(kMatch) : "see where it is: " + command_to_see(*process));
 }
 
 // Of waits from path_[begin] on, each for the next, the last for the first.
@@ -206,6 +211,7 @@ void Judge::add_circle(size_t begin) {
     text += fmt::format("{}{} in {} of \"{}\"", i == begin ? "" : ", ",
                         job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                         waiting.communicator->view.name);
+    text += unmet_by(*waiting.wait);
   }
   const Process* const first =
       job_.process_of(*path_[begin].communicator, path_[begin].rank->place);

@@ -139,6 +139,14 @@ void shrinks() {
   check(tutti_comm_shrink(world, nullptr, &rest));
 }
 
+// A message that has come has another tag, and its sender goes its way.
+void meant_otherwise() {
+  float data = 0;
+  if (rank_here == 0) check(tutti_recv(&data, 1, TUTTI_FLOAT32, 1, 7, world, nullptr));
+  if (rank_here == 1) check(tutti_send(&data, 1, TUTTI_FLOAT32, 0, 8, world));
+  stay();
+}
+
 void goes_on() {
   for (;;) {
     sum(world);
@@ -156,23 +164,25 @@ void in_group() {
   if (!is_last()) sum(half);
 }
 
-const std::map<std::string, std::function<void()>> kScenarios = {{"sleeps", sleeps},
-                                                                 {"stops", stops},
-                                                                 {"splits", splits},
-                                                                 {"computes", computes},
-                                                                 {"started", started},
-                                                                 {"crossed", crossed},
-                                                                 {"both-receive", both_receive},
-                                                                 {"other-tag", other_tag},
-                                                                 {"ahead", ahead},
-                                                                 {"half-received", half_received},
-                                                                 {"shrinks", shrinks},
-                                                                 {"goes-on", goes_on},
-                                                                 {"idle", stay},
-                                                                 {"in-group", in_group},
-                                                                 {"dies", dies},
-                                                                 {"ends", ends},
-                                                                 {"never-arrives", stay}};
+const std::map<std::string, std::function<void()>> kScenarios = {
+    {"sleeps", sleeps},
+    {"stops", stops},
+    {"splits", splits},
+    {"computes", computes},
+    {"started", started},
+    {"crossed", crossed},
+    {"both-receive", both_receive},
+    {"other-tag", other_tag},
+    {"ahead", ahead},
+    {"meant-otherwise", meant_otherwise},
+    {"half-received", half_received},
+    {"shrinks", shrinks},
+    {"goes-on", goes_on},
+    {"idle", stay},
+    {"in-group", in_group},
+    {"dies", dies},
+    {"ends", ends},
+    {"never-arrives", stay}};
 
 // In which a rank is lost on its way to the others.
 bool is_lost(const std::string& scenario) {

@@ -60,6 +60,16 @@ TEST(Why, SaysForWhichHalfOfASendrecvARankWaits) {
   expect_verdict(job, "waits", "has sent nothing that recv (4 float32 from rank 1, tag 2)");
 }
 
+TEST(Why, NamesAMessageThatHasComeWithAnotherTag) {
+  const StuckJob job(2, "meant-otherwise", "TUTTI_WARN_AFTER_MS=300");
+  const std::string message =
+      "; a message has come that no receive takes (1 float32 from rank 1, tag 8)";
+  expect_verdict(job, "waits", "has sent nothing that recv (1 float32 from rank 1, tag 7)");
+  expect_verdict(job, "waits", message);
+  const std::string told = job.output_until("look closer");
+  EXPECT_NE(told.find("has sent nothing that it takes" + message), std::string::npos) << told;
+}
+
 TEST(Why, SeesThatRanksWaitInAShrink) {
   const StuckJob job(3, "shrinks", "TUTTI_WARN_AFTER_MS=300");
   expect_verdict(job, "waits", "ranks by shrink of \"world\"; its last call was broadcast #4");

@@ -142,6 +142,31 @@ TEST_P(Messages, ThatNobodyExpectsWaitForTheirReceive) {
 
 // A sender far ahead of its receiver must be stopped by something other than memory, and nothing
 // that comes behind may be held up by what nobody wants yet.
+TEST_P(Messages, ThatHaveMetNoReceiveAreKnownUntilTheyDo) {
+  run(2, [](const Connected& self, Endpoint& endpoint) {
+    uint32_t value = 17;
+    Transfer sent;
+    if (self.rank == 1) {
+      endpoint.send(0, 5, &value, sizeof value, sent);
+      EXPECT_TRUE(self.wait_all(endpoint, std::span(&sent, 1)));
+      return;
+    }
+    EXPECT_TRUE(self.wait(endpoint, [&] { return endpoint.first_unmet(1).has_value(); }));
+    for (const int peer : {1, kAnySource}) {
+      const std::optional<Unmet> unmet = endpoint.first_unmet(peer);
+      ASSERT_TRUE(unmet) << peer;
+      EXPECT_EQ(unmet->source, 1);
+      EXPECT_EQ(unmet->tag, 5u);
+      EXPECT_EQ(unmet->bytes, sizeof value);
+    }
+    EXPECT_FALSE(endpoint.first_unmet(0));
+    Transfer received;
+    endpoint.recv(1, 5, kExactTag, &value, sizeof value, received);
+    EXPECT_TRUE(self.wait_all(endpoint, std::span(&received, 1)));
+    EXPECT_FALSE(endpoint.first_unmet(1));
+  });
+}
+
 TEST_P(Messages, WithoutNumberThatNobodyWantsHoldNothingUp) {
   if (kSanitized && !one_host()) GTEST_SKIP() << "takes too long with a sanitizer";
   const int count = one_host() ? 3000 : 1000;

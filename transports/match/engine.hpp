@@ -38,6 +38,7 @@
 // functions are in engine_steps.hpp, for the sources of the link alone.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,13 @@ class Engine : public Endpoint {
     link().take_back(*static_cast<Op*>(transfer.internal));
   }
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
+  [[nodiscard]] std::optional<Unmet> first_unmet(int peer) const final {
+    if (peer != kAnySource && !is_rank(peer)) return std::nullopt;
+    const Kept* const message = matching_.first_message(peer);
+    if (message == nullptr) return std::nullopt;
+    const int source = static_cast<const Link&>(*this).number_of(message->source);
+    return Unmet{.source = source, .tag = message->tag, .bytes = message->bytes};
+  }
 
  protected:
   Engine(int rank, int ranks)
