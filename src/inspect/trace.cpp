@@ -16,6 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Times in the file are microseconds since then: doubles have no nanoseconds of those since 1970.
+// Midnight before a day that all of them are of, so that files of one job mostly agree.
+int64_t base_ns(const Moment& now) {
+  constexpr int64_t kDayNs = int64_t{24} * 3600 * 1'000'000'000;
+  return (now.real_ns / kDayNs - 1) * kDayNs;
+}
+
 double us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
 bool waits_in(const RankView& rank, const CallRecord& record) {
@@ -48,6 +55,7 @@ std::string_view to_string(Extent::End end) {
 struct Row {
   int pid = 0;
   int track = 0;
+  int64_t base_ns = 0;
 };
 
 // Without it on some rank, no rank can have its result.
@@ -93,9 +101,13 @@ class Pids {
 
 Json event(const Row& row, std::string name, int64_t begin_ns, int64_t end_ns,
            const char* category = "tutti") {
-  return {
-      {"name", std::move(name)},      {"cat", category}, {"ph", "X"},       {"ts", us(begin_ns)},
-      {"dur", us(end_ns - begin_ns)}, {"pid", row.pid},  {"tid", row.track}};
+  return {{"name", std::move(name)},
+          {"cat", category},
+          {"ph", "X"},
+          {"ts", us(begin_ns - row.base_ns)},
+          {"dur", us(end_ns - begin_ns)},
+          {"pid", row.pid},
+          {"tid", row.track}};
 }
 
 // When the first worker has made the first and the last step of each call.
@@ -210,7 +222,7 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
     for (const RankView& rank : view.ranks) {
       if (!rank.present || (pid != 0 && rank.pid != pid)) continue;
       const int number = rank.global_rank < 0 ? rank.rank : rank.global_rank;
-      const Row row{.pid = pids.of(view, rank), .track = track};
+      const Row row{.pid = pids.of(view, rank), .track = track, .base_ns = base_ns(now)};
       events.push_back(
           name_of("process_name", {.pid = row.pid},
                   fmt::format("rank {} (pid {} on {})", number, rank.pid, view.host_of(rank))));
@@ -223,7 +235,9 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
       add_waits(events, rank, row, now);
     }
   }
-  const Json whole = {{"displayTimeUnit", "ns"}, {"traceEvents", std::move(events)}};
+  const Json whole = {{"displayTimeUnit", "ns"},
+                      {"baseTimeNanoseconds", base_ns(now)},
+                      {"traceEvents", std::move(events)}};
   return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

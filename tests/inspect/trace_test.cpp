@@ -142,6 +142,31 @@ TEST(Trace, HasTheStepsOfACallWithinIt) {
   }
 }
 
+TEST(Trace, HasTheNanosecondsOfOurTime) {
+  const CommunicatorView view = two_ranks();
+  Moment now = kNow;
+  now.real_ns = 1'795'865'592'581'803'521;
+  StepsOf worker{.rank = 0};
+  constexpr uint64_t kTicks = 7;
+  for (uint64_t begun = view.ranks[0].past[1].begun; worker.steps.size() < 100; begun += kTicks) {
+    worker.steps.push_back({.sequence = 2, .begun = begun, .ended = begun + kTicks, .bytes = 8});
+  }
+  const Json trace = Json::parse(trace_of({{view, {worker}}}, now));
+  std::vector<Json> steps;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event.value("cat", "") == "tutti.step") steps.push_back(event);
+  }
+  ASSERT_EQ(steps.size(), 100u);
+  for (size_t i = 1; i < steps.size(); ++i) {
+    const double end = steps[i - 1]["ts"].get<double>() + steps[i - 1]["dur"].get<double>();
+    EXPECT_NEAR(end, steps[i]["ts"].get<double>(), 2e-3);
+  }
+  const double since_base =
+      static_cast<double>(now.real_ns - trace["baseTimeNanoseconds"].get<int64_t>());
+  EXPECT_LT(steps[0]["ts"].get<double>() * 1000, since_base);
+  EXPECT_GT(steps[0]["ts"].get<double>(), 0);
+}
+
 TEST(Trace, KeepsProcessesOfSeveralHostsApart) {
   CommunicatorView view = two_ranks();
   view.ranks[1].pid = 100;
