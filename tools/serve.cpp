@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -24,6 +25,10 @@ using tutti::Status;
 
 constexpr size_t kMostRequest = 8 << 10;
 constexpr int64_t kMostMs = 2000;  // for a request, and for its answer
+// So old may a page be: who asks while others do need not wait for theirs.
+constexpr int64_t kFreshMs = 500;
+// Until a client that has said nothing is accepted all the same, and others wait for it.
+constexpr int kSilentS = 5;
 
 struct Place {
   std::string host = "127.0.0.1";
@@ -62,8 +67,11 @@ Result<Fd> listen_at(const Place& place) {
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
   Fd socket(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
+  const int silent_s = kSilentS;
   if (!socket.open() || setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0 || listen(socket.get(), 8) != 0) {
+      setsockopt(socket.get(), IPPROTO_TCP, TCP_DEFER_ACCEPT, &silent_s, sizeof silent_s) != 0 ||
+      bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(socket.get(), SOMAXCONN) != 0) {
     return Status::system(errno, fmt::format("listening at {}, port {}", place.host, place.port));
   }
   return socket;
@@ -108,6 +116,15 @@ void answer(int socket, std::string_view status, const std::string& body) {
 Status serve_metrics(const std::string& where, const std::function<std::string()>& page) {
   const Result<Fd> listener = listen_at(place_of(where));
   if (!listener.ok()) return listener.status();
+  std::string last;
+  int64_t measured_ms = 0;
+  const auto fresh_page = [&]() -> const std::string& {
+    if (last.empty() || tutti::now_ms() - measured_ms > kFreshMs) {
+      last = page();
+      measured_ms = tutti::now_ms();
+    }
+    return last;
+  };
   for (;;) {
     const Fd client(accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.open()) {
@@ -117,7 +134,8 @@ Status serve_metrics(const std::string& where, const std::function<std::string()
     const std::string request = request_from(client.get());
     if (request.empty()) continue;
     const bool known = request.starts_with("GET /metrics ") || request.starts_with("GET / ");
-    answer(client.get(), known ? "200 OK" : "404 Not Found", known ? page() : "see /metrics\n");
+    answer(client.get(), known ? "200 OK" : "404 Not Found",
+           known ? fresh_page() : "see /metrics\n");
   }
 }
 

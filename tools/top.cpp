@@ -69,7 +69,7 @@ void show(const Arguments& arguments) {
     } else {
       fmt::print("{}{}", tutti_tools::to_table(rates), terminal || arguments.once ? "" : "\n");
     }
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) kNeed.fail(fmt::format("writing: {}", std::strerror(errno)));
   } while (!arguments.once);
 }
 

@@ -72,6 +72,11 @@ void computes() {
   sum(world);
 }
 
+void replaced() {
+  if (is_last()) execlp("sleep", "sleep", "1000", nullptr);
+  sum(world);
+}
+
 // Once all are ready, the test kills the last; the others learn of it, and stay.
 void dies() {
   if (is_last()) stay();
@@ -174,6 +179,7 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"both-receive", both_receive},
     {"other-tag", other_tag},
     {"ahead", ahead},
+    {"replaced", replaced},
     {"meant-otherwise", meant_otherwise},
     {"half-received", half_received},
     {"shrinks", shrinks},

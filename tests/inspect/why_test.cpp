@@ -2,13 +2,18 @@
 //
 // Jobs that are stuck, looked at from outside, as a user would.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "inspect/stuck_job.hpp"
@@ -68,6 +73,11 @@ TEST(Why, NamesAMessageThatHasComeWithAnotherTag) {
   expect_verdict(job, "waits", message);
   const std::string told = job.output_until("look closer");
   EXPECT_NE(told.find("has sent nothing that it takes" + message), std::string::npos) << told;
+}
+
+TEST(Why, KnowsARankThatRunsAnotherProgram) {
+  const StuckJob job(2, "replaced");
+  expect_verdict(job, "hung", "it runs another program now (sleep)");
 }
 
 TEST(Why, SeesThatRanksWaitInAShrink) {
@@ -159,6 +169,15 @@ TEST(Top, CountsTheCallsOfEachRank) {
   EXPECT_EQ(run_tutti("top --once --interval 0.1 --job no-such-job 2>&1").exit_status, 3);
 }
 
+TEST(Top, SaysThatWhatItPrintsCannotBeWritten) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
+  const StuckJob job(2, "idle");
+  const CommandResult full =
+      run_tutti("top --once --interval 0.1 --job " + job.name() + " 2>&1 >/dev/full");
+  EXPECT_NE(full.exit_status, 0);
+  EXPECT_NE(full.output.find("No space left"), std::string::npos) << full.output;
+}
+
 TEST(Top, WritesMetricsForPrometheus) {
   const StuckJob job(2, "sleeps");
   (void)why(job, "waits", "has not entered");
@@ -177,6 +196,70 @@ TEST(Top, WritesMetricsForPrometheus) {
   for (const char* where : {"1.2.3.4.5:1", "127.0.0.1:99999"}) {
     EXPECT_NE(run_tutti(std::string("top --prometheus ") + where + " 2>&1").exit_status, 0)
         << where;
+  }
+}
+
+int connection_to(const sockaddr_in& address) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return socket;
+  }
+  close(socket);
+  return -1;
+}
+
+// A port of the loopback where nobody listens.
+sockaddr_in free_address() {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length), 0);
+  close(socket);
+  return address;
+}
+
+std::string all_from(int socket) {
+  std::string text;
+  char part[4096];
+  for (ssize_t count = 1; count > 0;) {
+    count = read(socket, part, sizeof part);
+    if (count > 0) text.append(part, static_cast<size_t>(count));
+  }
+  close(socket);
+  return text;
+}
+
+TEST(Top, MeasuresOnceForAllWhoAskTogether) {
+  const StuckJob job(2, "goes-on");
+  const sockaddr_in address = free_address();
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  const pid_t server = fork();
+  if (server == 0) {
+    execl(TUTTI_COMMAND_PATH, "tutti", "top", "--job", job.name().c_str(), "--prometheus",
+          port.c_str(), nullptr);
+    _exit(127);
+  }
+  std::vector<int> clients;
+  tutti_test::eventually([&] {
+    const int client = connection_to(address);
+    if (client >= 0) clients.push_back(client);
+    return clients.size() == 4;
+  });
+  const std::string request = "GET /metrics HTTP/1.1\r\n\r\n";
+  for (const int client : clients) {
+    EXPECT_EQ(write(client, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  }
+  std::set<std::string> pages;
+  for (const int client : clients) pages.insert(all_from(client));
+  kill(server, SIGKILL);
+  waitpid(server, nullptr, 0);
+  ASSERT_EQ(clients.size(), 4u);
+  EXPECT_LT(pages.size(), 4u);
+  for (const std::string& page : pages) {
+    EXPECT_NE(page.find("tutti_calls_total{"), std::string::npos) << page;
   }
 }
 
