@@ -85,7 +85,7 @@ std::string AwaitingSurvivors::whom() const {
                         name_of(rank, transport_.process(rank)), state_behind(transport_, rank));
   }
   if (named > kMostNamed) text += fmt::format("; and {} more", named - kMostNamed);
-  return text.empty() ? "ranks on other hosts neither go on nor end" : text;
+  return text.empty() ? "some on other hosts neither go on nor end" : text;
 }
 
 }  // namespace
