@@ -338,6 +338,77 @@ TEST(OneCclCpp, AProgramMayBringItsOwnStore) {
   });
 }
 
+// A store of the program's that passes everything on to the library's.
+class PassingStore : public ccl::kvs_interface {
+ public:
+  explicit PassingStore(ccl::shared_ptr_class<ccl::kvs> kvs) : kvs_(std::move(kvs)) {}
+  ccl::vector_class<char> get(const ccl::string_class& key) override { return kvs_->get(key); }
+  void set(const ccl::string_class& key, const ccl::vector_class<char>& data) override {
+    kvs_->set(key, data);
+  }
+  int get_id() override { return kvs_->get_id(); }
+
+ private:
+  ccl::shared_ptr_class<ccl::kvs> kvs_;
+};
+
+TEST(OneCclCpp, AProgramsStoreMayPassCallsOnToAKvs) {
+  const Shared<ccl::kvs::address_type> address;
+  const Meeting made(3);
+  tutti_test::Processes processes;
+  processes.count = 3;
+  tutti_test::run_processes(processes, [&](int rank) {
+    auto kvs = rank == 0 ? ccl::create_main_kvs() : nullptr;
+    if (rank == 0) *address = kvs->get_address();
+    made.wait();
+    if (rank != 0) kvs = ccl::create_kvs(*address);
+    const auto store = std::make_shared<PassingStore>(kvs);
+    for (int round = 0; round < 2; ++round) {
+      auto comm = ccl::create_communicator(3, rank, store);
+      int sum = rank;
+      ccl::allreduce(&sum, &sum, 1, ccl::reduction::sum, comm).wait();
+      EXPECT_EQ(sum, 3);
+    }
+    EXPECT_EQ(ccl::create_communicator(3, rank, kvs).rank(), rank);
+  });
+}
+
+TEST(OneCclCpp, TheKvsObjectsOfOneAddressAreOneStoreInAProcess) {
+  tutti_test::Processes processes;
+  tutti_test::run_processes(processes, [](int) {
+    const auto kvs = ccl::create_main_kvs();
+    const auto other = ccl::create_kvs(kvs->get_address());
+    const ccl::vector_class<char> value = {'a', 'b'};
+    kvs->set("key", value);
+    EXPECT_EQ(other->get("key"), value);
+    EXPECT_THROW(other->get("another"), ccl::exception);
+    EXPECT_THROW(ccl::create_main_kvs()->get("key"), ccl::exception);
+  });
+}
+
+TEST(OneCclCpp, RanksThatAreThreadsHaveFormsOfTheirOwn) {
+  tutti_test::Processes processes;
+  tutti_test::run_processes(processes, [](int) {
+    const auto kvs = ccl::create_main_kvs();
+    std::array<int, 2> sums = {1, 2};
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < 2; ++rank) {
+      threads.emplace_back([&, rank] {
+        auto device = ccl::create_device();
+        auto comm = ccl::create_communicatorExt(2, rank, device, ccl::create_context(), kvs);
+        int& mine = sums[static_cast<size_t>(rank)];
+        ccl::allreduce(&mine, &mine, 1, ccl::reduction::sum, comm).wait();
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(sums, (std::array<int, 2>{3, 3}));
+    const ccl::vector_class<ccl::pair_class<int, ccl::device>> devices = {
+        {0, ccl::create_device()}, {1, ccl::create_device()}};
+    EXPECT_EQ(ccl::create_communicatorsExt(2, devices, ccl::create_context(), kvs).size(), 2U);
+    EXPECT_EQ(std::set<ccl::device>({devices[0].second, devices[1].second}).size(), 1U);
+  });
+}
+
 TEST(OneCclCpp, SeveralRanksMayLiveInOneProcess) {
   tutti_test::Processes processes;
   tutti_test::run_processes(processes, [](int) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How ranks find one another (kvs), and communicators.
+// Communicators: how they are made, through a store or by the launcher, and split.
 #pragma once
 
 #include <unistd.h>
@@ -8,98 +8,11 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <oneapi/ccl/event.hpp>
+#include <oneapi/ccl/kvs.hpp>
 #include <thread>
 
 namespace ccl {
 namespace v1 {
-
-// A key-value store that a program brings along: create_communicator passes an id through it. get()
-// waits until the key is set.
-//
-// Ownership: shared by the communicators that are made through it, while they are made.
-// Threads: get() and set() may be called from several at once, if ranks are threads.
-// Errors: an exception of get() or set() leaves create_communicator as it is.
-class kvs_interface {
- public:
-  virtual ~kvs_interface() = default;
-  virtual vector_class<char> get(const string_class& key) = 0;
-  virtual void set(const string_class& key, const vector_class<char>& data) = 0;
-  virtual int get_id() { return 0; }
-};
-
-// Tutti's own store: its address, handed to the other ranks, tells where to meet. It can be used
-// for several communicators of the same ranks. Keys that are set are seen in this process only.
-//
-// Ownership: made by create_main_kvs() or create_kvs(), shared. Keeps alive the first communicator
-// that each rank of this process made through it.
-// Threads: any.
-// Errors: an address that create_main_kvs() did not make is ccl::invalid_argument; a key that
-// nobody in this process has set is ccl::exception.
-class kvs final : public kvs_interface {
- public:
-  static constexpr size_t address_max_size = 256;
-  using address_type = array_class<char, address_max_size>;
-
-  explicit kvs(const tutti_unique_id& id) {
-    std::memcpy(address_.data(), mark(), kMarkBytes);
-    std::memcpy(address_.data() + kMarkBytes, id.bytes, sizeof(id.bytes));
-  }
-  explicit kvs(const address_type& address) : address_(address) {
-    if (std::memcmp(address.data(), mark(), kMarkBytes) != 0) {
-      throw invalid_argument("kvs", "create_kvs", "the address was not made by create_main_kvs");
-    }
-  }
-  address_type get_address() const { return address_; }
-  vector_class<char> get(const string_class& key) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = values_.find(key);
-    if (found == values_.end()) {
-      throw exception("kvs", "get", string("nobody in this process has set ") + key);
-    }
-    return found->second;
-  }
-  void set(const string_class& key, const vector_class<char>& data) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    values_[key] = data;
-  }
-  tutti_unique_id unique_id() const {
-    tutti_unique_id id;
-    std::memcpy(id.bytes, address_.data() + kMarkBytes, sizeof(id.bytes));
-    return id;
-  }
-  // The first communicator that a rank made through this store, of which later ones are split off.
-  std::shared_ptr<detail::comm_state> first_of(int rank) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return first_[rank];
-  }
-  void keep_first(int rank, std::shared_ptr<detail::comm_state> comm) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    first_[rank] = std::move(comm);
-  }
-
- private:
-  static constexpr size_t kMarkBytes = 8;
-  static const char* mark() { return "tuttiKV1"; }
-
-  address_type address_{};
-  std::mutex mutex_;
-  std::map<string_class, vector_class<char>> values_;
-  std::map<int, std::shared_ptr<detail::comm_state>> first_;
-};
-
-inline shared_ptr_class<kvs> create_main_kvs(const kvs_attr& attr = default_kvs_attr) {
-  if (attr.is_valid<kvs_attr_id::ip_port>()) {
-    throw unsupported("kvs", "create_main_kvs", "ip_port: hand the address to the ranks instead");
-  }
-  tutti_unique_id id;
-  detail::check(detail::library().get_unique_id(&id), "create_main_kvs");
-  return std::make_shared<kvs>(id);
-}
-inline shared_ptr_class<kvs> create_kvs(const kvs::address_type& address,
-                                        const kvs_attr& = default_kvs_attr) {
-  return std::make_shared<kvs>(address);
-}
 
 // The ranks that call operations together, and this rank's place among them.
 //
@@ -167,35 +80,15 @@ inline std::shared_ptr<comm_state> join(const tutti_unique_id& id, int size, int
   return own(made);
 }
 
-// Through a store of the program's: rank 0 makes the id.
-inline std::shared_ptr<comm_state> join_through(kvs_interface& store, int size, int rank) {
-  const string key = string("tutti/") + std::to_string(store.get_id());
-  tutti_unique_id id;
-  if (rank == 0) {
-    check(library().get_unique_id(&id), "create_communicator");
-    const auto* begin = reinterpret_cast<const char*>(id.bytes);
-    store.set(key, vector_class<char>(begin, begin + sizeof(id.bytes)));
-  } else {
-    const vector_class<char> bytes = store.get(key);
-    if (bytes.size() < sizeof(id.bytes)) {
-      throw exception("kvs", "get",
-                      string("gave ") + std::to_string(bytes.size()) + " bytes of " +
-                          std::to_string(sizeof(id.bytes)));
-    }
-    std::memcpy(id.bytes, bytes.data(), sizeof(id.bytes));
-  }
-  return join(id, size, rank);
-}
-
-inline std::shared_ptr<comm_state> join_by(const shared_ptr_class<kvs_interface>& store, int size,
-                                           int rank) {
-  if (store == nullptr) throw invalid_argument("", "create_communicator", "kvs is null");
-  auto* ours = dynamic_cast<kvs*>(store.get());
-  if (ours == nullptr) return join_through(*store, size, rank);
-  const auto first = ours->first_of(rank);
+// The first communicator of a rank takes the id; later ones are split off.
+inline std::shared_ptr<comm_state> join_at(kvs_state& kvs, int size, int rank) {
+  std::unique_lock<std::mutex> lock(kvs.mutex);
+  const auto first = kvs.first[rank];
+  lock.unlock();
   if (first == nullptr) {
-    auto made = join(ours->unique_id(), size, rank);
-    ours->keep_first(rank, made);
+    auto made = join(kvs.id, size, rank);
+    lock.lock();
+    kvs.first[rank] = made;
     return made;
   }
   if (first->size != size) {
@@ -204,6 +97,28 @@ inline std::shared_ptr<comm_state> join_by(const shared_ptr_class<kvs_interface>
                                " ranks before, now by " + std::to_string(size));
   }
   return split_off(*first, 0, rank);
+}
+
+// Through a store of the program's: rank 0 makes the id, unless the store passes calls on to a kvs.
+inline std::shared_ptr<comm_state> join_through(kvs_interface& store, int size, int rank) {
+  const string key = string(meeting_prefix()) + std::to_string(store.get_id());
+  tutti_unique_id id;
+  if (rank == 0) {
+    check(library().get_unique_id(&id), "create_communicator");
+    store.set(key, bytes_of(id));
+  } else {
+    id = id_of(store.get(key));
+  }
+  const auto kvs = kvs_states::instance().find(id);
+  return kvs == nullptr ? join(id, size, rank) : join_at(*kvs, size, rank);
+}
+
+inline std::shared_ptr<comm_state> join_by(const shared_ptr_class<kvs_interface>& store, int size,
+                                           int rank) {
+  if (store == nullptr) throw invalid_argument("", "create_communicator", "kvs is null");
+  auto* ours = dynamic_cast<kvs*>(store.get());
+  if (ours == nullptr) return join_through(*store, size, rank);
+  return join_at(*ours->state(), size, rank);
 }
 
 // What ranks of one host have in common.
@@ -320,6 +235,20 @@ vector_class<communicator> create_communicators(int size, const vector_class<Dev
   for (int rank = 0; rank < size; ++rank) ranks.push_back(rank);
   return detail::join_all(size, ranks, store);
 }
+// oneCCL's other forms, for ranks that are threads; here all forms take such ranks.
+template <class Device, class Context>
+communicator create_communicatorExt(int size, int rank, Device& device, const Context& context,
+                                    shared_ptr_class<kvs_interface> store,
+                                    const comm_attr& attr = default_comm_attr) {
+  return create_communicator(size, rank, device, context, std::move(store), attr);
+}
+template <class Devices, class Context>
+vector_class<communicator> create_communicatorsExt(int size, const Devices& devices,
+                                                   const Context& context,
+                                                   shared_ptr_class<kvs_interface> store,
+                                                   const comm_attr& attr = default_comm_attr) {
+  return create_communicators(size, devices, context, std::move(store), attr);
+}
 inline communicator split_communicator(const communicator& comm, int color, int key) {
   return comm.split(color, key);
 }
@@ -335,6 +264,7 @@ inline vector_class<communicator> split_communicators(
 namespace preview {
 using v1::create_communicator;
 using v1::create_communicators;
+using v1::create_communicatorsExt;
 using v1::split_communicators;
 }  // namespace preview
 }  // namespace ccl

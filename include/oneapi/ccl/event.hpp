@@ -145,11 +145,17 @@ struct empty_t {};
 class device {
  public:
   empty_t get_native() const { return {}; }
+  friend bool operator==(const device&, const device&) { return true; }
+  friend bool operator!=(const device&, const device&) { return false; }
+  friend bool operator<(const device&, const device&) { return false; }
 };
 // The context of host memory, of which there is one.
 class context {
  public:
   empty_t get_native() const { return {}; }
+  friend bool operator==(const context&, const context&) { return true; }
+  friend bool operator!=(const context&, const context&) { return false; }
+  friend bool operator<(const context&, const context&) { return false; }
 };
 // The stream of host memory. Operations do not wait for one another's streams.
 class stream {

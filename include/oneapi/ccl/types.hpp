@@ -3,16 +3,25 @@
 // Names, enumerations, element types and exceptions of oneCCL's C++ interface.
 #pragma once
 
+// Some of these are for programs, which rely on what oneCCL's header brings along.
+#include <stdint.h>
+#include <stdlib.h>
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <iostream>
+#include <limits>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <ostream>
+#include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -59,6 +68,8 @@ enum class reduction : int {
   max = 3,
   avg = 4,
   custom = 5,
+  predefined_ops = 6,
+  max_ops = 0x7fffffff - 6,
   none = 0x7fffffff
 };
 enum class scalar_residence_type : int { scalar_device = 0, scalar_host_immediate = 1 };
@@ -74,7 +85,8 @@ enum class datatype : int {
   float16,
   float32,
   float64,
-  bfloat16
+  bfloat16,
+  last_predefined = bfloat16
 };
 enum class cl_backend_type : int { empty_backend = 0, dpcpp_sycl_l0 = 3 };
 
