@@ -386,7 +386,9 @@ typedef void (*tutti_completion_fn)(tutti_status status, const char* error, void
 /* Calls function(status, error, context) once when the operation completes, in the thread that
  * completes it: a worker, a thread that starts, tests or waits for something on this communicator,
  * or this one if it has completed already. The function must be short and must not wait on this
- * communicator. Set it before starting a persistent request; it then runs at every completion. */
+ * communicator; the request itself is complete once it has returned, and can be waited for, started
+ * again and freed from then on. Set it before starting a persistent request; it then runs at every
+ * completion, until another is set, or NULL: none. */
 TUTTI_API tutti_status tutti_request_on_complete(tutti_request_t request,
                                                  tutti_completion_fn function, void* context);
 /* Frees a request; an active one is waited for first. NULL is accepted. */

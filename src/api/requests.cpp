@@ -66,6 +66,17 @@ Status expect_started(tutti_request_t request, std::string_view function) {
                         function);
 }
 
+// It is complete once its completion function has returned: to wait for that in the function would
+// last for ever, and to free it would take it away from who has yet to say that it is complete.
+Status expect_outside(const tutti_request& request, std::string_view function) {
+  if (!request.inside->in_its_function()) [[likely]]
+    return {};
+  return Status::format(Code::kInvalidUsage,
+                        "{}: called in the completion function of this very request "
+                        "(tutti_request_on_complete): call it after that",
+                        function);
+}
+
 }  // namespace
 
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
@@ -116,6 +127,7 @@ tutti_status tutti_request_test(tutti_request_t request, int* done) {
 tutti_status tutti_request_wait(tutti_request_t request) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait"));
+    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_wait"));
     return request->inside->wait(kNever);
   });
 }
@@ -123,6 +135,7 @@ tutti_status tutti_request_wait(tutti_request_t request) {
 tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait_for"));
+    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_wait_for"));
     if (timeout_ms < 0) {
       return Status::format(Code::kInvalidArgument,
                             "tutti_request_wait_for: timeout_ms {}: expected 0 or more",
@@ -141,9 +154,10 @@ tutti_status tutti_request_start(tutti_request_t request) {
     }
     if (may_take_detour()) [[unlikely]]
       TUTTI_RETURN_IF_ERROR(end_views(*request));
-    TUTTI_RETURN_IF_ERROR(request->inside->start(StartedFor::kWorkers));
-    request->started = true;
-    return {};
+    const bool before = std::exchange(request->started, true);  // its function may ask
+    Status status = request->inside->start(StartedFor::kWorkers);
+    if (!status.ok()) request->started = before;
+    return status;
   });
 }
 
@@ -164,6 +178,7 @@ tutti_status tutti_request_free(tutti_request_t request) {
       free_copy(request);
       return {};
     }
+    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_free"));
     if (request->kind != Kind::kOnce) [[unlikely]] {
       if (request->kind == Kind::kRecorded) {
         return {Code::kInvalidUsage,

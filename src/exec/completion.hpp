@@ -40,13 +40,24 @@ class Completion {
   // Once done.
   [[nodiscard]] const Status& status() const { return status_; }
 
-  // Calls function when it completes, or now if it has.
+  // Whether this thread is in the completion function of this.
+  [[nodiscard]] bool in_its_function() const {
+    if (function_ == nullptr) [[likely]]
+      return false;
+    for (const Inside* inside = innermost; inside != nullptr; inside = inside->outer) {
+      if (inside->of == this) return true;
+    }
+    return false;
+  }
+
+  // Calls function when it completes, or now if it has; null: none any more.
   void on_complete(tutti_completion_fn function, void* context) {
     std::unique_lock lock(lock_);
     function_ = function;
     context_ = context;
     const bool finished = finished_;
     lock.unlock();
+    if (function == nullptr) return;
     if (finished) {
       call(function, context);
     } else {
@@ -84,6 +95,17 @@ class Completion {
   virtual void wake_workers() = 0;
 
  private:
+  // The completion functions that this thread is in.
+  struct Inside {
+    explicit Inside(const Completion* completion) : of(completion) { innermost = this; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { innermost = outer; }
+    const Completion* of;
+    const Inside* outer = innermost;
+  };
+  static inline constinit thread_local const Inside* innermost = nullptr;
+
   // Nobody waits here whom an exception would reach: it becomes the outcome.
   void call_at_end(tutti_completion_fn function, void* context) {
     if (function == nullptr) return;
@@ -94,6 +116,7 @@ class Completion {
     }
   }
   void call(tutti_completion_fn function, void* context) const {
+    const Inside inside(this);
     const std::string text(status_.message());
     function(static_cast<tutti_status>(status_.code()), text.c_str(), context);
   }
