@@ -39,7 +39,8 @@ Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type
   TUTTI_RETURN_IF_ERROR(check_size(function, call, comm->inside->ranks()));
   const BufferBlocks blocks = blocks_of(call.collective, call.root == comm->inside->rank());
   TUTTI_RETURN_IF_ERROR(check_buffer(function, "send", call.send, blocks.send, call));
-  return check_buffer(function, "recv", call.recv, blocks.recv, call);
+  const bool is_both = call.collective == Collective::kBroadcast;
+  return check_buffer(function, is_both ? "buffer" : "recv", call.recv, blocks.recv, call);
 }
 
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root) {

@@ -45,11 +45,13 @@ Status check_thoroughly(const Names& names, const MessageArguments& arguments, t
   const bool any_source = !arguments.sends && arguments.peer == TUTTI_ANY_SOURCE;
   if (!any_source && (arguments.peer < 0 || arguments.peer >= ranks)) [[unlikely]] {
     return bad(names.peer, arguments.peer,
-               fmt::format("a rank of the communicator, 0 to {}", ranks - 1));
+               fmt::format("a rank of the communicator, 0 to {}{}", ranks - 1,
+                           arguments.sends ? "" : ", or TUTTI_ANY_SOURCE"));
   }
   const bool any_tag = !arguments.sends && arguments.tag == TUTTI_ANY_TAG;
   if (!any_tag && arguments.tag < 0) [[unlikely]]
-    return bad(names.tag, arguments.tag, "0 or more");
+    return bad(names.tag, arguments.tag,
+               arguments.sends ? "0 or more" : "0 or more, or TUTTI_ANY_TAG");
   return {};
 }
 

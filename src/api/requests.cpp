@@ -66,6 +66,19 @@ Status expect_started(tutti_request_t request, std::string_view function) {
                         function);
 }
 
+// The functions that make requests say of a null `request` which of them it was.
+[[gnu::cold]] Status refuse_to_hand_out(const tutti_request& made) {
+  std::string_view name = "...";  // on a view
+  if (const auto* const operation = std::get_if<Operation>(&made.what)) {
+    name = collective_name(operation->call().collective);
+  } else if (const auto* const message = std::get_if<Message>(&made.what)) {
+    name = message->sends() ? "send" : "recv";
+  }
+  const bool persistent = made.kind == Kind::kPersistent;
+  return Status::format(Code::kInvalidArgument, "tutti_{}{}{}: request is NULL",
+                        persistent ? "" : "i", name, persistent ? "_init" : "");
+}
+
 // It is complete once its completion function has returned: to wait for that in the function would
 // last for ever, and to free it would take it away from who has yet to say that it is complete.
 Status expect_outside(const tutti_request& request, std::string_view function) {
@@ -80,7 +93,8 @@ Status expect_outside(const tutti_request& request, std::string_view function) {
 }  // namespace
 
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
-  if (request == nullptr) return {Code::kInvalidArgument, "the request to return is NULL"};
+  if (request == nullptr) [[unlikely]]
+    return refuse_to_hand_out(*made);
   if (made->kind == Kind::kPersistent) [[unlikely]] {
     keep(*made);
   } else {

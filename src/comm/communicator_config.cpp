@@ -48,6 +48,12 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
   }
   TUTTI_RETURN_IF_ERROR(check_wait("timeout_ms", given.timeout_ms));
   TUTTI_RETURN_IF_ERROR(check_wait("init_timeout_ms", given.init_timeout_ms));
+  if (given.strict < -1 || given.strict > 1) {
+    return Status::format(Code::kInvalidArgument,
+                          "tutti_comm_config.strict is {}: expected 0, 1, or -1: begin with "
+                          "TUTTI_COMM_CONFIG_INIT",
+                          given.strict);
+  }
   CommunicatorConfig resolved;
   resolved.timeout_ms = milliseconds(
       given.timeout_ms >= 0 ? given.timeout_ms : static_cast<int64_t>(environment.timeout_ms));

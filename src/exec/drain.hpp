@@ -30,7 +30,7 @@ Status drain_operations(Health& health, Waiter waiter, const std::atomic<size_t>
     (void)wait_until(waiter, nothing_left);
     return health.cause();
   }
-  return Status::format(Code::kTimeout, "{} {} are still outstanding", outstanding.load(), what);
+  return Status::format(Code::kTimeout, "{} still outstanding: {}", what, outstanding.load());
 }
 
 }  // namespace tutti

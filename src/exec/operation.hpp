@@ -25,6 +25,7 @@ class Operation : public Completion {
   Status start(StartedFor whom) override;
   Status wait(int64_t timeout_ms) override;
   void help() override;
+  [[nodiscard]] const Call& call() const { return call_; }
 
  protected:
   void wake_workers() override;

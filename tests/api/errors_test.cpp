@@ -73,8 +73,12 @@ TEST(Errors, ANullOutputIsInvalid) {
     EXPECT_INVALID(tutti_comm_rank(comm, nullptr));
     EXPECT_INVALID(tutti_comm_size(comm, nullptr));
     EXPECT_INVALID(tutti_iallreduce(&x, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, comm, nullptr));
+    EXPECT_ERROR_SAYS("tutti_iallreduce: request is NULL");
     EXPECT_INVALID(tutti_ibarrier(comm, nullptr));
     EXPECT_INVALID(tutti_barrier_init(comm, nullptr));
+    EXPECT_ERROR_SAYS("tutti_barrier_init: request is NULL");
+    EXPECT_INVALID(tutti_irecv(&x, 1, TUTTI_FLOAT32, 0, 0, comm, nullptr));
+    EXPECT_ERROR_SAYS("tutti_irecv: request is NULL");
   });
 }
 
@@ -84,6 +88,7 @@ TEST(Errors, ANullBufferIsInvalidUnlessTheCountIsZero) {
     EXPECT_INVALID(tutti_allreduce(nullptr, &x, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_INVALID(tutti_allreduce(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_INVALID(tutti_broadcast(nullptr, 1, TUTTI_FLOAT32, 0, comm));
+    EXPECT_ERROR_SAYS("buffer is NULL");
     EXPECT_INVALID(tutti_allgather(nullptr, &x, 1, TUTTI_FLOAT32, comm));
     EXPECT_INVALID(tutti_reduce_scatter(&x, nullptr, 1, TUTTI_FLOAT32, TUTTI_SUM, comm));
     EXPECT_INVALID(tutti_alltoall(nullptr, &x, 1, TUTTI_FLOAT32, comm));
@@ -211,8 +216,9 @@ TEST(Errors, APeerOrTagOutsideItsRangeIsNamed) {
     EXPECT_ERROR_SAYS("tag");
     EXPECT_INVALID(tutti_recv(&x, 1, TUTTI_FLOAT32, -2, 0, comm, nullptr));
     EXPECT_ERROR_SAYS("-2");
+    EXPECT_ERROR_SAYS("TUTTI_ANY_SOURCE");
     EXPECT_INVALID(tutti_recv(&x, 1, TUTTI_FLOAT32, 0, -2, comm, nullptr));
-    EXPECT_ERROR_SAYS("tag");
+    EXPECT_ERROR_SAYS("TUTTI_ANY_TAG");
   });
 }
 
@@ -275,6 +281,10 @@ TEST(Errors, AConfigOfZerosIsInvalid) {
     config.timeout_ms = 1000;
     EXPECT_INVALID(tutti_comm_split(comm, 0, rank, &config, &part));
     EXPECT_ERROR_SAYS("init_timeout_ms is 0");
+    config.init_timeout_ms = 1000;
+    config.strict = 2;
+    EXPECT_INVALID(tutti_comm_split(comm, 0, rank, &config, &part));
+    EXPECT_ERROR_SAYS("strict is 2");
   });
 }
 
