@@ -67,7 +67,7 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 }
 
 // The functions that make requests say of a null `request` which of them it was.
-[[gnu::cold]] Status refuse_to_hand_out(const tutti_request& made) {
+[[gnu::noinline, gnu::cold]] Status refuse_to_hand_out(const tutti_request& made) {
   std::string_view name = "...";  // on a view
   if (const auto* const operation = std::get_if<Operation>(&made.what)) {
     name = collective_name(operation->call().collective);
@@ -81,9 +81,7 @@ Status expect_started(tutti_request_t request, std::string_view function) {
 
 // It is complete once its completion function has returned: to wait for that in the function would
 // last for ever, and to free it would take it away from who has yet to say that it is complete.
-Status expect_outside(const tutti_request& request, std::string_view function) {
-  if (!request.inside->in_its_function()) [[likely]]
-    return {};
+[[gnu::noinline, gnu::cold]] Status refuse_inside(std::string_view function) {
   return Status::format(Code::kInvalidUsage,
                         "{}: called in the completion function of this very request "
                         "(tutti_request_on_complete): call it after that",
@@ -141,7 +139,8 @@ tutti_status tutti_request_test(tutti_request_t request, int* done) {
 tutti_status tutti_request_wait(tutti_request_t request) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait"));
-    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_wait"));
+    if (request->inside->in_its_function()) [[unlikely]]
+      return refuse_inside("tutti_request_wait");
     return request->inside->wait(kNever);
   });
 }
@@ -149,7 +148,8 @@ tutti_status tutti_request_wait(tutti_request_t request) {
 tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_wait_for"));
-    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_wait_for"));
+    if (request->inside->in_its_function()) [[unlikely]]
+      return refuse_inside("tutti_request_wait_for");
     if (timeout_ms < 0) {
       return Status::format(Code::kInvalidArgument,
                             "tutti_request_wait_for: timeout_ms {}: expected 0 or more",
@@ -192,7 +192,8 @@ tutti_status tutti_request_free(tutti_request_t request) {
       free_copy(request);
       return {};
     }
-    TUTTI_RETURN_IF_ERROR(expect_outside(*request, "tutti_request_free"));
+    if (request->inside->in_its_function()) [[unlikely]]
+      return refuse_inside("tutti_request_free");
     if (request->kind != Kind::kOnce) [[unlikely]] {
       if (request->kind == Kind::kRecorded) {
         return {Code::kInvalidUsage,

@@ -41,14 +41,7 @@ class Completion {
   [[nodiscard]] const Status& status() const { return status_; }
 
   // Whether this thread is in the completion function of this.
-  [[nodiscard]] bool in_its_function() const {
-    if (function_ == nullptr) [[likely]]
-      return false;
-    for (const Inside* inside = innermost; inside != nullptr; inside = inside->outer) {
-      if (inside->of == this) return true;
-    }
-    return false;
-  }
+  [[nodiscard]] bool in_its_function() const { return function_ != nullptr && is_inside(); }
 
   // Calls function when it completes, or now if it has; null: none any more.
   void on_complete(tutti_completion_fn function, void* context) {
@@ -105,6 +98,14 @@ class Completion {
     const Inside* outer = innermost;
   };
   static inline constinit thread_local const Inside* innermost = nullptr;
+
+  // Not inlined: calls without a function would save registers for it.
+  [[nodiscard, gnu::noinline, gnu::cold]] bool is_inside() const {
+    for (const Inside* inside = innermost; inside != nullptr; inside = inside->outer) {
+      if (inside->of == this) return true;
+    }
+    return false;
+  }
 
   // Nobody waits here whom an exception would reach: it becomes the outcome.
   void call_at_end(tutti_completion_fn function, void* context) {
