@@ -52,7 +52,8 @@ void free_copy(tutti_request_t request) {
   delete request;
 }
 
-Status expect_started(tutti_request_t request, std::string_view function) {
+[[gnu::noinline, gnu::cold]] Status refuse_unstarted(tutti_request_t request,
+                                                     std::string_view function) {
   TUTTI_RETURN_IF_ERROR(expect_not_null(request, function, "request"));
   if (request->kind == Kind::kRecorded) {
     return Status::format(Code::kInvalidUsage,
@@ -60,10 +61,15 @@ Status expect_started(tutti_request_t request, std::string_view function) {
                           "(tutti_group_end)",
                           function);
   }
-  if (request->started) return {};
   return Status::format(Code::kInvalidUsage,
                         "{}: this persistent request was never started (tutti_request_start)",
                         function);
+}
+
+Status expect_started(tutti_request_t request, std::string_view function) {
+  if (request == nullptr || !request->started) [[unlikely]]
+    return refuse_unstarted(request, function);
+  return {};
 }
 
 // The functions that make requests say of a null `request` which of them it was.

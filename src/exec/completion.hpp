@@ -41,12 +41,14 @@ class Completion {
   [[nodiscard]] const Status& status() const { return status_; }
 
   // Whether this thread is in the completion function of this.
-  [[nodiscard]] bool in_its_function() const { return function_ != nullptr && is_inside(); }
+  [[nodiscard]] bool in_its_function() const {
+    return function_.load(std::memory_order_relaxed) != nullptr && is_inside();
+  }
 
   // Calls function when it completes, or now if it has; null: none any more.
   void on_complete(tutti_completion_fn function, void* context) {
     std::unique_lock lock(lock_);
-    function_ = function;
+    function_.store(function, std::memory_order_relaxed);
     context_ = context;
     const bool finished = finished_;
     lock.unlock();
@@ -64,7 +66,7 @@ class Completion {
     std::unique_lock lock(lock_);
     status_ = std::move(status);
     finished_ = true;
-    const auto function = function_;
+    const auto function = function_.load(std::memory_order_relaxed);
     void* const context = context_;
     lock.unlock();
     call_at_end(function, context);
@@ -74,7 +76,7 @@ class Completion {
   void complete_at_once(Status status) {
     status_ = std::move(status);
     finished_ = true;
-    call_at_end(function_, context_);
+    call_at_end(function_.load(std::memory_order_relaxed), context_);
     done_.store(true, std::memory_order_release);
   }
   // Makes it active again, without a lock, too. Returns whether it has a completion function.
@@ -82,7 +84,7 @@ class Completion {
     status_ = {};
     finished_ = false;
     done_.store(false, std::memory_order_relaxed);
-    return function_ != nullptr;
+    return function_.load(std::memory_order_relaxed) != nullptr;
   }
   // Wakes the workers: a function waits for the end, and perhaps no thread that could help.
   virtual void wake_workers() = 0;
@@ -123,10 +125,10 @@ class Completion {
   }
 
   BriefLock lock_;
-  tutti_completion_fn function_ = nullptr;  // guarded by lock_ while it is active
-  void* context_ = nullptr;                 // likewise
-  bool finished_ = false;                   // likewise
-  Status status_;                           // written before done_ or finished_
+  std::atomic<tutti_completion_fn> function_{nullptr};  // set with lock_ held while it is active
+  void* context_ = nullptr;                             // guarded by lock_ while it is active
+  bool finished_ = false;                               // likewise
+  Status status_;                                       // written before done_ or finished_
   std::atomic<bool> done_{false};
 };
 
