@@ -149,7 +149,7 @@ const std::map<std::string, Form> kForms = {{"blocking", Form::kBlocking},
                                             {"persistent", Form::kPersistent}};
 
 void add_size_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
-  const CLI::AsSizeValue bytes(false);
+  const CLI::Validator bytes = tutti::size_in_bytes();
   bench
       ->add_option("-f,--min", o->wanted.min_bytes,
                    "Smallest size in bytes (not elements); 1K = 1024")

@@ -265,7 +265,7 @@ void add_explain(CLI::App& app) {
   command
       ->add_option("-b,-y,--bytes,--sizes", options->bytes,
                    "Size of a block: 4096, 64kb, 1mb (default 0)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(tutti::size_in_bytes());
   command->add_option("-d,--type,--types", options->type, "Of the elements (default float32)");
   command->add_option("--rank", options->rank, "Whose steps are printed (default 0)")
       ->check(tutti::zero_or_more());

@@ -188,7 +188,7 @@ void run_perf(const Options& o) {
 }
 
 void add_size_options(CLI::App* perf, Options& o) {
-  const CLI::AsSizeValue bytes(false);
+  const CLI::Validator bytes = tutti::size_in_bytes();
   perf->add_option("-b,--minbytes", o.min_bytes, "Smallest size in bytes, e.g. 8 or 1M")
       ->transform(bytes)
       ->type_name("BYTES")

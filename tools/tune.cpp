@@ -238,7 +238,7 @@ void add_tune(CLI::App& app) {
   tune->add_option("-y,-b,--sizes,--bytes", o->sizes,
                    "Sizes of a block in bytes (default: 4 to 64M by factors of 8); all blocks of a "
                    "call together get no longer than the longest")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(tutti::size_in_bytes())
       ->type_name("BYTES")
       ->delimiter(',');
   tune->add_option("--seconds", o->seconds,

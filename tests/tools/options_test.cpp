@@ -55,5 +55,18 @@ TEST(Options, TakeTheNamesOfOtherLibraries) {
   EXPECT_EQ(run_tutti("bench reduce-scatter -n 1 -b 8 -d double --seconds 0.01").exit_status, 0);
 }
 
+TEST(Options, ThatAreNoSizesAreRefused) {
+  for (const char* command : {"explain allreduce -b", "bench allreduce -n 1 --max", "tune -y",
+                              "bench --nccl-tests allreduce -n 1 -b"}) {
+    for (const char* wrong : {"-5", "5q", "99999999999999999999"}) {
+      const CommandResult result = run_tutti(std::string(command) + " " + wrong + " 2>&1");
+      EXPECT_NE(result.exit_status, 0) << command;
+      EXPECT_NE(result.output.find("expected a size such as 4096, 64kb or 1mb, got '"),
+                std::string::npos)
+          << command << " " << wrong << ": " << result.output;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tutti_test
