@@ -46,6 +46,7 @@ class Service {
   [[nodiscard]] bool has_room(bool network);
   void read(Client& client);
   void write(Client& client);
+  void hear_last(Client& client, int error);
   [[nodiscard]] size_t strangers(bool network);
   Client& first_from_network();
 
@@ -181,11 +182,18 @@ void Service::write(Client& client) {
     if (out.empty()) break;
     const ssize_t sent = send(client.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (sent < 0) return meeting_.lost(client, errno);
+    if (sent < 0) return hear_last(client, errno);
     out.erase(out.begin(), out.begin() + sent);
     if (out.empty()) out.shrink_to_fit();  // else each rank's stays as long as its longest frame
   }
   if (client.ending) client.gone = true;
+}
+
+// It has gone, and may have said before that it leaves.
+void Service::hear_last(Client& client, int error) {
+  read(client);
+  if (client.ending) client.gone = true;
+  meeting_.lost(client, error);
 }
 
 // The thread ends with the meeting.

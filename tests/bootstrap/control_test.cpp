@@ -314,6 +314,26 @@ TEST(Control, ManyThreadsMayUseItAtOnce) {
   });
 }
 
+// The service may write to one that is gone before it has read that it leaves.
+TEST(Control, WhoHasLeftIsNotSaidToHaveDied) {
+  constexpr int kRanks = 40;
+  for (int round = 0; round < 5; ++round) {
+    const UniqueId id = network_id();
+    run_processes({kRanks, kLimit, {}}, [&](int rank) {
+      auto control = stay(id, rank, kRanks);
+      ASSERT_NE(control, nullptr);
+      if (rank != 0) return;
+      for (int left = 0; left + 1 < kRanks;) {
+        ASSERT_TRUE(has_news(*control, kLongMs));
+        for (const ControlNews& news : control->read()) {
+          EXPECT_EQ(news.kind, Kind::kLeft) << news.cause.message();
+          ++left;
+        }
+      }
+    });
+  }
+}
+
 TEST(Control, WhoLeavesInsteadOfStayingIsNamed) {
   const UniqueId id = network_id();
   run_processes({3, kLimit, {}}, [&](int rank) {

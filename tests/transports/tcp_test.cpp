@@ -453,8 +453,9 @@ TEST(TcpLeaving, IsFoundOutByAStrangerThatWaitsLater) {
   ranks[2].recv(0, 9, kExactTag, nullptr, 0, late);
   EXPECT_TRUE(ranks.wait([&] { return late.done; }));
   EXPECT_EQ(late.status.code(), Code::kPeerFailed);
-  EXPECT_TRUE(late.status.message().starts_with(
-      "rank 0: it has destroyed its communicator, or cannot be reached: sending to it over tcp"))
+  EXPECT_TRUE(
+      late.status.message().starts_with("rank 0: it has destroyed its communicator, has died, or "
+                                        "cannot be reached: sending to it over tcp"))
       << late.status.message();
   EXPECT_TRUE(ranks.carries(1, 2, 8));
 }

@@ -121,7 +121,8 @@ void FrameEndpoint::lose(int rank, std::string_view what) {
                                  port.error().message());
   const bool has_left = leaving_.explains_loss(rank);
   if (has_left) {
-    reason = reason.with_context("it has destroyed its communicator, or cannot be reached");
+    reason =
+        reason.with_context("it has destroyed its communicator, has died, or cannot be reached");
   }
   give_up(rank, reason);
   if (has_left) leaving_.is_over(rank);
