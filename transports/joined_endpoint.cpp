@@ -17,11 +17,7 @@ constexpr uint32_t kSettlesPerWord = 16;
 
 JoinedEndpoint::JoinedEndpoint(const Hosts& hosts, int rank, std::unique_ptr<Endpoint> host,
                                std::unique_ptr<Endpoint> network)
-    : hosts_(hosts),
-      rank_(rank),
-      host_(std::move(host)),
-      network_(std::move(network)),
-      dealt_(hosts.host_of.size()) {}
+    : hosts_(hosts), rank_(rank), host_(std::move(host)), network_(std::move(network)) {}
 
 // A rank that does not exist is the network's to refuse.
 bool JoinedEndpoint::is_here(int peer) const {
@@ -170,11 +166,9 @@ void JoinedEndpoint::say_whom_transfers_await() {
 
 // So that a transfer's owner may do with it what it likes once it is done.
 void JoinedEndpoint::watch(int peer, bool sends, Transfer& transfer) {
-  if (peer != rank_ && !dealt_[static_cast<size_t>(peer)]) {
-    dealt_[static_cast<size_t>(peer)] = true;
-    network_->deal_with(peer);
-  }
-  if (!transfer.done && peer != rank_) local_.push_back({peer, sends, &transfer});
+  if (peer == rank_) return;
+  network_->deal_with(peer);
+  if (!transfer.done) local_.push_back({peer, sends, &transfer});
 }
 
 void JoinedEndpoint::forget_done() {

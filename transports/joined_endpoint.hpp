@@ -74,9 +74,8 @@ class JoinedEndpoint final : public Endpoint {
   const std::unique_ptr<Endpoint> network_;
   std::vector<Held> held_;    // in the order of posting
   std::vector<Local> local_;  // none is done, between calls
-  std::vector<bool> dealt_;   // by rank of this host: the network knows (Endpoint::deal_with)
-  uint32_t settled_ = 0;
-  bool host_first_ = true;  // where receives from any source look next
+  uint32_t settled_ = 0;      // since the network was told who is awaited
+  bool host_first_ = true;    // where receives from any source look next
 };
 
 }  // namespace tutti

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bootstrap/parts.hpp"
@@ -41,6 +42,12 @@ enum class Way : uint8_t {
 // A connection.
 struct Client {
   Client(Origin where, const UniqueId& id);
+  // The outcome of a round is to go to it, in this way.
+  void give(std::shared_ptr<const Bodies> outcome, Way by) {
+    parts = std::move(outcome);
+    next_part = 0;
+    way = by;
+  }
 
   Fd socket;  // the service's
   const Origin origin;

@@ -42,9 +42,7 @@ void Leaders::hand_out(std::list<Client>& clients, Bodies packed) {
   if (by_leaders) hash_ = hash_of(*parts);
   for (Client& client : clients) {
     if (client.rank < 0 || client.ending || client.gone) continue;
-    client.parts = parts;
-    client.next_part = 0;
-    client.way = by_leaders && takes_from_leader(client) ? Way::kAwait : Way::kSend;
+    client.give(parts, by_leaders && takes_from_leader(client) ? Way::kAwait : Way::kSend);
     client.placing = by_leaders && client.leads && client.house->able;
     if (client.placing) client.session.put(FrameKind::kLead, {});
   }

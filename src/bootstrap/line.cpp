@@ -104,7 +104,7 @@ void Line::understand(std::vector<ControlNews>& news) {
       news.push_back(
           {ControlNews::Kind::kShown, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kRegroupParts) {
-      if (!take_regroup_parts(frame.body, news)) broken(EPROTO, news);
+      if (!take_regroup_parts(frame.body, news)) return broken(EPROTO, news);
     } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
       int32_t count = 0;
       if (!take(frame.body, count)) continue;

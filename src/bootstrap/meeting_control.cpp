@@ -139,11 +139,7 @@ void Meeting::finish_regrouping() {
   Bodies bodies = pack_parts(parts);
   bodies.emplace_back();
   const auto shared = std::make_shared<const Bodies>(std::move(bodies));
-  for (Client* client : left) {
-    client->parts = shared;
-    client->next_part = 0;
-    client->way = Way::kSend;
-  }
+  for (Client* client : left) client->give(shared, Way::kSend);
 }
 
 void Meeting::tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body) {

@@ -24,9 +24,8 @@
 //     kError(code, text)   the meeting has failed; the last frame
 //     kStayed(Keeper)      all ranks stay; then, as it happens:
 //     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kShown(rank, bytes)
-//     kRegroupParts(bytes)        of the ranks that are left, in rank order, over several frames:
-//     of
-//                                 each its number and what it gave (parts.hpp); the last is empty
+//     kRegroupParts(bytes) of the ranks that are left, in rank order, over several frames: of each
+//                          its number and what it gave (parts.hpp); the last frame is empty
 //     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
 //     kGoodbye             the answer to kLeave
 #pragma once

@@ -106,9 +106,7 @@ void Leaving::await(int rank) {
 
 void Leaving::note_whom_transfers_await() {
   endpoint_.pool_.for_each([this](const Operation& operation) {
-    const bool waits = operation.state == State::kPosted || operation.state == State::kWaiting ||
-                       operation.state == State::kRequested;
-    if (waits) await(operation.peer);
+    if (operation.waits_for_peer()) await(operation.peer);
   });
 }
 

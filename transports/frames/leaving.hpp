@@ -10,10 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
-#include "core/status.hpp"
 #include "transports/frames/peer.hpp"
 
 namespace tutti::frames {

@@ -49,9 +49,7 @@ void Engine<Link, Types>::leave_queue(Op& operation) {
 template <typename Link, typename Types>
 void Engine<Link, Types>::end_waiting(int rank) {
   pool_.for_each([this, rank](Op& operation) {
-    const bool waits = operation.state == State::kPosted || operation.state == State::kWaiting ||
-                       operation.state == State::kRequested;
-    if (!waits || operation.peer != rank) return;
+    if (!operation.waits_for_peer() || operation.peer != rank) return;
     leave_queue(operation);
     finish(operation, link().why_not(rank));
   });

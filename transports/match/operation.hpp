@@ -50,6 +50,10 @@ struct Operation {
   Self* next = nullptr;
 
   [[nodiscard]] uint64_t id() const { return uint64_t{generation} << 32 | index; }
+  // Whether the peer has not done its part yet: sent the message, or granted it.
+  [[nodiscard]] bool waits_for_peer() const {
+    return state == State::kPosted || state == State::kWaiting || state == State::kRequested;
+  }
   // Whether its place may be taken once it is free.
   [[nodiscard]] bool is_reusable() const { return true; }
 };
