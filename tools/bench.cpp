@@ -20,6 +20,7 @@
 #include "tools/bench/session.hpp"
 #include "tools/checks.hpp"
 #include "tools/need.hpp"
+#include "tools/progress.hpp"
 
 namespace {
 
@@ -62,11 +63,11 @@ Results measure_all(const std::vector<Case>& cases, const Session& session, cons
   for (size_t i = 0; i < cases.size();) {
     const Case& current = cases[i];
     if (speaks) {
-      show_progress(fmt::format("{} of {}: {}, {} bytes", i + 1, cases.size(), series_name(current),
-                                current.bytes()));
+      tutti::show_progress(fmt::format("{} of {}: {}, {} bytes", i + 1, cases.size(),
+                                       series_name(current), current.bytes()));
     }
     auto result = runner.run(current);
-    if (speaks) show_progress("");
+    if (speaks) tutti::show_progress("");
     if (!result.ok()) {
       fail(fmt::format("rank {}: {}", session.rank, result.status().message()));
     }

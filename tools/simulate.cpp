@@ -3,7 +3,6 @@
 // tutti simulate: the schedules of a collective, run over a model of a network, for more ranks and
 // hosts than there are.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "core/clock.hpp"
 #include "tools/need.hpp"
+#include "tools/progress.hpp"
 #include "tools/simulate/pictures.hpp"
 #include "tools/simulate/report.hpp"
 #include "tools/simulate_options.hpp"
@@ -78,12 +78,12 @@ void write(const char* option, const std::string& path, const std::string& text)
 class Progress {
  public:
   ~Progress() {
-    if (told_) fmt::print(stderr, "\r\x1b[K");
+    if (told_) tutti::show_progress("");
   }
   void tell(double part) {
     const double now = tutti::now_s();
-    if (isatty(STDERR_FILENO) == 0 || now < next_) return;
-    fmt::print(stderr, "\r{:.0f} % of all steps", part * 100);
+    if (now < next_) return;
+    tutti::show_progress(fmt::format("{:.0f} % of all steps", part * 100));
     next_ = now + 1;
     told_ = true;
   }

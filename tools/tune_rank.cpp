@@ -2,7 +2,6 @@
 #include "tools/tune_rank.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +11,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "tools/bench/collectives.hpp"
+#include "tools/progress.hpp"
 
 namespace tutti_tune {
 namespace {
@@ -281,13 +281,6 @@ Result<std::optional<Contest>> Tuner::measure(size_t i) {
   return std::optional(std::move(contest));
 }
 
-// One line on the terminal that is written again and again.
-void show_progress(const std::string& text) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
-}
-
 void print_row(const Contest& contest) {
   const size_t winner = winner_of(contest.seconds);
   const double best = median_of(contest.seconds[winner]);
@@ -311,11 +304,11 @@ Result<std::vector<Contest>> Tuner::run() {
   for (size_t i = 0; i < cases_.size(); ++i) {
     const std::string name(cases_[i].collective->name);
     if (speaks) {
-      show_progress(
+      tutti::show_progress(
           fmt::format("{} of {}: {}, {} bytes", i + 1, cases_.size(), name, cases_[i].bytes));
     }
     auto contest = measure(i);
-    if (speaks) show_progress("");
+    if (speaks) tutti::show_progress("");
     if (!contest.ok()) return contest.status().with_context(name);
     if (!contest->has_value()) continue;
     if (speaks) print_row(**contest);

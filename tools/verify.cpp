@@ -4,7 +4,6 @@
 // what is proved, verify_cases.hpp for which problems), then sequences of their calls
 // (sequences/proof.hpp).
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "sched/verify.hpp"
 #include "tools/bench/usual_names.hpp"
+#include "tools/progress.hpp"
 #include "tools/sequences/proof.hpp"
 #include "tools/verify_cases.hpp"
 
@@ -102,17 +102,14 @@ class Progress {
     all_ = static_cast<double>(algorithms) * of_each_;
   }
   void begins(const Row& row, int ranks) const {
-    if (isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr, "\r\033[K{:.0f} % done{}; proving {} {} for {} ranks", 100 * done_ / all_,
-               left(), collective_name(row.algorithm->collective), row.algorithm->name, ranks);
-    std::fflush(stderr);
+    tutti::show_progress(
+        fmt::format("{:.0f} % done{}; proving {} {} for {} ranks", 100 * done_ / all_, left(),
+                    collective_name(row.algorithm->collective), row.algorithm->name, ranks));
   }
   void ended(int ranks) { done_ += work_of(ranks); }
   // An algorithm, with all its numbers of ranks or after a failure.
   void next() { done_ = ++algorithms_ * of_each_; }
-  static void clear() {
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
-  }
+  static void clear() { tutti::show_progress(""); }
 
  private:
   static double work_of(int ranks) { return static_cast<double>(ranks) * ranks; }

@@ -2,7 +2,6 @@
 #include "tools/bench/session.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -63,12 +62,6 @@ Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int 
     }
   }
   return chosen;
-}
-
-void show_progress(const std::string& text) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
 }
 
 }  // namespace tutti::bench

@@ -39,7 +39,4 @@ Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int 
                                     const std::function<std::string_view(int)>& name_of,
                                     std::string_view option);
 
-// One line on the terminal that is written again and again.
-void show_progress(const std::string& text);
-
 }  // namespace tutti::bench
