@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "core/fd.hpp"
 #include "core/log.hpp"
@@ -20,6 +21,10 @@ uint64_t hash_of(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
+}
+
+uint64_t hash_of(std::span<const unsigned char> bytes) {
+  return hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 bool read_all(int file, unsigned char* to, size_t bytes) {
@@ -59,7 +64,8 @@ std::string KernelCache::path_of(std::string_view key) const {
   return folder_.empty() ? "" : fmt::format("{}/kernels-{:016x}.bin", folder_, hash_of(key));
 }
 
-// The key, a line, and then the binary: two keys of one hash do not meet.
+// The key, a line; a hash of the binary; and the binary. Two keys of one hash do not meet, and a
+// driver is never handed a binary that was damaged.
 std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key) const {
   if (folder_.empty()) return std::nullopt;
   const Fd file(open(path_of(key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -68,17 +74,24 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
   const bool ours = S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
                     (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
   const auto bytes = static_cast<size_t>(found.st_size);
-  if (!ours || bytes <= key.size()) return std::nullopt;
+  uint64_t hash = 0;
+  const size_t head = key.size() + sizeof hash;
+  if (!ours || bytes <= head) return std::nullopt;
   std::vector<unsigned char> content(bytes);
   if (!read_all(file.get(), content.data(), bytes)) return std::nullopt;
   if (std::memcmp(content.data(), key.data(), key.size()) != 0) return std::nullopt;
-  content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(key.size()));
+  std::memcpy(&hash, content.data() + key.size(), sizeof hash);
+  if (hash_of(std::span(content).subspan(head)) != hash) return std::nullopt;
+  content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(head));
   return content;
 }
 
 void KernelCache::write(std::string_view key, const std::vector<unsigned char>& binary) const {
   if (folder_.empty() || binary.empty()) return;
   std::vector<unsigned char> content(key.begin(), key.end());
+  const uint64_t hash = hash_of(binary);
+  content.resize(key.size() + sizeof hash);
+  std::memcpy(content.data() + key.size(), &hash, sizeof hash);
   content.insert(content.end(), binary.begin(), binary.end());
   if (const Status status = put(path_of(key), content); !status.ok()) {
     log::info("compiled device kernels are not kept: {}", status.message());

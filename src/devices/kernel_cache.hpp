@@ -21,7 +21,7 @@ class KernelCache {
   // In the folder of this process's user.
   static KernelCache of_user();
 
-  // Nothing if there is none, or one that others could have written.
+  // Nothing if there is none, or one that others could have written, or that was damaged.
   [[nodiscard]] std::optional<std::vector<unsigned char>> read(std::string_view key) const;
   // What fails is told to the log alone: the cache only saves time.
   void write(std::string_view key, const std::vector<unsigned char>& binary) const;

@@ -35,12 +35,15 @@ class Rank:
         self.process = process
         self.lines = queue.Queue()
         self.end = None  # (time, status, text)
+        self.wrong = False  # a result was
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
             when, word, *rest = line.rstrip().split(" ", 2)
+            if word == "wrong":
+                self.wrong = True
             self.lines.put((float(when), word, rest[0] if rest else ""))
         self.lines.put((time.monotonic(), "gone", ""))
 
@@ -71,12 +74,12 @@ class Rank:
 class Job:
     """Ranks of one communicator; the last one is the victim. As a context, ended with it."""
 
-    def __init__(self, program, cell, hosts=None, wrap=None):
+    def __init__(self, program, cell, hosts=None, wrap=None, port=None):
         self.cell = cell
         self.hosts = hosts
         self.wrap = wrap or (lambda rank, command, environment: command)
         self.program = program
-        self.port = free_port()
+        self.port = port or free_port()  # its ranks meet at the next one
         self.ranks = []
         self.newcomer = None
 
@@ -120,14 +123,16 @@ class Job:
             "LOCAL_WORLD_SIZE": "1" if on_hosts else str(cell.ranks),
             "MASTER_ADDR": self.hosts.addresses[0] if self.hosts else "127.0.0.1",
             "MASTER_PORT": str(self.port),
-            "TUTTI_TIMEOUT_MS": str(int(1000 * TIMEOUT_S)),
-            "TUTTI_INIT_TIMEOUT_MS": str(int(1000 * INIT_TIMEOUT_S)),
+            "TUTTI_TIMEOUT_MS": str(int(1000 * (cell.patience_s or TIMEOUT_S))),
+            "TUTTI_INIT_TIMEOUT_MS": str(int(1000 * (cell.patience_s or INIT_TIMEOUT_S))),
             "CCL_LOG_LEVEL": "error",
             "TUTTI_TUNING_FILE": "none",
             "TUTTI_MACHINE_MEASURE": "0",
         }
         if on_hosts and not self.hosts:
             environment["TUTTI_HOST_ID"] = f"host{rank}"
+        if cell.fault.endswith("-encrypted"):
+            environment["TUTTI_NET_ENCRYPT"] = "1"
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "errors": "replace"}
         command = self.wrap(rank, command, environment)
         if self.hosts:

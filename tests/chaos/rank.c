@@ -5,6 +5,7 @@
  *
  *   at PHASE        in front of the phase that is disturbed, or in its calls
  *   id HEX          of rank 0, for the newcomer
+ *   wrong           a call in the phase `call` gave another result than it should
  *   end STATUS TEXT what the phase came to
  *
  *   rank PHASE COLLECTIVE COUNT [newcomer]
@@ -58,12 +59,20 @@ static tutti_status call(const char* collective, size_t count, int ranks, tutti_
   return tutti_allreduce(send_buffer, recv_buffer, count, type, TUTTI_SUM, comm);
 }
 
+/* All ranks send zeros. */
+static int is_wrong(size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (send_buffer[i] != 0 || recv_buffer[i] != 0) return 1;
+  return 0;
+}
+
 /* Calls until a rank has been told to go on, which all learn in one and the same round. */
 static tutti_status call_on(const char* collective, size_t count, int ranks, tutti_comm_t comm) {
   for (int round = 0;; ++round) {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
     int stop = poll(&input, 1, 0) > 0;
     tutti_status status = call(collective, count, ranks, comm);
+    if (status == TUTTI_OK && is_wrong(count)) say("wrong", "", "");
     if (status == TUTTI_OK) status = tutti_allreduce(&stop, &stop, 1, TUTTI_INT32, TUTTI_MAX, comm);
     if (status != TUTTI_OK || stop) return status;
     if (round == 10) say("at", "call", "");

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "devices/allocations.hpp"
 #include "devices/device_test.hpp"
@@ -49,6 +51,29 @@ TEST(KernelCache, KeepsFilesForTheirOwnerAndTrustsNoOthers) {
   EXPECT_EQ(found.st_mode & 0777, 0600u);
   ASSERT_EQ(chmod(cache.path_of("key\n").c_str(), 0622), 0);
   EXPECT_FALSE(cache.read("key\n").has_value());
+}
+
+TEST(KernelCache, GivesNoBinaryOfWhichAnyByteWasChangedOrCutOff) {
+  const Folder folder;
+  const KernelCache cache(folder.path());
+  const std::string key = "key\n";
+  cache.write(key, kBinary);
+  const std::string path = cache.path_of(key);
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole(std::istreambuf_iterator<char>(file), {});
+  const auto keep = [&path](const std::string& content) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << content;
+  };
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 4);
+    keep(changed);
+    EXPECT_FALSE(cache.read(key).has_value()) << "byte " << at;
+    keep(whole.substr(0, at));
+    EXPECT_FALSE(cache.read(key).has_value()) << "of " << at << " bytes";
+  }
+  keep(whole);
+  EXPECT_EQ(cache.read(key), kBinary);
 }
 
 // Two processes write under one key again and again, one of them a long binary.

@@ -19,7 +19,9 @@ command on another host from within: a launcher agent for mpiexec. From Python: 
 
 import argparse
 import ctypes
+import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -71,10 +73,15 @@ def address(host, rail=0):
 
 
 class Hosts:
-    """`count` hosts, as a context. rate, delay, jitter, loss as tc takes them: "1gbit", "50us", "1%"."""
+    """`count` hosts, as a context. rate, delay, jitter, loss as tc takes them: "1gbit", "50us", "1%".
+    The line of the host `through_wire` goes through a process, wire.py, so that disturb() can make it
+    lose, repeat, reorder and change what passes, on kernels without netem, too."""
 
-    def __init__(self, count, rate=None, delay=None, jitter=None, loss=None, mtu=1500, rails=1):
+    def __init__(self, count, rate=None, delay=None, jitter=None, loss=None, mtu=1500, rails=1,
+                 through_wire=None):
         self.count = count
+        self.through_wire = through_wire
+        self.wire = None
         self.rails = range(rails)
         self.mtu = mtu
         self.addresses = [address(h) for h in range(count)]
@@ -122,12 +129,22 @@ class Hosts:
             self._in(-1, f"ip link set bridge{rail} mtu {self.mtu} up")
         for h, rail in self._lines():
             eth, port, host = f"eth{rail}", f"port{h}r{rail}", str(self.holders[h].pid)
-            end = ["ip", "link", "add", eth, "netns", host, "type", "veth"]
-            subprocess.run([*end, "peer", "name", port, "netns", switch], check=True)
+            if (h, rail) == (self.through_wire, 0):
+                self._start_wire(host, switch, eth, port)
+            else:
+                end = ["ip", "link", "add", eth, "netns", host, "type", "veth"]
+                subprocess.run([*end, "peer", "name", port, "netns", switch], check=True)
             self._in(h, f"ip address add {address(h, rail)}/16 dev {eth}")
             self._in(h, f"ip address add fd{91 + rail}::{h + 1:x}/64 dev {eth} nodad")
             self._in(h, f"ip link set {eth} mtu {self.mtu} up")
             self._in(-1, f"ip link set {port} mtu {self.mtu} master bridge{rail} up")
+
+    def _start_wire(self, *places):
+        program = pathlib.Path(__file__).with_name("wire.py")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.wire = subprocess.Popen([sys.executable, "-B", program, *places], **pipes)
+        if self.wire.stdout.readline() != "ready\n":
+            raise Unavailable("a line through TAP devices could not be made: is there /dev/net/tun?")
 
     def _lines(self, host=None):
         hosts = range(self.count) if host is None else [host]
@@ -138,6 +155,12 @@ class Hosts:
             _kill_group(child.pid)
         for child in self.children:
             child.wait()
+        if self.wire:
+            self.wire.kill()
+            self.wire.wait()
+            self.wire.stdin.close()
+            self.wire.stdout.close()
+            self.wire = None
         for holder in self.holders:
             holder.stdin.close()
             _kill_group(holder.pid)
@@ -216,6 +239,12 @@ class Hosts:
     def mend(self, host):
         for _, each in self._lines(host):
             self._in(-1, f"ip link set port{host}r{each} master bridge{each}")
+
+    def disturb(self, **faults):
+        """Changes what the wire does (see wire.py). Returns how often it has done each so far."""
+        self.wire.stdin.write(json.dumps(faults or None) + "\n")
+        self.wire.stdin.flush()
+        return json.loads(self.wire.stdout.readline())
 
     def _in(self, host, command, check=True):
         done = subprocess.run(
