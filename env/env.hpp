@@ -23,7 +23,10 @@ namespace tutti {
 // The types a variable can have, besides LogLevel, Staging, CoreList and CacheDomainChoice. Words
 // may be in either case.
 using Text = std::string;
-using Integer = int64_t;                        // decimal; the table gives its range
+using Integer = int64_t;  // decimal; the table gives its range
+struct Secret {           // read like a text, shown to nobody
+  std::string text;
+};
 enum class TimeLimit : int64_t { kNone = -1 };  // milliseconds, from 1 to INT32_MAX; -1: none
 using Boolean = bool;                           // 0/1, on/off, yes/no, true/false
 using AutoBoolean = std::optional<Boolean>;     // the same, or "auto": nullopt

@@ -137,6 +137,11 @@ bool parse_value(std::string_view text, const NoBounds&, Text& value) {
   return true;
 }
 
+bool parse_value(std::string_view text, const NoBounds&, Secret& value) {
+  value.text = text;
+  return true;
+}
+
 bool parse_value(std::string_view text, const NoBounds&, Boolean& value) {
   const std::string word = lower_case(text);
   const bool yes = word == "1" || word == "on" || word == "yes" || word == "true";
@@ -193,6 +198,7 @@ std::string print_value(Bytes value) {
 
 std::string print_value(const AutoBytes& value) { return print_or_auto(value); }
 std::string print_value(const Text& value) { return value; }
+std::string print_value(const Secret& value) { return value.text.empty() ? "" : "(not shown)"; }
 std::string print_value(Boolean value) { return value ? "1" : "0"; }
 std::string print_value(AutoBoolean value) { return print_or_auto(value); }
 std::string print_value(LogLevel value) { return print_word(kLogLevels, value); }
@@ -222,6 +228,7 @@ std::string expected_value(const NoBounds&, const AutoBytes&) {
   return fmt::format("{}, or {}", kAuto, expected_value(kAnyBytes, Bytes{}));
 }
 std::string expected_value(const NoBounds&, const Text&) { return "any text"; }
+std::string expected_value(const NoBounds&, const Secret&) { return "any text"; }
 std::string expected_value(const NoBounds&, Boolean) {
   return "one of 0, 1, off, on, no, yes, false, true";
 }

@@ -43,6 +43,7 @@ bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& valu
 bool parse_value(std::string_view text, const NoBounds& bounds, TimeLimit& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, AutoBytes& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Text& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, Secret& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Boolean& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, AutoBoolean& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, LogLevel& value);
@@ -54,12 +55,13 @@ bool parse_value(std::string_view text, const NoBounds& bounds, Staging& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CacheDomainChoice& value);
 
-// The value as it could be given.
+// The value as it could be given, but for that of a Secret.
 std::string print_value(Integer value);
 std::string print_value(TimeLimit value);
 std::string print_value(Bytes value);
 std::string print_value(const AutoBytes& value);
 std::string print_value(const Text& value);
+std::string print_value(const Secret& value);
 std::string print_value(Boolean value);
 std::string print_value(AutoBoolean value);
 std::string print_value(LogLevel value);
@@ -77,6 +79,7 @@ std::string expected_value(const Bounds<Bytes>& bounds, Bytes);
 std::string expected_value(const NoBounds& bounds, TimeLimit);
 std::string expected_value(const NoBounds& bounds, const AutoBytes&);
 std::string expected_value(const NoBounds& bounds, const Text&);
+std::string expected_value(const NoBounds& bounds, const Secret&);
 std::string expected_value(const NoBounds& bounds, Boolean);
 std::string expected_value(const NoBounds& bounds, AutoBoolean);
 std::string expected_value(const NoBounds& bounds, LogLevel);

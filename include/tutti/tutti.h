@@ -181,6 +181,13 @@ typedef struct tutti_unique_id {
 /* Makes an id and starts, in this process, the service at which the ranks meet. */
 TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
 
+/* Makes the id of a place that all ranks know beforehand, so that nothing is handed on: every rank
+ * gives the same `place`, the name or address of rank 0's host and a free port there, "HOST:PORT".
+ * Rank 0 serves there once it calls tutti_comm_create, and others may come first. The secret of
+ * such an id is what TUTTI_MEETING_SECRET says on all ranks. Without that variable it is derived
+ * from `place` alone, so that whoever reaches the port may join: a warning says so once. */
+TUTTI_API tutti_status tutti_unique_id_at(const char* place, tutti_unique_id* id);
+
 /* One kind of call, as a tuner is asked about it. `size` lets the struct grow. */
 typedef struct tutti_tuner_query {
   size_t size;                   /* sizeof(tutti_tuner_query) of the library */
@@ -286,6 +293,8 @@ TUTTI_API tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank);
 TUTTI_API tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks);
 /* Changes the longest wait of one call, in milliseconds (> 0; -1: none). */
 TUTTI_API tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms);
+/* Sets *timeout_ms to the longest wait of one call, in milliseconds; -1: none. Any thread. */
+TUTTI_API tutti_status tutti_comm_get_timeout(tutti_comm_t comm, int* timeout_ms);
 /* The state of the communicator without making a call: TUTTI_OK, or the error that broke it, with
  * its text in tutti_last_error(). Any thread. */
 TUTTI_API tutti_status tutti_comm_state(tutti_comm_t comm);

@@ -47,6 +47,16 @@ tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
   });
 }
 
+tutti_status tutti_comm_get_timeout(tutti_comm_t comm, int* timeout_ms) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_get_timeout", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(timeout_ms, "tutti_comm_get_timeout", "timeout_ms"));
+    const int64_t limit = comm->inside->executor().timeout_ms();
+    *timeout_ms = limit == kNever ? -1 : static_cast<int>(limit);
+    return {};
+  });
+}
+
 tutti_status tutti_comm_state(tutti_comm_t comm) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));

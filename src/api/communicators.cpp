@@ -8,7 +8,9 @@
 
 #include "api/requests.hpp"
 #include "bootstrap/join.hpp"
+#include "bootstrap/known_place.hpp"
 #include "bootstrap/launcher.hpp"
+#include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
 #include "core/interrupt.hpp"
 
@@ -66,6 +68,9 @@ Status join_and_create(const Prepared& prepared, const UniqueId& id, const Joine
   const auto& [runtime, config] = prepared;
   Joiner here = joiner;
   here.mark = host_mark(runtime->environment());
+  if (joiner.rank == 0 && joiner.newcomers == 0 && served_by_rank_0(id)) {
+    TUTTI_RETURN_IF_ERROR(start_service(id, deadline_of(config)));
+  }
   auto exchange = join(id, here, deadline_of(config));
   if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
   if (config.global_ranks.empty()) return exchange.status();
@@ -163,6 +168,17 @@ tutti_status tutti_get_unique_id(tutti_unique_id* id) {
     Result<tutti_unique_id> made = open_meeting();
     if (!made.ok()) return made.status().with_context("tutti_get_unique_id");
     *id = *made;
+    return {};
+  });
+}
+
+tutti_status tutti_unique_id_at(const char* place, tutti_unique_id* id) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(place, "tutti_unique_id_at", "place"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_unique_id_at", "id"));
+    const Result<UniqueId> made = id_at(place, process_environment());
+    if (!made.ok()) return made.status().with_context("tutti_unique_id_at");
+    *id = encode(*made);
     return {};
   });
 }

@@ -1,18 +1,19 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How ranks meet, and what they are told when they do not.
-#include <arpa/inet.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "support/free_port.hpp"
 #include "support/ranks.hpp"
 
 namespace tutti_test {
@@ -275,19 +276,6 @@ TEST(FromEnvironment, OneProcessWithoutALauncherIsAloneInItsCommunicator) {
   });
 }
 
-// A port that nobody listens on.
-std::string free_port() {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof(address);
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  bind(fd, reinterpret_cast<sockaddr*>(&address), length);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length);
-  close(fd);
-  return std::to_string(ntohs(address.sin_port));
-}
-
 void set_torchrun(int rank, int ranks, const std::string& port) {
   clear_launchers();
   setenv("RANK", std::to_string(rank).c_str(), 1);
@@ -309,6 +297,69 @@ TEST(FromEnvironment, TorchrunsVariablesMakeACommunicator) {
     EXPECT_EQ(sum, 3);
     EXPECT_OK(tutti_comm_destroy(comm));
   });
+}
+
+TEST(KnownPlace, RanksMeetThereWithoutHandingAnythingOn) {
+  const std::string place = "127.0.0.1:" + free_port();
+  run_processes({3, seconds(60), {}}, [&](int rank) {
+    setenv("TUTTI_MEETING_SECRET", "a secret of this job", 1);
+    for (int round = 0; round < 3; ++round) {
+      tutti_unique_id id;
+      ASSERT_OK(tutti_unique_id_at(place.c_str(), &id));
+      tutti_comm_t comm = nullptr;
+      ASSERT_OK(tutti_comm_create(&id, rank, 3, nullptr, &comm));
+      int32_t sum = rank;
+      EXPECT_OK(tutti_allreduce(&sum, &sum, 1, TUTTI_INT32, TUTTI_SUM, comm));
+      EXPECT_EQ(sum, 3);
+      EXPECT_OK(tutti_comm_destroy(comm));
+    }
+  });
+}
+
+TEST(KnownPlace, WhoeverHasAnotherSecretDoesNotGetIn) {
+  const std::string place = "127.0.0.1:" + free_port();
+  run_processes({2, seconds(60), {}}, [&](int rank) {
+    setenv("TUTTI_MEETING_SECRET", rank == 0 ? "right" : "wrong", 1);
+    tutti_unique_id id;
+    ASSERT_OK(tutti_unique_id_at(place.c_str(), &id));
+    const tutti_comm_config config = short_timeout();
+    tutti_comm_t comm = nullptr;
+    EXPECT_NE(tutti_comm_create(&id, rank, 2, &config, &comm), TUTTI_OK);
+    EXPECT_EQ(comm, nullptr);
+  });
+}
+
+TEST(KnownPlace, TheSecretMayBeInAFile) {
+  const std::string path = testing::TempDir() + "secret." + std::to_string(getpid());
+  std::ofstream(path) << "a secret of this job\n";
+  run_processes({1, seconds(60), {}}, [&](int) {
+    tutti_unique_id given;
+    tutti_unique_id read;
+    tutti_unique_id other;
+    setenv("TUTTI_MEETING_SECRET", "a secret of this job", 1);
+    ASSERT_OK(tutti_unique_id_at("localhost:4000", &given));
+    setenv("TUTTI_MEETING_SECRET", ("file:" + path).c_str(), 1);
+    ASSERT_OK(tutti_unique_id_at("localhost_4000", &read));
+    setenv("TUTTI_MEETING_SECRET", "another", 1);
+    ASSERT_OK(tutti_unique_id_at("localhost:4000", &other));
+    EXPECT_EQ(std::memcmp(given.bytes, read.bytes, sizeof(given.bytes)), 0);
+    EXPECT_NE(std::memcmp(given.bytes, other.bytes, sizeof(given.bytes)), 0);
+    setenv("TUTTI_MEETING_SECRET", "file:/nowhere", 1);
+    EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_at("localhost:4000", &read));
+    EXPECT_ERROR_SAYS("TUTTI_MEETING_SECRET is \"file:/nowhere\"");
+  });
+  std::remove(path.c_str());
+}
+
+TEST(KnownPlace, APlaceThatIsNoneIsNamed) {
+  tutti_unique_id id;
+  for (const char* place : {"", "4000", ":4000", "localhost:", "localhost:0", "localhost:65536",
+                            "localhost:http", "localhost"}) {
+    EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_at(place, &id));
+    EXPECT_ERROR_SAYS("port");
+  }
+  EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_at(nullptr, &id));
+  EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_at("localhost:4000", nullptr));
 }
 
 TEST(FromEnvironment, AMissingRankIsNamed) {

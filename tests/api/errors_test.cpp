@@ -48,6 +48,7 @@ TEST(Errors, ANullCommunicatorIsInvalid) {
   EXPECT_INVALID(tutti_comm_state(null));
   EXPECT_INVALID(tutti_comm_abort(null, "why"));
   EXPECT_INVALID(tutti_comm_set_timeout(null, 10));
+  EXPECT_INVALID(tutti_comm_get_timeout(null, &value));
   EXPECT_ERROR_SAYS("comm");
 }
 

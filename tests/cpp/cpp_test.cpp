@@ -294,6 +294,7 @@ TEST(Cpp, RanksMeetByAUniqueId) {
     const tutti::Communicator comm = tutti::Communicator::create(id, 0, 1, config);
     EXPECT_EQ(comm.size(), 1);
     comm.set_timeout(std::chrono::seconds(2));
+    EXPECT_THROW(tutti::Communicator::unique_id_at("no port"), tutti::Error);
   });
 }
 

@@ -34,6 +34,15 @@ TEST(Environment, GivesTheDefaultsOfTheTableWhenNothingIsSet) {
   EXPECT_EQ(environment->allreduce, "");
 }
 
+TEST(Environment, ReadsASecretAndShowsItToNobody) {
+  const auto getter = fake_environment({{"TUTTI_MEETING_SECRET", "open sesame"}});
+  const auto environment = read_environment(getter);
+  ASSERT_TRUE(environment.ok()) << environment.status().message();
+  EXPECT_EQ(environment->meeting_secret.text, "open sesame");
+  EXPECT_EQ(report_of("TUTTI_MEETING_SECRET", getter).value, "(not shown)");
+  EXPECT_EQ(report_of("TUTTI_MEETING_SECRET", fake_environment({})).value, "");
+}
+
 TEST(Environment, ReadsEveryType) {
   const auto environment = read_environment(fake_environment({{"CCL_WORKER_COUNT", "4"},
                                                               {"CCL_WORKER_AFFINITY", "0,1,4-6,3"},

@@ -112,6 +112,12 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
     const tutti_status status = tutti_get_unique_id(&id);
     return Policy::give(status, id);
   }
+  // Makes the id of a place that all ranks know: on each of them, see tutti_unique_id_at.
+  static Result<UniqueId> unique_id_at(const std::string& place) {
+    UniqueId id{};
+    const tutti_status status = tutti_unique_id_at(place.c_str(), &id);
+    return Policy::give(status, id);
+  }
 
   // Collective, see tutti_comm_split; empty where color is TUTTI_NO_COLOR.
   [[nodiscard]] Result<BasicCommunicator> split(int color, int key = 0,
