@@ -15,14 +15,6 @@ thread_local int device_of_thread = 0;
 // How an id of ours begins, so that one of another library is refused with a sentence.
 constexpr char kIdMark[8] = {'t', 'u', 't', 't', 'i', 'I', 'D', '1'};
 
-onecclResult_t check_config(const char* function, const onecclConfig_t* config) {
-  if (config == nullptr) return onecclSuccess;
-  if (config->magic == 0xcafebeef && config->size >= offsetof(onecclConfig_t, blocking))
-    return onecclSuccess;
-  return fail(onecclInvalidArgument,
-              std::string(function) + ": config was not made by ONECCL_CONFIG_INITIALIZER");
-}
-
 std::unique_ptr<onecclComm> new_handle() {
   auto comm = std::make_unique<onecclComm>();
   comm->device = device_of_thread;
@@ -40,9 +32,8 @@ onecclResult_t open_id(const onecclUniqueId& id, tutti_unique_id* opened, const 
 }
 
 onecclResult_t create(const char* function, onecclComm_t* comm, size_t nranks,
-                      const onecclUniqueId& id, int rank, const onecclConfig_t* config) {
+                      const onecclUniqueId& id, int rank) {
   if (comm == nullptr) return null_argument(function, "comm");
-  if (const onecclResult_t result = check_config(function, config)) return result;
   tutti_unique_id opened;
   if (const onecclResult_t result = open_id(id, &opened, function)) return result;
   if (nranks > static_cast<size_t>(INT_MAX)) {
@@ -90,7 +81,7 @@ onecclResult_t create_all(onecclComm_t* comms, int count) {
 
 Use::Use(onecclComm_t comm, const char* function) noexcept {
   if (comm == nullptr) {
-    result_ = fail(onecclInvalidArgument, std::string(function) + ": comm is NULL");
+    result_ = null_argument(function, "comm");
     return;
   }
   comm_ = comm;
@@ -131,13 +122,13 @@ onecclResult_t onecclGetUniqueId(onecclUniqueId* uniqueId) {
 onecclResult_t onecclCommInitRank(onecclComm_t* comm, size_t nranks, onecclUniqueId commId,
                                   int rank) {
   constexpr const char* kFunction = "onecclCommInitRank";
-  return guard(kFunction, [&] { return create(kFunction, comm, nranks, commId, rank, nullptr); });
+  return guard(kFunction, [&] { return create(kFunction, comm, nranks, commId, rank); });
 }
 
 onecclResult_t onecclCommInitRankConfig(onecclComm_t* comm, size_t nranks, onecclUniqueId commId,
-                                        int rank, const onecclConfig_t* config) {
+                                        int rank, const onecclConfig_t*) {
   constexpr const char* kFunction = "onecclCommInitRankConfig";
-  return guard(kFunction, [&] { return create(kFunction, comm, nranks, commId, rank, config); });
+  return guard(kFunction, [&] { return create(kFunction, comm, nranks, commId, rank); });
 }
 
 onecclResult_t onecclCommInitAll(onecclComm_t* comm, int ndev, const int*) {
@@ -151,11 +142,10 @@ onecclResult_t onecclCommInitAll(onecclComm_t* comm, int ndev, const int*) {
 }
 
 onecclResult_t onecclCommSplit(onecclComm_t comm, int color, int key, onecclComm_t* newcomm,
-                               onecclConfig_t* config) {
+                               onecclConfig_t*) {
   constexpr const char* kFunction = "onecclCommSplit";
   return guard(kFunction, [&] {
     if (newcomm == nullptr) return null_argument(kFunction, "newcomm");
-    if (const onecclResult_t result = check_config(kFunction, config)) return result;
     const Use use(comm, kFunction);
     if (!use) return use.result();
     auto made = new_handle();

@@ -31,7 +31,8 @@ onecclResult_t guard(const char* function, Body&& body) noexcept {
 }
 
 inline onecclResult_t null_argument(const char* function, const char* argument) {
-  return fail(onecclInvalidArgument, std::string(function) + ": " + argument + " is NULL");
+  return fail(onecclInvalidArgument,
+              std::string(function) + ": " + argument + " cannot be nullptr");
 }
 
 }  // namespace tutti_oneccl

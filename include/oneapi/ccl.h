@@ -14,8 +14,8 @@
  *   onecclCommGetAsyncError may be called from any thread at any time.
  * Counts are in elements.
  */
-#ifndef TUTTI_ONECCL_CCL_H
-#define TUTTI_ONECCL_CCL_H
+#ifndef ONECCL_C_API_H
+#define ONECCL_C_API_H
 
 #include <oneapi/ccl/v2/types.h>
 
@@ -24,6 +24,7 @@
 #else
 #define CCL_C_API
 #endif
+#define CCL_C_EXPORT CCL_C_API
 
 #define ONECCL_MAJOR 2022
 #define ONECCL_MINOR 2
@@ -174,4 +175,4 @@ CCL_C_API onecclResult_t onecclRedOpDestroy(onecclRedOp_t redop, onecclComm_t co
 }
 #endif
 
-#endif /* TUTTI_ONECCL_CCL_H */
+#endif /* ONECCL_C_API_H */

@@ -3,8 +3,8 @@
  * The types of oneCCL's C API, version 2022.2: same names, values and layouts. Include
  * <oneapi/ccl.h>, which declares the functions.
  */
-#ifndef TUTTI_ONECCL_TYPES_H
-#define TUTTI_ONECCL_TYPES_H
+#ifndef ONECCL_C_TYPES_H
+#define ONECCL_C_TYPES_H
 
 #include <limits.h>
 #include <stddef.h>
@@ -101,8 +101,9 @@ typedef struct {
 #define ONECCL_UNDEF_FLOAT (-1.0f)
 #define ONECCL_COMM_NULL NULL
 
-/* Start from ONECCL_CONFIG_INITIALIZER. The fields after `version` are accepted and have no effect
- * on host memory: communicators are always made in the call that asks for them. */
+/* Start from ONECCL_CONFIG_INITIALIZER. No field has an effect on host memory, where communicators
+ * are always made in the call that asks for them; so none is read, and one that was never
+ * initialised does no harm. */
 typedef struct onecclConfig {
   size_t size;        /* sizeof(onecclConfig_t) */
   unsigned int magic; /* 0xcafebeef */
@@ -144,4 +145,4 @@ typedef struct {
 
 #undef TUTTI_ONECCL_AS_INT
 
-#endif /* TUTTI_ONECCL_TYPES_H */
+#endif /* ONECCL_C_TYPES_H */
