@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // oneCCL's C++ interface for host memory, over Tutti: namespace ccl, also oneapi::ccl, as in
-// releases 2021 and 2022. It is header-only; link with -lccl. C++14.
+// releases 2021 and 2022. It is header-only; link with -lccl. C++11 or newer.
 //
 //   auto store = rank == 0 ? ccl::create_main_kvs() : ccl::create_kvs(address);
 //   auto comm = ccl::create_communicator(size, rank, store);

@@ -91,6 +91,9 @@ TEST(OneCclCpp, EveryOperationGivesItsResult) {
     ccl::broadcast(&rank, &got, 1, 2, comm).wait();
     EXPECT_EQ(got, 2);
 
+    std::vector<int> gathered(3, -1);
+    ccl::gather(&rank, gathered.data(), 1, 2, comm).wait();
+    EXPECT_EQ(gathered, rank == 2 ? (std::vector<int>{0, 1, 2}) : std::vector<int>(3, -1));
     ccl::scatter(rank == 0 ? all.data() : nullptr, &got, 1, ccl::datatype::int32, 0, comm).wait();
     EXPECT_EQ(got, all[static_cast<size_t>(rank)]);
     ccl::barrier(comm);
@@ -303,6 +306,27 @@ TEST(OneCclCpp, OneStoreServesSeveralCommunicatorsAndTheySplit) {
     }
     EXPECT_THROW(ccl::create_communicator(3, rank, kvs), ccl::invalid_argument);
   });
+}
+
+TEST(OneCclCpp, NamesOfDevicesAndTypesAreThoseOfTheOriginal) {
+  EXPECT_TRUE(ccl::is_supported<float>() && ccl::is_native_type_supported<int64_t*>());
+  EXPECT_FALSE(ccl::is_supported<std::string>() || ccl::is_class_supported<float>());
+  EXPECT_TRUE(ccl::is_device_supported<ccl::empty_t&>());
+  EXPECT_FALSE(ccl::is_stream_supported<int>() || ccl::is_context_supported<int>());
+  EXPECT_EQ(ccl::create_device().get<ccl::device_attr_id::cl_backend>(),
+            ccl::cl_backend_type::empty_backend);
+  EXPECT_EQ(ccl::create_context().get<ccl::context_attr_id::version>().major, 2022U);
+  const ccl::device_index_type device(1, ccl::unused_index_value, 20);
+  EXPECT_EQ(std::string(ccl::to_string(device)), "[1:*:20]");
+  EXPECT_EQ(ccl::from_string("[1:*:20]"), device);
+  for (const char* text :
+       {"", "[", "[1:2]", "[1:2:3", "[1:2:3]]", "[1:2:-3]", "[1:2:4294967296]"}) {
+    EXPECT_THROW(ccl::from_string(text), ccl::invalid_argument) << text;
+  }
+  auto attr = ccl::create_coll_attr<ccl::reduce_attr>();
+  EXPECT_EQ(attr.get<ccl::reduce_attr_id::reduction_fn>().get(), nullptr);
+  EXPECT_EQ(attr.set<ccl::operation_attr_id::priority>(3), 0U);
+  EXPECT_EQ(ccl::attr_val(2, ccl::create_device()).first, 2U);
 }
 
 // A store that a program brings along: here, shared memory.

@@ -21,6 +21,7 @@ enum class barrier_attr_id : int { op_id_offset = 5 };
 enum class broadcast_attr_id : int { op_id_offset = 5 };
 enum class reduce_attr_id : int { op_id_offset = 5, reduction_fn = op_id_offset };
 enum class reduce_scatter_attr_id : int { op_id_offset = 5, reduction_fn = op_id_offset };
+enum class gather_attr_id : int { op_id_offset = 5 };
 enum class scatter_attr_id : int { op_id_offset = 5 };
 enum class pt2pt_attr_id : int { op_id_offset = 5, group_id = op_id_offset };
 enum class comm_attr_id : int { version, blocking };
@@ -28,6 +29,9 @@ enum class comm_split_attr_id : int { version, color, group };
 enum class kvs_attr_id : int { version, ip_port };
 enum class init_attr_id : int { version };
 enum class datatype_attr_id : int { version, size };
+enum class stream_attr_id : int { version, native_handle };
+enum class device_attr_id : int { version, cl_backend, native_handle };
+enum class context_attr_id : int { version, cl_backend, native_handle };
 enum class split_group : int { cluster };
 
 library_version get_library_version();
@@ -36,25 +40,42 @@ library_version get_library_version();
 
 namespace detail {
 
-// The type of the value that belongs to an id.
-template <class Id, Id id>
-struct attribute;
-template <class Id, Id id>
-using attribute_t = typename attribute<Id, id>::type;
+// A function as an attribute gives it.
+template <class Function>
+class function_holder {
+ public:
+  function_holder(Function function = nullptr) : function_(function) {}
+  Function get() const { return function_; }
 
-#define TUTTI_ONECCL_ATTRIBUTE(Id, id, T) \
-  template <>                             \
-  struct attribute<Id, Id::id> {          \
-    using type = T;                       \
+ private:
+  Function function_;
+};
+
+// The value that belongs to an id: as it is given, and as it is kept.
+template <class Id, Id id>
+struct ccl_api_type_attr_traits {};
+template <class Id, Id id>
+using given_t = typename ccl_api_type_attr_traits<Id, id>::type;
+template <class Id, Id id>
+using attribute_t = typename ccl_api_type_attr_traits<Id, id>::return_type;
+
+#define TUTTI_ONECCL_KEPT(Id, id, T, Kept)      \
+  template <>                                   \
+  struct ccl_api_type_attr_traits<Id, Id::id> { \
+    using type = T;                             \
+    using return_type = Kept;                   \
   };
+#define TUTTI_ONECCL_ATTRIBUTE(Id, id, T) TUTTI_ONECCL_KEPT(Id, id, T, T)
+#define TUTTI_ONECCL_FUNCTION(Id) \
+  TUTTI_ONECCL_KEPT(Id, reduction_fn, v1::reduction_fn, function_holder<v1::reduction_fn>)
 TUTTI_ONECCL_ATTRIBUTE(operation_attr_id, version, library_version)
 TUTTI_ONECCL_ATTRIBUTE(operation_attr_id, priority, size_t)
 TUTTI_ONECCL_ATTRIBUTE(operation_attr_id, to_cache, bool)
 TUTTI_ONECCL_ATTRIBUTE(operation_attr_id, synchronous, bool)
 TUTTI_ONECCL_ATTRIBUTE(operation_attr_id, match_id, string)
-TUTTI_ONECCL_ATTRIBUTE(allreduce_attr_id, reduction_fn, v1::reduction_fn)
-TUTTI_ONECCL_ATTRIBUTE(reduce_attr_id, reduction_fn, v1::reduction_fn)
-TUTTI_ONECCL_ATTRIBUTE(reduce_scatter_attr_id, reduction_fn, v1::reduction_fn)
+TUTTI_ONECCL_FUNCTION(allreduce_attr_id)
+TUTTI_ONECCL_FUNCTION(reduce_attr_id)
+TUTTI_ONECCL_FUNCTION(reduce_scatter_attr_id)
 TUTTI_ONECCL_ATTRIBUTE(pt2pt_attr_id, group_id, int)
 TUTTI_ONECCL_ATTRIBUTE(comm_attr_id, version, library_version)
 TUTTI_ONECCL_ATTRIBUTE(comm_attr_id, blocking, int)
@@ -66,7 +87,17 @@ TUTTI_ONECCL_ATTRIBUTE(kvs_attr_id, ip_port, string)
 TUTTI_ONECCL_ATTRIBUTE(init_attr_id, version, library_version)
 TUTTI_ONECCL_ATTRIBUTE(datatype_attr_id, version, library_version)
 TUTTI_ONECCL_ATTRIBUTE(datatype_attr_id, size, size_t)
+TUTTI_ONECCL_ATTRIBUTE(stream_attr_id, version, library_version)
+TUTTI_ONECCL_ATTRIBUTE(stream_attr_id, native_handle, empty_t)
+TUTTI_ONECCL_ATTRIBUTE(device_attr_id, version, library_version)
+TUTTI_ONECCL_ATTRIBUTE(device_attr_id, cl_backend, cl_backend_type)
+TUTTI_ONECCL_ATTRIBUTE(device_attr_id, native_handle, empty_t)
+TUTTI_ONECCL_ATTRIBUTE(context_attr_id, version, library_version)
+TUTTI_ONECCL_ATTRIBUTE(context_attr_id, cl_backend, cl_backend_type)
+TUTTI_ONECCL_ATTRIBUTE(context_attr_id, native_handle, empty_t)
+#undef TUTTI_ONECCL_FUNCTION
 #undef TUTTI_ONECCL_ATTRIBUTE
+#undef TUTTI_ONECCL_KEPT
 
 // One value under its id.
 template <class Id, Id id>
@@ -126,29 +157,36 @@ class operation
   TUTTI_ONECCL_ACCESS(OwnId)
 };
 
-template <class Id, Id id>
-struct attribute_value {
-  template <class Attributes>
-  void give_to(Attributes& attributes) const {
-    attributes.template set<id>(value);
-  }
-  attribute_t<Id, id> value;
+// A value under its id, on the way to a set of them.
+template <class Id, Id id, class Value>
+struct attr_value_triple {
+  using type_t = Id;
+  using value_t = Value;
+  static constexpr Id idx() { return id; }
+  explicit attr_value_triple(const Value& of) : value(of) {}
+  const Value& val() const { return value; }
+
+ private:
+  Value value;
 };
 
 template <class Attributes, class... Values>
 Attributes made_of(const Values&... values) {
   Attributes made;
-  const int each[] = {0, (values.give_to(made), 0)...};
+  const int each[] = {0, (made.template set<Values::idx()>(values.val()), 0)...};
   (void)each;
   return made;
 }
 
 }  // namespace detail
 
-#define TUTTI_ONECCL_ATTR_VAL(Id)                                                      \
-  template <Id id>                                                                     \
-  detail::attribute_value<Id, id> attr_val(const detail::attribute_t<Id, id>& value) { \
-    return {value};                                                                    \
+namespace v1 {
+
+#define TUTTI_ONECCL_ATTR_VAL(Id)                                             \
+  template <Id id>                                                            \
+  detail::attr_value_triple<Id, id, detail::given_t<Id, id>> attr_val(        \
+      const detail::given_t<Id, id>& value) {                                 \
+    return detail::attr_value_triple<Id, id, detail::given_t<Id, id>>(value); \
   }
 TUTTI_ONECCL_ATTR_VAL(operation_attr_id)
 TUTTI_ONECCL_ATTR_VAL(allreduce_attr_id)
@@ -160,9 +198,17 @@ TUTTI_ONECCL_ATTR_VAL(comm_split_attr_id)
 TUTTI_ONECCL_ATTR_VAL(kvs_attr_id)
 TUTTI_ONECCL_ATTR_VAL(init_attr_id)
 TUTTI_ONECCL_ATTR_VAL(datatype_attr_id)
+TUTTI_ONECCL_ATTR_VAL(stream_attr_id)
+TUTTI_ONECCL_ATTR_VAL(device_attr_id)
+TUTTI_ONECCL_ATTR_VAL(context_attr_id)
 #undef TUTTI_ONECCL_ATTR_VAL
-
-namespace v1 {
+// A rank and its device, for create_communicators().
+template <class Device>
+using rank_device_pair_t = pair_class<size_t, typename std::decay<Device>::type>;
+template <class Device>
+rank_device_pair_t<Device> attr_val(int rank, Device&& device) {
+  return {static_cast<size_t>(rank), std::forward<Device>(device)};
+}
 
 struct allgather_attr : detail::operation<allgather_attr_id> {};
 struct allgatherv_attr : detail::operation<allgatherv_attr_id> {};
@@ -170,6 +216,7 @@ struct alltoall_attr : detail::operation<alltoall_attr_id> {};
 struct alltoallv_attr : detail::operation<alltoallv_attr_id> {};
 struct barrier_attr : detail::operation<barrier_attr_id> {};
 struct broadcast_attr : detail::operation<broadcast_attr_id> {};
+struct gather_attr : detail::operation<gather_attr_id> {};
 struct scatter_attr : detail::operation<scatter_attr_id> {};
 struct allreduce_attr
     : detail::operation<allreduce_attr_id,
@@ -215,6 +262,7 @@ static const barrier_attr default_barrier_attr{};
 static const broadcast_attr default_broadcast_attr{};
 static const reduce_attr default_reduce_attr{};
 static const reduce_scatter_attr default_reduce_scatter_attr{};
+static const gather_attr default_gather_attr{};
 static const scatter_attr default_scatter_attr{};
 static const pt2pt_attr default_pt2pt_attr{};
 static const comm_attr default_comm_attr{};
@@ -224,6 +272,10 @@ static const init_attr default_init_attr{};
 
 template <class Attributes, class... Values>
 Attributes create_operation_attr(const Values&... values) {
+  return detail::made_of<Attributes>(values...);
+}
+template <class Attributes, class... Values>
+Attributes create_coll_attr(const Values&... values) {
   return detail::made_of<Attributes>(values...);
 }
 template <class... Values>
@@ -248,13 +300,8 @@ datatype_attr create_datatype_attr(const Values&... values) {
 }
 
 inline library_version get_library_version() {
-  return {CCL_MAJOR_VERSION,
-          CCL_MINOR_VERSION,
-          CCL_UPDATE_VERSION,
-          CCL_PRODUCT_STATUS,
-          __DATE__,
-          CCL_PRODUCT_FULL,
-          "EMPTY"};
+  return {CCL_MAJOR_VERSION,      CCL_MINOR_VERSION, CCL_UPDATE_VERSION,    CCL_PRODUCT_STATUS,
+          CCL_PRODUCT_BUILD_DATE, CCL_PRODUCT_FULL,  backend_traits::name()};
 }
 inline void init(const init_attr& = default_init_attr) {}
 

@@ -138,7 +138,7 @@ inline event allreduce(const void* send, void* recv, size_t count, datatype type
   const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
     call.wait_for_deps();
-    const auto function = call.attr.template get<allreduce_attr_id::reduction_fn>();
+    const auto function = call.attr.template get<allreduce_attr_id::reduction_fn>().get();
     if (function == nullptr) op_of(op);  // throws
     reduce_by_function(call.custom(function, type), send, recv, count, -1, comm);
     return event();
@@ -154,7 +154,7 @@ inline event reduce(const void* send, void* recv, size_t count, datatype type, r
   const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
     call.wait_for_deps();
-    const auto function = call.attr.template get<reduce_attr_id::reduction_fn>();
+    const auto function = call.attr.template get<reduce_attr_id::reduction_fn>().get();
     if (function == nullptr) op_of(op);  // throws
     reduce_by_function(call.custom(function, type), send, recv, count, root, comm);
     return event();
@@ -170,7 +170,7 @@ inline event reduce_scatter(const void* send, void* recv, size_t count, datatype
   const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
     call.wait_for_deps();
-    const auto function = call.attr.template get<reduce_scatter_attr_id::reduction_fn>();
+    const auto function = call.attr.template get<reduce_scatter_attr_id::reduction_fn>().get();
     if (function == nullptr) op_of(op);  // throws
     reduce_scatter_by_function(call.custom(function, type), send, recv, count, comm);
     return event();
@@ -256,6 +256,15 @@ inline event broadcast(const void* send, void* recv, size_t count, datatype type
     std::memcpy(recv, send, count * bytes_of(type));
   }
   return broadcast(recv, count, type, root, call);
+}
+
+inline event gather(const void* send, void* recv, size_t count, datatype type, int root,
+                    const call<gather_attr>& call) {
+  const moved_element element = element_of(type);
+  auto state = call.begin();
+  const tutti_status status = library().igather(send, recv, count * element.unit, element.type,
+                                                root, call.comm.inside().handle, &state->request);
+  return call.end(std::move(state), status, "gather");
 }
 
 inline event scatter(const void* send, void* recv, size_t count, datatype type, int root,
@@ -426,6 +435,12 @@ TUTTI_ONECCL_TYPED(broadcast, broadcast_attr, (T * buf, size_t count, int root),
                    (buf, count, TUTTI_ONECCL_OF_T, root))
 TUTTI_ONECCL_TYPED(broadcast, broadcast_attr,
                    (const T* send_buf, T* recv_buf, size_t count, int root),
+                   (send_buf, recv_buf, count, TUTTI_ONECCL_OF_T, root))
+
+TUTTI_ONECCL_UNTYPED(gather, gather_attr,
+                     (const void* send_buf, void* recv_buf, size_t count, datatype dtype, int root),
+                     (send_buf, recv_buf, count, dtype, root))
+TUTTI_ONECCL_TYPED(gather, gather_attr, (const T* send_buf, T* recv_buf, size_t count, int root),
                    (send_buf, recv_buf, count, TUTTI_ONECCL_OF_T, root))
 
 TUTTI_ONECCL_UNTYPED(scatter, scatter_attr,

@@ -69,6 +69,16 @@ struct operation_state {
   }
 };
 
+// The value of an attribute of host memory's device, context or stream.
+template <class Value>
+Value of_host() {
+  return Value();
+}
+template <>
+inline library_version of_host<library_version>() {
+  return get_library_version();
+}
+
 using operation_states = std::vector<std::shared_ptr<operation_state>>;
 
 // What this thread's group has recorded. The operations need their state until they are complete,
@@ -128,6 +138,7 @@ class event {
   // Operations cannot be taken back.
   bool cancel() const { return false; }
   explicit operator bool() const { return test(); }
+  empty_t get_native() const { return {}; }
   bool operator==(const event& other) const noexcept { return state_ == other.state_; }
   bool operator!=(const event& other) const noexcept { return !(*this == other); }
 
@@ -138,13 +149,14 @@ class event {
 
 // ---- host memory has no devices ----------------------------------------------------------------
 
-// What stands for a native handle where there is none.
-struct empty_t {};
-
 // The device of host memory, of which there is one. Has no state, as context and stream have none.
 class device {
  public:
   empty_t get_native() const { return {}; }
+  template <device_attr_id id>
+  detail::attribute_t<device_attr_id, id> get() const {
+    return detail::of_host<detail::attribute_t<device_attr_id, id>>();
+  }
   friend bool operator==(const device&, const device&) { return true; }
   friend bool operator!=(const device&, const device&) { return false; }
   friend bool operator<(const device&, const device&) { return false; }
@@ -153,6 +165,10 @@ class device {
 class context {
  public:
   empty_t get_native() const { return {}; }
+  template <context_attr_id id>
+  detail::attribute_t<context_attr_id, id> get() const {
+    return detail::of_host<detail::attribute_t<context_attr_id, id>>();
+  }
   friend bool operator==(const context&, const context&) { return true; }
   friend bool operator!=(const context&, const context&) { return false; }
   friend bool operator<(const context&, const context&) { return false; }
@@ -161,13 +177,15 @@ class context {
 class stream {
  public:
   empty_t get_native() const { return {}; }
+  template <stream_attr_id id>
+  detail::attribute_t<stream_attr_id, id> get() const {
+    return detail::of_host<detail::attribute_t<stream_attr_id, id>>();
+  }
 };
 static const stream default_stream{};
 
-inline device create_device() { return {}; }
-inline device create_device(empty_t) { return {}; }
-inline context create_context() { return {}; }
-inline context create_context(empty_t) { return {}; }
+inline device create_device(empty_t = {}) { return {}; }
+inline context create_context(empty_t = {}) { return {}; }
 inline stream create_stream() { return {}; }
 template <class Native>
 stream create_stream(Native&) {

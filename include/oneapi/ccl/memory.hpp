@@ -45,5 +45,34 @@ inline window comm_window_register(const communicator&, void* buffer, size_t, in
 }
 inline void comm_window_deregister(const communicator&, window&) {}
 
+// Windows and communicators as a device's kernels have them, which host memory has not: there is no
+// handle, and what asks for one throws.
+struct window_data;
+using window_t = window_data*;
+inline window_t comm_window_register_v2(const communicator&, void*, size_t, int) { return nullptr; }
+inline void comm_window_deregister(const communicator&, window_t& handle) { handle = nullptr; }
+
+struct dev_comm_requirements {
+  int lsa_barrier_count;
+};
+struct dev_comm_data {
+  int rank;
+  int nranks;
+};
+using dev_comm_t = dev_comm_data;
+inline void get_local_device_pointer(window_t, size_t, void**) {
+  throw unsupported("", "get_local_device_pointer", "this library takes host memory");
+}
+inline void get_peer_device_pointer(window_t, size_t, int, void**) {
+  throw unsupported("", "get_peer_device_pointer", "this library takes host memory");
+}
+inline void get_lsa_device_pointer(window_t, size_t, int, void**) {
+  throw unsupported("", "get_lsa_device_pointer", "this library takes host memory");
+}
+inline void dev_comm_create(const communicator&, const dev_comm_requirements*, dev_comm_t*) {
+  throw unsupported("", "dev_comm_create", "kernels that communicate need a device");
+}
+inline void dev_comm_destroy(const communicator&, const dev_comm_t*) {}
+
 }  // namespace v1
 }  // namespace ccl

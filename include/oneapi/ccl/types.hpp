@@ -4,6 +4,7 @@
 #pragma once
 
 // Some of these are for programs, which rely on what oneCCL's header brings along.
+#include <oneapi/ccl/config.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <array>
@@ -27,13 +28,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#define CCL_MAJOR_VERSION 2022
-#define CCL_MINOR_VERSION 2
-#define CCL_UPDATE_VERSION 0
-#define ONECCL_SPEC_VERSION "1.0"
-#define CCL_PRODUCT_STATUS "Tutti"
-#define CCL_PRODUCT_FULL "oneCCL 2022.2.0 over Tutti"
 
 namespace ccl {
 namespace v1 {
@@ -208,24 +202,31 @@ struct type_info {
   static constexpr bool is_supported = false;
   static constexpr bool is_class = false;
 };
-namespace detail {
-template <class T, datatype type>
-struct element {
+template <class T, size_t bytes, datatype type, bool class_ = false, bool supported = false>
+struct ccl_type_info_export {
   using native_type = T;
   using ccl_type = std::integral_constant<datatype, type>;
-  static constexpr size_t size = sizeof(T);
+  static constexpr size_t size = bytes;
   static constexpr datatype dtype = type;
-  static constexpr bool is_class = false;
-  static constexpr bool is_supported = true;
+  static constexpr bool is_class = class_;
+  static constexpr bool is_supported = supported;
 };
-}  // namespace detail
-#define TUTTI_ONECCL_TYPE(type, native)                                        \
-  template <>                                                                  \
-  struct type_info<datatype::type> : detail::element<native, datatype::type> { \
-    static constexpr const char* name() { return #type; }                      \
-  };                                                                           \
-  template <>                                                                  \
-  struct native_type_info<native> : type_info<datatype::type> {};
+// A type that stands for elements of a datatype, and one that is the datatype's own.
+#define CCL_CLASS_TYPE_TRAITS(ccl_type, cpp_type, bytes, str)                \
+  template <>                                                                \
+  struct native_type_info<cpp_type>                                          \
+      : public ccl_type_info_export<cpp_type, bytes, ccl_type, true, true> { \
+    static constexpr const char* name() { return #str; }                     \
+  };
+#define CCL_TYPE_TRAITS(ccl_type, cpp_type, bytes, str)                                       \
+  template <>                                                                                 \
+  struct type_info<ccl_type> : ccl_type_info_export<cpp_type, bytes, ccl_type, false, true> { \
+    static constexpr const char* name() { return #str; }                                      \
+  };                                                                                          \
+  template <>                                                                                 \
+  struct native_type_info<cpp_type> : type_info<ccl_type> {};
+#define TUTTI_ONECCL_TYPE(type, native) \
+  CCL_TYPE_TRAITS(datatype::type, native, sizeof(native), type)
 TUTTI_ONECCL_TYPE(int8, int8_t)
 TUTTI_ONECCL_TYPE(uint8, uint8_t)
 TUTTI_ONECCL_TYPE(int16, int16_t)
@@ -240,9 +241,133 @@ TUTTI_ONECCL_TYPE(float64, double)
 TUTTI_ONECCL_TYPE(bfloat16, v1::bfloat16)
 #undef TUTTI_ONECCL_TYPE
 
+// Whether buffers of T, or of what T points to, may be given without a datatype.
 template <class T>
-constexpr bool is_native_type_supported() {
+constexpr bool is_supported() {
   return native_type_info<typename std::remove_pointer<T>::type>::is_supported;
 }
+template <class T>
+constexpr bool is_class() {
+  return native_type_info<typename std::remove_pointer<T>::type>::is_class;
+}
+template <class T>
+constexpr bool is_native_type_supported() {
+  return is_supported<T>() && !is_class<T>();
+}
+template <class T>
+constexpr bool is_class_supported() {
+  return is_supported<T>() && is_class<T>();
+}
+
+// ---- devices, which host memory has not --------------------------------------------------------
+
+// What stands for a native handle where there is none.
+struct empty_t {};
+
+// A driver, a device and a part of it by their numbers; as a text "[1:0:3]", where * is none.
+using index_type = uint32_t;
+using device_index_type = std::tuple<index_type, index_type, index_type>;
+static constexpr index_type unused_index_value = std::numeric_limits<index_type>::max();
+enum device_index_enum { driver_index_id, device_index_id, subdevice_index_id };
+inline v1::string to_string(const device_index_type& device) {
+  std::string text;
+  for (const index_type index :
+       {std::get<driver_index_id>(device), std::get<device_index_id>(device),
+        std::get<subdevice_index_id>(device)}) {
+    text += text.empty() ? "[" : ":";
+    text += index == unused_index_value ? "*" : std::to_string(index);
+  }
+  return text + "]";
+}
+inline device_index_type from_string(const v1::string& text) {
+  index_type indices[3];
+  const char* at = text.c_str();
+  for (int i = 0; i < 3; ++i) {
+    bool good = *at++ == (i == 0 ? '[' : ':');
+    if (good && *at == '*') {
+      indices[i] = unused_index_value;
+      ++at;
+    } else if (good) {
+      char* end = nullptr;
+      const unsigned long long number = std::strtoull(at, &end, 10);
+      good = *at >= '0' && *at <= '9' && number < unused_index_value;
+      indices[i] = static_cast<index_type>(number);
+      at = end;
+    }
+    if (!good || (i == 2 && std::strcmp(at, "]") != 0)) {
+      throw invalid_argument("", "from_string", text + ": expected [1:0:3], or * for a number");
+    }
+  }
+  return device_index_type(indices[0], indices[1], indices[2]);
+}
+
+// The kinds of native objects, of which there is the empty one alone.
+#define CL_BACKEND_TYPE ccl::cl_backend_type::empty_backend
+template <cl_backend_type>
+struct backend_info {};
+template <>
+struct backend_info<cl_backend_type::empty_backend> {
+  static constexpr cl_backend_type type() { return cl_backend_type::empty_backend; }
+  static constexpr const char* name() { return "EMPTY"; }
+};
+using backend_traits = backend_info<cl_backend_type::empty_backend>;
+#define TUTTI_ONECCL_NATIVE(kind)                                \
+  template <cl_backend_type>                                     \
+  struct generic_##kind##_type {};                               \
+  template <>                                                    \
+  struct generic_##kind##_type<cl_backend_type::empty_backend> { \
+    using handle_t = empty_t;                                    \
+    using ccl_native_t = empty_t;                                \
+  };                                                             \
+  using unified_##kind##_type = generic_##kind##_type<cl_backend_type::empty_backend>;
+TUTTI_ONECCL_NATIVE(device)
+TUTTI_ONECCL_NATIVE(context)
+TUTTI_ONECCL_NATIVE(platform)
+TUTTI_ONECCL_NATIVE(stream)
+TUTTI_ONECCL_NATIVE(event)
+#undef TUTTI_ONECCL_NATIVE
+template <class T>
+struct api_type_info {
+  static constexpr bool is_supported() { return std::is_same<T, empty_t>::value; }
+  static constexpr bool is_class() { return is_supported(); }
+};
+template <class T>
+constexpr bool is_stream_supported() {
+  return api_type_info<T>::is_supported();
+}
+template <class T>
+constexpr bool is_event_supported() {
+  return api_type_info<T>::is_supported();
+}
+template <class T>
+constexpr bool is_device_supported() {
+  return api_type_info<typename std::decay<T>::type>::is_supported();
+}
+template <class T>
+constexpr bool is_context_supported() {
+  return api_type_info<typename std::decay<T>::type>::is_supported();
+}
+
+// Bases of classes that are not to be copied, or not to be moved.
+template <class Derived>
+class non_copyable {
+ public:
+  non_copyable(const non_copyable&) = delete;
+  non_copyable& operator=(const non_copyable&) = delete;
+
+ protected:
+  non_copyable() = default;
+  ~non_copyable() = default;
+};
+template <class Derived>
+class non_movable {
+ public:
+  non_movable(non_movable&&) = delete;
+  non_movable& operator=(non_movable&&) = delete;
+
+ protected:
+  non_movable() = default;
+  ~non_movable() = default;
+};
 
 }  // namespace ccl

@@ -19,7 +19,8 @@
   X(request_test) X(request_wait) X(request_free) X(group_start) X(group_end)            \
   X(ibarrier) X(iallreduce) X(ibroadcast) X(iallgather) X(ireduce_scatter) X(ireduce)    \
   X(iallgatherv) X(ialltoall) X(ialltoallv) X(iscatter) X(isend) X(irecv)                \
-  X(alltoall) X(allgather) X(gather)
+  X(alltoall) X(allgather) X(gather)                                                     \
+  X(igather)
 /* clang-format on */
 
 #ifdef __cplusplus
