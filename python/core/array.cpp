@@ -1,8 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "array.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string_view>
+
+#include "values.hpp"
 
 namespace tutti_core {
 namespace {
@@ -17,8 +21,6 @@ std::string text_of(nb::handle object) {
   if (characters == nullptr) PyErr_Clear();
   return characters == nullptr ? "?" : characters;
 }
-
-std::string type_of(nb::handle given) { return text_of(nb::type_name(given.type())); }
 
 // What Python's error says, which is then forgotten.
 std::string take_error() {
@@ -80,6 +82,101 @@ std::optional<tutti_type> by_name(nb::handle given) {
   return {};
 }
 
+// By a type of tutti_ccl.MPI, or a code of numpy or struct such as 'd' or "f8".
+struct NamedType {
+  tutti_type type;
+  bool is_bool;
+};
+std::optional<NamedType> by_code(std::string_view code) {
+  if (!code.empty() && std::string_view("@=<").find(code.front()) != code.npos)
+    code.remove_prefix(1);
+  if (code == "?" || code == "b1") return NamedType{TUTTI_UINT8, true};
+  if (code.size() == 2 && code[1] >= '1' && code[1] <= '8') {
+    const auto bytes = static_cast<size_t>(code[1] - '0');
+    std::optional<tutti_type> type;
+    if (code[0] == 'i' || code[0] == 'u') type = integer(bytes, code[0] == 'i');
+    if (code[0] == 'f') type = floating(bytes);
+    return type ? std::optional(NamedType{*type, false}) : std::nullopt;
+  }
+  if (code.size() != 1) return {};
+  switch (code.front()) {
+    case 'b': return NamedType{TUTTI_INT8, false};
+    case 'B':
+    case 'c': return NamedType{TUTTI_UINT8, false};
+    case 'h': return NamedType{TUTTI_INT16, false};
+    case 'H': return NamedType{TUTTI_UINT16, false};
+    case 'i': return NamedType{*integer(sizeof(int), true), false};
+    case 'I': return NamedType{*integer(sizeof(int), false), false};
+    case 'l': return NamedType{*integer(sizeof(long), true), false};
+    case 'L': return NamedType{*integer(sizeof(long), false), false};
+    case 'q':
+    case 'n': return NamedType{TUTTI_INT64, false};
+    case 'Q':
+    case 'N': return NamedType{TUTTI_UINT64, false};
+    case 'e': return NamedType{TUTTI_FLOAT16, false};
+    case 'f': return NamedType{TUTTI_FLOAT32, false};
+    case 'd': return NamedType{TUTTI_FLOAT64, false};
+    default: return {};
+  }
+}
+
+bool is_type(nb::handle given) {
+  return PyUnicode_Check(given.ptr()) != 0 || nb::hasattr(given, "typechar");
+}
+
+bool is_memory(nb::handle given) {
+  return PyObject_CheckBuffer(given.ptr()) != 0 || nb::hasattr(given, "__dlpack__");
+}
+
+// The class named so in the module, once a program has imported that; null else. Kept for good.
+PyTypeObject* known_class(PyTypeObject*& kept, const char* module, const char* name) {
+  if (kept == nullptr) {
+    PyObject* const modules = PyImport_GetModuleDict();
+    PyObject* const found = PyDict_GetItemString(modules, module);
+    PyObject* const type = found == nullptr ? nullptr : PyObject_GetAttrString(found, name);
+    if (type == nullptr) PyErr_Clear();
+    if (type != nullptr && PyType_Check(type)) kept = reinterpret_cast<PyTypeObject*>(type);
+  }
+  return kept;
+}
+
+// Whether the object's class computes otherwise than `base` does: it is more than its memory. So
+// are arrays with a mask or a unit, and tensors that are parts of others.
+bool computes_otherwise(nb::handle given, PyTypeObject* base, const char* const* methods) {
+  if (base == nullptr || Py_TYPE(given.ptr()) == base ||
+      PyType_IsSubtype(Py_TYPE(given.ptr()), base) == 0) {
+    return false;
+  }
+  for (; *methods != nullptr; ++methods) {
+    const nb::object own = nb::getattr(given.type(), *methods, nb::none());
+    const nb::object plain =
+        nb::getattr(nb::handle(reinterpret_cast<PyObject*>(base)), *methods, nb::none());
+    if (PyObject_RichCompareBool(own.ptr(), plain.ptr(), Py_EQ) != 1) {
+      PyErr_Clear();
+      return true;
+    }
+  }
+  return false;
+}
+
+void expect_plain(nb::handle given, Place place) {
+  static PyTypeObject* ndarray = nullptr;
+  static PyTypeObject* tensor = nullptr;
+  constexpr const char* kArrayMethods[] = {"__add__", "__array_ufunc__", nullptr};
+  constexpr const char* kTensorMethods[] = {"__torch_dispatch__", nullptr};
+  if (known_class(ndarray, "numpy", "ndarray") == Py_TYPE(given.ptr())) return;
+  const bool is_array = computes_otherwise(given, ndarray, kArrayMethods);
+  if (!is_array &&
+      !computes_otherwise(given, known_class(tensor, "torch", "Tensor"), kTensorMethods)) {
+    return;
+  }
+  raise_type(
+      place.text() + " is " + type_name_of(given) +
+      ", which is more than its memory (a mask, a unit, a part of another); expected a " +
+      (is_array ? "plain array, such as x.filled(0) or x.view(numpy.ndarray)" : "plain tensor") +
+      ", or a lower-case call, which takes any object");
+}
+
 bool is_dense(const nb::ndarray<nb::ro>& tensor) {
   int64_t dense = 1;
   for (size_t i = tensor.ndim(); i-- > 0;) {
@@ -90,20 +187,21 @@ bool is_dense(const nb::ndarray<nb::ro>& tensor) {
 }
 
 [[noreturn]] void refuse_type(nb::handle given, const std::string& type, Place place) {
-  raise_type(place.text() + " is " + type_of(given) + " of " + type + "; " + kTypes);
+  raise_type(place.text() + " is " + type_name_of(given) + " of " + type + "; " + kTypes);
 }
 
 [[noreturn]] void refuse_strides(nb::handle given, Place place) {
-  raise_value(place.text() + " is " + type_of(given) +
+  raise_value(place.text() + " is " + type_name_of(given) +
               " that is not contiguous; expected elements one after the other, last index fastest");
 }
 
 [[noreturn]] void refuse_read_only(nb::handle given, Place place) {
-  raise_value(place.text() + " is read-only " + type_of(given) + "; expected one that is writable");
+  raise_value(place.text() + " is read-only " + type_name_of(given) +
+              "; expected one that is writable");
 }
 
 [[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Place place) {
-  raise_type(place.text() + " is " + type_of(given) +
+  raise_type(place.text() + " is " + type_name_of(given) +
              " that gives no memory: " + text_of(error.value()));
 }
 
@@ -133,6 +231,8 @@ bool is_readable(nb::handle given) {
 
 }  // namespace
 
+std::string type_name_of(nb::handle given) { return text_of(nb::type_name(given.type())); }
+
 void raise_type(const std::string& text) {
   PyErr_SetString(PyExc_TypeError, text.c_str());
   throw nb::python_error();
@@ -143,16 +243,106 @@ void raise_value(const std::string& text) {
   throw nb::python_error();
 }
 
-Array::Array(nb::handle given, bool written, Place place) {
+// [buffer, count, displacement, type]
+struct Array::Part {
+  nb::object buffer;
+  nb::object count = nb::none();
+  nb::object displacement = nb::none();
+  nb::object type = nb::none();
+
+  explicit Part(nb::handle given) {
+    const nb::object items = nb::steal(PySequence_Tuple(given.ptr()));
+    const size_t size = nb::len(items);
+    buffer = items[0];
+    if (size == 4) displacement = items[2];
+    if (size > 2) type = items[size - 1];
+    nb::object second = items[1];
+    if (size == 2 && is_type(second)) {
+      type = std::move(second);
+    } else if (size < 4 && is_sequence(second) && nb::len(second) == 2) {
+      count = second[0];
+      displacement = second[1];
+    } else {
+      count = std::move(second);
+    }
+  }
+  static bool is_sequence(nb::handle given) {
+    return PyList_Check(given.ptr()) != 0 || PyTuple_Check(given.ptr()) != 0;
+  }
+  // Whether an object is to be read so.
+  static bool is_one(nb::handle given) {
+    if (!is_sequence(given) || nb::len(given) < 2 || nb::len(given) > 4) return false;
+    const nb::object first = given[0];
+    return first.is_none() || is_memory(first);
+  }
+};
+
+Array::Array(nb::handle given, bool written, Place place, size_t blocks) {
+  if (Part::is_one(given)) {
+    take_part(Part(given), written, place, blocks);
+  } else {
+    take(given, written, place);
+  }
+}
+
+void Array::take(nb::handle given, bool written, Place place) {
   if (PyObject_CheckBuffer(given.ptr()) != 0) {
+    expect_plain(given, place);
     take_buffer(given, written, place);
   } else if (nb::hasattr(given, "__dlpack__")) {
+    expect_plain(given, place);
     take_dlpack(given, written, place);
   } else {
-    raise_type(place.text() + " is " + type_of(given) +
+    raise_type(place.text() + " is " + type_name_of(given) +
                "; expected an object with the buffer protocol or DLPack, such as numpy.ndarray, "
-               "array.array, memoryview or torch.Tensor");
+               "array.array, memoryview or torch.Tensor, or [buffer, count, type]");
   }
+}
+
+void Array::take_part(const Part& part, bool written, Place place, size_t blocks) {
+  if (!part.buffer.is_none()) take(part.buffer, written, place);
+  if (!part.type.is_none()) view_as(part.type, place);
+  const auto number = [&](const nb::object& given, const char* what) {
+    const std::string name = std::string(what) + " in " + place.parameter;
+    const Place where{place.operation, name.c_str()};
+    const int value = given.is_none() ? 0 : int_of(given, where);
+    if (value < 0)
+      raise_value(where.text() + " is " + std::to_string(value) + "; expected 0 or more");
+    return static_cast<size_t>(value);
+  };
+  const size_t begin = number(part.displacement, "the displacement");
+  const size_t count = number(part.count, "the count") * blocks;
+  const size_t end = part.count.is_none() ? begin : begin + count;
+  if (end > count_) {
+    raise_value(place.text() + " is " + text() + "; expected at least the " + std::to_string(end) +
+                " elements that its count and displacement say");
+  }
+  data_ = at(begin);
+  count_ = part.count.is_none() ? count_ - begin : count;
+}
+
+// Bytes become what the type says; other memory has its own type already.
+void Array::view_as(nb::handle type, Place place) {
+  const std::string code =
+      text_of(PyUnicode_Check(type.ptr()) != 0 ? nb::borrow(type) : type.attr("typechar"));
+  const auto wanted = by_code(code);
+  if (!wanted) {
+    raise_type(place.text() + " has the type " + text_of(type) + "; " + kTypes +
+               ", such as MPI.DOUBLE or 'd'");
+  }
+  const size_t bytes = count_ * tutti_type_size(type_);
+  const size_t size = tutti_type_size(wanted->type);
+  if (wanted->type != type_ && tutti_type_size(type_) != 1 && wanted->type != TUTTI_UINT8) {
+    raise_type(place.text() + " is " + text() + " and its type " + text_of(type) +
+               "; expected its own type, or BYTE");
+  }
+  if (bytes % size != 0 || (bytes != 0 && reinterpret_cast<uintptr_t>(data_) % size != 0)) {
+    raise_value(place.text() + " is " + text() + "; expected whole elements of " + text_of(type) +
+                ", aligned as such");
+  }
+  count_ = bytes / size;
+  type_ = wanted->type;
+  bool_ = wanted->is_bool;
 }
 
 void Array::take_buffer(nb::handle given, bool written, Place place) {
@@ -166,7 +356,8 @@ void Array::take_buffer(nb::handle given, bool written, Place place) {
     if (PyObject_GetBuffer(given.ptr(), view.get(), flags) != 0) {
       PyErr_Clear();
       if (written && is_readable(given)) refuse_read_only(given, place);
-      raise_type(place.text() + " is " + type_of(given) + " that gives no buffer (" + why + ")");
+      raise_type(place.text() + " is " + type_name_of(given) + " that gives no buffer (" + why +
+                 ")");
     }
   }
   view_.reset(view.release());
@@ -190,17 +381,22 @@ void Array::set_type(nb::handle given, const char* format, size_t item, Place pl
 }
 
 void Array::take_dlpack(nb::handle given, bool written, Place place) {
+  // DLPack knows of no memory whose values are the negative of what is there.
+  if (nb::hasattr(given, "is_neg") && nb::cast<bool>(given.attr("is_neg")())) {
+    raise_value(place.text() + " is " + type_name_of(given) +
+                " that is a negated view; expected its values, as resolve_neg() gives them");
+  }
   const nb::object capsule = capsule_of(given, place);
   nb::ndarray<> writable;
   if (written && nb::try_cast(capsule, writable)) {
     tensor_ = nb::ndarray<nb::ro>(writable);
   } else if (!nb::try_cast(capsule, tensor_)) {
-    raise_type(place.text() + " is " + type_of(given) + " whose DLPack has an unknown form");
+    raise_type(place.text() + " is " + type_name_of(given) + " whose DLPack has an unknown form");
   } else if (written) {
     refuse_read_only(given, place);
   }
   if (tensor_.device_type() != nb::device::cpu::value) {
-    raise_type(place.text() + " is " + type_of(given) + " on a device of DLPack's type " +
+    raise_type(place.text() + " is " + type_name_of(given) + " on a device of DLPack's type " +
                std::to_string(tensor_.device_type()) + "; expected memory of the host (type 1)");
   }
   const auto type = by_dlpack(tensor_.dtype());

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What a caller gave as a buffer: anything with the buffer protocol (numpy, array, memoryview,
-// bytearray) or else DLPack (tensors of PyTorch, JAX and others).
+// bytearray) or else DLPack (tensors of PyTorch, JAX and others). Or a part of it, as mpi4py has
+// it: [buffer, count, displacement, type], of which all but the buffer may be left out.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,8 +27,9 @@ struct Place {
 class Array {
  public:
   Array() = default;
-  // Throws TypeError or ValueError that names the place, what was given and what was expected.
-  Array(nb::handle given, bool written, Place place);
+  // Throws TypeError or ValueError that names the place, what was given and what was expected. A
+  // count that is given is that of each of `blocks` blocks.
+  Array(nb::handle given, bool written, Place place, size_t blocks = 1);
   Array(Array&&) noexcept = default;
   Array& operator=(Array&&) noexcept = default;
 
@@ -50,6 +52,10 @@ class Array {
     }
   };
 
+  struct Part;
+  void take(nb::handle given, bool written, Place place);
+  void take_part(const Part& part, bool written, Place place, size_t blocks);
+  void view_as(nb::handle type, Place place);
   void take_buffer(nb::handle given, bool written, Place place);
   void take_dlpack(nb::handle given, bool written, Place place);
   void set_type(nb::handle given, const char* format, size_t item, Place place);
@@ -62,6 +68,8 @@ class Array {
   bool bool_ = false;
 };
 
+// The name of the object's type, for errors.
+std::string type_name_of(nb::handle given);
 // Types of Python's errors, with a text.
 [[noreturn]] void raise_type(const std::string& text);
 [[noreturn]] void raise_value(const std::string& text);

@@ -85,17 +85,11 @@ void Call::expect_blocks(const Array& array, const char* parameter) const {
               std::to_string(size()) + " ranks");
 }
 
-void Call::expect_root(int root) const {
-  if (root >= 0 && root < comm_.size) return;
+int Call::root(nb::handle given) const {
+  const int root = int_of(given, {operation_, "root"});
+  if (root >= 0 && root < comm_.size) return root;
   raise_value(std::string(operation_) + ": root is " + std::to_string(root) +
               "; expected a rank from 0 to " + std::to_string(comm_.size - 1));
-}
-
-void Call::expect_op(const Array& array, int op) const {
-  if (!array.is_bool() || (op != TUTTI_SUM && op != TUTTI_PROD && op != TUTTI_AVG)) return;
-  raise_type(std::string(operation_) +
-             ": op is SUM, PROD or AVG and the elements are bool; expected BOR, BAND, BXOR, MIN or "
-             "MAX for them");
 }
 
 void Call::refuse_in_place(const char* instead) const {

@@ -13,6 +13,7 @@
 
 #include "array.hpp"
 #include "communicator.hpp"
+#include "values.hpp"
 
 namespace tutti_core {
 
@@ -50,15 +51,22 @@ class Call {
   Call(Communicator& comm, const char* operation)
       : comm_(comm), operation_(operation), use_(comm, operation, true) {}
 
-  Array& reads(nb::handle given, const char* parameter) { return add(given, false, parameter); }
-  Array& writes(nb::handle given, const char* parameter) { return add(given, true, parameter); }
+  Array& reads(nb::handle given, const char* parameter) { return add(given, false, parameter, 1); }
+  Array& writes(nb::handle given, const char* parameter) { return add(given, true, parameter, 1); }
+  // A block for each rank.
+  Array& reads_blocks(nb::handle given, const char* parameter) {
+    return add(given, false, parameter, size());
+  }
+  Array& writes_blocks(nb::handle given, const char* parameter) {
+    return add(given, true, parameter, size());
+  }
 
   // Checks that throw before anything is sent.
   void expect_type(const Array& send, const Array& recv) const;
   void expect_count(const Array& array, const char* parameter, size_t count,
                     const char* meaning) const;
   void expect_blocks(const Array& array, const char* parameter) const;
-  void expect_root(int root) const;
+  int root(nb::handle given) const;
   // This rank's block of an allgather or gather: where it is, and how long all blocks are. If
   // `send` is IN_PLACE, it lies in `to`.
   struct Block {
@@ -66,7 +74,7 @@ class Call {
     size_t count;
   };
   Block own_block(nb::handle send, const Array& to);
-  void expect_op(const Array& array, int op) const;
+  int op(nb::handle given, const Array& array) const { return op_of(given, array, operation_); }
   [[noreturn]] void refuse_in_place(const char* instead) const;
 
   // Blocking: waits and gives None; else gives the request that keeps the buffers.
@@ -93,8 +101,8 @@ class Call {
   void keep_in_group();
 
  private:
-  Array& add(nb::handle given, bool written, const char* parameter) {
-    return arrays_[used_++] = Array(given, written, {operation_, parameter});
+  Array& add(nb::handle given, bool written, const char* parameter, size_t blocks) {
+    return arrays_[used_++] = Array(given, written, {operation_, parameter}, blocks);
   }
   nb::object keep_in_request(tutti_request_t request);
 
@@ -104,6 +112,9 @@ class Call {
   std::array<Array, 2> arrays_;
   size_t used_ = 0;
 };
+
+// Arguments of the calls: whatever is given comes to them, and they say what is wrong with it.
+inline auto any(const char* name) { return nb::arg(name).none(); }
 
 // The constant IN_PLACE.
 nb::object in_place();

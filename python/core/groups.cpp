@@ -45,6 +45,7 @@ nb::object Call::keep_in_request(tutti_request_t request) {
 bool is_in_group() { return depth > 0; }
 
 void add_groups(nb::module_& module) {
+  module.def("in_group", is_in_group);
   nb::class_<Group>(module, "Group")
       .def(nb::init<>())
       .def("__enter__",

@@ -4,6 +4,28 @@
 #include "collectives.hpp"
 #include "request.hpp"
 
+#include <nanobind/stl/string.h>
+
+namespace {
+
+namespace nb = nanobind;
+
+// Calls with other arguments than a method has: tutti_ccl.forms makes them again in its own form if
+// they have names of mpi4py's, or says what was expected.
+template <typename Class>
+void add_other_forms(Class& type) {
+  const nb::list names = nb::steal<nb::list>(PyObject_Dir(type.ptr()));
+  for (const nb::handle each : names) {
+    const auto name = nb::cast<std::string>(each);
+    if (name.front() == '_' || PyCallable_Check(nb::object(type.attr(each)).ptr()) == 0) continue;
+    type.def(name.c_str(), [name](nb::handle self, const nb::args& given, const nb::kwargs& named) {
+      return nb::module_::import_("tutti_ccl.forms").attr("call_again")(self, name, given, named);
+    });
+  }
+}
+
+}  // namespace
+
 NB_MODULE(_core, module) {
   nanobind::set_leak_warnings(false);  // communicators that live until the interpreter ends
   tutti_core::in_place();
@@ -12,6 +34,8 @@ NB_MODULE(_core, module) {
   tutti_core::add_rooted_collectives(type);
   tutti_core::add_uneven_collectives(type);
   tutti_core::add_messages(type);
-  tutti_core::add_requests(module);
+  auto request = tutti_core::add_requests(module);
   tutti_core::add_groups(module);
+  add_other_forms(type);
+  add_other_forms(request);
 }

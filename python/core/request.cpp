@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "request.hpp"
 
-#include <nanobind/stl/optional.h>
-
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,6 +14,7 @@ Request::Request(nb::object comm, tutti_request_t request, const char* operation
       request_(request),
       operation_(operation),
       arrays_(std::move(arrays)) {
+  if (arrays_[0].data() != nullptr) element_bytes_ = tutti_type_size(arrays_[0].type());
   comm_.requests.insert(this);
 }
 
@@ -23,6 +22,14 @@ nb::object Request::make(Communicator& comm, tutti_request_t request, const char
                          std::array<Array, 2> arrays) {
   if (!comm.orphans.empty()) comm.sweep();
   auto* made = new Request(nb::find(comm), request, operation, std::move(arrays));
+  return nb::cast(made, nb::rv_policy::take_ownership);
+}
+
+nb::object Request::make_complete(Communicator& comm, const char* operation,
+                                  std::optional<tutti_recv_info> received) {
+  auto* made = new Request(nb::find(comm), nullptr, operation, {});
+  made->done_ = true;
+  made->received_ = received;
   return nb::cast(made, nb::rv_policy::take_ownership);
 }
 
@@ -43,7 +50,7 @@ void Request::end() {
     const nb::error_scope raised;  // by a signal: it is the caller's
     complete(status);
   }
-  tutti_request_free(std::exchange(request_, nullptr));
+  if (request_ != nullptr) tutti_request_free(std::exchange(request_, nullptr));
 }
 
 void Request::complete(tutti_status status) {
@@ -64,7 +71,8 @@ void Request::settle(tutti_status status) {
   complete(status);
 }
 
-nb::object Request::result() const {
+nb::object Request::result() {
+  seen_ = true;
   if (failure_.is_valid()) {
     PyErr_SetObject(failure_.type().ptr(), failure_.ptr());
     throw nb::python_error();
@@ -72,7 +80,24 @@ nb::object Request::result() const {
   return received_ ? nb::cast(*received_) : nb::none();
 }
 
-nb::object Request::wait(std::optional<double> timeout) {
+void Request::tell(nb::handle status) const {
+  if (!status.is_none() && received_) status.attr("_take")(nb::cast(*received_), element_bytes_);
+}
+
+bool Request::wait_for_status(nb::handle status) {
+  wait(nb::none());
+  tell(status);
+  return true;
+}
+
+bool Request::test_for_status(nb::handle status) {
+  if (!test()) return false;
+  tell(status);
+  return true;
+}
+
+nb::object Request::wait(nb::handle given) {
+  const auto timeout = maybe_seconds_of(given, {"wait", "timeout"});
   if (done_) return result();
   const Use use(comm_, operation_, false);
   if (!timeout) {
@@ -121,7 +146,7 @@ int milliseconds(std::optional<double> seconds, int none, const char* operation)
   return static_cast<int>(wanted);
 }
 
-void add_requests(nb::module_& module) {
+nb::class_<Request> add_requests(nb::module_& module) {
   nb::class_<tutti_recv_info>(module, "Message")
       .def_ro("source", &tutti_recv_info::source)
       .def_ro("tag", &tutti_recv_info::tag)
@@ -130,9 +155,22 @@ void add_requests(nb::module_& module) {
         return nb::str("Message(source={}, tag={}, count={})")
             .format(info.source, info.tag, info.count);
       });
-  nb::class_<Request>(module, "Request")
-      .def("wait", &Request::wait, nb::arg("timeout") = nb::none())
-      .def("test", &Request::test);
+  nb::class_<Request> type(module, "Request");
+  type.def_prop_ro("_seen", &Request::seen)
+      .def("__bool__", [](const Request& self) { return !self.seen(); })
+      .def("__getattr__",
+           [](nb::handle self, nb::handle name) -> nb::object {
+             const nb::object error =
+                 nb::module_::import_("tutti_ccl.forms")
+                     .attr("absent")("Request", name, nb::steal(PyObject_Dir(self.type().ptr())));
+             PyErr_SetObject(PyExc_AttributeError, error.ptr());
+             throw nb::python_error();
+           })
+      .def("wait", &Request::wait, any("timeout") = nb::none())
+      .def("test", &Request::test)
+      .def("Wait", &Request::wait_for_status, any("status") = nb::none())
+      .def("Test", &Request::test_for_status, any("status") = nb::none());
+  return type;
 }
 
 }  // namespace tutti_core

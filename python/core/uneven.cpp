@@ -78,7 +78,7 @@ nb::object allgatherv(Communicator& comm, nb::handle send, nb::handle recv,
 
 template <bool kLater>
 nb::object reduce_scatter(Communicator& comm, nb::handle send, nb::handle recv,
-                          const Counts& recv_counts, int op) {
+                          const Counts& recv_counts, nb::handle op) {
   Call call(comm, kLater ? "Ireduce_scatter" : "Reduce_scatter");
   if (is_in_place(send)) call.refuse_in_place("this rank's block of send as recv, for that");
   const Displs none;
@@ -88,9 +88,9 @@ nb::object reduce_scatter(Communicator& comm, nb::handle send, nb::handle recv,
   call.expect_type(from, to);
   call.expect_count(to, "recv", recv_counts[call.rank()], "recv_counts of this rank");
   call.expect_count(from, "send", blocks.start(call.size()), "the sum of recv_counts");
-  call.expect_op(to, op);
+  const int reduction = call.op(op, to);
   return call.carry_out<kLater>(tutti_reduce_scatterv, tutti_ireduce_scatterv, from.data(),
-                                to.data(), blocks.counts(), to.type(), op);
+                                to.data(), blocks.counts(), to.type(), reduction);
 }
 
 template <bool kLater>
@@ -112,33 +112,34 @@ nb::object alltoallv(Communicator& comm, nb::handle send, const Counts& send_cou
 
 template <bool kLater>
 nb::object gatherv(Communicator& comm, nb::handle send, nb::handle recv,
-                   const std::optional<Counts>& recv_counts, const Displs& recv_displs, int root) {
+                   const std::optional<Counts>& recv_counts, const Displs& recv_displs,
+                   nb::handle root) {
   Call call(comm, kLater ? "Igatherv" : "Gatherv");
-  call.expect_root(root);
-  if (root != comm.rank) {
+  const int root_rank = call.root(root);
+  if (root_rank != comm.rank) {
     if (is_in_place(send)) call.refuse_in_place("a send buffer, as not the root");
     const Array& from = call.reads(send, "send");
     return call.carry_out<kLater>(tutti_gatherv, tutti_igatherv, from.data(), from.count(), nullptr,
-                                  nullptr, nullptr, from.type(), root);
+                                  nullptr, nullptr, from.type(), root_rank);
   }
   const Counts counts = recv_counts.value_or(Counts{});
   const Blocks blocks(call, "recv_counts", counts, recv_displs);
   const Array& to = call.writes(recv, "recv");
   const void* data = own_block(call, send, to, blocks);
   return call.carry_out<kLater>(tutti_gatherv, tutti_igatherv, data, counts[call.rank()], to.data(),
-                                blocks.counts(), blocks.displs(), to.type(), root);
+                                blocks.counts(), blocks.displs(), to.type(), root_rank);
 }
 
 template <bool kLater>
 nb::object scatterv(Communicator& comm, nb::handle send, const std::optional<Counts>& send_counts,
-                    nb::handle recv, const Displs& send_displs, int root) {
+                    nb::handle recv, const Displs& send_displs, nb::handle root) {
   Call call(comm, kLater ? "Iscatterv" : "Scatterv");
-  call.expect_root(root);
-  if (root != comm.rank) {
+  const int root_rank = call.root(root);
+  if (root_rank != comm.rank) {
     if (is_in_place(recv)) call.refuse_in_place("a recv buffer, as not the root");
     const Array& to = call.writes(recv, "recv");
     return call.carry_out<kLater>(tutti_scatterv, tutti_iscatterv, nullptr, nullptr, nullptr,
-                                  to.data(), to.count(), to.type(), root);
+                                  to.data(), to.count(), to.type(), root_rank);
   }
   const Counts counts = send_counts.value_or(Counts{});
   const Blocks blocks(call, "send_counts", counts, send_displs);
@@ -152,30 +153,30 @@ nb::object scatterv(Communicator& comm, nb::handle send, const std::optional<Cou
     data = to.data();
   }
   return call.carry_out<kLater>(tutti_scatterv, tutti_iscatterv, from.data(), blocks.counts(),
-                                blocks.displs(), data, counts[call.rank()], from.type(), root);
+                                blocks.displs(), data, counts[call.rank()], from.type(), root_rank);
 }
 
 template <bool kLater>
 void add(CommunicatorClass& type, const char* allgather_name, const char* reduce_scatter_name,
          const char* alltoall_name, const char* gather_name, const char* scatter_name) {
-  const auto send_displs = nb::arg("send_displs") = nb::none();
-  const auto recv_displs = nb::arg("recv_displs") = nb::none();
-  type.def(allgather_name, allgatherv<kLater>, "send"_a, "recv"_a, "recv_counts"_a, recv_displs)
-      .def(reduce_scatter_name, reduce_scatter<kLater>, "send"_a, "recv"_a, "recv_counts"_a,
-           "op"_a = int{TUTTI_SUM})
-      .def(alltoall_name, alltoallv<kLater>, "send"_a, "send_counts"_a, "recv"_a, "recv_counts"_a,
-           send_displs, recv_displs)
-      .def(gather_name, gatherv<kLater>, "send"_a, nb::arg("recv").none(),
-           nb::arg("recv_counts") = nb::none(), recv_displs, "root"_a = 0)
-      .def(scatter_name, scatterv<kLater>, nb::arg("send").none(), nb::arg("send_counts").none(),
-           "recv"_a, send_displs, "root"_a = 0);
+  type.def(allgather_name, allgatherv<kLater>, any("send"), any("recv"), "recv_counts"_a,
+           nb::arg("recv_displs").none())
+      .def(reduce_scatter_name, reduce_scatter<kLater>, any("send"), any("recv"), "recv_counts"_a,
+           any("op"))
+      .def(alltoall_name, alltoallv<kLater>, any("send"), "send_counts"_a, any("recv"),
+           "recv_counts"_a, nb::arg("send_displs").none(), nb::arg("recv_displs").none())
+      .def(gather_name, gatherv<kLater>, any("send"), any("recv"), nb::arg("recv_counts").none(),
+           nb::arg("recv_displs").none(), any("root"))
+      .def(scatter_name, scatterv<kLater>, any("send"), nb::arg("send_counts").none(), any("recv"),
+           nb::arg("send_displs").none(), any("root"));
 }
 
 }  // namespace
 
+// tutti_ccl.vectors has the forms in which programs call them, and hands on lists of int.
 void add_uneven_collectives(CommunicatorClass& type) {
-  add<false>(type, "Allgatherv", "Reduce_scatter", "Alltoallv", "Gatherv", "Scatterv");
-  add<true>(type, "Iallgatherv", "Ireduce_scatter", "Ialltoallv", "Igatherv", "Iscatterv");
+  add<false>(type, "_Allgatherv", "_Reduce_scatter", "_Alltoallv", "_Gatherv", "_Scatterv");
+  add<true>(type, "_Iallgatherv", "_Ireduce_scatter", "_Ialltoallv", "_Igatherv", "_Iscatterv");
 }
 
 }  // namespace tutti_core

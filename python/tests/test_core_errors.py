@@ -56,7 +56,7 @@ REFUSED = {
     "outside": (lambda c: c.Allgatherv(ONES, np.ones(4), [4], [1]), ValueError,
                 "expected at least the 5 elements"),
     "in place": (lambda c: c.Alltoall(ccl.IN_PLACE, ONES), ValueError, "IN_PLACE is not possible"),
-    "rows": (lambda c: c.alltoall(np.ones(3)), ValueError, r"shape \(3,\); expected a first axis"),
+    "rows": (lambda c: c.alltoall(np.ones(3)), ValueError, r"shape \(3,\); expected one for each"),
     "operation": (lambda c: c.Allreduce(ONES, np.ones(4), 99), ccl.InvalidArgument, "99"),
     "color": (lambda c: c.split(-5), ValueError, "color is -5; expected 0 or more, or None"),
     "timeout": (lambda c: c.set_timeout(-1.0), ValueError, "the timeout is -1"),
@@ -69,7 +69,7 @@ def test_a_wrong_argument_is_named_and_nothing_is_sent(alone, name):
     call, kind, text = REFUSED[name]
     with pytest.raises(kind, match=text):
         call(alone)
-    assert alone.allreduce([2]).tolist() == [2]
+    assert alone.allreduce(2) == 2
 
 
 def test_an_exception_has_fields_and_can_be_pickled(alone):
@@ -173,7 +173,7 @@ def outlive():
         comm.check()
     with comm.shrink() as left:
         assert (left.rank, left.size) == (0, 1)
-        assert left.allreduce([4]).tolist() == [4]
+        assert left.allreduce(4) == 4
     return caught.value.text
 
 
@@ -181,10 +181,10 @@ def grow_by_one():
     whole = core_ranks.comm()
     with whole.split(0 if whole.rank == 0 else None) or contextlib.nullcontext() as alone:
         mine = ccl.unique_id() if alone else bytes(128)
-        id = whole.allgather(np.frombuffer(mine, np.uint8)).reshape(-1)[:128].tobytes()
+        id = whole.bcast(mine)
         with alone.grow(id) if alone else ccl.Communicator.join(id) as grown:
             assert (grown.rank, grown.size) == (whole.rank, 2)
-            assert grown.allreduce([1 + grown.rank]).tolist() == [3]
+            assert grown.allreduce(1 + grown.rank) == 3
     with pytest.raises(ValueError, match="expected the 128 bytes"):
         ccl.Communicator.join(b"short")
 
@@ -217,13 +217,13 @@ def test_peers_of_a_body_that_raises_get_its_text(ranks):
 
 def test_a_root_that_cannot_send_says_so(ranks):
     for text in ranks.run(broken_root):
-        assert "expected bool, integers or floats" in text
+        assert "function, which cannot be pickled" in text
 
 
 def broken_root():
     comm = core_ranks.comm()
     with pytest.raises((TypeError, ValueError)) as caught:
-        comm.bcast(np.array(["text"]))
+        comm.bcast(lambda: None)
     assert comm.allreduce(1) == 2
     return str(caught.value)
 

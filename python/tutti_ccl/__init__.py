@@ -16,20 +16,31 @@ cwd = os.path.dirname(os.path.abspath(__file__))
 # needs it, because the command and PyTorch's autoload import this package, too.
 _PLACES = {
     "communicator": "Communicator",
-    "_core": "Message Request unique_id",
-    "constants": "ANY_SOURCE ANY_TAG AVG BAND BOR BXOR IN_PLACE MAX MIN PROD SUM",
+    "_core": "Message unique_id",
+    "requests": "Request Status",
+    "constants": "ANY_SOURCE ANY_TAG AVG BAND BOR BXOR IN_PLACE LAND LOR LXOR MAX MAXLOC MIN MINLOC "
+                 "PROC_NULL PROD SUM",
     "errors": "Aborted InternalError Interrupted InvalidArgument InvalidUsage Mismatch OutOfMemory "
               "PeerFailed SystemFailed Timeout Truncated TuttiError Unsupported",
 }
 _HOMES = {name: module for module, names in _PLACES.items() for name in names.split()}
+# Made when they are asked for, by all ranks, and kept in one place alone.
+_WORLDS = ("COMM_SELF", "COMM_WORLD")
 
-__all__ = ["cwd", "group", *_HOMES]  # noqa: PLE0604
+__all__ = ["MPI", "cwd", "group", *_HOMES, *_WORLDS]  # noqa: PLE0604
 
 
 def __getattr__(name):
+    if name in _WORLDS:
+        return getattr(importlib.import_module(".world", __name__), name)()
+    if name == "MPI":
+        return importlib.import_module(".MPI", __name__)
     home, there = ("_core", "Group") if name == "group" else (_HOMES.get(name), name)
+    if home is None and name in dir(importlib.import_module(".communicator", __name__).Communicator):
+        raise AttributeError(f"tutti_ccl has no {name!r}: it is a call of communicators, such as "
+                             f"COMM_WORLD.{name}")
     if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise importlib.import_module(".forms", __name__).absent("tutti_ccl", name, __all__)
     value = getattr(importlib.import_module(f".{home}", __name__), there)
     globals()[name] = value
     return value

@@ -2,7 +2,8 @@
 """tutti.h without PyTorch; use it through tutti_ccl.
 
 Buffers are what has the buffer protocol (numpy.ndarray, array.array, memoryview, bytearray) or
-DLPack (torch.Tensor and others), in the host's memory, contiguous; received ones are writable.
+DLPack (torch.Tensor and others), in the host's memory, contiguous; received ones are writable; or
+[buffer, count, displacement, type], of which all but the buffer may be left out.
 Their elements count, their shapes do not. They stay the caller's: a blocking call uses them until
 it returns, an I... form until its Request is complete, which also keeps them alive, and in a
 group() every call until the group's end. Beforehand a TypeError or ValueError names what is wrong
@@ -14,10 +15,14 @@ from types import TracebackType
 from typing import Any, Optional
 
 from .constants import InPlace
+from .requests import Status
 
 Buffer = Any
 Counts = Sequence[int]
 
+def version() -> str: ...
+def in_group() -> bool:
+    """Whether this thread is in the body of a group()."""
 def unique_id() -> bytes:
     """128 bytes that name a communicator to be; contain a secret. Good for one create per rank."""
 
@@ -37,10 +42,16 @@ class Request:
     It may be dropped: its buffers are kept until the call is complete.
     """
 
+    @property
+    def _seen(self) -> bool: ...
+    def __bool__(self) -> bool:
+        """Whether nobody has seen it complete."""
     def wait(self, timeout: Optional[float] = None) -> Optional[Message]:
         """Waits; gives a Message for Irecv. After `timeout` seconds: Timeout; the call goes on."""
     def test(self) -> bool:
         """Whether the call is complete; raises its error if it has failed."""
+    def Wait(self, status: Optional[Status] = None) -> bool: ...
+    def Test(self, status: Optional[Status] = None) -> bool: ...
 
 class Group:
     """`with group():` begins the calls of the body together, at its end, and waits for the blocking
@@ -116,89 +127,37 @@ class Communicator:
         self, send: Optional[Buffer], recv: Buffer | InPlace, root: int = 0
     ) -> Request: ...
 
-    # Counts and displacements are in elements; displacements None: one block after the other.
-    def Allgatherv(
-        self,
-        send: Buffer | InPlace,
-        recv: Buffer,
-        recv_counts: Counts,
-        recv_displs: Optional[Counts] = None,
-    ) -> None: ...
-    def Iallgatherv(
-        self,
-        send: Buffer | InPlace,
-        recv: Buffer,
-        recv_counts: Counts,
-        recv_displs: Optional[Counts] = None,
-    ) -> Request: ...
-    def Reduce_scatter(
-        self, send: Buffer, recv: Buffer, recv_counts: Counts, op: int = 0
-    ) -> None: ...
-    def Ireduce_scatter(
-        self, send: Buffer, recv: Buffer, recv_counts: Counts, op: int = 0
-    ) -> Request: ...
-    def Alltoallv(
-        self,
-        send: Buffer,
-        send_counts: Counts,
-        recv: Buffer,
-        recv_counts: Counts,
-        send_displs: Optional[Counts] = None,
-        recv_displs: Optional[Counts] = None,
-    ) -> None: ...
-    def Ialltoallv(
-        self,
-        send: Buffer,
-        send_counts: Counts,
-        recv: Buffer,
-        recv_counts: Counts,
-        send_displs: Optional[Counts] = None,
-        recv_displs: Optional[Counts] = None,
-    ) -> Request: ...
-    def Gatherv(
-        self,
-        send: Buffer | InPlace,
-        recv: Optional[Buffer],
-        recv_counts: Optional[Counts] = None,
-        recv_displs: Optional[Counts] = None,
-        root: int = 0,
-    ) -> None: ...
-    def Igatherv(
-        self,
-        send: Buffer | InPlace,
-        recv: Optional[Buffer],
-        recv_counts: Optional[Counts] = None,
-        recv_displs: Optional[Counts] = None,
-        root: int = 0,
-    ) -> Request: ...
-    def Scatterv(
-        self,
-        send: Optional[Buffer],
-        send_counts: Optional[Counts],
-        recv: Buffer | InPlace,
-        send_displs: Optional[Counts] = None,
-        root: int = 0,
-    ) -> None: ...
-    def Iscatterv(
-        self,
-        send: Optional[Buffer],
-        send_counts: Optional[Counts],
-        recv: Buffer | InPlace,
-        send_displs: Optional[Counts] = None,
-        root: int = 0,
-    ) -> Request: ...
+    # What tutti_ccl.vectors calls. Counts and displacements are in elements; displacements None: one
+    # block after the other.
+    def _elements(self, buffer: Buffer, operation: str, parameter: str) -> int: ...
+    def _Allgatherv(self, send: Buffer | InPlace, recv: Buffer, recv_counts: Counts,
+                    recv_displs: Optional[Counts]) -> None: ...
+    def _Iallgatherv(self, send: Buffer | InPlace, recv: Buffer, recv_counts: Counts,
+                     recv_displs: Optional[Counts]) -> Request: ...
+    def _Reduce_scatter(self, send: Buffer, recv: Buffer, recv_counts: Counts,
+                        op: int) -> None: ...
+    def _Ireduce_scatter(self, send: Buffer, recv: Buffer, recv_counts: Counts,
+                         op: int) -> Request: ...
+    def _Alltoallv(self, send: Buffer, send_counts: Counts, recv: Buffer, recv_counts: Counts,
+                   send_displs: Optional[Counts], recv_displs: Optional[Counts]) -> None: ...
+    def _Ialltoallv(self, send: Buffer, send_counts: Counts, recv: Buffer, recv_counts: Counts,
+                    send_displs: Optional[Counts], recv_displs: Optional[Counts]) -> Request: ...
+    def _Gatherv(self, send: Buffer | InPlace, recv: Optional[Buffer],
+                 recv_counts: Optional[Counts], recv_displs: Optional[Counts],
+                 root: int) -> None: ...
+    def _Igatherv(self, send: Buffer | InPlace, recv: Optional[Buffer],
+                  recv_counts: Optional[Counts], recv_displs: Optional[Counts],
+                  root: int) -> Request: ...
+    def _Scatterv(self, send: Optional[Buffer], send_counts: Optional[Counts],
+                  recv: Buffer | InPlace, send_displs: Optional[Counts], root: int) -> None: ...
+    def _Iscatterv(self, send: Optional[Buffer], send_counts: Optional[Counts],
+                   recv: Buffer | InPlace, send_displs: Optional[Counts], root: int) -> Request: ...
+    def _Sendrecv(self, send: Buffer, dest: int, recv: Optional[Buffer], source: int, send_tag: int,
+                  recv_tag: int, status: Optional[Status]) -> Optional[Message]: ...
 
-    # Messages match by (source, tag). In a group Recv and Sendrecv return None.
+    # Messages match by (source, tag). In a group Recv returns None.
     def Send(self, buffer: Buffer, dest: int, tag: int = 0) -> None: ...
     def Isend(self, buffer: Buffer, dest: int, tag: int = 0) -> Request: ...
-    def Recv(self, buffer: Buffer, source: int = -1, tag: int = -1) -> Optional[Message]: ...
+    def Recv(self, buffer: Buffer, source: int = -1, tag: int = -1,
+             status: Optional[Status] = None) -> Optional[Message]: ...
     def Irecv(self, buffer: Buffer, source: int = -1, tag: int = -1) -> Request: ...
-    def Sendrecv(
-        self,
-        send: Buffer,
-        dest: int,
-        recv: Buffer,
-        source: int = -1,
-        send_tag: int = 0,
-        recv_tag: int = -1,
-    ) -> Optional[Message]: ...

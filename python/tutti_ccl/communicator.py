@@ -6,10 +6,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Optional
 
-from .arrays import ArrayCalls
+from .names import MpiNames
 
 
-class Communicator(ArrayCalls):
+class Communicator(MpiNames):
     """Ranks that call one another. Made by from_env, create, split, shrink, grow or join.
 
     All ranks make the same collective calls in the same order. One thread at a time calls, while
