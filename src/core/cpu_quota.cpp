@@ -1,9 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The processor time that control groups allow this process. A limit may stand at any level between
-// the process's own group and the root, and the smallest counts. In a container the path in
+// the process's own group and the root, and the smallest share counts. In a container the path in
 // /proc/self/cgroup is often the host's, of which only an ancestor is visible: files that are
 // missing are normal.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -14,11 +16,6 @@ namespace tutti {
 namespace {
 
 using Quota = std::optional<double>;
-
-Quota smaller(Quota a, Quota b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
-}
 
 Quota quota_of(double quota_us, double period_us) {
   if (quota_us <= 0 || period_us <= 0) return std::nullopt;
@@ -45,15 +42,23 @@ Quota quota_v1(const std::string& group) {
   return quota_of(quota, period);
 }
 
-// The smallest quota from mount + path up to mount itself.
+// Adds what limits a group, once.
+void add(const std::string& group, Quota quota, std::vector<CpuLimit>& limits) {
+  struct stat folder {};
+  if (!quota || stat(group.c_str(), &folder) != 0) return;
+  const CpuLimit limit{folder.st_dev, folder.st_ino, *quota};
+  if (std::ranges::find(limits, limit) == limits.end()) limits.push_back(limit);
+}
+
+// The limits from mount + path up to mount itself.
 template <typename QuotaOf>
-Quota quota_along(const std::string& mount, std::string path, QuotaOf quota_at) {
-  Quota quota = quota_at(mount);
+void add_along(const std::string& mount, std::string path, QuotaOf quota_at,
+               std::vector<CpuLimit>& limits) {
+  add(mount, quota_at(mount), limits);
   while (path.size() > 1) {
-    quota = smaller(quota, quota_at(mount + path));
+    add(mount + path, quota_at(mount + path), limits);
     path.resize(path.rfind('/'));
   }
-  return quota;
 }
 
 bool names_cpu(std::string_view controllers) {
@@ -67,10 +72,10 @@ bool names_cpu(std::string_view controllers) {
 
 }  // namespace
 
-std::optional<double> cpu_quota(const std::string& root) {
+std::vector<CpuLimit> cpu_limits(const std::string& root) {
   const std::string mounts = root + "/sys/fs/cgroup";
   std::ifstream groups(root + "/proc/self/cgroup");
-  Quota quota;
+  std::vector<CpuLimit> limits;
   // Lines are "4:cpu,cpuacct:/path" (version 1) or "0::/path" (version 2).
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');
@@ -80,16 +85,20 @@ std::optional<double> cpu_quota(const std::string& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty()) {
-      for (const char* mount : {"", "/unified"}) {
-        quota = smaller(quota, quota_along(mounts + mount, path, quota_v2));
-      }
+      for (const char* mount : {"", "/unified"}) add_along(mounts + mount, path, quota_v2, limits);
     } else if (names_cpu(controllers)) {
       for (const char* mount : {"/cpu", "/cpu,cpuacct"}) {
-        quota = smaller(quota, quota_along(mounts + mount, path, quota_v1));
+        add_along(mounts + mount, path, quota_v1, limits);
       }
     }
   }
-  return quota;
+  return limits;
+}
+
+std::optional<double> cpu_quota(const std::string& root) {
+  const std::vector<CpuLimit> limits = cpu_limits(root);
+  if (limits.empty()) return std::nullopt;
+  return std::ranges::min(limits, {}, &CpuLimit::cores).cores;
 }
 
 }  // namespace tutti

@@ -26,8 +26,18 @@ std::vector<int> usable_cores();
 // All cores of the host that are online, ascending; never empty.
 std::vector<int> online_cores();
 
-// The processor time that the control group allows, in cores (1.5: 150 ms in every 100 ms); nullopt
-// without a limit. `root` is put before /proc and /sys: for tests.
+// A limit of processor time in cores (1.5: 150 ms in every 100 ms), which all processes of a
+// control group share. The folder of a group tells it from others of the host, in containers too.
+struct CpuLimit {
+  uint64_t device = 0;  // of the folder, as is:
+  uint64_t inode = 0;
+  double cores = 0;
+  friend bool operator==(const CpuLimit&, const CpuLimit&) = default;
+};
+// Those of all groups that this process is in, as far as it sees them. `root` is put before /proc
+// and /sys: for tests.
+std::vector<CpuLimit> cpu_limits(const std::string& root = "");
+// The smallest; nullopt without a limit.
 std::optional<double> cpu_quota(const std::string& root = "");
 
 // How many threads can make progress at once: the usable cores, or the quota rounded down if that

@@ -66,6 +66,21 @@ TEST_F(CpuQuota, IsReadFromVersion1) {
   EXPECT_EQ(cpu_quota(root_), 1.5);
 }
 
+TEST_F(CpuQuota, IsToldOfEachGroupWithWhatTellsItFromOthers) {
+  file("/proc/self/cgroup", "0::/a/b\n");
+  file("/sys/fs/cgroup/a/b/cpu.max", "100000 100000\n");
+  file("/sys/fs/cgroup/a/cpu.max", "300000 100000\n");
+  file("/sys/fs/cgroup/a/c/cpu.max", "100000 100000\n");
+  const std::vector<CpuLimit> of_b = cpu_limits(root_);
+  file("/proc/self/cgroup", "0::/a/c\n");
+  const std::vector<CpuLimit> of_c = cpu_limits(root_);
+  ASSERT_EQ(of_b.size(), 2U);
+  ASSERT_EQ(of_c.size(), 2U);
+  EXPECT_NE(of_b[0], of_c[0]) << "b and c, each with one core";
+  EXPECT_EQ(of_b[1], of_c[1]) << "a, with three for both";
+  EXPECT_EQ(of_b[1].cores, 3);
+}
+
 TEST_F(CpuQuota, IsAbsentWhenFilesMakeNoSense) {
   file("/proc/self/cgroup", "nonsense\n0::\n0::x\n::\n0::/\n");
   file("/sys/fs/cgroup/cpu.max", "many few\n");
