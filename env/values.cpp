@@ -17,29 +17,6 @@ bool parse_number(std::string_view text, Number& value) {
   return error == std::errc() && stop == end;
 }
 
-// How many binary digits a suffix shifts by: "k" 10, "m" 20, "g" 30, anything else 0.
-int suffix_shift(char suffix) {
-  switch (suffix) {
-    case 'k': return 10;
-    case 'm': return 20;
-    case 'g': return 30;
-    default: return 0;
-  }
-}
-
-bool parse_bytes(std::string_view text, Bytes& value) {
-  if (text == "max") {
-    value = kMaxBytes;
-    return true;
-  }
-  const int shift = text.empty() ? 0 : suffix_shift(text.back());
-  if (shift != 0) text.remove_suffix(1);
-  Bytes number = 0;
-  if (!parse_number(text, number) || number > (kMaxBytes >> shift)) return false;
-  value = number << shift;
-  return true;
-}
-
 // The words of an enumeration, in the order of its values.
 constexpr std::string_view kLogLevels[] = {"error", "warn", "info", "debug", "trace"};
 constexpr std::string_view kLaunchers[] = {"auto", "hydra", "torchrun", "pmix", "none"};
@@ -91,14 +68,6 @@ std::string print_or_auto(const std::optional<Value>& value) {
 
 }  // namespace
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 bool parse_value(std::string_view text, const Bounds<Integer>& bounds, Integer& value) {
   Integer number = 0;
   if (!parse_number(text, number)) return false;
@@ -108,10 +77,9 @@ bool parse_value(std::string_view text, const Bounds<Integer>& bounds, Integer& 
 }
 
 bool parse_value(std::string_view text, const Bounds<Bytes>& bounds, Bytes& value) {
-  Bytes number = 0;
-  if (!parse_bytes(lower_case(text), number)) return false;
-  if (number < bounds.lowest || number > bounds.highest) return false;
-  value = number;
+  const std::optional<uint64_t> number = parse_size(text);
+  if (!number || *number < bounds.lowest || *number > bounds.highest) return false;
+  value = *number;
   return true;
 }
 
@@ -187,15 +155,7 @@ std::string print_value(Integer value) { return fmt::format("{}", value); }
 
 std::string print_value(TimeLimit value) { return print_value(static_cast<Integer>(value)); }
 
-std::string print_value(Bytes value) {
-  if (value == kMaxBytes) return "max";
-  for (const char suffix : {'g', 'm', 'k'}) {
-    const Bytes unit = Bytes{1} << suffix_shift(suffix);
-    if (value != 0 && value % unit == 0) return fmt::format("{}{}", value / unit, suffix);
-  }
-  return fmt::format("{}", value);
-}
-
+std::string print_value(Bytes value) { return print_size(value); }
 std::string print_value(const AutoBytes& value) { return print_or_auto(value); }
 std::string print_value(const Text& value) { return value; }
 std::string print_value(const Secret& value) { return value.text.empty() ? "" : "(not shown)"; }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/size_text.hpp"
 #include "env/env.hpp"
 
 namespace tutti {
@@ -90,7 +91,5 @@ std::string expected_value(const NoBounds& bounds, TraceLevel);
 std::string expected_value(const NoBounds& bounds, Staging);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
 std::string expected_value(const NoBounds& bounds, const CacheDomainChoice&);
-
-std::string lower_case(std::string_view text);
 
 }  // namespace tutti

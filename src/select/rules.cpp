@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "env/values.hpp"
+#include "core/size_text.hpp"
 
 namespace tutti {
 namespace {
@@ -94,10 +94,11 @@ class Parser {
 
   Status parse_sizes(std::string_view given, Rule& rule) {
     std::string_view rest = given;
-    const std::string_view lowest = take_until(rest, '-');
-    const Bounds<Bytes> any{0, UINT64_MAX};
-    if (parse_value(lowest, any, rule.lowest) && parse_value(trimmed(rest), any, rule.highest) &&
-        rule.lowest <= rule.highest) {
+    const std::optional<uint64_t> lowest = parse_size(take_until(rest, '-'));
+    const std::optional<uint64_t> highest = parse_size(trimmed(rest));
+    if (lowest && highest && *lowest <= *highest) {
+      rule.lowest = *lowest;
+      rule.highest = *highest;
       return {};
     }
     return Status::format(
