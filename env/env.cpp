@@ -100,13 +100,16 @@ Result<Environment> read_environment(const Getter& getter) {
   return environment;
 }
 
-std::vector<JobSetting> job_settings(const Environment& environment) {
+std::vector<JobSetting> job_settings(const JobVariables& variables) {
   std::vector<JobSetting> settings;
+#define TUTTI_IF_kJob(field, name) settings.push_back({name, print_value(variables.field)});
+#define TUTTI_IF_kProcess(field, name)
 #define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) \
-  if (SettingScope::scope == SettingScope::kJob)                                       \
-    settings.push_back({name, print_value(environment.field)});
+  TUTTI_IF_##scope(field, name)
 #include "env/variables.inc"
 #undef TUTTI_VARIABLE
+#undef TUTTI_IF_kProcess
+#undef TUTTI_IF_kJob
   return settings;
 }
 

@@ -17,34 +17,31 @@
 #include "core/cache_domain.hpp"
 #include "core/log.hpp"
 #include "core/status.hpp"
+#include "env/job_variables.hpp"
 
 namespace tutti {
 
-// The types a variable can have, besides LogLevel, Staging, CoreList and CacheDomainChoice. Words
-// may be in either case.
-using Text = std::string;
-using Integer = int64_t;  // decimal; the table gives its range
-struct Secret {           // read like a text, shown to nobody
+// The types a variable can have, besides those of env/job_variables.hpp, LogLevel, Staging,
+// CoreList and CacheDomainChoice.
+struct Secret {  // read like a text, shown to nobody
   std::string text;
 };
 enum class TimeLimit : int64_t { kNone = -1 };  // milliseconds, from 1 to INT32_MAX; -1: none
-using Boolean = bool;                           // 0/1, on/off, yes/no, true/false
-using AutoBoolean = std::optional<Boolean>;     // the same, or "auto": nullopt
-using Bytes = uint64_t;  // decimal with an optional suffix k, m, g (powers of 1024), or "max"
-using AutoBytes = std::optional<Bytes>;  // the same, or "auto": nullopt
 enum class Launcher : uint8_t { kAuto, kHydra, kTorchrun, kPmix, kNone };
 enum class KvsMode : uint8_t { kPmi, kMpi };
 enum class Mnic : uint8_t { kNone, kLocal, kGlobal };
 enum class TraceLevel : uint8_t { kCalls, kSteps };
 
-// Whether all ranks of a job must have one value, or each process may have its own.
-enum class SettingScope : uint8_t { kJob, kProcess };
-
-struct Environment {
+// Besides those of the job, which every rank has alike, each process's own: scope kProcess.
+struct Environment : JobVariables {
+#define TUTTI_IF_kJob(type, field, default_value)
+#define TUTTI_IF_kProcess(type, field, default_value) type field = default_value;
 #define TUTTI_VARIABLE(field, name, type, default_value, lowest, highest, scope, help) \
-  type field = default_value;
+  TUTTI_IF_##scope(type, field, default_value)
 #include "env/variables.inc"
 #undef TUTTI_VARIABLE
+#undef TUTTI_IF_kProcess
+#undef TUTTI_IF_kJob
 };
 
 // Reads one variable: nullopt if it is not set. Tests bring their own.
@@ -57,13 +54,12 @@ std::vector<std::string> process_environment_names();
 // name wins.
 Result<Environment> read_environment(const Getter& getter);
 
-// The values of the variables whose scope is kJob, as they could be given; in the order of the
-// table, which is the same in every process.
+// The values as they could be given; in the order of the table, which is the same in every process.
 struct JobSetting {
   std::string_view name;
   std::string value;
 };
-std::vector<JobSetting> job_settings(const Environment& environment);
+std::vector<JobSetting> job_settings(const JobVariables& variables);
 
 // Something to tell the user about the variables that are set; for the log.
 struct EnvironmentNotice {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/tuning_file.hpp"
 #include "core/topology.hpp"
 #include "exec/call.hpp"
 #include "exec/plan.hpp"
@@ -19,7 +20,6 @@
 #include "select/machine.hpp"
 #include "select/on_device.hpp"
 #include "select/selector.hpp"
-#include "select/tuning_file.hpp"
 #include "tools/bench/usual_names.hpp"
 #include "tools/checks.hpp"
 #include "tools/explain_report.hpp"

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
+#include "comm/tuning_file.hpp"
 #include "core/topology.hpp"
 #include "devices/device.hpp"
 #include "env/env.hpp"
 #include "kernels/reduce_host.hpp"
 #include "select/selector.hpp"
-#include "select/tuning_file.hpp"
 #include "transports/transport.hpp"
 
 using Json = nlohmann::ordered_json;

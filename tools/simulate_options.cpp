@@ -9,7 +9,7 @@
 #include <cmath>
 #include <utility>
 
-#include "select/tuning_file.hpp"
+#include "comm/tuning_file.hpp"
 #include "tools/bench/usual_names.hpp"
 #include "tools/checks.hpp"
 #include "tools/need.hpp"

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "comm/measured_machine.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
 #include "select/limits.hpp"
 #include "select/machine.hpp"
-#include "select/measured_machine.hpp"
 #include "select/selector.hpp"
 #include "tools/bench/collectives.hpp"
 #include "tools/bench/contest.hpp"

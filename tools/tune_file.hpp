@@ -6,8 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "comm/tuning_file.hpp"
 #include "core/status.hpp"
-#include "select/tuning_file.hpp"
 
 namespace tutti_tune {
 

@@ -11,7 +11,6 @@
 #include "bootstrap/service.hpp"
 #include "comm/announce.hpp"
 #include "comm/settings.hpp"
-#include "comm/shared_tuning.hpp"
 #include "core/caught.hpp"
 #include "core/log.hpp"
 #include "select/limits.hpp"
@@ -28,6 +27,16 @@ std::string describe(const FoundTuning& tuning) {
       tuning.path.empty() ? "figures found here" : "tuning file " + tuning.path,
       machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12,
       machine.cache_bytes >> 10);
+}
+
+OwnView view_of_rank(Runtime& runtime, const CommunicatorConfig& config, const Exchange& exchange,
+                     std::optional<NetworkFigures> known) {
+  OwnView own = own_view(runtime.environment(), exchange.rank(), exchange.ranks());
+  own.variables.strict = config.strict;
+  own.tuner = config.tuner;
+  if (exchange.rank() == 0) own.tuning = runtime.tuning();
+  own.network = std::move(known);
+  return own;
 }
 
 NicSet nics_of(const Environment& environment) {
@@ -63,8 +72,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runti
                                                            const CommunicatorConfig& config,
                                                            std::optional<NetworkFigures> known) {
   std::unique_ptr<Communicator> made(new Communicator(std::move(runtime), exchange, config));
-  made->network_ = std::move(known);
-  if (Status status = made->connect(exchange); !status.ok()) {
+  if (Status status = made->connect(exchange, std::move(known)); !status.ok()) {
     return status.with_context(making(config, made->rank_, made->ranks_));
   }
   return made;
@@ -77,25 +85,23 @@ std::string Communicator::making(const CommunicatorConfig& config, int rank, int
 
 std::string Communicator::name() const { return name_of_group(config_.name, config_.global_ranks); }
 
-TransportConfig Communicator::transport_config_of(const Hosts& hosts, int workers,
-                                                  bool oversubscribed) const {
+TransportConfig Communicator::transport_config_of(const PlanInputs& inputs) const {
   const Environment& environment = runtime_->environment();
   const int64_t limit = config_.init_timeout_ms;
   return {
-      .lanes = workers,
-      .channels = workers + 1,
+      .lanes = inputs.lanes(),
+      .channels = inputs.lanes() + 1,
       .deadline_ms = limit == kNever ? kNever : now_ms() + limit,
       .label = config_.name,
       .job = environment.job,
       .key = key_,
-      .inquiries = hosts.count() > 1 ? runtime_->inquiries().open() : 0,
+      .inquiries = inputs.hosts.count() > 1 ? runtime_->inquiries().open() : 0,
       .all_ranks = ranks_,
       .global_ranks = config_.global_ranks,
-      .shared = {.sizes = {.slots = SlotPlan::of(environment.slot_bytes, hosts.most_on_a_host()),
-                           .window_bytes = environment.window_bytes},
-                 .pulls = pulls_for(environment),
+      .shared = {.sizes = {.slots = inputs.slots, .window_bytes = inputs.variables.window_bytes},
+                 .pulls = pulls_for(inputs.variables),
                  .staging = environment.staging,
-                 .oversubscribed = oversubscribed},
+                 .oversubscribed = inputs.oversubscribed()},
       .network = {.provider = environment.ofi_provider,
                   .interfaces = environment.net_interfaces,
                   .limits_providers = !environment.fi_provider.empty(),
@@ -103,55 +109,45 @@ TransportConfig Communicator::transport_config_of(const Hosts& hosts, int worker
                   .nics = nics_of(environment)}};
 }
 
-Status Communicator::connect(Exchange& exchange) {
+// All that plans are made of comes from `agreed`, to which the connection adds what its ranks have
+// found out together.
+Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> known) {
   const Environment& environment = runtime_->environment();
   runtime_->introduce(rank_, ranks_);
-  Result<Agreement> agreed = agree(exchange, environment, config_.strict);
+  Result<Agreement> agreed =
+      agree(exchange, view_of_rank(*runtime_, config_, exchange, std::move(known)));
   if (!agreed.ok()) return agreed.status();
-  const auto local_ranks = static_cast<int>(agreed->hosts.neighbors(rank_).size());
-  Result<WorkerPool*> workers = runtime_->workers(agreed->hosts.place(rank_), local_ranks);
-  if (!workers.ok()) return workers.status();
-
   key_ = agreed->key;
-  Result<FoundTuning> tuning = share_tuning(exchange, *runtime_);
-  if (!tuning.ok()) return tuning.status();
-  if (rank_ == 0) log::info("{}: {}", config_.name, describe(*tuning));
+  PlanInputs& inputs = agreed->inputs;
+  Result<WorkerPool*> workers = runtime_->workers(inputs.hosts.place(rank_), inputs.local_ranks);
+  if (!workers.ok()) return workers.status();
+  if (rank_ == 0) log::info("{}: {}", config_.name, describe(inputs.tuning));
+  device_figures_ = slowest_figures(inputs.tuning.tuning.devices, Of::kDirect);
 
-  device_figures_ = slowest_figures(tuning->tuning.devices, Of::kDirect);
-  const bool oversubscribed = local_ranks > agreed->cores;
-  const TransportConfig transport_config =
-      transport_config_of(agreed->hosts, (*workers)->size(), oversubscribed);
+  const TransportConfig transport_config = transport_config_of(inputs);
   Result<Connection> connection =
-      tutti::connect(exchange, std::move(agreed->hosts), environment, transport_config);
+      tutti::connect(exchange, inputs.hosts, environment, transport_config);
   if (!connection.ok()) return connection.status();
   connection_ = *std::move(connection);
+  if (connection_.joined != nullptr) inputs.hosts = connection_.joined->hosts();
+  inputs.pulls = shared_memory().can_pull();
+  inputs.views = shared_memory().can_view();
   if (rank_ == 0) announce(config_.name, ranks_, connection_);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
   health_->report_by([this](const Status& cause) { report(cause); });
-  Result<std::unique_ptr<Endpoint>> endpoint =
-      connection_.transport->open_endpoint((*workers)->size());
+  Result<std::unique_ptr<Endpoint>> endpoint = connection_.transport->open_endpoint(inputs.lanes());
   if (!endpoint.ok()) return endpoint.status();
   messages_endpoint_ = *std::move(endpoint);
-  TUTTI_RETURN_IF_ERROR(learn_network(exchange, *tuning,
-                                      spin_budget_for(local_ranks, agreed->cores),
-                                      transport_config.deadline_ms));
-  const ChoiceSettings choice{.environment = environment,
-                              .strict = config_.strict,
-                              .tuner = config_.tuner,
-                              .tuning = *tuning,
-                              .network = network_,
-                              .local_ranks = local_ranks,
-                              .cores = agreed->cores,
-                              .oversubscribed = oversubscribed,
-                              .cache_domains = agreed->cache_domains,
-                              .name = config_.name};
-  TUTTI_RETURN_IF_ERROR(make_executor(**workers, choice));
+  TUTTI_RETURN_IF_ERROR(learn_network(exchange, inputs, transport_config.deadline_ms));
+  network_ = inputs.network;
+  TUTTI_RETURN_IF_ERROR(make_executor(**workers, inputs));
   return watch_peers(exchange);
 }
 
-Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& choice) {
+Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs) {
+  const Environment& environment = runtime_->environment();
   Result<std::unique_ptr<Lanes>> lanes =
-      Lanes::create(connection_, rank_, ranks_, workers.size(), choice);
+      Lanes::create(connection_, rank_, ranks_, inputs, environment.staging, config_.name);
   if (!lanes.ok()) return lanes.status();
   lanes_ = *std::move(lanes);
   ExecutorSettings settings;
@@ -159,23 +155,23 @@ Status Communicator::make_executor(WorkerPool& workers, const ChoiceSettings& ch
   settings.ranks = ranks_;
   lanes_->describe(settings);
   settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
-  settings.caller_budget = spin_budget_for(choice.local_ranks, choice.cores);
-  settings.worker_budget = spin_budget_for(choice.local_ranks * (1 + workers.size()), choice.cores);
+  settings.caller_budget = spin_budget_for(inputs.local_ranks, inputs.cores);
+  settings.worker_budget = spin_budget_for(inputs.local_ranks * (1 + workers.size()), inputs.cores);
   settings.worker_budget.sleeps_if_oversubscribed = !settings.polls;
   if (settings.polls) {
     settings.caller_budget = polling(settings.caller_budget);
     settings.worker_budget = polling(settings.worker_budget);
   }
-  if (const int64_t spins = choice.environment.spin_count; spins >= 0) {
+  if (const int64_t spins = environment.spin_count; spins >= 0) {
     settings.caller_budget.spins = static_cast<uint32_t>(spins);
     settings.worker_budget.spins = static_cast<uint32_t>(spins);
   }
-  if (choice.environment.spread && choice.oversubscribed) spread_over(choice.cores);
+  if (environment.spread && inputs.oversubscribed()) spread_over(inputs.cores);
   lateness_ = {.rank = rank_,
                .ranks = ranks_,
                .transport = connection_.transport.get(),
                .hosts = settings.hosts,
-               .warn_after_ms = choice.environment.warn_after_ms,
+               .warn_after_ms = environment.warn_after_ms,
                .communicator = config_.name};
   settings.lateness = lateness_;
   settings.caller_budget.hook = spread_.get();

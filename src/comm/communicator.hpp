@@ -50,6 +50,8 @@ class Communicator {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] Executor& executor() { return *executor_; }
+  // What its plans are made of.
+  [[nodiscard]] const Lanes& lanes() const { return *lanes_; }
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
   [[nodiscard]] Transport& transport() { return *connection_.transport; }
@@ -84,14 +86,11 @@ class Communicator {
  private:
   Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
                const CommunicatorConfig& config);
-  [[nodiscard]] TransportConfig transport_config_of(const Hosts& hosts, int workers,
-                                                    bool oversubscribed) const;
-  Status connect(Exchange& exchange);
-  Status share_known_network(Exchange& exchange);
-  Status learn_network(Exchange& exchange, const FoundTuning& tuning, const SpinBudget& budget,
-                       int64_t deadline_ms);
+  [[nodiscard]] TransportConfig transport_config_of(const PlanInputs& inputs) const;
+  Status connect(Exchange& exchange, std::optional<NetworkFigures> known);
+  Status learn_network(Exchange& exchange, PlanInputs& inputs, int64_t deadline_ms);
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
-  Status make_executor(WorkerPool& workers, const ChoiceSettings& choice);
+  Status make_executor(WorkerPool& workers, const PlanInputs& inputs);
   std::vector<std::unique_ptr<LaneGroup>> traced(std::vector<std::unique_ptr<LaneGroup>> lanes);
   void spread_over(int cores);
   Status watch_peers(Exchange& exchange);

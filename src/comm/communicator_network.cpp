@@ -8,52 +8,21 @@
 #include "core/log.hpp"
 
 namespace tutti {
-namespace {
 
-struct KnownNetwork {
-  int64_t known = 0;
-  double message_s = 0;
-  double line_byte_s = 0;
-  double group_byte_s = 0;
-};
-
-}  // namespace
-
-template <>
-inline constexpr bool kUnpadded<KnownNetwork> = sizeof(KnownNetwork) == 4 * sizeof(double);
-
-// What the first rank knows of the network is for all: newcomers know nothing.
-Status Communicator::share_known_network(Exchange& exchange) {
-  KnownNetwork mine;
-  if (network_) {
-    mine = {1, network_->message_s, network_->line_byte_s, network_->group_byte_s};
-  }
-  const auto all = gather_values(exchange, mine);
-  if (!all.ok()) return all.status();
-  const KnownNetwork& first = all->front();
-  if (first.known == 0) {
-    network_.reset();
-  } else if (!network_) {
-    network_ = NetworkFigures{first.message_s, first.line_byte_s, first.group_byte_s, "inherited"};
-  }
-  return {};
-}
-
-// The first that there is of: what a tuning file says, what is known already, what is measured now,
-// over the endpoint of the users' messages, which nobody uses yet; else the defaults.
-Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning,
-                                   const SpinBudget& budget, int64_t deadline_ms) {
+// The first that there is of: what a tuning file says, what rank 0 knew already, what is measured
+// now, over the endpoint of the users' messages, which nobody uses yet; else the defaults.
+Status Communicator::learn_network(Exchange& exchange, PlanInputs& inputs, int64_t deadline_ms) {
+  std::optional<NetworkFigures>& network = inputs.network;
   if (connection_.joined == nullptr) {
-    network_.reset();
+    network.reset();
     return {};
   }
   const int64_t begun = now_ms();
-  TUTTI_RETURN_IF_ERROR(share_known_network(exchange));
-  if (tuning.tuning.network) {
-    network_ = tuning.tuning.network;
-    network_->origin = "tuning file " + tuning.path;
-  } else if (!network_ && runtime_->environment().measure_network) {
-    const SpinBudget polls = polling(budget);
+  if (inputs.tuning.tuning.network) {
+    network = inputs.tuning.tuning.network;
+    network->origin = "tuning file " + inputs.tuning.path;
+  } else if (!network && inputs.variables.measure_network) {
+    const SpinBudget polls = polling(spin_budget_for(inputs.local_ranks, inputs.cores));
     // Half of the time that is left: the rest is there to tell how it went.
     const Waiter waiter{
         .bell = connection_.transport->bell(rank_),
@@ -61,15 +30,14 @@ Status Communicator::learn_network(Exchange& exchange, const FoundTuning& tuning
         .budget = &polls,
         .deadline_ms = deadline_ms == kNever ? kNever : begun + (deadline_ms - begun) / 2,
         .polls = true};
-    auto measured =
-        measure_network(exchange, connection_.joined->hosts(), *messages_endpoint_, waiter);
+    auto measured = measure_network(exchange, inputs.hosts, *messages_endpoint_, waiter);
     if (!measured.ok()) return measured.status();
-    network_ = *std::move(measured);
-  } else if (!network_) {
-    network_.emplace();
+    network = *std::move(measured);
+  } else if (!network) {
+    network.emplace();
   }
   if (rank_ == 0) {
-    log::info("{}: network: {}, known after {} ms", config_.name, to_string(*network_),
+    log::info("{}: network: {}, known after {} ms", config_.name, to_string(*network),
               now_ms() - begun);
   }
   return {};

@@ -14,21 +14,14 @@ namespace tutti {
 namespace {
 
 // Rank 0 says for all what it chooses; of phases nobody does.
-Result<Choose> chooser(const Environment& environment, const Machine& machine, Advice advice,
+Result<Choose> chooser(const JobVariables& variables, const Machine& machine, Advice advice,
                        const std::string* named = nullptr) {
-  Result<Selector> selector = Selector::create(environment, machine, std::move(advice));
+  Result<Selector> selector = Selector::create(variables, machine, std::move(advice));
   if (!selector.ok()) return selector.status();
   if (named != nullptr) return choose_aloud(*std::move(selector), *named);
   return Choose([selector = *std::move(selector)](const Problem& problem, DataType type) {
     return selector.choose(problem, type);
   });
-}
-
-Limits limits_on(const SharedMemory& memory, int most_ranks, const ChoiceSettings& choice) {
-  Limits limits = limits_of(choice.environment, most_ranks, choice.cores);
-  limits.pulls = memory.can_pull();
-  limits.pull_readers = readers_for(choice.environment, choice.local_ranks, choice.cores);
-  return limits;
 }
 
 // Null if the ranks share no memory.
@@ -38,12 +31,12 @@ Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
   return memory->open_window(lane);
 }
 
-// None if there is one, or the domain of some rank is not known.
-std::optional<Hosts> cache_domains_among(const std::vector<int>& cache_domain_of,
-                                         std::vector<int> ranks) {
-  for (int& rank : ranks) {
-    rank = cache_domain_of[static_cast<size_t>(rank)];
-    if (rank == kNoCacheDomain) return std::nullopt;
+// Those of the ranks of this one's host; none if there is one, or that of some rank is not known.
+std::optional<Hosts> cache_domains_around(int rank, const PlanInputs& inputs) {
+  std::vector<int> ranks = inputs.hosts.neighbors(rank);
+  for (int& neighbor : ranks) {
+    neighbor = inputs.cache_domains[static_cast<size_t>(neighbor)];
+    if (neighbor == kNoCacheDomain) return std::nullopt;
   }
   Hosts domains = Hosts::of(ranks);
   if (domains.count() == 1) return std::nullopt;
@@ -52,68 +45,63 @@ std::optional<Hosts> cache_domains_among(const std::vector<int>& cache_domain_of
 
 }  // namespace
 
-Lanes::Lanes(Connection& connection, int rank, int ranks)
-    : connection_(connection), rank_(rank), ranks_(ranks) {}
+Lanes::Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging)
+    : connection_(connection),
+      rank_(rank),
+      ranks_(ranks),
+      limits_(limits_on_host(inputs)),
+      cache_domains_(cache_domains_around(rank, inputs)),
+      can_view_(inputs.views),
+      staging_(staging) {}
 
-Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, int ranks, int count,
-                                             const ChoiceSettings& choice) {
-  std::unique_ptr<Lanes> lanes(new Lanes(connection, rank, ranks));
-  TUTTI_RETURN_IF_ERROR(lanes->choose_by(choice));
-  TUTTI_RETURN_IF_ERROR(lanes->open(count));
+Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, int ranks,
+                                             const PlanInputs& inputs, Staging staging,
+                                             const std::string& name) {
+  std::unique_ptr<Lanes> lanes(new Lanes(connection, rank, ranks, inputs, staging));
+  TUTTI_RETURN_IF_ERROR(lanes->choose_by(inputs, name));
+  TUTTI_RETURN_IF_ERROR(lanes->open(inputs.lanes()));
   return lanes;
 }
 
-Status Lanes::choose_by(const ChoiceSettings& choice) {
-  const SharedMemory& memory = *connection_.within().shared_memory();
-  const int most_ranks =
-      connection_.joined != nullptr ? connection_.joined->hosts().most_on_a_host() : ranks_;
-  limits_ = limits_on(memory, most_ranks, choice);
-  std::vector<int> here(static_cast<size_t>(ranks_));
-  std::iota(here.begin(), here.end(), 0);
-  if (connection_.joined != nullptr) here = connection_.joined->hosts().neighbors(rank_);
-  cache_domains_ = cache_domains_among(choice.cache_domains, std::move(here));
-  can_view_ = memory.can_view();
-  oversubscribed_ = choice.oversubscribed;
-  staging_ = choice.environment.staging;
-  Environment selecting = choice.environment;
-  selecting.strict = choice.strict;
+Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
+  const Tuning& tuning = inputs.tuning.tuning;
   Advice measured;  // for ranks that share memory
-  measured.rules = choice.tuning.tuning.rules_for(choice.local_ranks, choice.cores);
-  measured.rules_path = choice.tuning.path;
-  const Machine& alone = choice.tuning.tuning.machine;
-  const Machine machine = machine_for(choice.local_ranks, choice.cores, alone);
-  const std::string* const named = rank_ == 0 ? &choice.name : nullptr;
+  measured.rules = tuning.rules_for(inputs.local_ranks, inputs.cores);
+  measured.rules_path = inputs.tuning.path;
+  const Machine machine = machine_for(inputs.local_ranks, inputs.cores, tuning.machine);
+  const std::string* const named = rank_ == 0 ? &name : nullptr;
   if (connection_.joined == nullptr) {
-    measured.tuner = choice.tuner;
-    auto choose = chooser(selecting, machine, std::move(measured), named);
+    measured.tuner = inputs.tuner;
+    auto choose = chooser(inputs.variables, machine, std::move(measured), named);
     if (!choose.ok()) return choose.status();
     choose_ = *std::move(choose);
     return {};
   }
   // Of figures that are the same on all hosts, whatever their ranks share.
-  const Machine across = machine_across(connection_.joined->hosts(), alone, *choice.network);
+  const Machine across = machine_across(inputs.hosts, tuning.machine, *inputs.network);
   Advice advice;
-  advice.tuner = choice.tuner;
-  auto choose = chooser(selecting, across, std::move(advice), named);
+  advice.tuner = inputs.tuner;
+  auto choose = chooser(inputs.variables, across, std::move(advice), named);
   if (!choose.ok()) return choose.status();
   choose_ = *std::move(choose);
   // The phases of a strict call are none that reduce in two steps, so they need not be strict.
-  Environment phases = without_rules(choice.environment);
+  JobVariables phases = without_rules(inputs.variables);
+  phases.strict = false;
   phases.adapt = false;  // phases of both scopes run side by side: their times tell little
   auto host = chooser(phases, machine, std::move(measured));
   if (!host.ok()) return host.status();
   choose_on_host_ = *std::move(host);
-  return choose_in_columns(choice, phases, across);
+  return choose_in_columns(inputs, phases, across);
 }
 
-Status Lanes::choose_in_columns(const ChoiceSettings& choice, const Environment& phases,
+Status Lanes::choose_in_columns(const PlanInputs& inputs, const JobVariables& phases,
                                 const Machine& across) {
-  const Hosts& hosts = connection_.joined->hosts();
-  const Hosts* const groups = hosts.groups.get();
+  const Hosts* const groups = inputs.hosts.groups.get();
   const Machine over_groups =
-      groups == nullptr ? across : machine_over_groups(*groups, across, *choice.network);
+      groups == nullptr ? across : machine_over_groups(*groups, across, *inputs.network);
   // What the user wants to be composed is composed of compositions.
-  Environment of_columns = groups == nullptr ? phases : choice.environment;
+  JobVariables of_columns = groups == nullptr ? phases : inputs.variables;
+  of_columns.strict = phases.strict;
   of_columns.adapt = false;
   for (const InColumn among : {InColumn::kAll, InColumn::kGroup, InColumn::kAcross}) {
     auto column = chooser(among == InColumn::kAll ? of_columns : phases,
@@ -122,8 +110,8 @@ Status Lanes::choose_in_columns(const ChoiceSettings& choice, const Environment&
     part(among).choose = *std::move(column);
   }
   if (groups == nullptr) return {};
-  auto alone = chooser(
-      of_columns, machine_over_groups(*groups, alone_on_host(hosts, across), *choice.network), {});
+  const Machine alone_across = alone_on_host(inputs.hosts, across);
+  auto alone = chooser(of_columns, machine_over_groups(*groups, alone_across, *inputs.network), {});
   if (!alone.ok()) return alone.status();
   part(InColumn::kAll).choose_alone = *std::move(alone);
   return {};
@@ -189,7 +177,7 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  auto all = std::make_unique<Lane>(rank_, ranks_, oversubscribed_, staging_, transport,
+  auto all = std::make_unique<Lane>(rank_, ranks_, limits_.oversubscribed, staging_, transport,
                                     *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
@@ -230,8 +218,9 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Trans
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  return std::make_unique<Lane>(context.rank, context.ranks, oversubscribed_, staging_, transport,
-                                *std::move(window), *std::move(endpoint), std::move(ranks));
+  return std::make_unique<Lane>(context.rank, context.ranks, limits_.oversubscribed, staging_,
+                                transport, *std::move(window), *std::move(endpoint),
+                                std::move(ranks));
 }
 
 void Lanes::describe(ExecutorSettings& settings) const {

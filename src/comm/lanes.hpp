@@ -10,30 +10,18 @@
 
 #include "comm/connect.hpp"
 #include "exec/executor.hpp"
+#include "select/plan_inputs.hpp"
 #include "select/selector.hpp"
-#include "select/tuning_file.hpp"
 
 namespace tutti {
 
-// What choices depend on, the same on all ranks of the host.
-struct ChoiceSettings {
-  const Environment& environment;
-  bool strict;
-  tutti_tuner tuner;
-  const FoundTuning& tuning;
-  const std::optional<NetworkFigures>& network;  // there if ranks are on several hosts
-  int local_ranks;
-  int cores;
-  bool oversubscribed;                    // the ranks of this host are more than its cores
-  const std::vector<int>& cache_domains;  // by rank
-  const std::string& name;                // of the communicator
-};
-
 class Lanes {
  public:
-  // `connection` outlives it.
+  // `connection` outlives it. In the log the communicator is called `name`. How a rank writes what
+  // it stages is its own affair.
   static Result<std::unique_ptr<Lanes>> create(Connection& connection, int rank, int ranks,
-                                               int count, const ChoiceSettings& choice);
+                                               const PlanInputs& inputs, Staging staging,
+                                               const std::string& name);
 
   // Once.
   std::vector<std::unique_ptr<LaneGroup>> take() { return std::move(groups_); }
@@ -42,9 +30,9 @@ class Lanes {
   void describe(ExecutorSettings& settings) const;
 
  private:
-  Lanes(Connection& connection, int rank, int ranks);
-  Status choose_by(const ChoiceSettings& choice);
-  Status choose_in_columns(const ChoiceSettings& choice, const Environment& phases,
+  Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging);
+  Status choose_by(const PlanInputs& inputs, const std::string& name);
+  Status choose_in_columns(const PlanInputs& inputs, const JobVariables& phases,
                            const Machine& across);
   Status open(int count);
   void join_column();
@@ -58,11 +46,10 @@ class Lanes {
   Connection& connection_;
   const int rank_;
   const int ranks_;
-  Limits limits_;                       // of the ranks of a host
-  std::optional<Hosts> cache_domains_;  // of these, if there are several
-  bool can_view_ = false;
-  bool oversubscribed_ = false;  // ChoiceSettings::oversubscribed
-  Staging staging_ = Staging::kAuto;
+  const Limits limits_;                       // of the ranks of this host
+  const std::optional<Hosts> cache_domains_;  // of these, if there are several
+  const bool can_view_;
+  const Staging staging_;
   Choose choose_;
   // If the ranks are on several hosts.
   Choose choose_on_host_;

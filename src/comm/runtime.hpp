@@ -11,10 +11,10 @@
 #include "comm/inquiries.hpp"
 #include "comm/monitor.hpp"
 #include "comm/report.hpp"
+#include "comm/tuning_file.hpp"
 #include "core/fork.hpp"
 #include "env/env.hpp"
 #include "exec/worker.hpp"
-#include "select/tuning_file.hpp"
 
 namespace tutti {
 

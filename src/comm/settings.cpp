@@ -1,27 +1,34 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Packs a rank's settings and place, and compares them with those of all others.
+// Packs what a rank says of itself, compares its settings with those of all others, and works out
+// what all agree on.
 #include "comm/settings.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <mutex>
+#include <set>
 
 #include "comm/connect.hpp"
-#include "core/cache_domain.hpp"
 #include "core/fd.hpp"
+#include "core/fields.hpp"
 #include "core/log.hpp"
 #include "core/socket.hpp"
-#include "core/topology.hpp"
 
 namespace tutti {
+
+template <>
+inline constexpr bool kUnpadded<CpuLimit> = sizeof(CpuLimit) == 3 * sizeof(uint64_t);
+template <>
+inline constexpr bool kUnpadded<double> = true;
+
 namespace {
 
 // FNV-1a, 64 bits: the same on every rank, unlike std::hash.
@@ -31,61 +38,148 @@ uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-// Everything from which ranks derive what their peers do.
-std::vector<JobSetting> shared_settings(Environment environment, bool strict) {
-  environment.strict = strict;
-  std::vector<JobSetting> settings = job_settings(environment);
+// ---- as bytes ----------------------------------------------------------------------------------
+
+// The version of Tutti is first, so that the rest is read by who has written it alike.
+std::vector<JobSetting> shared_settings(const OwnView& own) {
+  std::vector<JobSetting> settings = job_settings(own.variables);
   settings.insert(settings.begin(), {"the version of Tutti", std::to_string(TUTTI_VERSION)});
+  settings.push_back({"tutti_comm_config.tuner", own.tuner.choose != nullptr ? "given" : ""});
   return settings;
 }
 
-std::vector<int> to_list(const cpu_set_t& cores) {
-  std::vector<int> list;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &cores)) list.push_back(core);
-  }
-  return list;
-}
-
-// What a rank says of where it is.
-struct Whereabouts {
-  uint64_t host;   // a mark
-  uint64_t group;  // another, of hosts
-  uint64_t key;    // that rank 0 gives the communicator
-  int64_t domain;
-  cpu_set_t cores;
+// Of what a rank says, what is of fixed size.
+struct Fixed {
+  uint64_t key;  // that rank 0 gives the communicator
+  uint64_t host;
+  uint64_t host_group;
+  int64_t cache_domain;
 };
 
+// Rows, each with its length before it.
+class Packer {
+ public:
+  template <typename T>
+  void add(std::span<const T> values) {
+    add_bytes(bytes_of(static_cast<uint64_t>(values.size())));
+    for (const T& value : values) add_bytes(bytes_of(value));
+  }
+  void add(std::string_view text) { add(std::span(text.data(), text.size())); }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  void add_bytes(std::span<const std::byte> bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  std::vector<std::byte> bytes_;
+};
+
+class Unpacker {
+ public:
+  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
+  // Empty rows, and false, from the first one on that is not whole.
+  template <typename T>
+  bool take(std::vector<T>& values) {
+    uint64_t size = 0;
+    good_ = good_ && rest_.size() >= sizeof size;
+    if (good_) std::memcpy(&size, rest_.data(), sizeof size);
+    good_ = good_ && size <= (rest_.size() - sizeof size) / sizeof(T);
+    if (!good_) return false;
+    values.resize(size);
+    if (size > 0) std::memcpy(values.data(), rest_.data() + sizeof size, size * sizeof(T));
+    rest_ = rest_.subspan(sizeof size + size * sizeof(T));
+    return true;
+  }
+  bool take(std::string& text) {
+    std::vector<char> chars;
+    const bool taken = take(chars);
+    text.assign(chars.begin(), chars.end());
+    return taken;
+  }
+  [[nodiscard]] bool is_at_end() const { return good_ && rest_.empty(); }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool good_ = true;
+};
+
+// What counts only of rank 0.
+std::vector<std::byte> pack_figures(const OwnView& own) {
+  Packer packer;
+  const auto code = static_cast<int64_t>(own.tuning.status().code());
+  packer.add(std::span(&code, 1));
+  packer.add(own.tuning.status().message());
+  packer.add(own.tuning.ok() ? own.tuning->path : "");
+  packer.add(own.tuning.ok() ? print_tuning(own.tuning->tuning) : "");
+  std::vector<double> network;  // empty: not known
+  if (own.network) {
+    network = {own.network->message_s, own.network->line_byte_s, own.network->group_byte_s};
+  }
+  packer.add(std::span<const double>(network));
+  packer.add(own.network ? own.network->origin : "");
+  return packer.take();
+}
+
+Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
+  Unpacker unpacker(bytes);
+  std::vector<int64_t> code;
+  std::string error;
+  std::string path;
+  std::string file;
+  std::vector<double> network;
+  std::string origin;
+  unpacker.take(code);
+  unpacker.take(error);
+  unpacker.take(path);
+  unpacker.take(file);
+  unpacker.take(network);
+  unpacker.take(origin);
+  if (!unpacker.is_at_end() || code.size() != 1 || (!network.empty() && network.size() != 3)) {
+    return {Code::kMismatch, "rank 0 says its figures in another form than this rank reads"};
+  }
+  if (code.front() != 0) return {static_cast<Code>(code.front()), error};
+  Result<Tuning> tuning = parse_tuning(file, path);
+  if (!tuning.ok()) return tuning.status();
+  inputs.tuning = {path, *std::move(tuning)};
+  if (!network.empty()) {
+    inputs.network = NetworkFigures{network[0], network[1], network[2], std::move(origin)};
+  }
+  return {};
+}
+
+std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const OwnView& own,
+                            const Exchange& exchange) {
+  const bool first = exchange.rank() == 0;
+  Packer packer;
+  std::string values;  // each with a 0 after it
+  for (const JobSetting& setting : settings) values.append(setting.value).push_back('\0');
+  packer.add(values);
+  const Fixed fixed{.key = first ? random_key() : 0,
+                    .host = own.host,
+                    .host_group = own.host_group,
+                    .cache_domain = own.cache_domain};
+  packer.add(std::span(&fixed, 1));
+  packer.add(std::span(own.cores));
+  packer.add(std::span(own.cpu_limits));
+  packer.add(std::span<const std::byte>(first ? pack_figures(own) : std::vector<std::byte>()));
+  return packer.take();
+}
+
+// Where a rank is, as it has said. Compares its settings with `mine` first.
 struct Entry {
-  Whereabouts place;
-  std::vector<std::string> values;  // in the order of the settings
+  uint64_t key = 0;
+  OwnView view;
+  std::vector<std::byte> figures;
 };
 
-// The place, then each value and a 0.
-std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const Whereabouts& place) {
-  std::string texts;
-  for (const JobSetting& setting : settings) texts.append(setting.value).push_back('\0');
-  std::vector<std::byte> bytes(sizeof place + texts.size());
-  std::memcpy(bytes.data(), &place, sizeof place);
-  std::memcpy(bytes.data() + sizeof place, texts.data(), texts.size());
-  return bytes;
-}
-
-Result<Entry> unpack(const std::vector<std::byte>& bytes, int rank) {
-  Entry entry{};
-  if (bytes.size() < sizeof entry.place) {
-    return Status::format(Code::kMismatch, "rank {} says {} bytes of its settings, not {} or more",
-                          rank, bytes.size(), sizeof entry.place);
+std::vector<std::string> divided(const std::string& values) {
+  std::vector<std::string> texts;
+  for (size_t at = 0; at < values.size();) {
+    const size_t stop = std::min(values.find('\0', at), values.size());
+    texts.push_back(values.substr(at, stop - at));
+    at = stop + 1;
   }
-  std::memcpy(&entry.place, bytes.data(), sizeof entry.place);
-  const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof entry.place);
-  const char* const end = text + bytes.size() - sizeof entry.place;
-  while (text < end) {
-    const char* const stop = std::find(text, end, '\0');
-    entry.values.emplace_back(text, stop);
-    text = stop + 1;
-  }
-  return entry;
+  return texts;
 }
 
 std::string shown(const std::string& value) { return value.empty() ? "not set" : value; }
@@ -102,6 +196,63 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
                         "rank {} has {} settings that all must share, rank {} has {}: their "
                         "versions of Tutti differ",
                         my_rank, mine.size(), rank, theirs.size());
+}
+
+Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
+                     const std::vector<JobSetting>& mine, int my_rank) {
+  Unpacker unpacker(bytes);
+  std::string values;
+  Entry entry;
+  std::vector<Fixed> fixed;
+  if (unpacker.take(values)) TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(values), rank));
+  unpacker.take(fixed);
+  unpacker.take(entry.view.cores);
+  unpacker.take(entry.view.cpu_limits);
+  unpacker.take(entry.figures);
+  if (!unpacker.is_at_end() || fixed.size() != 1) {
+    return Status::format(Code::kMismatch,
+                          "rank {} says its settings in another form than rank {} reads", rank,
+                          my_rank);
+  }
+  entry.key = fixed.front().key;
+  entry.view.host = fixed.front().host;
+  entry.view.host_group = fixed.front().host_group;
+  entry.view.cache_domain = static_cast<int>(fixed.front().cache_domain);
+  return entry;
+}
+
+// ---- among all ---------------------------------------------------------------------------------
+
+constexpr size_t kPieceBytes = 4096;      // what an exchange takes at a time
+constexpr uint64_t kMostSaid = 64 << 20;  // by a rank
+
+// Collective: every rank's bytes, however many. In one round if no rank has many, and there is no
+// large tuning file.
+Result<std::vector<std::vector<std::byte>>> gather_long(Exchange& exchange,
+                                                        std::vector<std::byte> mine) {
+  const uint64_t own_size = mine.size();
+  const auto size_bytes = bytes_of(own_size);
+  mine.insert(mine.begin(), size_bytes.begin(), size_bytes.end());
+  std::vector<std::vector<std::byte>> all(static_cast<size_t>(exchange.ranks()));
+  uint64_t longest = 1;
+  for (uint64_t at = 0; at < longest; at += kPieceBytes) {
+    const size_t begin = std::min<size_t>(at, mine.size());
+    const size_t piece = std::min(kPieceBytes, mine.size() - begin);
+    const auto round = exchange.allgather(std::span(mine).subspan(begin, piece));
+    if (!round.ok()) return round.status();
+    for (size_t rank = 0; rank < all.size(); ++rank) {
+      all[rank].insert(all[rank].end(), (*round)[rank].begin(), (*round)[rank].end());
+      if (at > 0) continue;
+      uint64_t size = 0;
+      if (all[rank].size() >= sizeof size) std::memcpy(&size, all[rank].data(), sizeof size);
+      if (size == 0 || size > kMostSaid) {
+        return Status::format(Code::kMismatch, "rank {} says {} bytes of its settings", rank, size);
+      }
+      longest = std::max(longest, sizeof size + size);
+    }
+  }
+  for (std::vector<std::byte>& said : all) said.erase(said.begin(), said.begin() + sizeof own_size);
+  return all;
 }
 
 const std::string& boot_id() {
@@ -152,46 +303,70 @@ Status expect_descriptors() {
 
 }  // namespace
 
-Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict) {
-  TUTTI_RETURN_IF_ERROR(expect_descriptors());
-  const std::vector<JobSetting> settings = shared_settings(environment, strict);
-  Whereabouts mine{};
-  mine.host =
-      exchange.ranks() > 1 ? own_mark(environment, exchange.rank()) : host_mark(environment);
-  mine.group = hash_of(environment.host_group);
-  if (exchange.rank() == 0) mine.key = random_key();
-  CPU_ZERO(&mine.cores);
-  const std::vector<int> usable = usable_cores();
+OwnView own_view(const Environment& environment, int rank, int ranks, const std::string& root) {
+  OwnView own;
+  own.variables = environment;
+  own.host = ranks > 1 ? own_mark(environment, rank) : host_mark(environment);
+  own.host_group = hash_of(environment.host_group);
+  own.cores = usable_cores();
+  own.cpu_limits = cpu_limits(root);
   const CacheDomainChoice& domain = environment.cache_domain;
-  mine.domain = domain.automatic ? cache_domain_of(usable) : domain.number;
-  for (const int core : usable) {
-    if (core < CPU_SETSIZE) CPU_SET(core, &mine.cores);
-  }
-  auto all = exchange.allgather(pack(settings, mine));
-  if (!all.ok()) return all.status();
+  own.cache_domain = domain.automatic ? cache_domain_of(own.cores) : domain.number;
+  return own;
+}
 
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
+int cores_together(std::span<const OwnView* const> ranks) {
+  std::set<int> cores;
+  std::map<std::pair<uint64_t, uint64_t>, CpuLimit> limits;
+  std::map<std::pair<uint64_t, uint64_t>, int> sharers;
+  for (const OwnView* const rank : ranks) {
+    cores.insert(rank->cores.begin(), rank->cores.end());
+    for (const CpuLimit& limit : rank->cpu_limits) {
+      const std::pair group(limit.device, limit.inode);
+      CpuLimit& known = limits.try_emplace(group, limit).first->second;
+      known.cores = std::min(known.cores, limit.cores);
+      ++sharers[group];
+    }
+  }
+  double together = std::max(static_cast<double>(cores.size()), 1.0);
+  for (const auto& [group, limit] : limits) {
+    together = std::min(together, limit.cores * static_cast<double>(ranks.size()) / sharers[group]);
+  }
+  return std::max(static_cast<int>(together), 1);
+}
+
+Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
+  TUTTI_RETURN_IF_ERROR(expect_descriptors());
+  const std::vector<JobSetting> settings = shared_settings(own);
+  auto all = gather_long(exchange, pack(settings, own, exchange));
+  if (!all.ok()) return all.status();
+  std::vector<Entry> entries;
   std::vector<uint64_t> marks;
   std::vector<uint64_t> groups;
-  std::vector<int> cache_domains;
-  uint64_t key = 0;
-  for (int rank = 0; rank < exchange.ranks(); ++rank) {
-    Result<Entry> entry = unpack((*all)[static_cast<size_t>(rank)], rank);
-    if (!entry.ok()) return entry.status();
-    TUTTI_RETURN_IF_ERROR(compare(settings, exchange.rank(), entry->values, rank));
-    marks.push_back(entry->place.host);
-    groups.push_back(entry->place.group);
-    cache_domains.push_back(static_cast<int>(entry->place.domain));
-    if (rank == 0) key = entry->place.key;
-    if (entry->place.host == mine.host) CPU_OR(&cores, &cores, &entry->place.cores);
-  }
   Agreement agreement;
-  agreement.hosts = Hosts::of(marks);
-  agreement.hosts.group_by(groups);
-  agreement.cache_domains = std::move(cache_domains);
-  agreement.key = key;
-  agreement.cores = parallel_threads(to_list(cores), cpu_quota());
+  PlanInputs& inputs = agreement.inputs;
+  for (int rank = 0; rank < exchange.ranks(); ++rank) {
+    Result<Entry> entry =
+        unpack((*all)[static_cast<size_t>(rank)], rank, settings, exchange.rank());
+    if (!entry.ok()) return entry.status();
+    marks.push_back(entry->view.host);
+    groups.push_back(entry->view.host_group);
+    inputs.cache_domains.push_back(entry->view.cache_domain);
+    entries.push_back(*std::move(entry));
+  }
+  agreement.key = entries.front().key;
+  TUTTI_RETURN_IF_ERROR(unpack_figures(entries.front().figures, inputs));
+  inputs.variables = own.variables;  // compared
+  inputs.tuner = own.tuner;
+  inputs.hosts = Hosts::of(marks);
+  inputs.hosts.group_by(groups);
+  inputs.slots = SlotPlan::of(own.variables.slot_bytes, inputs.hosts.most_on_a_host());
+  std::vector<const OwnView*> neighbors;
+  for (const int rank : inputs.hosts.neighbors(exchange.rank())) {
+    neighbors.push_back(&entries[static_cast<size_t>(rank)].view);
+  }
+  inputs.local_ranks = static_cast<int>(neighbors.size());
+  inputs.cores = cores_together(neighbors);
   return agreement;
 }
 

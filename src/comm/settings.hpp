@@ -1,21 +1,45 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks tell one another first: settings on which all must agree, and the cores they may
-// use, from which each works out how long waiting threads spin, and the caches that they share.
+// What the ranks tell one another first, and what they agree on by it: the settings that all must
+// share, where each is, what it may use there, and the figures of rank 0. Each rank works out the
+// same from what all have said, never from what it alone knows.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/cache_domain.hpp"
 #include "core/exchange.hpp"
-#include "core/hosts.hpp"
+#include "core/topology.hpp"
 #include "env/env.hpp"
+#include "select/plan_inputs.hpp"
 
 namespace tutti {
 
+// What a rank says of itself.
+struct OwnView {
+  JobVariables variables;  // `strict` is the communicator's
+  tutti_tuner tuner = {};  // without a function: none
+  // Marks: ranks with equal ones are on one host, hosts with equal ones in one group.
+  uint64_t host = 0;
+  uint64_t host_group = 0;
+  int cache_domain = kNoCacheDomain;
+  std::vector<int> cores;            // that it may use
+  std::vector<CpuLimit> cpu_limits;  // that it is under
+  // What counts only of rank 0; others need not know it.
+  Result<FoundTuning> tuning = FoundTuning();
+  std::optional<NetworkFigures> network = {};
+};
+// Asks the system and the environment; leaves out what counts only of rank 0. `root` as in
+// cpu_limits().
+OwnView own_view(const Environment& environment, int rank, int ranks, const std::string& root = "");
+
 struct Agreement {
-  // By the ranks' marks. Whether the ranks of a host can share memory is found out later.
-  Hosts hosts;
-  std::vector<int> cache_domains;  // by rank; kNoCacheDomain: not known
-  int cores = 1;                   // that the ranks of this host may use together
-  uint64_t key = 0;                // of rank 0's choosing: the same on all, and no other's
+  // All but `pulls` and `views`. Whether the ranks of a host can share memory is found out later,
+  // and `network` is measured later where it is not known.
+  PlanInputs inputs;
+  uint64_t key = 0;  // of rank 0's choosing: the same on all, and no other's
 };
 
 // 64 bits that nobody can guess; 0 if the system has none to give.
@@ -25,7 +49,12 @@ uint64_t random_key();
 // and TUTTI_HOST_ID.
 uint64_t host_mark(const Environment& environment);
 
-// Collective. An error names the variable that differs, and both values.
-Result<Agreement> agree(Exchange& exchange, const Environment& environment, bool strict);
+// How many threads of ranks of one host can make progress at once, given the cores and limits of
+// each: all cores that some rank may use; or, where limits allow less, as many as there are if
+// every rank has the smallest share that one has, for ranks go at the pace of the slowest.
+int cores_together(std::span<const OwnView* const> ranks);
+
+// Collective. An error names the setting that differs, and both values.
+Result<Agreement> agree(Exchange& exchange, const OwnView& own);
 
 }  // namespace tutti

@@ -14,23 +14,27 @@ constexpr uint64_t kStreamBytes = tuned::kLeastStreamed;
 
 }  // namespace
 
-Limits limits_of(const Environment& environment, int ranks, int cores) {
+Limits limits_of(const JobVariables& variables, int ranks, int cores) {
   const bool oversubscribed = ranks > cores;
-  return {.slots = SlotPlan::of(environment.slot_bytes, ranks),
-          .window_bytes = environment.window_bytes,
-          .chunk_bytes = std::min(environment.chunk_bytes, environment.window_bytes / 2),
-          .stream_bytes = environment.stream_bytes.value_or(kStreamBytes),
-          .pulls = pulls_for(environment),
-          .pull_readers = readers_for(environment, ranks, cores),
-          .tries_streams = !environment.stream_bytes.has_value(),
-          .pulls_few = oversubscribed && !environment.pull.has_value(),
+  return {.slots = SlotPlan::of(variables.slot_bytes, ranks),
+          .window_bytes = variables.window_bytes,
+          .chunk_bytes = std::min(variables.chunk_bytes, variables.window_bytes / 2),
+          .stream_bytes = variables.stream_bytes.value_or(kStreamBytes),
+          .pulls = pulls_for(variables),
+          // Where ranks share cores, these bound how many read at a time.
+          .pull_readers = oversubscribed ? 0 : static_cast<int>(variables.pull_readers),
+          .tries_streams = !variables.stream_bytes.has_value(),
+          .pulls_few = oversubscribed && !variables.pull.has_value(),
           .oversubscribed = oversubscribed};
 }
 
-int readers_for(const Environment& environment, int ranks, int cores) {
-  return ranks > cores ? 0 : static_cast<int>(environment.pull_readers);
+Limits limits_on_host(const PlanInputs& inputs) {
+  Limits limits = limits_of(inputs.variables, inputs.local_ranks, inputs.cores);
+  limits.slots = inputs.slots;
+  limits.pulls = inputs.pulls;
+  return limits;
 }
 
-bool pulls_for(const Environment& environment) { return environment.pull.value_or(true); }
+bool pulls_for(const JobVariables& variables) { return variables.pull.value_or(true); }
 
 }  // namespace tutti

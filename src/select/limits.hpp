@@ -3,17 +3,17 @@
 // What algorithms may use of shared memory, as settings and the number of ranks have it.
 #pragma once
 
-#include "env/env.hpp"
+#include "env/job_variables.hpp"
 #include "sched/problem.hpp"
+#include "select/plan_inputs.hpp"
 
 namespace tutti {
 
-// For so many ranks that share memory and so many cores.
-Limits limits_of(const Environment& environment, int ranks, int cores);
-// Limits::pull_readers where so many ranks share so many cores: 0, which is any number, where the
-// cores bound it.
-int readers_for(const Environment& environment, int ranks, int cores);
+// For so many ranks that share memory and so many cores, where the system permits pulls.
+Limits limits_of(const JobVariables& variables, int ranks, int cores);
+// For the ranks of this host.
+Limits limits_on_host(const PlanInputs& inputs);
 // Limits::pulls, where the system permits them.
-bool pulls_for(const Environment& environment);
+bool pulls_for(const JobVariables& variables);
 
 }  // namespace tutti

@@ -15,10 +15,10 @@ namespace {
 // In the order of the collectives.
 struct RuleVariable {
   std::string_view name;
-  Text Environment::*text;
+  Text JobVariables::*text;
 };
 constexpr RuleVariable kRuleVariables[] = {
-#define TUTTI_COLLECTIVE(id, name, variable, ...) {"CCL_" #variable, &Environment::name},
+#define TUTTI_COLLECTIVE(id, name, variable, ...) {"CCL_" #variable, &JobVariables::name},
 #include "core/collectives.inc"
 #undef TUTTI_COLLECTIVE
 };
@@ -46,18 +46,18 @@ std::string_view rule_variable(Collective collective) {
   return kRuleVariables[static_cast<size_t>(collective)].name;
 }
 
-Environment without_rules(Environment environment) {
-  for (const RuleVariable& variable : kRuleVariables) environment.*variable.text = {};
-  return environment;
+JobVariables without_rules(JobVariables variables) {
+  for (const RuleVariable& variable : kRuleVariables) variables.*variable.text = {};
+  return variables;
 }
 
-Result<Selector> Selector::create(const Environment& environment, const Machine& machine,
+Result<Selector> Selector::create(const JobVariables& variables, const Machine& machine,
                                   Advice advice) {
-  Selector selector(machine, environment.strict, environment.adapt, std::move(advice));
+  Selector selector(machine, variables.strict, variables.adapt, std::move(advice));
   for (size_t i = 0; i < std::size(kRuleVariables); ++i) {
     const RuleVariable& variable = kRuleVariables[i];
     Result<Rules> rules =
-        parse_rules(static_cast<Collective>(i), variable.name, environment.*variable.text);
+        parse_rules(static_cast<Collective>(i), variable.name, variables.*variable.text);
     if (!rules.ok()) return rules.status();
     for (const std::string& note : rules->notes) log::info("{}", note);
     selector.rules_[i] = std::move(rules->rules);

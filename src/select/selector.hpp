@@ -13,14 +13,15 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "env/env.hpp"
+#include "core/log.hpp"
+#include "env/job_variables.hpp"
 #include "select/rules.hpp"
 
 namespace tutti {
 
-// The environment without the variables that name algorithms: these are about whole calls, not
-// about the phases of a composition.
-Environment without_rules(Environment environment);
+// The variables without those that name algorithms: these are about whole calls, not about the
+// phases of a composition.
+JobVariables without_rules(JobVariables variables);
 
 // The variable that decides about a collective ("CCL_ALLREDUCE"); empty: none.
 std::string_view rule_variable(Collective collective);
@@ -50,7 +51,7 @@ class Selector {
  public:
   // An error names the variable and what was expected. What oneCCL's names stand for here goes to
   // the log at level info.
-  static Result<Selector> create(const Environment& environment, const Machine& machine,
+  static Result<Selector> create(const JobVariables& variables, const Machine& machine,
                                  Advice advice = {});
 
   // The algorithm for a call, and its other arm where the cost model decides. `problem` is the

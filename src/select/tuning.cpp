@@ -2,10 +2,6 @@
 #include "select/tuning.hpp"
 
 #include <algorithm>
-#include <fstream>
-
-#include "core/affinity.hpp"
-#include "core/topology.hpp"
 
 namespace tutti {
 namespace {
@@ -37,43 +33,9 @@ static_assert((std::size(kFigures) + 1) * sizeof(double) + sizeof(uint64_t) +
                   sizeof(Machine::host) ==
               sizeof(Machine));
 
-std::string first_line_with(const std::string& path, std::string_view name) {
-  std::ifstream file(path);
-  // The kernel prints processors one after another; the first is among the first lines.
-  std::string line;
-  for (int i = 0; i < 64 && std::getline(file, line); ++i) {
-    if (!line.starts_with(name)) continue;
-    const size_t colon = line.find(':');
-    const size_t begin =
-        colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
-    return begin == std::string::npos ? "" : line.substr(begin);
-  }
-  return "";
-}
-
 }  // namespace
 
 std::span<const MachineFigure> machine_figures() { return kFigures; }
-
-MachineKey this_machine() {
-  MachineKey key;
-  key.processor = first_line_with("/proc/cpuinfo", "model name");
-  key.cores = static_cast<int>(online_cores().size());
-  key.l2_bytes = cache_sizes().second_level;
-  std::string nodes;
-  std::ifstream("/sys/devices/system/node/online") >> nodes;
-  const auto list = parse_core_list(nodes);
-  key.numa_nodes = list && !list->automatic ? static_cast<int>(list->cores.size()) : 1;
-  key.version = tutti_version_string();
-  return key;
-}
-
-std::string to_string(const MachineKey& key) {
-  return fmt::format("{}, {} cores, {} of L2, {} NUMA node{}, Tutti {}",
-                     key.processor.empty() ? "unknown processor" : key.processor, key.cores,
-                     format_size(key.l2_bytes), key.numa_nodes, key.numa_nodes == 1 ? "" : "s",
-                     key.version);
-}
 
 CollectiveRules Tuning::rules_for(int ranks, int cores) const {
   CollectiveRules rules;

@@ -26,9 +26,6 @@ struct MachineKey {
   std::string version;  // of Tutti
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
-// The key of this host; found out anew at every call.
-MachineKey this_machine();
-std::string to_string(const MachineKey& key);
 
 struct TunedChoice {
   Collective collective = Collective::kBarrier;
@@ -50,6 +47,11 @@ struct Tuning {
   [[nodiscard]] CollectiveRules rules_for(int ranks, int cores) const;
   // Null: not in the file.
   [[nodiscard]] const TunedDevice* device(std::string_view api, std::string_view name) const;
+};
+
+struct FoundTuning {
+  std::string path;  // empty: of no file
+  Tuning tuning;
 };
 
 // Nothing but an error comes of a text that is wrong anywhere; it names `path`, the line or the

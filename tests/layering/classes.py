@@ -20,6 +20,7 @@ FOLDERS = ["src", "env", "kernels", "transports", "algorithms", "tools", "compat
 # Not ours to divide.
 EXCEPT = {
     "tutti::Environment": "one field for each variable of env/variables.inc",
+    "tutti::JobVariables": "one field for each of these that ranks share",
     "tutti_torch::ProcessGroupTutti": "the interface that PyTorch asks of a backend",
 }
 

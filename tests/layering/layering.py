@@ -5,6 +5,8 @@
 - A folder of the library includes only itself and what stands before it in LAYERS.
 - Threads sleep and poll in the files of WAITS alone: a wait elsewhere would miss aborts, deaths and
   interrupts, which wait_until() and wait_for() see to.
+- The planner, which chooses algorithms and makes plans, reaches no header by which a process looks
+  at itself: what it depends on all ranks have agreed on (src/select/plan_inputs.hpp).
 - The library, the tools and the bindings read the environment in env/env.cpp alone.
 - Every source file opens with the project's copyright line: nothing of others is in the tree.
 - No file names the host of a package registry: users choose their own mirrors.
@@ -31,6 +33,26 @@ LAYERS = [
 ]
 LEVEL = {folder: level for level, folders in enumerate(LAYERS) for folder in folders}
 OUTSIDE_SRC = {"env", "kernels", "transports", "algorithms"}
+# Who chooses algorithms and makes plans: what it sees must be the same on all ranks, so it sees only
+# what they have agreed on.
+PLANNER = re.compile(r"^(?:algorithms/|src/sched/|src/select/|src/exec/plan)")
+# What a process sees by itself, and how: headers that the planner may not reach by any way ...
+OWN_VIEW = {
+    "core/affinity.hpp": "cores of this process",
+    "core/cache_domain.hpp": "caches of this process",
+    "core/interfaces.hpp": "network interfaces of this host",
+    "core/least_seconds.hpp": "times",
+    "core/network.hpp": "the network of this host",
+    "core/process_state.hpp": "processes",
+    "core/topology.hpp": "cores, quotas and caches of this process",
+    "env/env.hpp": "variables of this process, of which ranks may have different ones",
+    "env/values.hpp": "variables of this process, of which ranks may have different ones",
+}
+# ... and headers of the system that it may not include.
+OWN_VIEW_OF_SYSTEM = re.compile(
+    r"^(?:chrono|cstdlib|ctime|filesystem|fstream|random|thread|stdlib\.h|time\.h|unistd\.h|sched\.h"
+    r"|fcntl\.h|dirent\.h|sys/.*|linux/.*|hwloc.*|cpuid\.h)$"
+)
 # Where a thread of the library may wait for the system, and for what.
 WAITS = {
     "src/core/wait.cpp": "wait_until(), by which all waits for peers go",
@@ -84,6 +106,38 @@ def layering(path, text):
             yield f"{path}: includes {included}, but {other} does not stand before {own}"
 
 
+def own_file(root, including, included):
+    """The file of the library that is meant, relative to root, or None."""
+    for folder in (Path("src"), Path(), including.parent):
+        if (root / folder / included).is_file():
+            return folder / included
+    return None
+
+
+def planning(root, path, text):
+    if not PLANNER.match(path.as_posix()):
+        return
+    for included in INCLUDE.findall(text):
+        if OWN_VIEW_OF_SYSTEM.match(included):
+            yield (f"{path}: includes <{included}>; the planner sees only what all ranks have agreed on "
+                   "(src/select/plan_inputs.hpp)")
+    ways = {path: str(path)}
+    rest = [(path, text)]
+    while rest:
+        including, text = rest.pop()
+        for included in INCLUDE.findall(text):
+            way = f"{ways[including]} -> {included}"
+            if included in OWN_VIEW:
+                yield (f"{way}: shows {OWN_VIEW[included]}; the planner sees only what all ranks have "
+                       "agreed on (src/select/plan_inputs.hpp)")
+                continue
+            found = own_file(root, including, included)
+            if found is None or found in ways:
+                continue
+            ways[found] = way
+            rest.append((found, (root / found).read_text(encoding="utf-8")))
+
+
 def environment(path, text):
     if path.parts[0] in ("tests", "benchmarks") or path == Path("env/env.cpp"):
         return
@@ -123,6 +177,7 @@ def complaints(root, paths):
             continue  # a picture, or deleted and not yet committed
         if path.suffix in CODE:
             yield from layering(path, text)
+            yield from planning(root, path, text)
             yield from environment(path, text)
             yield from waiting(path, text)
         yield from copyright_line(path, text)

@@ -11,11 +11,12 @@ LINE = "// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 
 
 class Layering(unittest.TestCase):
-    def complaints(self, name, text):
+    def complaints(self, name, text, others=None):
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            for file, content in ((others or {}) | {name: text}).items():
+                path = Path(folder) / file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content, encoding="utf-8")
             return list(layering.complaints(Path(folder), [Path(name)]))
 
     def test_including_what_stands_before_is_allowed(self):
@@ -32,6 +33,25 @@ class Layering(unittest.TestCase):
 
     def test_a_folder_outside_all_layers_is_found(self):
         self.assertIn("stands in no layer", self.complaints("src/misc/x.hpp", LINE)[0])
+
+    def test_a_planner_that_can_see_what_ranks_have_not_agreed_on_is_found(self):
+        for planner in ("algorithms/x.cpp", "src/select/x.cpp", "src/sched/x.hpp", "src/exec/plan_x.cpp"):
+            for header in ("core/topology.hpp", "env/env.hpp"):
+                found = self.complaints(planner, LINE + f'#include "{header}"\n')
+                self.assertTrue(any("have agreed on" in line for line in found), (planner, header, found))
+            self.assertIn("have agreed on", self.complaints(planner, LINE + "#include <sched.h>\n")[0])
+        self.assertEqual(self.complaints("src/exec/worker.cpp", LINE + '#include "core/topology.hpp"\n'), [])
+
+    def test_a_planner_that_can_see_it_by_way_of_another_header_is_found(self):
+        others = {"src/exec/a.hpp": LINE + '#include "core/b.hpp"\n',
+                  "src/core/b.hpp": LINE + '#include "core/cache_domain.hpp"\n'}
+        found = self.complaints("src/exec/plan.cpp", LINE + '#include "exec/a.hpp"\n', others)
+        self.assertEqual(len(found), 1)
+        self.assertIn("src/exec/plan.cpp -> exec/a.hpp -> core/b.hpp -> core/cache_domain.hpp", found[0])
+
+    def test_a_planner_that_sees_the_variables_of_the_job_is_allowed(self):
+        text = LINE + '#include "env/job_variables.hpp"\n#include "exec/call.hpp"\n'
+        self.assertEqual(self.complaints("src/exec/plan.cpp", text), [])
 
     def test_reading_the_environment_elsewhere_is_found(self):
         text = LINE + 'const char* home = std::getenv("HOME");\n'

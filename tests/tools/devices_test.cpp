@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "comm/tuning_file.hpp"
 #include "devices/device.hpp"
-#include "select/tuning_file.hpp"
 #include "tools/command.hpp"
 
 namespace tutti_test {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "select/tuning_file.hpp"
+#include "comm/tuning_file.hpp"
 #include "tools/bench/contest.hpp"
 #include "tools/command.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "select/tuning_file.hpp"
+#include "comm/tuning_file.hpp"
 #include "views/on_views.hpp"
 
 namespace tutti_test {

@@ -50,7 +50,7 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
 
 Result<std::unique_ptr<Planner>> Planner::create(const Question& q, Job& job) {
   std::unique_ptr<Planner> planner(new Planner(q, job));
-  const Environment plain = without_rules(q.environment);
+  const JobVariables plain = without_rules(q.environment);
   const Hosts* const groups = job.hosts.groups.get();
   const Machine over_groups =
       groups == nullptr ? job.between : machine_over_groups(*groups, job.between, q.network);

@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "select/measured_machine.hpp"
+#include "comm/measured_machine.hpp"
 
 #include <gtest/gtest.h>
 
+#include "comm/tuning_file.hpp"
 #include "select/limits.hpp"
 #include "select/selector.hpp"
 #include "select/tuning.hpp"

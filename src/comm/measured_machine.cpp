@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "select/measured_machine.hpp"
+#include "comm/measured_machine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "comm/tuning_file.hpp"
 #include "core/least_seconds.hpp"
-#include "select/tuning.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {

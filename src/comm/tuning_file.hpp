@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where tuning files lie, and how they are read and written.
+// What this process knows of its machine for the choice of algorithms: where tuning files lie, how
+// they are read and written, and what is used where there is none. Rank 0's counts for all.
 #pragma once
 
 #include <optional>
@@ -11,6 +12,10 @@
 #include "select/tuning.hpp"
 
 namespace tutti {
+
+// The key of this host; found out anew at every call.
+MachineKey this_machine();
+std::string to_string(const MachineKey& key);
 
 // More is no tuning file.
 inline constexpr size_t kMostTuningBytes = 1 << 20;
@@ -23,10 +28,6 @@ Result<Tuning> read_tuning_file(const std::string& path);
 // So that a reader finds the old file or the new one, whole; mode 0600, missing folders made 0700.
 Status write_tuning_file(const std::string& path, const Tuning& tuning);
 
-struct FoundTuning {
-  std::string path;  // empty: of no file
-  Tuning tuning;
-};
 // The file that TUTTI_TUNING_FILE names, or the default one for this machine, or none. An error if
 // a named one cannot be used; a warning if the default one cannot.
 Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "select/tuning_file.hpp"
+#include "comm/tuning_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,10 +8,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include "comm/measured_machine.hpp"
+#include "core/affinity.hpp"
 #include "core/fd.hpp"
 #include "core/log.hpp"
-#include "select/measured_machine.hpp"
+#include "core/topology.hpp"
 
 namespace tutti {
 namespace {
@@ -84,7 +87,41 @@ Result<std::optional<FoundTuning>> read_named(const std::string& path) {
   return std::optional(FoundTuning{path, *std::move(tuning)});
 }
 
+std::string first_line_with(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  // The kernel prints processors one after another; the first is among the first lines.
+  std::string line;
+  for (int i = 0; i < 64 && std::getline(file, line); ++i) {
+    if (!line.starts_with(name)) continue;
+    const size_t colon = line.find(':');
+    const size_t begin =
+        colon == std::string::npos ? colon : line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
 }  // namespace
+
+MachineKey this_machine() {
+  MachineKey key;
+  key.processor = first_line_with("/proc/cpuinfo", "model name");
+  key.cores = static_cast<int>(online_cores().size());
+  key.l2_bytes = cache_sizes().second_level;
+  std::string nodes;
+  std::ifstream("/sys/devices/system/node/online") >> nodes;
+  const auto list = parse_core_list(nodes);
+  key.numa_nodes = list && !list->automatic ? static_cast<int>(list->cores.size()) : 1;
+  key.version = tutti_version_string();
+  return key;
+}
+
+std::string to_string(const MachineKey& key) {
+  return fmt::format("{}, {} cores, {} of L2, {} NUMA node{}, Tutti {}",
+                     key.processor.empty() ? "unknown processor" : key.processor, key.cores,
+                     format_size(key.l2_bytes), key.numa_nodes, key.numa_nodes == 1 ? "" : "s",
+                     key.version);
+}
 
 std::optional<std::string> default_tuning_path(const MachineKey& key, const Getter& getter) {
   std::string folder = getter("XDG_CACHE_HOME").value_or("");
