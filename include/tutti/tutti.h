@@ -203,10 +203,10 @@ typedef struct tutti_tuner_query {
  * calls on memory of tutti_alloc the cost model may choose another that reads it where it lies.
  * Every rank is asked, once or more often, before its first call of a kind, in the thread that
  * makes the call. The answer must depend on nothing but the query and be the same on every rank, or
- * calls hang or fail; so the query has nothing in which ranks may differ, such as where buffers
- * lie. A name that is unknown, or of an algorithm that does not apply, is passed over with a line
- * in the log. All strings belong to whoever made them, and must stay until the function is called
- * again. It must not call Tutti. */
+ * ranks get TUTTI_ERR_MISMATCH as for calls that differ; so the query has nothing in which ranks
+ * may differ, such as where buffers lie. A name that is unknown, or of an algorithm that does not
+ * apply, is passed over with a line in the log. All strings belong to whoever made them, and must
+ * stay until the function is called again. It must not call Tutti. */
 typedef const char* (*tutti_tuner_fn)(void* context, const tutti_tuner_query* query);
 /* A tuner. CCL_ALLREDUCE and its like win over it, it wins over the tuning file and the cost model.
  */
@@ -225,7 +225,7 @@ typedef struct tutti_comm_config {
       init_timeout_ms; /* for all ranks to arrive; -1: from TUTTI_INIT_TIMEOUT_MS (default 60 s) */
   int32_t strict;      /* 1: the same bits whatever the algorithm; -1: from TUTTI_STRICT */
   const char* name;    /* shown in errors and logs; NULL: "comm N"; copied */
-  const tutti_tuner* tuner; /* of this communicator, not of those split off; NULL: none; copied */
+  const tutti_tuner* tuner; /* on all ranks or none; not of those split off; NULL: none; copied */
   /* The next two are for tutti_comm_create; others know from their `comm`, and pass them over. */
   const int* global_ranks;   /* the number of each of the `ranks` ranks in the whole job (>= 0), for
                                 texts; NULL: the communicator is the whole job's; copied */

@@ -165,11 +165,13 @@ Status mismatch(const std::string& rank, const CallRecord& own, const std::strin
   if (mine != other) {
     return Status::format(Code::kMismatch, "{}: {} {}, {} {}", kDifferent, rank, mine, peer, other);
   }
-  std::string what = "a call before it differed";
+  constexpr std::string_view kOtherwise =
+      "a call before it differed, or their tuners chose different algorithms";
+  std::string what(kOtherwise);
   if (differ_in_counts(own, theirs) && own.marked == theirs.marked) {
     what = "the count for " + ranks_that_differ(own, theirs) + " differs";
   } else if (own.marked != 0) {
-    what = "a count or a call before it differed";
+    what = fmt::format("a count or {}", kOtherwise);
   }
   return Status::format(Code::kMismatch, "{}: {} and {} are both in {}, but {}", kDifferent, rank,
                         peer, mine, what);

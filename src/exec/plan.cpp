@@ -148,15 +148,22 @@ void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Pro
   }
 }
 
+uint32_t number_of(const Algorithm* algorithm) {  // also of none
+  return static_cast<uint32_t>(std::ranges::find(algorithms(), algorithm) - algorithms().begin());
+}
+
+// Ranks that chose differently, as a tuner may make them, are told as those that call differently.
+uint32_t signature_with(uint32_t of_call, const Algorithm* algorithm) {
+  return of_call ^ (number_of(algorithm) + 1) * 0x9e3779b1u;
+}
+
 // The same for calls of one collective whose sizes have the same power of two, and whose arms are
 // the same algorithms and stores.
 uint64_t arms_key_of(const Problem& problem, const Chosen& chosen) {
   uint64_t key = static_cast<uint64_t>(problem.collective);
   key = key << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));
   for (const Algorithm* each : {chosen.algorithm, chosen.other_route, chosen.with_other_stores}) {
-    const auto index =
-        std::ranges::find(algorithms(), each) - algorithms().begin();  // also of none
-    key = key << 12 | static_cast<uint64_t>(index);
+    key = key << 12 | number_of(each);
   }
   return key << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
 }
@@ -218,7 +225,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
       of_scope != nullptr ? Chosen{.algorithm = of_scope} : (*context.choose)(problem, key.type);
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
-  plan->signature = signature_of(call);
+  plan->signature = signature_with(signature_of(call), plan->algorithm);
   plan->record = record_of(call, 0, marks_of(call));
   plan->element_bytes = problem.element_bytes;
   plan->divisor = static_cast<uint32_t>(context.all_ranks > 0 ? context.all_ranks : context.ranks);

@@ -21,7 +21,8 @@ namespace tutti {
 struct PlanInputs {
   // ---- of the job: the same on all ranks
   JobVariables variables;  // `strict` is the communicator's
-  // All ranks have one or none, with the same answers by contract. Without a function: none.
+  // All ranks have one or none; its answers are the same by contract, which signatures of plans
+  // guard (exec/plan.cpp). Without a function: none.
   tutti_tuner tuner = {};
   FoundTuning tuning;                     // rank 0's
   std::optional<NetworkFigures> network;  // there if ranks are on several hosts
