@@ -20,13 +20,29 @@ struct call {
   void wait_for_deps() const {
     for (const event& dep : deps) dep.wait();
   }
-  std::shared_ptr<operation_state> begin() const {
+  // Whether other ranks may make it in another order.
+  bool matched() const {
+    return comm.inside().size > 1 && attr.template get<operation_attr_id::match_id>().length() != 0;
+  }
+  std::shared_ptr<operation_state> state() const {
     wait_for_deps();
     return std::make_shared<operation_state>(comm.state());
   }
-  event end(std::shared_ptr<operation_state> state, tutti_status status,
-            const char* function) const {
-    check(status, function);
+  // Runs what begins the operation, now or when it is matched; it owns what it needs.
+  template <class Begin>
+  event run(std::shared_ptr<operation_state> state, const char* function, Begin begin) const {
+    if (!matched()) return run_in_order(std::move(state), function, begin);
+    state->begin_matched(attr.template get<operation_attr_id::match_id>(), std::move(begin),
+                         function);
+    return event_of(std::move(state));
+  }
+  template <class Begin>
+  event run_in_order(std::shared_ptr<operation_state> state, const char* function,
+                     const Begin& begin) const {
+    state->begin(begin, function);
+    return event_of(std::move(state));
+  }
+  event event_of(std::shared_ptr<operation_state> state) const {
     if (group_depth() > 0) keep_until_group_ends(state);
     event result(std::move(state));
     if (attr.template get<operation_attr_id::synchronous>() && group_depth() == 0) result.wait();
@@ -70,6 +86,11 @@ inline void scattered(const char* from, const std::vector<void*>& blocks,
     from += bytes[i];
   }
 }
+inline const char* send_blocks(operation_state& state, const std::vector<const void*>& blocks,
+                               const std::vector<size_t>& bytes) {
+  state.staging.push_back(gathered(blocks, bytes));
+  return state.staging.back().data();
+}
 // The staging of a receive, which is copied to where it belongs after success.
 inline char* receive_blocks(operation_state& state, std::vector<void*> blocks,
                             std::vector<size_t> bytes) {
@@ -91,11 +112,10 @@ inline event allgatherv(const void* send, size_t send_count, void* recv,
                                ", but recv_counts of this rank is " +
                                std::to_string(recv_counts[static_cast<size_t>(comm.rank)]));
   }
-  auto state = call.begin();
   const std::vector<size_t> counts = scaled(recv_counts, element.unit);
-  const tutti_status status = library().iallgatherv(send, recv, counts.data(), nullptr,
-                                                    element.type, comm.handle, &state->request);
-  return call.end(std::move(state), status, "allgatherv");
+  return call.run(call.state(), "allgatherv", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iallgatherv(send, recv, counts.data(), nullptr, element.type, on, request);
+  });
 }
 inline event allgatherv(const void* send, size_t send_count, const std::vector<void*>& recv,
                         const std::vector<size_t>& recv_counts, datatype type,
@@ -105,149 +125,215 @@ inline event allgatherv(const void* send, size_t send_count, const std::vector<v
   expect_blocks(recv.size(), comm, "allgatherv");
   expect_blocks(recv_counts.size(), comm, "allgatherv");
   (void)send_count;
-  auto state = call.begin();
-  const std::vector<size_t> counts = scaled(recv_counts, element.unit);
+  auto state = call.state();
   char* to = receive_blocks(*state, recv, scaled(recv_counts, bytes_of(type)));
-  const tutti_status status = library().iallgatherv(send, to, counts.data(), nullptr, element.type,
-                                                    comm.handle, &state->request);
-  return call.end(std::move(state), status, "allgatherv");
+  const std::vector<size_t> counts = scaled(recv_counts, element.unit);
+  return call.run(std::move(state), "allgatherv", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iallgatherv(send, to, counts.data(), nullptr, element.type, on, request);
+  });
 }
 
 inline event allgather(const void* send, void* recv, size_t count, datatype type,
                        const call<allgather_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().iallgather(send, recv, count * element.unit, element.type,
-                                                   call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "allgather");
+  return call.run(call.state(), "allgather", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iallgather(send, recv, count * element.unit, element.type, on, request);
+  });
 }
 inline event allgather(const void* send, const std::vector<void*>& recv, size_t count,
                        datatype type, const call<allgather_attr>& call) {
-  const moved_element element = element_of(type);
-  const comm_state& comm = call.comm.inside();
-  expect_blocks(recv.size(), comm, "allgather");
-  auto state = call.begin();
+  expect_blocks(recv.size(), call.comm.inside(), "allgather");
+  auto state = call.state();
   char* to = receive_blocks(*state, recv, std::vector<size_t>(recv.size(), count * bytes_of(type)));
-  const tutti_status status = library().iallgather(send, to, count * element.unit, element.type,
-                                                   comm.handle, &state->request);
-  return call.end(std::move(state), status, "allgather");
+  const moved_element element = element_of(type);
+  return call.run(std::move(state), "allgather", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iallgather(send, to, count * element.unit, element.type, on, request);
+  });
+}
+
+// Custom reductions. In the program's order they run in the call, in pieces, so that memory stays
+// bounded. Those that wait to be matched must not: they gather all ranks' data, and reduce it in
+// the thread that finds them complete.
+inline void refuse_in_group(const char* function) {
+  if (group_depth() > 0) {
+    throw unsupported("", function, "a custom reduction without a match_id in a group");
+  }
+}
+
+// root < 0: on every rank.
+template <class Attributes>
+event reduce_by_function(const call<Attributes>& call, const custom_reduction& custom,
+                         const void* send, void* recv, size_t count, int root) {
+  const comm_state& comm = call.comm.inside();
+  const moved_element element = element_of(custom.type);
+  const size_t bytes = bytes_of(custom.type);
+  const int ranks = comm.size;
+  const bool receives = root < 0 || root == comm.rank;
+  if (call.matched()) {
+    auto state = call.state();
+    char* blocks = nullptr;
+    if (receives) {
+      state->staging.emplace_back(count * bytes * static_cast<size_t>(comm.size));
+      blocks = state->staging.back().data();
+      state->after_success = [=] { custom.reduce(blocks, ranks, count, recv, 0); };
+    }
+    return call.run(
+        std::move(state), "reduction_fn", [=](tutti_comm_t on, tutti_request_t* request) {
+          const size_t moved = count * element.unit;
+          return root < 0 ? library().iallgather(send, blocks, moved, element.type, on, request)
+                          : library().igather(send, blocks, moved, element.type, root, on, request);
+        });
+  }
+  refuse_in_group("reduction_fn");
+  call.wait_for_deps();
+  const size_t most_bytes = size_t{1} << 20;
+  const size_t piece = std::max<size_t>(1, most_bytes / bytes);
+  std::vector<char> blocks(std::min(count, piece) * bytes * static_cast<size_t>(comm.size));
+  for (size_t begin = 0; begin < count; begin += piece) {
+    const size_t now = std::min(piece, count - begin);
+    const char* from = static_cast<const char*>(send) + begin * bytes;
+    const tutti_status status = root < 0
+                                    ? library().allgather(from, blocks.data(), now * element.unit,
+                                                          element.type, comm.handle)
+                                    : library().gather(from, blocks.data(), now * element.unit,
+                                                       element.type, root, comm.handle);
+    check(status, "reduction_fn");
+    if (!receives) continue;
+    custom.reduce(blocks.data(), comm.size, now, static_cast<char*>(recv) + begin * bytes,
+                  begin * bytes);
+  }
+  return event();
+}
+
+inline event reduce_scatter_by_function(const call<reduce_scatter_attr>& call,
+                                        const custom_reduction& custom, const void* send,
+                                        void* recv, size_t count) {
+  const comm_state& comm = call.comm.inside();
+  const moved_element element = element_of(custom.type);
+  const size_t bytes = count * bytes_of(custom.type);
+  if (!call.matched()) refuse_in_group("reduction_fn");
+  auto state = call.state();
+  state->staging.emplace_back(bytes * static_cast<size_t>(comm.size));
+  char* blocks = state->staging.back().data();
+  const int ranks = comm.size;
+  const size_t offset = bytes * static_cast<size_t>(comm.rank);
+  state->after_success = [=] { custom.reduce(blocks, ranks, count, recv, offset); };
+  event result =
+      call.run(std::move(state), "reduction_fn", [=](tutti_comm_t on, tutti_request_t* request) {
+        return library().ialltoall(send, blocks, count * element.unit, element.type, on, request);
+      });
+  if (!call.matched()) result.wait();
+  return result;
+}
+
+// The function of a custom reduction; throws if the attribute is missing.
+template <class Id, class Attributes>
+reduction_fn function_of(const call<Attributes>& call) {
+  const auto function = call.attr.template get<Id::reduction_fn>().get();
+  if (function == nullptr) op_of(reduction::custom);  // throws
+  return function;
 }
 
 inline event allreduce(const void* send, void* recv, size_t count, datatype type, reduction op,
                        const call<allreduce_attr>& call) {
-  const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
-    call.wait_for_deps();
-    const auto function = call.attr.template get<allreduce_attr_id::reduction_fn>().get();
-    if (function == nullptr) op_of(op);  // throws
-    reduce_by_function(call.custom(function, type), send, recv, count, -1, comm);
-    return event();
+    return reduce_by_function(call, call.custom(function_of<allreduce_attr_id>(call), type), send,
+                              recv, count, -1);
   }
-  auto state = call.begin();
-  const tutti_status status = library().iallreduce(send, recv, count, number_of(type), op_of(op),
-                                                   comm.handle, &state->request);
-  return call.end(std::move(state), status, "allreduce");
+  const tutti_type number = number_of(type);
+  const tutti_op of = op_of(op);
+  return call.run(call.state(), "allreduce", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iallreduce(send, recv, count, number, of, on, request);
+  });
 }
 
 inline event reduce(const void* send, void* recv, size_t count, datatype type, reduction op,
                     int root, const call<reduce_attr>& call) {
-  const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
-    call.wait_for_deps();
-    const auto function = call.attr.template get<reduce_attr_id::reduction_fn>().get();
-    if (function == nullptr) op_of(op);  // throws
-    reduce_by_function(call.custom(function, type), send, recv, count, root, comm);
-    return event();
+    return reduce_by_function(call, call.custom(function_of<reduce_attr_id>(call), type), send,
+                              recv, count, root);
   }
-  auto state = call.begin();
-  const tutti_status status = library().ireduce(send, recv, count, number_of(type), op_of(op), root,
-                                                comm.handle, &state->request);
-  return call.end(std::move(state), status, "reduce");
+  const tutti_type number = number_of(type);
+  const tutti_op of = op_of(op);
+  return call.run(call.state(), "reduce", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ireduce(send, recv, count, number, of, root, on, request);
+  });
 }
 
 inline event reduce_scatter(const void* send, void* recv, size_t count, datatype type, reduction op,
                             const call<reduce_scatter_attr>& call) {
-  const comm_state& comm = call.comm.inside();
   if (op == reduction::custom) {
-    call.wait_for_deps();
-    const auto function = call.attr.template get<reduce_scatter_attr_id::reduction_fn>().get();
-    if (function == nullptr) op_of(op);  // throws
-    reduce_scatter_by_function(call.custom(function, type), send, recv, count, comm);
-    return event();
+    return reduce_scatter_by_function(
+        call, call.custom(function_of<reduce_scatter_attr_id>(call), type), send, recv, count);
   }
-  auto state = call.begin();
-  const tutti_status status = library().ireduce_scatter(send, recv, count, number_of(type),
-                                                        op_of(op), comm.handle, &state->request);
-  return call.end(std::move(state), status, "reduce_scatter");
+  const tutti_type number = number_of(type);
+  const tutti_op of = op_of(op);
+  return call.run(call.state(), "reduce_scatter", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ireduce_scatter(send, recv, count, number, of, on, request);
+  });
 }
 
 inline event alltoall(const void* send, void* recv, size_t count, datatype type,
                       const call<alltoall_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().ialltoall(send, recv, count * element.unit, element.type,
-                                                  call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "alltoall");
+  return call.run(call.state(), "alltoall", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ialltoall(send, recv, count * element.unit, element.type, on, request);
+  });
 }
 inline event alltoall(const std::vector<void*>& send, const std::vector<void*>& recv, size_t count,
                       datatype type, const call<alltoall_attr>& call) {
-  const moved_element element = element_of(type);
   const comm_state& comm = call.comm.inside();
   expect_blocks(send.size(), comm, "alltoall");
   expect_blocks(recv.size(), comm, "alltoall");
-  auto state = call.begin();
+  auto state = call.state();
   const std::vector<size_t> bytes(send.size(), count * bytes_of(type));
-  std::vector<char> from = gathered({send.begin(), send.end()}, bytes);
   char* to = receive_blocks(*state, recv, bytes);
-  const tutti_status status = library().ialltoall(from.data(), to, count * element.unit,
-                                                  element.type, comm.handle, &state->request);
-  state->staging.push_back(std::move(from));
-  return call.end(std::move(state), status, "alltoall");
+  const char* from = send_blocks(*state, {send.begin(), send.end()}, bytes);
+  const moved_element element = element_of(type);
+  return call.run(std::move(state), "alltoall", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ialltoall(from, to, count * element.unit, element.type, on, request);
+  });
 }
 
 inline event alltoallv(const void* send, const std::vector<size_t>& send_counts, void* recv,
                        const std::vector<size_t>& recv_counts, datatype type,
-                       const call<alltoallv_attr>& call) {
+                       std::shared_ptr<operation_state> state, const call<alltoallv_attr>& call) {
   const moved_element element = element_of(type);
+  const std::vector<size_t> sent = scaled(send_counts, element.unit);
+  const std::vector<size_t> received = scaled(recv_counts, element.unit);
+  return call.run(std::move(state), "alltoallv", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ialltoallv(send, sent.data(), nullptr, recv, received.data(), nullptr,
+                                element.type, on, request);
+  });
+}
+inline event alltoallv(const void* send, const std::vector<size_t>& send_counts, void* recv,
+                       const std::vector<size_t>& recv_counts, datatype type,
+                       const call<alltoallv_attr>& call) {
   const comm_state& comm = call.comm.inside();
   expect_blocks(send_counts.size(), comm, "alltoallv");
   expect_blocks(recv_counts.size(), comm, "alltoallv");
-  auto state = call.begin();
-  const std::vector<size_t> sent = scaled(send_counts, element.unit);
-  const std::vector<size_t> received = scaled(recv_counts, element.unit);
-  const tutti_status status =
-      library().ialltoallv(send, sent.data(), nullptr, recv, received.data(), nullptr, element.type,
-                           comm.handle, &state->request);
-  return call.end(std::move(state), status, "alltoallv");
+  return alltoallv(send, send_counts, recv, recv_counts, type, call.state(), call);
 }
 inline event alltoallv(const std::vector<void*>& send, const std::vector<size_t>& send_counts,
                        const std::vector<void*>& recv, const std::vector<size_t>& recv_counts,
                        datatype type, const call<alltoallv_attr>& call) {
-  const moved_element element = element_of(type);
   const comm_state& comm = call.comm.inside();
   for (const size_t blocks : {send.size(), send_counts.size(), recv.size(), recv_counts.size()}) {
     expect_blocks(blocks, comm, "alltoallv");
   }
-  auto state = call.begin();
-  const std::vector<size_t> sent = scaled(send_counts, element.unit);
-  const std::vector<size_t> received = scaled(recv_counts, element.unit);
+  auto state = call.state();
   const size_t bytes = bytes_of(type);
-  std::vector<char> from = gathered({send.begin(), send.end()}, scaled(send_counts, bytes));
   char* to = receive_blocks(*state, recv, scaled(recv_counts, bytes));
-  const tutti_status status =
-      library().ialltoallv(from.data(), sent.data(), nullptr, to, received.data(), nullptr,
-                           element.type, comm.handle, &state->request);
-  state->staging.push_back(std::move(from));
-  return call.end(std::move(state), status, "alltoallv");
+  const char* from = send_blocks(*state, {send.begin(), send.end()}, scaled(send_counts, bytes));
+  return alltoallv(from, send_counts, to, recv_counts, type, std::move(state), call);
 }
 
 inline event broadcast(void* buffer, size_t count, datatype type, int root,
                        const call<broadcast_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().ibroadcast(buffer, count * element.unit, element.type, root,
-                                                   call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "broadcast");
+  return call.run(call.state(), "broadcast", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().ibroadcast(buffer, count * element.unit, element.type, root, on, request);
+  });
 }
 inline event broadcast(const void* send, void* recv, size_t count, datatype type, int root,
                        const call<broadcast_attr>& call) {
@@ -261,43 +347,40 @@ inline event broadcast(const void* send, void* recv, size_t count, datatype type
 inline event gather(const void* send, void* recv, size_t count, datatype type, int root,
                     const call<gather_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().igather(send, recv, count * element.unit, element.type,
-                                                root, call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "gather");
+  return call.run(call.state(), "gather", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().igather(send, recv, count * element.unit, element.type, root, on, request);
+  });
 }
 
 inline event scatter(const void* send, void* recv, size_t count, datatype type, int root,
                      const call<scatter_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().iscatter(send, recv, count * element.unit, element.type,
-                                                 root, call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "scatter");
+  return call.run(call.state(), "scatter", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().iscatter(send, recv, count * element.unit, element.type, root, on, request);
+  });
 }
 
+// Messages are matched by their ranks and order, whatever their match_id.
 inline event send(const void* buffer, size_t count, datatype type, int peer,
                   const call<pt2pt_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().isend(buffer, count * element.unit, element.type, peer, 0,
-                                              call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "send");
+  return call.run_in_order(call.state(), "send", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().isend(buffer, count * element.unit, element.type, peer, 0, on, request);
+  });
 }
 inline event recv(void* buffer, size_t count, datatype type, int peer,
                   const call<pt2pt_attr>& call) {
   const moved_element element = element_of(type);
-  auto state = call.begin();
-  const tutti_status status = library().irecv(buffer, count * element.unit, element.type, peer, 0,
-                                              call.comm.inside().handle, &state->request);
-  return call.end(std::move(state), status, "recv");
+  return call.run_in_order(call.state(), "recv", [=](tutti_comm_t on, tutti_request_t* request) {
+    return library().irecv(buffer, count * element.unit, element.type, peer, 0, on, request);
+  });
 }
 
 inline event barrier(const call<barrier_attr>& call) {
-  auto state = call.begin();
-  const tutti_status status = library().ibarrier(call.comm.inside().handle, &state->request);
+  event result = call.run(call.state(), "barrier", [](tutti_comm_t on, tutti_request_t* request) {
+    return library().ibarrier(on, request);
+  });
   // A barrier returns when all have come; in a group, when the group ends.
-  event result = call.end(std::move(state), status, "barrier");
   if (group_depth() == 0) result.wait();
   return result;
 }
@@ -485,9 +568,20 @@ inline void group_end() {
   if (detail::group_depth() > 0) --detail::group_depth();
   detail::operation_states ended;
   if (detail::group_depth() == 0) ended = detail::take_recorded();
-  detail::check(status, "group_end");
+  std::exception_ptr error;
   for (const auto& state : ended) {
-    if (state.use_count() == 1) detail::check(state->wait(), "group_end");
+    try {
+      state->group_ended();
+    } catch (...) {
+      if (error == nullptr) error = std::current_exception();
+    }
+  }
+  detail::check(status, "group_end");
+  if (error != nullptr) std::rethrow_exception(error);
+  for (const auto& state : ended) {
+    if (state.use_count() != 1 || !state->pending()) continue;
+    const tutti_status failure = state->wait();
+    if (failure != TUTTI_OK) detail::check(failure, "group_end", state->error());
   }
 }
 

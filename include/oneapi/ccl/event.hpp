@@ -16,16 +16,20 @@ inline const tutti_oneccl_functions& library() {
   return functions;
 }
 
-// Throws the exception for a call that failed; its text is that of this thread's last failure.
-inline void check(tutti_status status, const char* function) {
+// Throws the exception for a call that failed.
+inline void check(tutti_status status, const char* function, const char* error) {
   if (status == TUTTI_OK) return;
-  const string text = string(library().status_name(status)) + ": " + string(library().last_error());
+  const string text = string(library().status_name(status)) + ": " + string(error);
   switch (status) {
     case TUTTI_ERR_INVALID_ARGUMENT: throw invalid_argument("", function, text);
     case TUTTI_ERR_OUT_OF_MEMORY: throw host_bad_alloc("", function);
     case TUTTI_ERR_UNSUPPORTED: throw unsupported("", function, text);
     default: throw exception("", function, text);
   }
+}
+// Its text is that of this thread's last failure.
+inline void check(tutti_status status, const char* function) {
+  if (status != TUTTI_OK) check(status, function, library().last_error());
 }
 
 // How many groups this thread is in.
@@ -43,30 +47,100 @@ struct comm_state {
   comm_state() = default;
   comm_state(const comm_state&) = delete;
   comm_state& operator=(const comm_state&) = delete;
-  ~comm_state() { library().comm_destroy(handle); }
+  ~comm_state() {
+    library().oneccl_matcher_destroy(matcher_);
+    library().comm_destroy(handle);
+  }
+  // Of the calls that have a match_id.
+  tutti_oneccl_matcher* matcher() {
+    if (matcher_ == nullptr) matcher_ = library().oneccl_matcher_create(handle);
+    if (matcher_ == nullptr) throw host_bad_alloc("", "match_id");
+    return matcher_;
+  }
+
+ private:
+  tutti_oneccl_matcher* matcher_ = nullptr;
 };
 
+// How an operation begins: as a non-blocking function of the library.
+using begin_fn = std::function<tutti_status(tutti_comm_t, tutti_request_t*)>;
+
 // What a running operation needs until it is complete.
-struct operation_state {
-  std::shared_ptr<comm_state> comm;
-  tutti_request_t request = nullptr;
+class operation_state {
+ public:
   std::vector<std::vector<char>> staging;
   std::function<void()> after_success;
-  std::atomic<bool> recorded{false};  // in a group that has not ended
 
-  explicit operation_state(std::shared_ptr<comm_state> of) : comm(std::move(of)) {}
+  explicit operation_state(std::shared_ptr<comm_state> comm) : comm_(std::move(comm)) {}
   operation_state(const operation_state&) = delete;
   operation_state& operator=(const operation_state&) = delete;
   ~operation_state() {
-    if (request != nullptr) wait();
+    if (request_ != nullptr || call_ != nullptr) wait();
   }
-  tutti_status wait() { return finish(library().request_wait(request)); }
+
+  // Begins it in the program's order.
+  template <class Begin>
+  void begin(const Begin& begin, const char* function) {
+    check(begin(comm_->handle, &request_), function);
+  }
+  // Begins it when all ranks have called an operation with this match_id; in a group, from its end
+  // on.
+  void begin_matched(string match_id, begin_fn begin, const char* function) {
+    match_id_ = std::move(match_id);
+    begin_ = std::move(begin);
+    matched_ = true;
+    if (group_depth() == 0) match(function);
+  }
+  void record() { recorded_ = true; }
+  void group_ended() {
+    recorded_ = false;
+    if (matched_) match("group_end");
+  }
+
+  bool pending() const { return request_ != nullptr || call_ != nullptr || recorded_; }
+  bool recorded() const { return recorded_; }
+  // The text of the last error in this thread, if it is of this operation.
+  const char* error() const {
+    return matched_ ? library().oneccl_match_error() : library().last_error();
+  }
+  tutti_status wait() {
+    return finish(matched_ ? library().oneccl_match_wait(call_, group_depth())
+                           : library().request_wait(request_));
+  }
+  // Whether it is complete, and then with which status.
+  bool test(tutti_status* status) {
+    int done = 0;
+    *status = matched_ ? library().oneccl_match_test(call_, group_depth(), &done)
+                       : library().request_test(request_, &done);
+    if (done != 0) *status = finish(*status);
+    return done != 0;
+  }
+
+ private:
+  void match(const char* function) {
+    const auto begin = [](void* self, tutti_comm_t comm, tutti_request_t* request) {
+      return static_cast<operation_state*>(self)->begin_(comm, request);
+    };
+    const tutti_status status =
+        library().oneccl_match(comm_->matcher(), match_id_.c_str(), begin, this, &call_);
+    if (status != TUTTI_OK) check(status, function, error());
+  }
   tutti_status finish(tutti_status status) {
-    library().request_free(request);
-    request = nullptr;
+    library().request_free(request_);
+    library().oneccl_match_free(call_);
+    request_ = nullptr;
+    call_ = nullptr;
     if (status == TUTTI_OK && after_success) after_success();
     return status;
   }
+
+  const std::shared_ptr<comm_state> comm_;
+  tutti_request_t request_ = nullptr;
+  std::atomic<bool> recorded_{false};  // in a group that has not ended
+  bool matched_ = false;
+  string match_id_;
+  begin_fn begin_;
+  tutti_oneccl_call* call_ = nullptr;
 };
 
 // The value of an attribute of host memory's device, context or stream.
@@ -88,13 +162,12 @@ inline operation_states& recorded_operations() {
   return all;
 }
 inline void keep_until_group_ends(const std::shared_ptr<operation_state>& state) {
-  state->recorded = true;
+  state->record();
   recorded_operations().push_back(state);
 }
 inline operation_states take_recorded() {
   operation_states ended;
   ended.swap(recorded_operations());
-  for (const auto& state : ended) state->recorded = false;
   return ended;
 }
 
@@ -121,18 +194,18 @@ class event {
   // Waits for completion; throws if the operation failed, once.
   void wait() const {
     if (!pending()) return;
-    if (state_->recorded) {
+    if (state_->recorded()) {
       throw exception("", "event::wait", "the operation begins when its group ends: group_end()");
     }
-    detail::check(state_->wait(), "event::wait");
+    const tutti_status status = state_->wait();
+    if (status != TUTTI_OK) detail::check(status, "event::wait", state_->error());
   }
   // Whether it is complete; throws if it failed, once.
   bool test() const {
     if (!pending()) return true;
-    int done = 0;
-    const tutti_status status = detail::library().request_test(state_->request, &done);
-    if (done == 0) return false;
-    detail::check(state_->finish(status), "event::test");
+    tutti_status status = TUTTI_OK;
+    if (state_->recorded() || !state_->test(&status)) return false;
+    if (status != TUTTI_OK) detail::check(status, "event::test", state_->error());
     return true;
   }
   // Operations cannot be taken back.
@@ -143,7 +216,7 @@ class event {
   bool operator!=(const event& other) const noexcept { return !(*this == other); }
 
  private:
-  bool pending() const { return state_ != nullptr && state_->request != nullptr; }
+  bool pending() const { return state_ != nullptr && state_->pending(); }
   std::shared_ptr<detail::operation_state> state_;
 };
 

@@ -96,47 +96,6 @@ struct custom_reduction {
   }
 };
 
-inline void refuse_in_group(const char* function) {
-  if (group_depth() > 0) {
-    throw unsupported("", function, "a custom reduction in a group");
-  }
-}
-
-// Reduces in this thread, in pieces, so that memory stays bounded. root < 0: on every rank.
-inline void reduce_by_function(const custom_reduction& custom, const void* send, void* recv,
-                               size_t count, int root, const comm_state& comm) {
-  refuse_in_group("reduction_fn");
-  const size_t most_bytes = size_t{1} << 20;
-  const moved_element element = element_of(custom.type);
-  const size_t bytes = bytes_of(custom.type);
-  const size_t piece = std::max<size_t>(1, most_bytes / bytes);
-  std::vector<char> blocks(std::min(count, piece) * bytes * static_cast<size_t>(comm.size));
-  for (size_t begin = 0; begin < count; begin += piece) {
-    const size_t now = std::min(piece, count - begin);
-    const char* from = static_cast<const char*>(send) + begin * bytes;
-    const tutti_status status = root < 0
-                                    ? library().allgather(from, blocks.data(), now * element.unit,
-                                                          element.type, comm.handle)
-                                    : library().gather(from, blocks.data(), now * element.unit,
-                                                       element.type, root, comm.handle);
-    check(status, "reduction_fn");
-    if (root >= 0 && root != comm.rank) continue;
-    custom.reduce(blocks.data(), comm.size, now, static_cast<char*>(recv) + begin * bytes,
-                  begin * bytes);
-  }
-}
-
-inline void reduce_scatter_by_function(const custom_reduction& custom, const void* send, void* recv,
-                                       size_t count, const comm_state& comm) {
-  refuse_in_group("reduction_fn");
-  const moved_element element = element_of(custom.type);
-  const size_t bytes = count * bytes_of(custom.type);
-  std::vector<char> blocks(bytes * static_cast<size_t>(comm.size));
-  check(library().alltoall(send, blocks.data(), count * element.unit, element.type, comm.handle),
-        "reduction_fn");
-  custom.reduce(blocks.data(), comm.size, count, recv, bytes * static_cast<size_t>(comm.rank));
-}
-
 }  // namespace detail
 
 namespace v1 {
