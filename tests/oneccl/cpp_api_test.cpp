@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/free_port.hpp"
 #include "support/processes.hpp"
 
 namespace {
@@ -304,6 +305,29 @@ TEST(OneCclCpp, OneStoreServesSeveralCommunicatorsAndTheySplit) {
       EXPECT_EQ(host.size(), 2);
     }
     EXPECT_THROW(ccl::create_communicator(3, rank, kvs), ccl::invalid_argument);
+  });
+}
+
+TEST(OneCclCpp, RanksMayMeetAtAnAddressThatAllKnow) {
+  const std::string port = tutti_test::free_port();
+  tutti_test::Processes processes;
+  processes.count = 3;
+  tutti_test::run_processes(processes, [&](int rank) {
+    setenv("TUTTI_MEETING_SECRET", "a secret of this job", 1);
+    for (int round = 0; round < 2; ++round) {
+      auto attr = ccl::create_kvs_attr();
+      attr.set<ccl::kvs_attr_id::ip_port>(ccl::string_class("127.0.0.1_" + port));
+      const auto kvs = ccl::create_main_kvs(attr);
+      for (int i = 0; i < 2; ++i) {
+        auto comm = ccl::create_communicator(3, rank, kvs);
+        int sum = rank;
+        ccl::allreduce(&sum, &sum, 1, ccl::reduction::sum, comm).wait();
+        EXPECT_EQ(sum, 3);
+      }
+    }
+    EXPECT_THROW(ccl::create_main_kvs(
+                     ccl::create_kvs_attr(ccl::attr_val<ccl::kvs_attr_id::ip_port>("127.0.0.1"))),
+                 ccl::invalid_argument);
   });
 }
 

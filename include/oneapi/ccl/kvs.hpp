@@ -161,12 +161,15 @@ class kvs final : public kvs_interface {
   std::shared_ptr<detail::kvs_state> state_;
 };
 
+// With the attribute ip_port ("10.1.2.3_4000": the host of rank 0, and a free port there) every
+// rank calls it, and no address is handed on; see tutti_unique_id_at for what keeps others out.
 inline shared_ptr_class<kvs> create_main_kvs(const kvs_attr& attr = default_kvs_attr) {
-  if (attr.is_valid<kvs_attr_id::ip_port>()) {
-    throw unsupported("kvs", "create_main_kvs", "ip_port: hand the address to the ranks instead");
-  }
   tutti_unique_id id;
-  detail::check(detail::library().get_unique_id(&id), "create_main_kvs");
+  const bool known = attr.is_valid<kvs_attr_id::ip_port>();
+  detail::check(known
+                    ? detail::library().unique_id_at(attr.get<kvs_attr_id::ip_port>().c_str(), &id)
+                    : detail::library().get_unique_id(&id),
+                "create_main_kvs");
   return std::make_shared<kvs>(id);
 }
 inline shared_ptr_class<kvs> create_kvs(const kvs::address_type& address,

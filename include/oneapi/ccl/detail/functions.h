@@ -55,7 +55,8 @@ const char* tutti_oneccl_match_error(void);
   X(alltoall) X(allgather) X(gather)                                                     \
   X(igather)                                                                             \
   X(oneccl_matcher_create) X(oneccl_matcher_destroy) X(oneccl_match)                     \
-  X(oneccl_match_test) X(oneccl_match_wait) X(oneccl_match_free) X(oneccl_match_error)
+  X(oneccl_match_test) X(oneccl_match_wait) X(oneccl_match_free) X(oneccl_match_error)   \
+  X(unique_id_at)
 /* clang-format on */
 
 #ifdef __cplusplus
