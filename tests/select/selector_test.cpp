@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -509,6 +510,28 @@ TEST(Selector, NamesOfOneCclAreTakenForTheirNearestHere) {
   EXPECT_EQ(
       chosen(*selector_with({{"CCL_ALLREDUCE", "direct"}}), problem_of(Collective::kAllreduce, 4)),
       "inline");
+}
+
+TEST(Rules, EveryAlgorithmThatOneCclHasCanBeNamed) {
+  const std::map<Collective, std::vector<std::string>> theirs = {
+      {Collective::kAllgather, {"direct", "naive", "ring", "flat", "multi_bcast", "topo"}},
+      {Collective::kAllgatherv, {"direct", "naive", "ring", "flat", "multi_bcast", "topo"}},
+      {Collective::kAllreduce,
+       {"direct", "rabenseifner", "nreduce", "ring", "ring_rma", "double_tree",
+        "recursive_doubling", "2d", "topo"}},
+      {Collective::kAlltoall, {"direct", "naive", "scatter", "topo"}},
+      {Collective::kAlltoallv, {"direct", "naive", "scatter", "topo"}},
+      {Collective::kBarrier, {"direct", "ring"}},
+      {Collective::kBroadcast, {"direct", "ring", "double_tree", "naive", "topo"}},
+      {Collective::kReduce, {"direct", "rabenseifner", "ring", "tree", "double_tree", "topo"}},
+      {Collective::kReduceScatter, {"direct", "naive", "ring", "topo"}},
+  };
+  for (const auto& [collective, names] : theirs) {
+    for (const std::string& name : names) {
+      const Result<Rules> rules = parse_rules(collective, "CCL_X", name);
+      EXPECT_TRUE(rules.ok()) << rules.status().message();
+    }
+  }
 }
 
 TEST(Rules, EveryNameOfOneCclSaysWhatItStandsFor) {
