@@ -48,6 +48,10 @@ void add_groups(nb::module_& module) {
   module.def("in_group", is_in_group);
   nb::class_<Group>(module, "Group")
       .def(nb::init<>())
+      .def("__init__",
+           [](Group*, const nb::args&, const nb::kwargs&) {
+             raise_type("group(): expected no arguments, and some were given");
+           })
       .def("__enter__",
            [](nb::object self) {
              begin();

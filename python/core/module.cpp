@@ -38,4 +38,10 @@ NB_MODULE(_core, module) {
   tutti_core::add_groups(module);
   add_other_forms(type);
   add_other_forms(request);
+  const auto no_arguments = [](const nb::args&, const nb::kwargs&) {
+    tutti_core::raise_type("expected no arguments, and some were given");
+  };
+  module.def("unique_id", no_arguments);
+  module.def("version", no_arguments);
+  module.def("in_group", no_arguments);
 }

@@ -187,6 +187,9 @@ WRONG = {
     "id": (lambda c: ccl.Communicator.create("x", 0, 1), "create: the unique id is str"),
     "rank": (lambda c: ccl.Communicator.create(b"", "a", 1), "create: rank is 'a'"),
     "wait": (lambda c: c.Ibarrier().wait("x"), "wait: timeout is 'x'"),
+    "class": (lambda c: ccl.Communicator(0, 2), r"Communicator\(int, int\): expected one of"),
+    "group": (lambda c: ccl.group(1), r"group\(\): expected no arguments"),
+    "unique_id": (lambda c: ccl.unique_id(1), "expected no arguments"),
     "method": (lambda c: c.check(1), r"check\(int\): expected check\(\)"),
 }
 

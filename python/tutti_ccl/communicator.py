@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Optional
+from typing import Any, Optional
 
+from . import forms
 from .names import MpiNames
 
 
@@ -19,6 +20,13 @@ class Communicator(MpiNames):
 
     As a context manager it is destroyed at the end, after an abort if the body has raised.
     """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        if given or named:
+            raise TypeError(f"{forms.shown('Communicator', given, named)}: expected one of "
+                            "Communicator.from_env, create and join, or a communicator's split, "
+                            "shrink and grow")
+        super().__init__()
 
     @classmethod
     def from_env(cls, timeout: Optional[float] = None, name: Optional[str] = None, *,
