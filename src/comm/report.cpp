@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
+#include "core/fd.hpp"
 #include "core/log.hpp"
 #include "exec/call.hpp"
 
@@ -22,11 +22,15 @@ constexpr size_t kMostRanks = 16;
 constexpr std::string_view kNext =
     "to see more: tutti why, while a job waits; TUTTI_TRACE=FILE leaves traces of all ranks behind";
 
-bool write_file(const std::string& path, const std::string& text) {
-  FILE* const file = std::fopen(path.c_str(), "we");
-  if (file == nullptr) return false;
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  return std::fclose(file) == 0 && written;
+bool write_file(const std::string& path, std::string_view text) {
+  const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  while (file.open() && !text.empty()) {
+    const ssize_t written = write(file.get(), text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return file.open();
 }
 
 }  // namespace

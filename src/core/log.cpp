@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "core/log.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
@@ -27,6 +28,32 @@ std::string time_of_day(int64_t time_ms) {
                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
                      time_ms % 1000);
 }
+
+// What was the program's standard error may be a pipe or a socket that nobody reads any more. A
+// line of the log is lost then, and must not end the program.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~NoPipeSignal() {
+    const timespec now{};
+    if (!was_pending_) (void)sigtimedwait(&pipe_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+
+ private:
+  bool was_pending_ = false;
+  sigset_t pipe_;
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -61,6 +88,7 @@ void write(LogLevel level, std::string_view text) {
   const std::string lines =
       format_lines(level, rank_now.load(std::memory_order_relaxed), time_ms, text);
   std::string_view rest = lines;
+  const NoPipeSignal scope;
   while (!rest.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;

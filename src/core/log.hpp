@@ -3,7 +3,8 @@
 // The log: lines on standard error, "tutti[3] 2026-11-27 09:30:12.345 warn: ...", where 3 is the
 // rank and the time that of the host. Its level and the
 // rank are the process's: they are set once, when the first communicator is made. Any thread may
-// log at any time; a line is written by one write(2), so lines of several ranks do not mix.
+// log at any time; a line is written by one write(2), so lines of several ranks do not mix. Where
+// standard error is closed or nobody reads it, they are lost: no SIGPIPE ends the program.
 #pragma once
 
 #include <fmt/format.h>

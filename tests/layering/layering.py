@@ -8,6 +8,8 @@
 - The planner, which chooses algorithms and makes plans, reaches no header by which a process looks
   at itself: what it depends on all ranks have agreed on (src/select/plan_inputs.hpp).
 - The library, the tools and the bindings read the environment in env/env.cpp alone.
+- The library puts every descriptor that it makes into an Fd (core/fd.hpp) at once, which keeps it
+  off the numbers of the standard streams. Streams that only read for a moment need none.
 - Every source file opens with the project's copyright line: nothing of others is in the tree.
 - No file names the host of a package registry: users choose their own mirrors.
 """
@@ -72,11 +74,18 @@ NEEDS_COPYRIGHT = {".c", ".h", ".cpp", ".hpp", ".py"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+SENTENCE = re.compile(r'"[^"\n]* [^"\n]*"')
 READS_ENVIRONMENT = re.compile(r"\b(?:secure_)?getenv\s*\(")
 WAITING = re.compile(
     r"\b(?:nanosleep|usleep|sched_yield|epoll_p?wait2?|ppoll|select)\s*\(|this_thread::(?:sleep|yield)"
     r"|(?<![\w.>:])poll\s*\([^,;{}]+,|\bFUTEX_WAIT|\.wait_(?:for|until)\s*\("
 )
+MAKES_DESCRIPTOR = re.compile(
+    r"(?<![\w.>])(?:::)?(?:socket|accept4?(?=\s*\(\s*listen)|epoll_create1?|eventfd|memfd_create|mkostemp|timerfd_create"
+    r"|signalfd|inotify_init1|dup2?|openat)\s*\((?!\s*\))|(?<![\w.>:])(?:::)?open\s*\((?:[^()]|\([^()]*\))*"
+    r"\bO_|\bSYS_pidfd_(?:open|getfd)\b|fopen\s*\([^;]*\"[wa]"
+)
+KEEPS_DESCRIPTOR = re.compile(r"\bFd\b|\breset\(|\babove_standard\(")
 COPYRIGHT = re.compile(r"Copyright 2026 The Tutti authors\. SPDX-License-Identifier: Apache-2\.0")
 REGISTRY_HOST = re.compile(
     r"\b(?:pypi\.org|pythonhosted\.org|download\.pytorch\.org|conda\.anaconda\.org|registry\.npmjs\.org"
@@ -158,6 +167,17 @@ def waiting(path, text):
         yield f"{path}: waits no longer; strike it from WAITS (tests/layering/layering.py)"
 
 
+def descriptors(path, text):
+    if folder_of(path) is None or path == Path("src/core/fd.hpp"):
+        return
+    code = SENTENCE.sub('""', COMMENT.sub("", text))
+    for statement in re.split(r"[;{}]", code):
+        made = MAKES_DESCRIPTOR.search(statement)
+        if made and not KEEPS_DESCRIPTOR.search(statement):
+            yield (f"{path}: {made.group(0).strip()} makes a descriptor that may take the number of a "
+                   "standard stream; put it into an Fd (core/fd.hpp) in the same statement")
+
+
 def copyright_line(path, text):
     if path.suffix in NEEDS_COPYRIGHT and not COPYRIGHT.search("\n".join(text.split("\n")[:3])):
         yield f"{path}: lacks the copyright line in its first three lines"
@@ -181,6 +201,7 @@ def complaints(root, paths):
             yield from planning(root, path, text)
             yield from environment(path, text)
             yield from waiting(path, text)
+            yield from descriptors(path, text)
         yield from copyright_line(path, text)
         yield from registry_hosts(path, text)
 

@@ -67,6 +67,20 @@ class Layering(unittest.TestCase):
         text = LINE + "while (endpoint_->poll()) step();  // no sleep_for(pause)\n"
         self.assertEqual(self.complaints("src/exec/x.cpp", text), [])
 
+    def test_a_descriptor_that_may_be_that_of_a_standard_stream_is_found(self):
+        for call in ("const int fd = socket(AF_UNIX, SOCK_STREAM, 0);",
+                     "epoll_ = epoll_create1(EPOLL_CLOEXEC);",
+                     "int file = open(path(name).c_str(), O_RDONLY | O_CLOEXEC);",
+                     "int pidfd = syscall(SYS_pidfd_open, pid, 0);",
+                     "FILE* file = std::fopen(path, \"we\");"):
+            text = LINE + f"void f() {{ {call} }}\n"
+            self.assertIn("standard stream", self.complaints("src/exec/x.cpp", text)[0], call)
+        for call in ("const Fd file(open(path.c_str(), O_RDONLY));", "region.open(O_WHAT);",
+                     "socket_.reset(socket(AF_UNIX, SOCK_STREAM, 0));",
+                     "std::fopen(path, \"re\");"):
+            text = LINE + f"void f() {{ {call} }}\n"
+            self.assertEqual(self.complaints("src/exec/x.cpp", text), [], call)
+
     def test_a_wait_that_has_gone_is_found(self):
         self.assertIn("no longer", self.complaints("src/comm/monitor.cpp", LINE)[0])
 
