@@ -29,13 +29,14 @@ std::string describe(const FoundTuning& tuning) {
       machine.cache_bytes >> 10);
 }
 
-OwnView view_of_rank(Runtime& runtime, const CommunicatorConfig& config, const Exchange& exchange,
-                     std::optional<NetworkFigures> known) {
-  OwnView own = own_view(runtime.environment(), exchange.rank(), exchange.ranks());
-  own.variables.strict = config.strict;
-  own.tuner = config.tuner;
-  if (exchange.rank() == 0) own.tuning = runtime.tuning();
-  own.network = std::move(known);
+Result<OwnView> view_of_rank(Runtime& runtime, const CommunicatorConfig& config,
+                             const Exchange& exchange, std::optional<NetworkFigures> known) {
+  Result<OwnView> own = own_view(runtime.environment(), exchange.rank(), exchange.ranks());
+  if (!own.ok()) return own;
+  own->variables.strict = config.strict;
+  own->tuner = config.tuner;
+  if (exchange.rank() == 0) own->tuning = runtime.tuning();
+  own->network = std::move(known);
   return own;
 }
 
@@ -114,8 +115,9 @@ TransportConfig Communicator::transport_config_of(const PlanInputs& inputs) cons
 Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> known) {
   const Environment& environment = runtime_->environment();
   runtime_->introduce(rank_, ranks_);
-  Result<Agreement> agreed =
-      agree(exchange, view_of_rank(*runtime_, config_, exchange, std::move(known)));
+  const Result<OwnView> own = view_of_rank(*runtime_, config_, exchange, std::move(known));
+  if (!own.ok()) return own.status();
+  Result<Agreement> agreed = agree(exchange, *own);
   if (!agreed.ok()) return agreed.status();
   key_ = agreed->key;
   PlanInputs& inputs = agreed->inputs;

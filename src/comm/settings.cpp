@@ -14,7 +14,6 @@
 #include <fstream>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "comm/connect.hpp"
 #include "core/fd.hpp"
@@ -23,11 +22,20 @@
 #include "core/socket.hpp"
 
 namespace tutti {
+namespace {
+
+struct KnownNetwork {
+  double message_s;
+  double line_byte_s;
+  double group_byte_s;
+};
+
+}  // namespace
 
 template <>
-inline constexpr bool kUnpadded<CpuLimit> = sizeof(CpuLimit) == 3 * sizeof(uint64_t);
+inline constexpr bool kUnpadded<KnownNetwork> = sizeof(KnownNetwork) == 3 * sizeof(double);
 template <>
-inline constexpr bool kUnpadded<double> = true;
+inline constexpr bool kUnpadded<CpuLimit> = sizeof(CpuLimit) == 3 * sizeof(uint64_t);
 
 namespace {
 
@@ -103,6 +111,32 @@ class Unpacker {
   bool good_ = true;
 };
 
+// ---- what a rank says --------------------------------------------------------------------------
+
+// Cores as bits.
+constexpr int kBits = 64;
+constexpr int kMostCores = 1 << 20;
+
+std::vector<uint64_t> bits_of(std::span<const int> cores) {
+  std::vector<uint64_t> words;
+  for (const int core : cores) {
+    if (core < 0 || core >= kMostCores) continue;
+    const auto word = static_cast<size_t>(core / kBits);
+    if (word >= words.size()) words.resize(word + 1);
+    words[word] |= uint64_t{1} << (core % kBits);
+  }
+  return words;
+}
+
+std::vector<int> cores_in(std::span<const uint64_t> words) {
+  std::vector<int> cores;
+  const size_t most = std::min<size_t>(words.size() * kBits, kMostCores);
+  for (size_t core = 0; core < most; ++core) {
+    if ((words[core / kBits] >> (core % kBits) & 1) != 0) cores.push_back(static_cast<int>(core));
+  }
+  return cores;
+}
+
 // What counts only of rank 0.
 std::vector<std::byte> pack_figures(const OwnView& own) {
   Packer packer;
@@ -111,11 +145,9 @@ std::vector<std::byte> pack_figures(const OwnView& own) {
   packer.add(own.tuning.status().message());
   packer.add(own.tuning.ok() ? own.tuning->path : "");
   packer.add(own.tuning.ok() ? print_tuning(own.tuning->tuning) : "");
-  std::vector<double> network;  // empty: not known
-  if (own.network) {
-    network = {own.network->message_s, own.network->line_byte_s, own.network->group_byte_s};
-  }
-  packer.add(std::span<const double>(network));
+  const NetworkFigures network = own.network.value_or(NetworkFigures());
+  const KnownNetwork known{network.message_s, network.line_byte_s, network.group_byte_s};
+  packer.add(std::span(&known, own.network ? 1 : 0));
   packer.add(own.network ? own.network->origin : "");
   return packer.take();
 }
@@ -126,7 +158,7 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
   std::string error;
   std::string path;
   std::string file;
-  std::vector<double> network;
+  std::vector<KnownNetwork> network;
   std::string origin;
   unpacker.take(code);
   unpacker.take(error);
@@ -134,7 +166,7 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
   unpacker.take(file);
   unpacker.take(network);
   unpacker.take(origin);
-  if (!unpacker.is_at_end() || code.size() != 1 || (!network.empty() && network.size() != 3)) {
+  if (!unpacker.is_at_end() || code.size() != 1 || network.size() > 1) {
     return {Code::kMismatch, "rank 0 says its figures in another form than this rank reads"};
   }
   if (code.front() != 0) return {static_cast<Code>(code.front()), error};
@@ -142,7 +174,8 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
   if (!tuning.ok()) return tuning.status();
   inputs.tuning = {path, *std::move(tuning)};
   if (!network.empty()) {
-    inputs.network = NetworkFigures{network[0], network[1], network[2], std::move(origin)};
+    const KnownNetwork& known = network.front();
+    inputs.network = {known.message_s, known.line_byte_s, known.group_byte_s, std::move(origin)};
   }
   return {};
 }
@@ -159,13 +192,13 @@ std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const OwnVi
                     .host_group = own.host_group,
                     .cache_domain = own.cache_domain};
   packer.add(std::span(&fixed, 1));
-  packer.add(std::span(own.cores));
+  packer.add(std::span<const uint64_t>(bits_of(own.cores)));
   packer.add(std::span(own.cpu_limits));
   packer.add(std::span<const std::byte>(first ? pack_figures(own) : std::vector<std::byte>()));
   return packer.take();
 }
 
-// Where a rank is, as it has said. Compares its settings with `mine` first.
+// What a rank has said.
 struct Entry {
   uint64_t key = 0;
   OwnView view;
@@ -198,15 +231,17 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
                         my_rank, mine.size(), rank, theirs.size());
 }
 
+// Compares the settings with `mine` first.
 Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
                      const std::vector<JobSetting>& mine, int my_rank) {
   Unpacker unpacker(bytes);
   std::string values;
   Entry entry;
   std::vector<Fixed> fixed;
+  std::vector<uint64_t> cores;
   if (unpacker.take(values)) TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(values), rank));
   unpacker.take(fixed);
-  unpacker.take(entry.view.cores);
+  unpacker.take(cores);
   unpacker.take(entry.view.cpu_limits);
   unpacker.take(entry.figures);
   if (!unpacker.is_at_end() || fixed.size() != 1) {
@@ -214,6 +249,7 @@ Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
                           "rank {} says its settings in another form than rank {} reads", rank,
                           my_rank);
   }
+  entry.view.cores = cores_in(cores);
   entry.key = fixed.front().key;
   entry.view.host = fixed.front().host;
   entry.view.host_group = fixed.front().host_group;
@@ -303,7 +339,9 @@ Status expect_descriptors() {
 
 }  // namespace
 
-OwnView own_view(const Environment& environment, int rank, int ranks, const std::string& root) {
+Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
+                         const std::string& root) {
+  TUTTI_RETURN_IF_ERROR(expect_descriptors());
   OwnView own;
   own.variables = environment;
   own.host = ranks > 1 ? own_mark(environment, rank) : host_mark(environment);
@@ -316,11 +354,15 @@ OwnView own_view(const Environment& environment, int rank, int ranks, const std:
 }
 
 int cores_together(std::span<const OwnView* const> ranks) {
-  std::set<int> cores;
+  std::vector<bool> cores;
   std::map<std::pair<uint64_t, uint64_t>, CpuLimit> limits;
   std::map<std::pair<uint64_t, uint64_t>, int> sharers;
   for (const OwnView* const rank : ranks) {
-    cores.insert(rank->cores.begin(), rank->cores.end());
+    for (const int core : rank->cores) {
+      const auto at = static_cast<size_t>(core);
+      if (at >= cores.size()) cores.resize(at + 1);
+      cores[at] = true;
+    }
     for (const CpuLimit& limit : rank->cpu_limits) {
       const std::pair group(limit.device, limit.inode);
       CpuLimit& known = limits.try_emplace(group, limit).first->second;
@@ -328,7 +370,7 @@ int cores_together(std::span<const OwnView* const> ranks) {
       ++sharers[group];
     }
   }
-  double together = std::max(static_cast<double>(cores.size()), 1.0);
+  auto together = static_cast<double>(std::ranges::count(cores, true));
   for (const auto& [group, limit] : limits) {
     together = std::min(together, limit.cores * static_cast<double>(ranks.size()) / sharers[group]);
   }
@@ -336,7 +378,6 @@ int cores_together(std::span<const OwnView* const> ranks) {
 }
 
 Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
-  TUTTI_RETURN_IF_ERROR(expect_descriptors());
   const std::vector<JobSetting> settings = shared_settings(own);
   auto all = gather_long(exchange, pack(settings, own, exchange));
   if (!all.ok()) return all.status();

@@ -33,7 +33,8 @@ struct OwnView {
 };
 // Asks the system and the environment; leaves out what counts only of rank 0. `root` as in
 // cpu_limits().
-OwnView own_view(const Environment& environment, int rank, int ranks, const std::string& root = "");
+Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
+                         const std::string& root = "");
 
 struct Agreement {
   // All but `pulls` and `views`. Whether the ranks of a host can share memory is found out later,

@@ -115,7 +115,7 @@ TEST(Settings, OfOneProcessMayDiffer) {
   Environment other;
   other.log_level = LogLevel::kError;
   other.timeout_ms = TimeLimit{1};
-  EXPECT_EQ(errors_of({own_view(Environment(), 0, 2), own_view(other, 1, 2)}),
+  EXPECT_EQ(errors_of({*own_view(Environment(), 0, 2), *own_view(other, 1, 2)}),
             std::vector<std::string>(2));
 }
 
@@ -281,7 +281,7 @@ TEST(Agreement, QuotasOfTheControlGroupsOfEachRankAreSeen) {
   std::ofstream(root / "proc/self/cgroup") << "0::/a\n";
   std::ofstream(root / "sys/fs/cgroup/a/cpu.max") << "3000 100000\n";
   const Agreements agreements =
-      agree_all({own_view(Environment(), 0, 2), own_view(Environment(), 1, 2, root.string())});
+      agree_all({*own_view(Environment(), 0, 2), *own_view(Environment(), 1, 2, root.string())});
   EXPECT_EQ(agreements[0]->inputs.cores, 1);
   EXPECT_EQ(agreements[1]->inputs.cores, 1);
   std::filesystem::remove_all(root);
@@ -332,7 +332,7 @@ Agreements share(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     Environment environment;
     environment.tuning_file = file;
-    views.push_back(own_view(environment, static_cast<int>(views.size()), 3));
+    views.push_back(*own_view(environment, static_cast<int>(views.size()), 3));
     views.back().tuning = Runtime(environment).tuning();
   }
   return agree_all(views);

@@ -26,7 +26,7 @@ Cell cell_of(Collective collective, uint64_t bytes, int ranks) {
   cell.problem.ranks = ranks;
   cell.problem.element_bytes = 4;
   cell.problem.count = cell.problem.stride = bytes / 4;
-  cell.problem.limits = tutti::limits_of(tutti::Environment(), ranks, ranks);
+  cell.problem.limits = tutti::limits_of(tutti::JobVariables(), ranks, ranks);
   return cell;
 }
 
