@@ -47,7 +47,7 @@ void Spread::look() {
 
 // One rank at a time; this one seldom, if the kernel, which sees what else runs, moves it back.
 bool Spread::may_move_now() {
-  const auto now = static_cast<uint32_t>(now_ms());
+  const auto now = static_cast<uint32_t>(host_ms());
   const uint32_t since = now - moved_ms_;
   if (since < pause_ms_) return false;
   uint32_t last = shared_.moved_ms.load(std::memory_order_relaxed);

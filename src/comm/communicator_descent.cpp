@@ -36,7 +36,7 @@ class MakingNote {
     Wait wait;
     wait.kind = WaitKind::kMake;
     wait.thread = gettid();
-    wait.since_ms = now_ms();
+    wait.since_ms = host_ms();
     wait.record.count = static_cast<size_t>(joiner.ranks);
     wait.record.marks = static_cast<uint64_t>(by);
     wait.record.root = -1;

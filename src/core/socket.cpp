@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -22,7 +21,7 @@ namespace tutti {
 namespace {
 
 // How often a thread looks whether it is to wait no longer.
-constexpr int64_t kLookEveryMs = 10;
+constexpr int64_t kAskEveryMs = 10;
 
 // Since Linux 6.5; older headers lack the name.
 constexpr int kSoPeerPidfd = 77;
@@ -95,14 +94,14 @@ Fd accept_client(int listener) {
 
 int poll_timeout(int64_t deadline_ms) {
   if (deadline_ms == kNever) return -1;
-  return static_cast<int>(std::clamp<int64_t>(deadline_ms - now_ms(), 0, INT_MAX));
+  return static_cast<int>(std::clamp<int64_t>(deadline_ms - now_ms(), 0, kLookWithinMs));
 }
 
 bool wait_for(int fd, short events, int64_t deadline_ms) {
   for (;;) {
     pollfd entry{fd, events, 0};
     const int64_t until_ms =
-        may_end_waits() ? std::min(deadline_ms, now_ms() + kLookEveryMs) : deadline_ms;
+        may_end_waits() ? std::min(deadline_ms, now_ms() + kAskEveryMs) : deadline_ms;
     const int ready = poll(&entry, 1, poll_timeout(until_ms));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;

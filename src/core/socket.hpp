@@ -37,7 +37,8 @@ Fd accept_client(int listener);
 // Whether `fd` had one of the poll(2) events, or an error or hang-up, before the deadline, and
 // before must_end_wait() (core/interrupt.hpp).
 bool wait_for(int fd, short events, int64_t deadline_ms);
-// Milliseconds until the deadline as poll(2) takes them: -1 for kNever, 0 if it has passed.
+// Milliseconds until the deadline as poll(2) takes them: -1 for kNever, 0 if it has passed. At
+// most kLookWithinMs: whoever waits for longer looks at the clock again.
 int poll_timeout(int64_t deadline_ms);
 // Sleeps before another try, at most until the deadline.
 void pause_for(int64_t ms, int64_t deadline_ms = INT64_MAX);

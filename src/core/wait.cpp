@@ -5,7 +5,6 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,12 +33,6 @@ constexpr uint32_t kContendedYields = tuned::kYields;
 // this thread sleeps so many times before it yields again.
 constexpr double kLongYieldS = tuned::kLongYield_s;
 constexpr uint32_t kSleepsAfterLongYield = tuned::kSleepsAfterLongYield;
-
-int64_t ms_of(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
-}
 
 // Yields, unless others were found to work on this core; whether they were.
 bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
@@ -77,10 +70,6 @@ SpinBudget polling(SpinBudget budget) {
   budget.yields = kContendedYields;
   return budget;
 }
-
-int64_t now_ms() { return ms_of(CLOCK_MONOTONIC); }
-// Counts the ticks of the kernel, at most 10 ms each.
-int64_t rough_ms() { return ms_of(CLOCK_MONOTONIC_COARSE); }
 
 bool register_membarrier() {
   static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;

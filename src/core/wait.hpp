@@ -82,13 +82,23 @@ SpinBudget spin_budget_for(int threads, int cores);
 // hosts that do not know of one another, the ranks that are waited for get to run.
 SpinBudget polling(SpinBudget budget);
 
-// Monotonic milliseconds; INT64_MAX stands for "never" in deadlines.
+// The monotonic milliseconds of this process, by which deadlines count; INT64_MAX stands for
+// "never" in these. Time in which the process does not run (SIGSTOP, a frozen control group, a
+// machine that is suspended or restored) counts for kMostBetweenLooksMs at most: its peers are not
+// late for that.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
+// Whoever waits by that clock looks at it more often than this, since a longer time in which nobody
+// has looked is one in which the process did not run.
+inline constexpr int64_t kMostBetweenLooksMs = 200;
+inline constexpr int64_t kLookWithinMs = 50;
 // As now_ms(), but up to kRoughMs late, for a fraction of the cost. A deadline is not early if it
 // is rough_deadline_ms() from now, wherever it is compared with rough_ms().
 int64_t rough_ms();
 inline constexpr int64_t kRoughMs = 10;
+// The monotonic milliseconds of the host, which all its processes share, the rough ones as above.
+int64_t host_ms();
+int64_t rough_host_ms();
 // From `now_ms`, which is of rough_ms(), or from now.
 inline int64_t rough_deadline_ms(int64_t timeout_ms, int64_t now_ms) {
   return timeout_ms == kNever ? kNever : now_ms + timeout_ms + kRoughMs;

@@ -83,7 +83,7 @@ Status Journal::heard(int peer, std::span<const std::byte> bytes) {
     if (theirs->record.sequence >= told.record.sequence) told = *theirs;
     if (theirs->kind == NoteKind::kAnswers) answers_[peer] = theirs->record;
     if (theirs->kind == NoteKind::kAsks) {
-      questions_[peer] = {.sequence = theirs->record.sequence, .came_ms = now_ms()};
+      questions_[peer] = {.sequence = theirs->record.sequence, .came_ms = host_ms()};
     }
     outcome = compare(peer, *theirs);
     const bool not_yet = theirs->record.sequence > last_ && theirs->kind != NoteKind::kAnswers;

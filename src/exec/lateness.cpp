@@ -48,7 +48,7 @@ std::optional<Wait> wait_of(Transport& transport, int rank) {
 }  // namespace
 
 void Lateness::lasts(const Awaiting& waiting) {
-  const int64_t now_ms = rough_ms();
+  const int64_t now_ms = rough_host_ms();  // of which other processes read
   if (wait_.since_ms != 0 && now_ms < next_look_ms_) return;
   if (wait_.since_ms != 0) return look(waiting, now_ms);
   wait_ = {};

@@ -86,7 +86,7 @@ void look(const Job& job, Communicator& communicator) {
 
 void tell_time(Job& job) {
   job.now = moment_now();
-  job.now_ms = now_ms();
+  job.now_ms = host_ms();
 }
 
 // Whether some process still has it.
