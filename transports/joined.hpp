@@ -59,6 +59,10 @@ class JoinedTransport final : public Transport, private Recovery {
  private:
   // Of the ranks of this host.
   SharedState* shared_state() override { return host_->recovery().shared_state(); }
+  LifeSign* life_sign(int rank) override {
+    return hosts_.host(rank) == hosts_.host(rank_) ? host_->recovery().life_sign(hosts_.place(rank))
+                                                   : nullptr;
+  }
   void has_failed(Code why) override { network_->recovery().has_failed(why); }
 
   const int rank_;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/life_sign.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"
 
@@ -49,6 +50,8 @@ class Recovery {
   virtual SharedState* shared_state() = 0;
   // Empty if they share none.
   virtual RegroupBoard regroup_board() { return {}; }
+  // Of a rank of this host, signed by its monitor; null if they share none.
+  virtual LifeSign* life_sign(int /*rank*/) { return nullptr; }
   // The communicator has failed for this reason: a peer may be gone, so nothing shall wait for one
   // any more. From any thread, any number of times.
   virtual void has_failed(Code /*why*/) {}

@@ -97,6 +97,7 @@ class Communicator {
   [[nodiscard]] bool is_here(int peer) const;
   [[nodiscard]] bool is_gone(int peer) const;
   [[nodiscard]] bool has_died(int peer) const;
+  [[nodiscard]] Monitor::Peer watched(int peer) const;
   // Makes a communicator with ranks of this one, unless failed() gives an error meanwhile. If this
   // rank is interrupted, this communicator is, too.
   struct Making {

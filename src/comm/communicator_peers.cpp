@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "comm/communicator.hpp"
+#include "core/process_state.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -18,7 +19,7 @@ Status Communicator::watch_peers(Exchange& exchange) {
     const PeerProcess& process = connection_.transport->process(peer);
     // Ranks may be threads of one process.
     if (peer == rank_ || !is_here(peer) || process.pid == getpid()) continue;
-    peers.push_back({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+    peers.push_back(watched(peer));
   }
   if (connection_.joined != nullptr) {
     Result<std::unique_ptr<Control>> control = exchange.stay();
@@ -47,7 +48,8 @@ Status Communicator::watch_peers(Exchange& exchange) {
   Monitor::Line line{-1, nullptr};
   if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
   Result<Monitor::Token> token = runtime_->monitor().watch(
-      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line));
+      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line),
+      connection_.transport->recovery().life_sign(rank_));
   if (!token.ok()) return token.status();
   watch_ = *token;
   return {};
@@ -62,14 +64,27 @@ bool Communicator::is_here(int peer) const {
 // Whether a rank of this host has left or died.
 bool Communicator::is_gone(int peer) const { return executor_->has_left(peer) || has_died(peer); }
 
-bool Communicator::has_died(int peer) const {
+Monitor::Peer Communicator::watched(int peer) const {
   const PeerProcess& process = connection_.transport->process(peer);
-  if (peer == rank_ || process.pid == getpid()) return false;
-  return Monitor::has_ended({.pidfd = process.pidfd, .pid = process.pid, .rank = peer});
+  return {.pidfd = process.pidfd,
+          .pid = process.pid,
+          .rank = peer,
+          .sign = connection_.transport->recovery().life_sign(peer)};
+}
+
+bool Communicator::has_died(int peer) const {
+  if (peer == rank_ || connection_.transport->process(peer).pid == getpid()) return false;
+  return Monitor::has_ended(watched(peer));
 }
 
 Status Communicator::death_of(int peer) const {
-  return {Code::kPeerFailed, name_of(peer, connection_.transport->process(peer)) + " has died"};
+  const std::string name = name_of(peer, connection_.transport->process(peer));
+  // An exec ends its threads, and that it was a rank.
+  Monitor::Peer process = watched(peer);
+  process.sign = nullptr;
+  const ProcessState state = process_state(process.pid);
+  const bool goes_on = state.letter != 0 && !state.ending && !Monitor::has_ended(process);
+  return {Code::kPeerFailed, name + (goes_on ? " runs another program now" : " has died")};
 }
 
 void Communicator::peer_died(int peer) {

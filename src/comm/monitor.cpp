@@ -11,23 +11,29 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <new>
+#include <optional>
 #include <string>
 
+#include "core/log.hpp"
+#include "core/socket.hpp"
 #include "core/thread.hpp"
 
 namespace tutti {
 namespace {
 
-constexpr int kLookEveryMs = 50;  // after peers that have no pidfd
 // Descriptors that there are not.
 constexpr int kAny = -1;
 constexpr int kNone = -2;
 
-bool is_readable(int fd) {
+// Not known where the system does not let this process ask.
+std::optional<bool> is_readable(int fd) {
   pollfd poll_for{.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&poll_for, 1, 0) == 1;
+  const int ready = poll(&poll_for, 1, 0);
+  if (ready < 0) return std::nullopt;
+  return ready == 1;
 }
 
 // Its parent may be long in taking note of its end.
@@ -43,8 +49,9 @@ bool is_over(int pid) {
 }  // namespace
 
 bool Monitor::has_ended(const Peer& peer) {
-  if (peer.pidfd < 0) return peer.pid > 0 && is_over(peer.pid);
-  return is_readable(peer.pidfd);
+  if (peer.sign != nullptr && tutti::has_ended(*peer.sign)) return true;
+  const std::optional<bool> told = peer.pidfd < 0 ? std::nullopt : is_readable(peer.pidfd);
+  return told ? *told : peer.pid > 0 && is_over(peer.pid);
 }
 
 Monitor::~Monitor() {
@@ -79,7 +86,7 @@ void Monitor::wake() const {
 }
 
 Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                                      Line line) {
+                                      Line line, LifeSign* own) {
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
@@ -92,8 +99,8 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
     }
   }
   const Token token = next_token_++;
-  watches_[token] = {std::move(peers), std::move(died), std::move(line)};
-  wake();  // it may have to look after peers without a pidfd from now on
+  watches_[token] = {std::move(peers), std::move(died), std::move(line), own};
+  wake();  // to sign
   return token;
 }
 
@@ -111,6 +118,7 @@ void Monitor::remove(Token token) {
   const auto found = watches_.find(token);
   if (found == watches_.end()) return;
   const Watch removed = std::move(found->second);
+  if (removed.own != nullptr) signs_.withdraw(*removed.own);
   watches_.erase(found);
   for (const Peer& peer : removed.peers) {
     const bool alone = peer.pidfd >= 0 && !is_watched(peer.pidfd);
@@ -127,51 +135,72 @@ bool Monitor::is_watched(int pidfd) const {
   });
 }
 
-int Monitor::look_after_ms() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [token, watch] : watches_) {
-    for (const Peer& peer : watch.peers) {
-      if (peer.pidfd < 0) return kLookEveryMs;
-    }
-  }
-  return -1;
-}
-
 void Monitor::run() {
+  {
+    const std::lock_guard lock(mutex_);
+    signs_.begin();
+  }
   bool lacks_memory = false;
   while (!stopping_.load()) {
-    epoll_event event{};
-    const int wait_ms = lacks_memory ? kLookEveryMs : look_after_ms();
-    const int ready = epoll_wait(epoll_, &event, 1, wait_ms);
-    if (ready == 1 && event.data.fd == wake_) {
-      uint64_t count = 0;
-      if (read(wake_, &count, sizeof count) < 0) continue;
-    }
+    const int readable = sleep();
     try {
-      const int readable = ready == 1 ? event.data.fd : kNone;
+      if (readable == wake_ || readable == kAny) sign();
       report_deaths(lacks_memory ? kAny : readable);
-      listen();
+      if (readable != kNone) listen();
       lacks_memory = false;
     } catch (const std::bad_alloc&) {  // a death that could not be told stays to be told
       lacks_memory = true;
+      pause_for(kLookWithinMs);
     }
+  }
+}
+
+// Returns the descriptor that has news.
+int Monitor::sleep() const {
+  epoll_event event{};
+  const int ready = epoll_wait(epoll_, &event, 1, kLookWithinMs);
+  const int error = ready < 0 ? errno : 0;
+  (void)now_ms();  // the look by which all others know that this process runs
+  if (ready == 0 || error == EINTR) return kNone;
+  if (ready < 0) {  // a filter of system calls, set since the start
+    static std::once_flag said;
+    std::call_once(said, [error] {
+      log::warn(
+          "this process may not sleep until a peer ends (epoll_wait: {}): it looks after all "
+          "of them every {} ms instead",
+          std::strerror(error), kLookWithinMs);
+    });
+    pause_for(kLookWithinMs);
+    return kAny;
+  }
+  uint64_t count = 0;
+  if (event.data.fd == wake_ && read(wake_, &count, sizeof count) < 0) return kNone;
+  return event.data.fd;
+}
+
+void Monitor::sign() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [token, watch] : watches_) {
+    if (watch.own != nullptr) signs_.sign(*watch.own);
   }
 }
 
 void Monitor::listen() {
   const std::lock_guard lock(mutex_);
   for (auto& [token, watch] : watches_) {
-    if (watch.line.fd < 0 || !is_readable(watch.line.fd)) continue;
+    if (watch.line.fd < 0 || !is_readable(watch.line.fd).value_or(true)) continue;
     watch.line.readable();
   }
 }
 
-// Looks at the peers whose descriptor is readable, and at those that have none.
+// Looks at the signs of all, and at those whose descriptor is readable or that have none.
 void Monitor::report_deaths(int readable) {
   const std::lock_guard lock(mutex_);
   for (auto& [token, watch] : watches_) {
     std::erase_if(watch.peers, [&watch = watch, readable](const Peer& peer) {
-      const bool may_have_ended = readable == kAny || peer.pidfd < 0 || peer.pidfd == readable;
+      const bool signs_end = peer.sign != nullptr && tutti::has_ended(*peer.sign);
+      const bool may_have_ended =
+          signs_end || readable == kAny || peer.pidfd < 0 || peer.pidfd == readable;
       if (!may_have_ended || !has_ended(peer)) return false;
       watch.died(peer.rank);
       return true;

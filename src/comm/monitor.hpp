@@ -1,7 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Notices the death of peer processes: one thread per process, asleep in epoll on the pidfds of all
-// peers of all communicators.
+// peers of all communicators. It looks at the life signs of all of them every kLookWithinMs.
+//
+// Either tells of a death what the other does not. A life sign tells at once, but rests on memory
+// that a dying process may have spoilt. A pidfd tells of every end, but only when the kernel has
+// taken the memory of the process apart.
 #pragma once
 
 #include <atomic>
@@ -12,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/life_sign.hpp"
 #include "core/status.hpp"
 
 namespace tutti {
@@ -25,10 +30,10 @@ class Monitor {
 
   using Token = uint64_t;
   struct Peer {
-    int pidfd = -1;  // stays the caller's, may be in several watches; -1: `pid` is looked up every
-                     // 50 ms instead
+    int pidfd = -1;  // stays the caller's, may be in several watches; -1: `pid` is looked up
     int pid = 0;
     int rank = 0;
+    const LifeSign* sign = nullptr;  // its monitor's; null: it has none
   };
   static bool has_ended(const Peer& peer);
   // What tells of others by being readable; no descriptor: none.
@@ -37,9 +42,9 @@ class Monitor {
     std::function<void()> readable;
   };
   // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
-  // monitor's thread, until removed.
+  // monitor's thread, until removed. `own` is signed by the monitor until then; it may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                      Line line = {-1, nullptr});
+                      Line line = {-1, nullptr}, LifeSign* own = nullptr);
   // Afterwards died() is not running and will not run.
   void remove(Token token);
 
@@ -48,19 +53,22 @@ class Monitor {
     std::vector<Peer> peers;
     std::function<void(int)> died;
     Line line;
+    LifeSign* own;
   };
   Status start();
   void wake() const;
   Status expect_end_of(int pidfd) const;
   [[nodiscard]] bool is_watched(int pidfd) const;
   void run();
-  [[nodiscard]] int look_after_ms();
+  int sleep() const;
+  void sign();
   void report_deaths(int readable);
   void listen();
 
   std::mutex mutex_;
   std::map<Token, Watch> watches_;  // guarded by mutex_
   Token next_token_ = 1;            // guarded by mutex_
+  LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
   int epoll_ = -1;
   int wake_ = -1;  // eventfd: look at what has changed
   std::atomic<bool> stopping_{false};

@@ -2,6 +2,7 @@
 #include "core/process_state.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -62,15 +63,25 @@ ProcessState process_state_in(std::string stat) {
   std::istringstream fields(stat.substr(end_of_name + 2));
   ProcessState state;
   fields >> state.letter;
-  // The 3rd field is the state, the 14th and 15th are the times, the 22nd is the start.
+  // The 3rd field is the state, the 9th has flags of the first thread, the 14th and 15th are the
+  // times, the 22nd is the start, the 31st has the signals that are on their way to that thread.
+  constexpr uint64_t kExiting = 0x4;
+  constexpr uint64_t kKilled = uint64_t{1} << (SIGKILL - 1);
   std::string skipped;
-  for (int field = 4; field < 14; ++field) fields >> skipped;
+  for (int field = 4; field < 9; ++field) fields >> skipped;
+  uint64_t flags = 0;
+  fields >> flags;
+  for (int field = 10; field < 14; ++field) fields >> skipped;
   uint64_t user = 0;
   uint64_t system = 0;
   fields >> user >> system;
   for (int field = 16; field < 22; ++field) fields >> skipped;
   fields >> state.started;
   if (!fields) return {};
+  for (int field = 23; field < 31; ++field) fields >> skipped;
+  uint64_t signals = 0;
+  fields >> signals;
+  state.ending = (flags & kExiting) != 0 || (signals & kKilled) != 0;
   state.cpu_ticks = user + system;
   return state;
 }

@@ -15,6 +15,7 @@ struct ProcessState {
   char letter = 0;
   bool frozen = false;     // with its control group, as by `docker pause` or `systemctl freeze`
   bool gone = false;       // it is known that there is none
+  bool ending = false;     // it has been killed, or has exited, and is not gone yet
   uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
   uint64_t started = 0;    // ticks since boot: tells it from a later one of the same number
 

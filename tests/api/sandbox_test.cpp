@@ -73,6 +73,28 @@ TEST_P(Sandboxes, HideNoDeath) {
   });
 }
 
+// Filters may be set when a program is about to run what it does not trust.
+class LaterSandboxes : public testing::TestWithParam<Sandbox> {};
+
+TEST_P(LaterSandboxes, HideNoDeath) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.killed = {1};
+  ranks.breaks = true;
+  const Meeting met(ranks.count);
+  run_ranks(ranks, [&met](int rank, tutti_comm_t comm) {
+    ASSERT_OK(tutti_barrier(comm));
+    met.wait();
+    ASSERT_TRUE(forbid(GetParam().forbidden));
+    if (rank == 1) kill_myself();
+    tutti_status status = TUTTI_OK;
+    while (status == TUTTI_OK) status = tutti_barrier(comm);
+    EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
+    EXPECT_ERROR_SAYS("rank 1");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Without, Sandboxes,
     testing::Values(
@@ -82,6 +104,21 @@ INSTANTIATE_TEST_SUITE_P(
         Sandbox{"pidfds",
                 {{SYS_pidfd_open, ENOSYS}, {SYS_getsockopt, ENOPROTOOPT, 2, SO_PEERPIDFD}}}),
     testing::PrintToStringParamName());
+
+const std::vector<ForbiddenCall> kNoEpoll = {
+#if defined(SYS_epoll_wait)
+    {SYS_epoll_wait, EPERM},
+#endif
+    {SYS_epoll_pwait, EPERM}};
+const std::vector<ForbiddenCall> kNoPoll = {
+#if defined(SYS_poll)
+    {SYS_poll, EPERM},
+#endif
+    {SYS_ppoll, ENOSYS}};
+
+INSTANTIATE_TEST_SUITE_P(Without, LaterSandboxes,
+                         testing::Values(Sandbox{"epoll", kNoEpoll}, Sandbox{"poll", kNoPoll}),
+                         testing::PrintToStringParamName());
 
 // A job on this host, of two ranks that are told apart by variables.
 void set_place(int rank) {

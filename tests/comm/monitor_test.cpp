@@ -8,10 +8,23 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <thread>
+
+#include "support/forbidden.hpp"
 
 namespace tutti {
 namespace {
+
+const std::vector<tutti_test::ForbiddenCall> kNoSleep = {
+#if defined(SYS_epoll_wait)
+    {SYS_epoll_wait, EPERM},
+#endif
+#if defined(SYS_poll)
+    {SYS_poll, EPERM},
+#endif
+    {SYS_epoll_pwait, EPERM},
+    {SYS_ppoll, EPERM}};
 
 // A child that sleeps until it is killed.
 class Child {
@@ -90,6 +103,57 @@ TEST(Monitor, SaysNothingAfterRemoval) {
   other.end();
   wait_for(others, 5);
   EXPECT_EQ(died.load(), 0);
+}
+
+// The kernel takes its memory apart, and only then is its descriptor readable.
+TEST(Monitor, SaysSoByTheSignOfAProcessThatIsNotGoneYet) {
+  const Child child;
+  LifeSign sign{};
+  Monitor monitor;
+  std::atomic<int> died{-1};
+  Monitor::Peer peer = child.peer(1, true);
+  peer.sign = &sign;
+  sign.signer = 1 | FUTEX_OWNER_DIED;
+  const auto token = monitor.watch({peer}, [&](int rank) { died.store(rank); });
+  ASSERT_TRUE(token.ok()) << token.status().message();
+  wait_for(died, 1);
+  EXPECT_TRUE(Monitor::has_ended(peer));
+  monitor.remove(*token);
+}
+
+TEST(Monitor, SignsWhileItWatches) {
+  const Child child;
+  LifeSign own{};
+  Monitor monitor;
+  const auto token = monitor.watch(
+      {child.peer(1, true)}, [](int) {}, {-1, nullptr}, &own);
+  ASSERT_TRUE(token.ok()) << token.status().message();
+  while (own.signer.load() == 0) std::this_thread::yield();
+  EXPECT_FALSE(has_ended(own));
+  monitor.remove(*token);
+  EXPECT_EQ(own.signer.load(), 0u);
+}
+
+TEST(Monitor, SeesDeathsThoughItMaySleepOnDescriptorsNoLonger) {
+  if (!tutti_test::can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  const pid_t test = fork();
+  if (test != 0) {
+    int status = 0;
+    ASSERT_EQ(waitpid(test, &status, 0), test);
+    EXPECT_EQ(status, 0);
+    return;
+  }
+  {
+    Child child;
+    Monitor monitor;
+    std::atomic<int> died{-1};
+    const auto token = monitor.watch({child.peer(1, true)}, [&](int r) { died.store(r); });
+    if (!token.ok() || !tutti_test::forbid(kNoSleep)) _exit(1);
+    child.end();
+    wait_for(died, 1);
+    monitor.remove(*token);
+  }
+  _exit(0);
 }
 
 // As communicators do that have ranks in one and the same process.

@@ -22,6 +22,7 @@ std::vector<Part> parts_of(const Layout& layout) {
   for (int r = 0; r < layout.ranks(); ++r) {
     parts.push_back({layout.bell(r), r});
     parts.push_back({layout.arena_sign(r), r});
+    parts.push_back({layout.life_sign(r), r});
     for (int lane = 0; lane < layout.lanes(); ++lane) {
       parts.push_back({layout.calls(r, lane), r});
       parts.push_back({layout.records(r, lane), r});

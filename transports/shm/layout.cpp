@@ -32,7 +32,8 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
-  regroup_ = signs_ + ranks_ * kApart;
+  life_signs_ = signs_ + ranks_ * kApart;
+  regroup_ = life_signs_ + ranks_ * kApart;
   open_rings_ = regroup_signs().end();
   open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
   lines_ = round_up(open_rings_ + channels_ * ranks_ * open_rings_bytes_, kPageBytes);
@@ -57,6 +58,10 @@ Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart,
 
 Span Layout::arena_sign(int rank) const {
   return {signs_ + unsigned_of(rank) * kApart, sizeof(ArenaSign)};
+}
+
+Span Layout::life_sign(int rank) const {
+  return {life_signs_ + unsigned_of(rank) * kApart, sizeof(LifeSign)};
 }
 
 Span Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Where everything lies in the shared region of a communicator. In order:
-//   common   header, descriptor, members, shared state, sleepers, bells, signs, open rings
-//   allocated at the start lines    per rank: per lane four pages                       allocated
-//   at the start by the rank
+//   common   header, descriptor, members, shared state, sleepers, bells, signs, life signs, open
+//            rings                                              allocated at the start
+//   lines    per rank: per lane four pages                      allocated at the start by the rank
 // So far all is mapped at the start; what follows is when it is first used, each line by itself:
 //   slots    per lane: per rank two                             allocated by the rank when used
 //   ping-pong per lane: per rank a slot that two ranks swap    allocated by all when used
@@ -91,6 +91,7 @@ class Layout {
   [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
   [[nodiscard]] Span bell(int rank) const;
   [[nodiscard]] Span arena_sign(int rank) const;
+  [[nodiscard]] Span life_sign(int rank) const;
   [[nodiscard]] Span regroup_decision() const;
   // Of all ranks, one behind the other.
   [[nodiscard]] Span regroup_signs() const;
@@ -136,6 +137,7 @@ class Layout {
   uint64_t sleepers_ = 0;
   uint64_t bells_ = 0;
   uint64_t signs_ = 0;
+  uint64_t life_signs_ = 0;
   uint64_t regroup_ = 0;
   uint64_t open_rings_ = 0;
   uint64_t open_rings_bytes_ = 0;

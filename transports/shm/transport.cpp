@@ -196,6 +196,7 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
   void* allocate(uint64_t bytes) override { return arenas_.take(bytes); }
   void free(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
+  LifeSign* life_sign(int rank) override { return region().at<LifeSign>(layout_.life_sign(rank)); }
   RegroupBoard regroup_board() override {
     return {
         region().at<RegroupDecision>(layout_.regroup_decision()),

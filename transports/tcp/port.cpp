@@ -225,6 +225,12 @@ bool TcpPort::ask_poller() {
   bool knocked = false;
   std::array<epoll_event, 16> events;
   const int count = epoll_wait(poller_.get(), events.data(), events.size(), 0);
+  if (count < 0 && errno != EINTR) {  // a filter of system calls, set since the start
+    for (Wire* wire : wires_) {
+      if (wire->open()) wire->read();
+    }
+    return true;
+  }
   for (int i = 0; i < count; ++i) {
     auto* wire = static_cast<Wire*>(events[static_cast<size_t>(i)].data.ptr);
     if (wire == nullptr) knocked = true;
