@@ -136,7 +136,8 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   inputs.views = shared_memory().can_view();
   if (rank_ == 0) announce(config_.name, ranks_, connection_);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
-  health_->report_by([this](const Status& cause) { report(cause); });
+  health_->report_by([this](const Status& cause, bool heard) { tell_user(cause, heard); },
+                     [this](const Status& cause, bool heard) { report(cause, heard); });
   Result<std::unique_ptr<Endpoint>> endpoint = connection_.transport->open_endpoint(inputs.lanes());
   if (!endpoint.ok()) return endpoint.status();
   messages_endpoint_ = *std::move(endpoint);

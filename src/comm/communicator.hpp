@@ -114,7 +114,9 @@ class Communicator {
   [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;
   [[nodiscard]] Status death_of(int peer) const;
   void peer_died(int peer);
-  void report(const Status& cause);
+  [[nodiscard]] bool speaks_for_all() const;
+  void tell_user(const Status& cause, bool heard);
+  void report(const Status& cause, bool heard);
   void trace();
   void hear();
 
@@ -142,6 +144,7 @@ class Communicator {
   uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
   Inquiries::Token shown_ = 0;
   Monitor::Token watch_ = 0;
+  std::string unsaid_;  // of tell_user(), until report(), which follows it in the same thread
   bool closed_ = false;
 };
 

@@ -109,11 +109,31 @@ void Communicator::hear() {
   }
 }
 
+// Whether the log has to say here what a rank on another host has found out: one host does, that of
+// rank 0, unless it is the one that is lost.
+bool Communicator::speaks_for_all() const { return is_here(0) || !control_->is_open(); }
+
 // A lack of memory here is no reason for another failure.
-void Communicator::report(const Status& cause) {
+void Communicator::tell_user(const Status& cause, bool heard) {
+  const LogLevel level = heard && !speaks_for_all() ? LogLevel::kInfo : LogLevel::kWarn;
+  if (!log::enabled(level)) return;
   try {
+    std::string line = failure_line(*connection_.transport, rank_, config_.name, cause);
+    // Who does not read the log must not keep the peers from learning it.
+    if (log::would_block()) {
+      unsaid_ = std::move(line);
+    } else {
+      log::write(level, line);
+    }
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Communicator::report(const Status& cause, bool heard) {
+  try {
+    if (!unsaid_.empty()) log::warn("{}", std::exchange(unsaid_, {}));
     const auto view = view_of(*connection_.transport);
-    if (view) log_failure(config_.name, cause, *view);
+    if (view) log_last_calls(config_.name, cause, heard && !speaks_for_all(), *view);
   } catch (const std::bad_alloc&) {
   }
   trace();

@@ -11,6 +11,8 @@
 #include "core/fd.hpp"
 #include "core/log.hpp"
 #include "exec/call.hpp"
+#include "exec/lateness.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 namespace {
@@ -66,12 +68,22 @@ std::string last_calls_of(const inspect::CommunicatorView& view) {
   return text;
 }
 
-void log_failure(const std::string& name, const Status& cause,
-                 const inspect::CommunicatorView& view) {
+std::string failure_line(Transport& transport, int rank, const std::string& name,
+                         const Status& cause) {
+  const std::optional<Wait> wait = wait_of(transport, rank);
+  const std::string call = wait ? " in " + describe(*wait) : "";
+  // A deadline's cause says already who waited in what.
+  const std::string where =
+      cause.code() == Code::kTimeout ? "" : " on " + name_of(rank, transport.process(rank)) + call;
+  return fmt::format("\"{}\" has failed{}: {}", name, where, cause.message());
+}
+
+void log_last_calls(const std::string& name, const Status& cause, bool another_says_it,
+                    const inspect::CommunicatorView& view) {
   const bool puzzles = cause.code() == Code::kTimeout || cause.code() == Code::kMismatch;
-  const LogLevel level = puzzles ? LogLevel::kWarn : LogLevel::kInfo;
-  log::message(level, "\"{}\" has failed: {}\nthe last calls of its ranks on this host:\n{}{}",
-               name, cause.message(), last_calls_of(view), puzzles ? kNext : "");
+  const LogLevel level = puzzles && !another_says_it ? LogLevel::kWarn : LogLevel::kInfo;
+  log::message(level, "\"{}\": the last calls of its ranks on this host:\n{}{}", name,
+               last_calls_of(view), puzzles ? kNext : "");
 }
 
 void TraceFile::add(inspect::TracedCommunicator traced, int job_rank) {

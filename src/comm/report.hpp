@@ -19,9 +19,14 @@ namespace tutti {
 std::optional<inspect::CommunicatorView> view_of(Transport& transport);
 // "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
 std::string last_calls_of(const inspect::CommunicatorView& view);
-// In the log: as a warning if somebody has to look for the reason, else at level info.
-void log_failure(const std::string& name, const Status& cause,
-                 const inspect::CommunicatorView& view);
+// "\"world\" has failed on rank 0 (pid 77 on h) in allreduce #3 (8 float32, sum): rank 1 (pid 78 on
+// h) has died".
+std::string failure_line(Transport& transport, int rank, const std::string& name,
+                         const Status& cause);
+// What the ranks of this host did before: as a warning if somebody has to look for the reason and
+// no other host says it, else at level info.
+void log_last_calls(const std::string& name, const Status& cause, bool another_says_it,
+                    const inspect::CommunicatorView& view);
 
 // The trace of one process, written anew whenever there is more. Any thread.
 class TraceFile {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "core/log.hpp"
 
+#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -78,6 +79,11 @@ std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_
     if (end == std::string_view::npos) return lines;
     text.remove_prefix(end + 1);
   }
+}
+
+bool would_block() {
+  pollfd error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&error, 1, 0) == 0;
 }
 
 void write(LogLevel level, std::string_view text) {

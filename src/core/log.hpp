@@ -29,6 +29,8 @@ bool enabled(LogLevel level);
 // What write() sends at that time, in milliseconds since 1970: `text` with the prefix before each
 // of its lines, and a newline at the end.
 std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_view text);
+// Whether write() would have to wait for whoever reads standard error.
+bool would_block();
 // Writes unconditionally; errno is left as it was.
 void write(LogLevel level, std::string_view text);
 

@@ -68,32 +68,36 @@ void Health::fail_by_exception(std::string_view where) noexcept {
 
 void Health::fail(const Status& cause) {
   // What a rank of this host shared before is what counts, here and elsewhere.
-  if (!stop_for(cause)) return;
+  if (!stop_for(cause, false)) return;
   if (tell_) tell_(this->cause());
-  report();
+  report(false);
 }
 
 void Health::learn(const Status& cause) {
-  if (stop_for(cause)) report();
+  if (stop_for(cause, true)) report(true);
+}
+
+void Health::announce(const Status& cause, bool heard) const {
+  if (announce_) announce_(cause, heard);
 }
 
 // Reports the cause if it is this rank's own. Of the ranks of a host, that is so for one.
-void Health::report() {
+void Health::report(bool heard) {
   if (!report_) return;
   Status own;
   {
     const std::lock_guard lock(mutex_);
     own = cause_;
   }
-  if (!own.ok()) report_(own);
+  if (!own.ok()) report_(own, heard);
 }
 
 // Returns whether this was the first cause that this rank has.
-bool Health::stop_for(const Status& cause) {
+bool Health::stop_for(const Status& cause, bool heard) {
   {
     const std::lock_guard lock(mutex_);
     if (!cause_.ok()) return false;
-    share(cause);
+    share(cause, heard);
     if (shared_ == nullptr || shared_->cause_rank == static_cast<uint32_t>(rank_)) cause_ = cause;
   }
   transport_.recovery().has_failed(cause.code());
@@ -104,8 +108,8 @@ bool Health::stop_for(const Status& cause) {
   return true;
 }
 
-void Health::share(const Status& cause) {
-  if (shared_ == nullptr) return;
+void Health::share(const Status& cause, bool heard) {
+  if (shared_ == nullptr) return announce(cause, heard);
   if (shared_->cause_lock.exchange(1, std::memory_order_acq_rel) != 0) {
     // Another rank is writing, or has written, an earlier cause. It may also have died on the way:
     // wait a moment for its text, then do without.
@@ -119,6 +123,7 @@ void Health::share(const Status& cause) {
   shared_->cause_text[text.size()] = '\0';
   shared_->cause_code = static_cast<uint32_t>(cause.code());
   shared_->cause_rank = static_cast<uint32_t>(rank_);
+  announce(cause, heard);
   shared_->stop.store(1, std::memory_order_release);
 }
 

@@ -41,9 +41,15 @@ class Health {
   // Sets how ranks on other hosts are told: called at most once. Set before other threads use this.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
-  // Sets what reports the cause, if this rank is the first of its host to know: called at most
-  // once. Set before other threads use this, too.
-  void report_by(std::function<void(const Status& cause)> report) { report_ = std::move(report); }
+  // Sets what tells the user of the cause, if this rank is the first of its host to know; `heard`:
+  // ranks on other hosts know of it already. announce() says it at once, before anybody who waits
+  // learns of it and perhaps ends the process; report() says more, afterwards. Called at most once,
+  // before other threads use this, too.
+  using Tell = std::function<void(const Status& cause, bool heard)>;
+  void report_by(Tell announce, Tell report) {
+    announce_ = std::move(announce);
+    report_ = std::move(report);
+  }
 
   // Has a wait look at the stop flags, as every wait on this communicator must.
   void attach(Waiter& waiter) const {
@@ -52,16 +58,18 @@ class Health {
   }
 
  private:
-  bool stop_for(const Status& cause);
-  void report();
-  void share(const Status& cause);
+  bool stop_for(const Status& cause, bool heard);
+  void report(bool heard);
+  void share(const Status& cause, bool heard);
+  void announce(const Status& cause, bool heard) const;
 
   const int rank_;
   Transport& transport_;
   SharedState* const shared_;
   std::atomic<uint32_t> stop_{0};
   std::function<void(const Status&)> tell_;
-  std::function<void(const Status&)> report_;
+  Tell announce_;
+  Tell report_;
   mutable std::mutex mutex_;
   Status cause_;  // guarded by mutex_
 };

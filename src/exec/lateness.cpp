@@ -31,20 +31,6 @@ int32_t this_thread() {
   return number;
 }
 
-// The first that a rank of this host says.
-std::optional<Wait> wait_of(Transport& transport, int rank) {
-  const Notes* const notes = transport.notes(rank, 0);
-  if (notes == nullptr) return std::nullopt;
-  std::optional<Wait> wait = notes->call.read();
-  for (const WaitNote& message : notes->messages) {
-    if (wait && wait->kind != WaitKind::kNone) return wait;
-    wait = message.read();
-  }
-  if (wait && wait->kind == WaitKind::kNone) wait = notes->making.read();
-  if (wait && wait->kind == WaitKind::kNone) wait.reset();
-  return wait;
-}
-
 }  // namespace
 
 void Lateness::lasts(const Awaiting& waiting) {
@@ -173,6 +159,19 @@ std::string AwaitingCall::whom() const {
 void set_place(Wait& wait, const PeerProcess& process) {
   wait.pid = process.own_pid;
   put_text(wait.host, process.host);
+}
+
+std::optional<Wait> wait_of(Transport& transport, int rank) {
+  const Notes* const notes = transport.notes(rank, 0);
+  if (notes == nullptr) return std::nullopt;
+  std::optional<Wait> wait = notes->call.read();
+  for (const WaitNote& message : notes->messages) {
+    if (wait && wait->kind != WaitKind::kNone) return wait;
+    wait = message.read();
+  }
+  if (wait && wait->kind == WaitKind::kNone) wait = notes->making.read();
+  if (wait && wait->kind == WaitKind::kNone) wait.reset();
+  return wait;
 }
 
 // ---- texts -------------------------------------------------------------------------------------

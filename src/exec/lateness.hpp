@@ -117,6 +117,9 @@ class AwaitingCall final : public Awaiting {
   const bool started_;
 };
 
+// The first that a rank of this host says that it waits for; none if it waits for nothing, or only
+// since a moment.
+std::optional<Wait> wait_of(Transport& transport, int rank);
 // Says of the rank that is waited for on which host it is, as which process.
 void set_place(Wait& wait, const PeerProcess& process);
 // ", 14 s ago" of a call that began at that stamp; empty if it is not known or a moment only.
