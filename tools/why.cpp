@@ -59,9 +59,12 @@ std::string doing(const Job& job, const Communicator& communicator, const RankVi
   if (rank.waits.empty()) return last_of(job, communicator, rank);
   std::string text;
   for (const tutti::Wait& wait : rank.waits) {
+    const bool in_function = wait.kind == tutti::WaitKind::kFunction;
     text += fmt::format("{}{} {} for {:.1f} s{}", text.empty() ? "" : "; ",
-                        wait.started != 0 ? "has started" : "waits in", describe(wait),
-                        job.age_s(wait), awaited(communicator, rank, wait));
+                        in_function         ? "is in"
+                        : wait.started != 0 ? "has started"
+                                            : "waits in",
+                        describe(wait), job.age_s(wait), awaited(communicator, rank, wait));
   }
   return text;
 }

@@ -64,7 +64,9 @@ class SharedNote {
   std::atomic<uint64_t> words_[kWords];
 };
 
-enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv, kMake };
+// The last is no wait for others: a rank runs a function of the user in a call.
+enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv, kMake, kFunction };
+inline constexpr WaitKind kLastWaitKind = WaitKind::kFunction;
 
 // A wait of this rank, from when it has taken longer than a moment.
 struct Wait {

@@ -67,6 +67,26 @@ AwaitingMessage AwaitingFirst::first() const {
   return {pending_.front().arguments, transport_, messages_};
 }
 
+void AwaitingStarted::fill(Wait& wait) const {
+  const std::optional<MessageArguments> first = messages_.first_under_way();
+  if (first) AwaitingMessage(*first, transport_, messages_).fill(wait);
+}
+
+void AwaitingStarted::look(Wait& wait) const {
+  const std::optional<MessageArguments> first = messages_.first_under_way();
+  if (first) AwaitingMessage(*first, transport_, messages_).look(wait);
+}
+
+std::string AwaitingStarted::what() const {
+  const std::optional<MessageArguments> first = messages_.first_under_way();
+  return first ? "the destruction of it, for " + describe(*first, transport_) : "its destruction";
+}
+
+std::string AwaitingStarted::whom() const {
+  const std::optional<MessageArguments> first = messages_.first_under_way();
+  return first ? AwaitingMessage(*first, transport_, messages_).whom() : "";
+}
+
 WaitNote* MessageNotes::take() {
   if (notes_ == nullptr) return nullptr;
   uint32_t taken = taken_.load(std::memory_order_relaxed);

@@ -57,6 +57,21 @@ class AwaitingFirst final : public Awaiting {
   Messages& messages_;
 };
 
+// The first of those that were started and that nobody waits for but who destroys the communicator.
+class AwaitingStarted final : public Awaiting {
+ public:
+  AwaitingStarted(Transport& transport, Messages& messages)
+      : transport_(transport), messages_(messages) {}
+  void fill(Wait& wait) const override;
+  void look(Wait& wait) const override;
+  [[nodiscard]] std::string what() const override;
+  [[nodiscard]] std::string whom() const override;
+
+ private:
+  Transport& transport_;
+  Messages& messages_;
+};
+
 // Where several threads of this rank say that they wait for messages, each in a place of its own.
 class MessageNotes {
  public:

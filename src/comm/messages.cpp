@@ -240,8 +240,17 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
                         describe(message.arguments_, transport_), timeout_ms);
 }
 
+std::optional<MessageArguments> Messages::first_under_way() {
+  const std::lock_guard lock(lock_);
+  if (active_.empty()) return std::nullopt;
+  return active_.front()->arguments_;
+}
+
 Status Messages::drain() {
+  const AwaitingStarted awaiting(transport_, *this);
+  LastingMessage lasting(notes_, lateness_, awaiting);
   Waiter waiter = this->waiter(caller_budget_);
+  waiter.slow = &lasting;
   waiter.timeout_ms = executor_.timeout_ms();
   return drain_operations(health_, waiter, outstanding_, "messages", [this] { help(); });
 }

@@ -99,6 +99,8 @@ class Messages : public HelpedProgress {
   [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
   // A message of its peer that has come and that no receive takes; for texts.
   [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
+  // Of those that have been started and have not ended; none: there are none.
+  [[nodiscard]] std::optional<MessageArguments> first_under_way();
   void help() override { push(); }
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.

@@ -60,9 +60,10 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
              std::move(choose)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
-    lanes_.push_back(std::make_unique<LaneQueue>(
-        *this, std::move(group),
-        Lateness(settings_.lateness, notes != nullptr ? &notes->call : nullptr)));
+    WaitNote* const note = notes != nullptr ? &notes->call : nullptr;
+    group->note_functions_in(note);
+    lanes_.push_back(
+        std::make_unique<LaneQueue>(*this, std::move(group), Lateness(settings_.lateness, note)));
   }
 }
 

@@ -79,6 +79,8 @@ class Lane {
   // this one, if that made the last advance() fail; else -1. Which call it is only the sender
   // knows.
   [[nodiscard]] int stranger() const { return stranger_; }
+  // Where it says that it runs a function of the user; it outlives the lane.
+  void note_functions_in(WaitNote* note) { function_note_ = note; }
   // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
   // Not while a schedule runs. An error if its last calls, in which it waited for nobody, turn out
   // not to match those of a peer: of two ranks, the one that leaves last finds out.
@@ -143,6 +145,7 @@ class Lane {
   HostEngine engine_;
   StepMessages messages_;
   PeerReader reader_;
+  WaitNote* function_note_ = nullptr;
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;

@@ -142,6 +142,12 @@ void LaneGroup::finish() {
   arguments_ = nullptr;
 }
 
+void LaneGroup::note_functions_in(WaitNote* note) {
+  all_->note_functions_in(note);
+  if (host_ != nullptr) host_->note_functions_in(note);
+  if (column_ != nullptr) column_->note_functions_in(note);
+}
+
 const Status& LaneGroup::status() const {
   return failed_ != nullptr ? failed_->status() : all_->status();
 }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "exec/function_note.hpp"
 #include "exec/lane.hpp"
 
 namespace tutti {
@@ -28,8 +29,14 @@ void Lane::reduce(const Step& step) {
     options.copy = addresses_.of(copy.dst);
     options.stream_copy = staging_.is_non_temporal(copy, *part_);
   }
-  engine_.reduce(*plan_, *arguments_, addresses_.of(step.dst), step.source_count,
-                 step.bytes / plan_->element_bytes, options);
+  const auto work = [&] {
+    engine_.reduce(*plan_, *arguments_, addresses_.of(step.dst), step.source_count,
+                   step.bytes / plan_->element_bytes, options);
+  };
+  if (plan_->kernel != nullptr) [[likely]]
+    return work();
+  const FunctionNote note(function_note_, record_);
+  work();
 }
 
 // The source is an address of the peer's process.

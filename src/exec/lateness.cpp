@@ -99,7 +99,8 @@ bool Lateness::another_says_it(const Awaiting& waiting, int64_t now_ms) const {
   if (another_host_says_it(waiting, now_ms)) return true;
   for (int rank = 0; rank < settings_.rank; ++rank) {
     const std::optional<Wait> theirs = wait_of(*settings_.transport, rank);
-    if (!theirs || now_ms - theirs->since_ms < settings_.warn_after_ms / 2) continue;
+    if (!theirs || theirs->kind == WaitKind::kFunction) continue;
+    if (now_ms - theirs->since_ms < settings_.warn_after_ms / 2) continue;
     const ProcessState state = process_state(settings_.transport->process(rank).pid);
     if (!state.dead() && !state.stopped()) return true;
   }
@@ -185,7 +186,9 @@ std::string ago(uint64_t stamp) {
 std::string state_behind(Transport& transport, int rank) {
   const ProcessState state = process_state(transport.process(rank).pid);
   const std::optional<Wait> wait = wait_of(transport, rank);
-  if (wait && !state.dead() && !state.stopped()) return "; it waits in " + describe(*wait);
+  if (wait && !state.dead() && !state.stopped()) {
+    return (wait->kind == WaitKind::kFunction ? "; it is in " : "; it waits in ") + describe(*wait);
+  }
   const std::string text = to_string(state);
   return text.empty() ? "" : "; it " + text;
 }
@@ -212,6 +215,7 @@ std::string describe_unmet(const CallRecord& message) {
 // The wait may have been written by another process: nothing in it can be trusted.
 std::string describe(const Wait& wait) {
   if (wait.kind == WaitKind::kCall) return describe(wait.record);
+  if (wait.kind == WaitKind::kFunction) return "the user's function of " + describe(wait.record);
   if (wait.kind == WaitKind::kMake) {
     constexpr std::string_view kBy[] = {"", " by split", " by grow", " by shrink"};
     const uint64_t purpose = wait.record.marks;

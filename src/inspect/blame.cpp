@@ -118,6 +118,7 @@ void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& lat
 
 std::vector<Late> whom_it_awaits(const Waiting& waiting) {
   const Wait& wait = *waiting.wait;
+  if (wait.kind == WaitKind::kFunction) return {};
   if (wait.kind == WaitKind::kMake) return late_for_making(waiting);
   if (wait.kind == WaitKind::kCall) {
     std::vector<Late> late = late_for_call(waiting);

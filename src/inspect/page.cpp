@@ -107,7 +107,7 @@ bool makes_sense(const Head& head, size_t rest) {
 void take_waits(std::span<const std::byte> bytes, std::vector<Wait>& waits) {
   while (!bytes.empty()) {
     auto wait = take_from<Wait>(bytes);
-    if (wait.kind == WaitKind::kNone || wait.kind > WaitKind::kMake) continue;
+    if (wait.kind == WaitKind::kNone || wait.kind > kLastWaitKind) continue;
     if (wait.since_ms < 0 || wait.since_ms > INT64_MAX / 4'000'000) continue;
     wait.host[sizeof wait.host - 1] = '\0';
     waits.push_back(wait);

@@ -106,15 +106,17 @@ void Judge::blame_newcomers(const Waiting& waiting) {
   add(Finding::Kind::kQuiet, waiting, text, advice, nullptr);
 }
 
-// All have entered the call, and nobody is to be seen for whom this rank waits: it does not look
-// for others any more, as in a signal handler.
+// All have entered the call, and nobody is to be seen for whom this rank waits: it runs a function
+// of the user, or does not look for others any more, as in a signal handler.
 void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
   const Communicator& communicator = *waiting.communicator;
   const Process* const process = job_.process_of(communicator, waiting.rank->place);
   const bool busy = process != nullptr && process->busy;
-  std::string text = fmt::format(
-      "{} does not get on in {} of \"{}\", which all ranks that are seen have entered",
-      job_.name_of(communicator, *waiting.rank), describe(*waiting.wait), communicator.view.name);
+  const bool in_function = waiting.wait->kind == WaitKind::kFunction;
+  std::string text = fmt::format("{} {} {} of \"{}\"{}", job_.name_of(communicator, *waiting.rank),
+                                 in_function ? "has not returned from" : "does not get on in",
+                                 describe(*waiting.wait), communicator.view.name,
+                                 in_function ? "" : ", which all ranks that are seen have entered");
   if (process == nullptr) return add(Finding::Kind::kQuiet, waiting, text, "", nullptr);
   text += busy ? "; its processor time moves" : "; it " + to_string(process->state);
   add(busy ? Finding::Kind::kComputes : Finding::Kind::kQuiet, waiting, text,

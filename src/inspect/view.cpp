@@ -163,7 +163,7 @@ void forget_old_ends(std::vector<PastCall>& past) {
 
 void take_wait(const WaitNote& note, std::vector<Wait>& waits) {
   const std::optional<Wait> wait = note.read();
-  if (!wait || wait->kind == WaitKind::kNone || wait->kind > WaitKind::kMake) return;
+  if (!wait || wait->kind == WaitKind::kNone || wait->kind > kLastWaitKind) return;
   waits.push_back(*wait);
   waits.back().host[sizeof wait->host - 1] = '\0';
 }

@@ -173,6 +173,24 @@ void in_group() {
   if (!is_last()) sum(half);
 }
 
+// What it has started never comes.
+void destroys() {
+  if (is_last()) stay();
+  float data = 0;
+  tutti_request_t request = nullptr;
+  check(tutti_irecv(&data, 1, TUTTI_FLOAT32, ranks - 1, 7, world, &request));
+  check(tutti_comm_destroy(world));
+}
+
+void never_returns(const void*, void*, size_t, tutti_type, void*) { stay(); }
+
+void reduces() {
+  tutti_op op = 0;
+  check(tutti_op_create_user(never_returns, nullptr, &op));
+  float data = 0;
+  check(tutti_allreduce(&data, &data, 1, TUTTI_FLOAT32, op, world));
+}
+
 const std::map<std::string, std::function<void()>> kScenarios = {
     {"sleeps", sleeps},
     {"stops", stops},
@@ -187,6 +205,8 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"meant-otherwise", meant_otherwise},
     {"half-received", half_received},
     {"shrinks", shrinks},
+    {"destroys", destroys},
+    {"reduces", reduces},
     {"goes-on", goes_on},
     {"idle", stay},
     {"in-group", in_group},

@@ -100,6 +100,18 @@ TEST(Why, SeesStartedCallsThatAreWaitedFor) {
   expect_verdict(job, "waits", "has not entered allreduce #5 (1 float32, sum)");
 }
 
+TEST(Why, SeesForWhatADestructionWaits) {
+  const StuckJob job(2, "destroys");
+  expect_verdict(job, "waits", "has sent nothing that recv (1 float32 from rank 1, tag 7)");
+}
+
+TEST(Why, SeesThatAUsersReductionDoesNotReturn) {
+  const StuckJob job(2, "reduces", "TUTTI_WARN_AFTER_MS=300");
+  expect_verdict(job, "waits",
+                 "has not returned from the user's function of allreduce #5 (1 float32, user) of "
+                 "\"world\"; it is sleeping");
+}
+
 TEST(Why, FindsRanksThatWaitForOneAnother) {
   for (const char* scenario : {"crossed", "both-receive", "other-tag"}) {
     const StuckJob job(2, scenario);
