@@ -38,6 +38,16 @@ void write(const std::string& text, const std::string& path) {
   }
 }
 
+// Of what went to a file: standard output has the trace itself otherwise.
+void say(const std::string& path, const std::string& what) {
+  if (path == "-") return;
+  fmt::print("{}: {}; open it with https://ui.perfetto.dev or chrome://tracing\n", path, what);
+}
+
+std::string count(size_t number, std::string_view thing) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
+}
+
 void run(const Arguments& arguments) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(arguments.wanted));
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted, kNothingToSee);
@@ -55,6 +65,14 @@ void run(const Arguments& arguments) {
   if (views.empty()) kNeed.fail(unseen);
   if (!unseen.empty()) fmt::print(stderr, "tutti trace: some are left out: {}\n", unseen);
   write(trace_of(views, jobs.back().now), arguments.output);
+  size_t calls = 0;
+  size_t ranks = 0;
+  for (const auto& traced : views) {
+    ranks += traced.view.ranks.size();
+    for (const auto& rank : traced.view.ranks) calls += rank.past.size();
+  }
+  say(arguments.output, fmt::format("the last {} of {} in {}", count(calls, "call"),
+                                    count(ranks, "rank"), count(views.size(), "communicator")));
 }
 
 void merge(const Arguments& arguments) {
@@ -71,6 +89,7 @@ void merge(const Arguments& arguments) {
     using Json = nlohmann::json;
     write(merged.content.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
           arguments.output);
+    say(arguments.output, count(arguments.files.size(), "trace") + " in one");
   } catch (const std::invalid_argument& wrong) {
     kNeed.fail(wrong.what());
   }

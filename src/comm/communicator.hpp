@@ -118,6 +118,7 @@ class Communicator {
   void tell_user(const Status& cause, bool heard);
   void report(const Status& cause, bool heard);
   void trace();
+  void trace_if_quiet();
   void hear();
 
   const std::shared_ptr<Runtime> runtime_;
@@ -144,6 +145,9 @@ class Communicator {
   uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
   Inquiries::Token shown_ = 0;
   Monitor::Token watch_ = 0;
+  // What was seen of this rank a second ago, and when it was traced last; of the monitor's thread.
+  std::vector<int64_t> seen_;
+  std::vector<int64_t> traced_;
   std::string unsaid_;  // of tell_user(), until report(), which follows it in the same thread
   bool closed_ = false;
 };

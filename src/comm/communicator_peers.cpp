@@ -47,9 +47,11 @@ Status Communicator::watch_peers(Exchange& exchange) {
   if (peers.empty() && control_ == nullptr) return {};
   Monitor::Line line{-1, nullptr};
   if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
+  std::function<void()> each_second;
+  if (runtime_->trace().wanted()) each_second = [this] { trace_if_quiet(); };
   Result<Monitor::Token> token = runtime_->monitor().watch(
       std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line),
-      connection_.transport->recovery().life_sign(rank_));
+      connection_.transport->recovery().life_sign(rank_), std::move(each_second));
   if (!token.ok()) return token.status();
   watch_ = *token;
   return {};
@@ -137,6 +139,24 @@ void Communicator::report(const Status& cause, bool heard) {
   } catch (const std::bad_alloc&) {
   }
   trace();
+}
+
+// A job that hangs may be ended by whoever has started it, in a way that leaves no time to write.
+// In the monitor's thread.
+void Communicator::trace_if_quiet() {
+  try {
+    const auto view = view_of(*connection_.transport);
+    const inspect::RankView* const own = view ? view->find(rank_) : nullptr;
+    if (own == nullptr) return;
+    std::vector<int64_t> state = {own->entered};
+    for (const Wait& wait : own->waits) state.push_back(wait.since_ms);
+    if (state == seen_ && state != traced_) {
+      traced_ = state;
+      trace();
+    }
+    seen_ = std::move(state);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 void Communicator::trace() {

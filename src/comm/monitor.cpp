@@ -86,7 +86,7 @@ void Monitor::wake() const {
 }
 
 Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                                      Line line, LifeSign* own) {
+                                      Line line, LifeSign* own, std::function<void()> each_second) {
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
@@ -99,7 +99,8 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
     }
   }
   const Token token = next_token_++;
-  watches_[token] = {std::move(peers), std::move(died), std::move(line), own};
+  watches_[token] = {std::move(peers), std::move(died), std::move(line), own,
+                     std::move(each_second)};
   wake();  // to sign
   return token;
 }
@@ -147,6 +148,7 @@ void Monitor::run() {
       if (readable == wake_ || readable == kAny) sign();
       report_deaths(lacks_memory ? kAny : readable);
       if (readable != kNone) listen();
+      look_each_second();
       lacks_memory = false;
     } catch (const std::bad_alloc&) {  // a death that could not be told stays to be told
       lacks_memory = true;
@@ -182,6 +184,15 @@ void Monitor::sign() {
   const std::lock_guard lock(mutex_);
   for (const auto& [token, watch] : watches_) {
     if (watch.own != nullptr) signs_.sign(*watch.own);
+  }
+}
+
+void Monitor::look_each_second() {
+  if (host_ms() < next_second_ms_) return;
+  next_second_ms_ = host_ms() + 1000;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [token, watch] : watches_) {
+    if (watch.each_second) watch.each_second();
   }
 }
 

@@ -42,9 +42,11 @@ class Monitor {
     std::function<void()> readable;
   };
   // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
-  // monitor's thread, until removed. `own` is signed by the monitor until then; it may be null.
+  // monitor's thread, until removed. `own` is signed by the monitor until then, and each_second()
+  // called about as often as it says; both may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                      Line line = {-1, nullptr}, LifeSign* own = nullptr);
+                      Line line = {-1, nullptr}, LifeSign* own = nullptr,
+                      std::function<void()> each_second = nullptr);
   // Afterwards died() is not running and will not run.
   void remove(Token token);
 
@@ -54,6 +56,7 @@ class Monitor {
     std::function<void(int)> died;
     Line line;
     LifeSign* own;
+    std::function<void()> each_second;
   };
   Status start();
   void wake() const;
@@ -62,6 +65,7 @@ class Monitor {
   void run();
   int sleep() const;
   void sign();
+  void look_each_second();
   void report_deaths(int readable);
   void listen();
 
@@ -69,6 +73,7 @@ class Monitor {
   std::map<Token, Watch> watches_;  // guarded by mutex_
   Token next_token_ = 1;            // guarded by mutex_
   LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
+  int64_t next_second_ms_ = 0;      // the thread's own
   int epoll_ = -1;
   int wake_ = -1;  // eventfd: look at what has changed
   std::atomic<bool> stopping_{false};

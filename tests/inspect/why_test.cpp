@@ -312,6 +312,34 @@ TEST(Trace, IsLeftBehindByRanksThatFail) {
   EXPECT_TRUE(trace.is_object());
 }
 
+// Launchers end such a job by a signal.
+TEST(Trace, IsLeftBehindByRanksThatHang) {
+  const std::string path = "/tmp/tutti-trace-" + std::to_string(getpid());
+  const StuckJob job(2, "sleeps", "TUTTI_TRACE=" + path);
+  for (const char* end : {".0", ".1"}) {
+    Json trace;
+    tutti_test::eventually([&] {
+      std::ifstream stream(path + end);
+      trace = Json::parse(stream, nullptr, false);
+      return trace.is_object() && trace.dump().find("broadcast #4") != std::string::npos;
+    });
+    unlink((path + end).c_str());
+    ASSERT_TRUE(trace.is_object()) << end;
+    EXPECT_NE(trace.dump().find("broadcast #4 (4 float32, root 0)"), std::string::npos) << trace;
+  }
+}
+
+TEST(Trace, SaysWhatItHasWritten) {
+  const StuckJob job(2, "idle");
+  const std::string path = "/tmp/tutti-trace-" + std::to_string(getpid()) + ".json";
+  const CommandResult result = run_tutti("trace --job " + job.name() + " -o " + path);
+  unlink(path.c_str());
+  EXPECT_EQ(result.exit_status, 0);
+  EXPECT_EQ(result.output, path +
+                               ": the last 8 calls of 2 ranks in 1 communicator; open it with "
+                               "https://ui.perfetto.dev or chrome://tracing\n");
+}
+
 TEST(Trace, TellsOfTheStepsWithinCallsIfAskedTo) {
   const std::string path = "/tmp/tutti-steps-" + std::to_string(getpid());
   const StuckJob job(2, "ends", "TUTTI_TRACE_LEVEL=steps TUTTI_TRACE=" + path);
