@@ -35,6 +35,7 @@ void build(const Problem& q, Builder& b) {
       b.copy(recv_at(block_at(q, peer) + piece.offset),
              Ref::of(Space::kWindow, parts.piece_at(i, q.rank, peer), peer), piece.bytes, stream);
     }
+    if (q.in_place) return;
     b.copy(recv_at(block_at(q, q.rank) + piece.offset), send_at(block_at(q, q.rank) + piece.offset),
            piece.bytes, stream);
   };

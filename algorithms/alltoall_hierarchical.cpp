@@ -31,6 +31,9 @@ Composition compose(const Problem& q) {
     given = c.scratch(all_blocks_bytes(q));
     c.add({.scope = Scope::kColumn, .moves = blocks.pack(given, send_at(0))});
   }
+  // In place, what others get is on its way as long as the hosts exchange blocks: those of this
+  // host are taken from where they arrive with the rest.
+  const bool waits = q.in_place && blocks.as_given();
   const Ref arrived = c.scratch(all_blocks_bytes(q));
   const uint32_t exchanged = c.add({.scope = Scope::kColumn,
                                     .collective = Collective::kAlltoall,
@@ -39,11 +42,12 @@ Composition compose(const Problem& q) {
                                     .recv = arrived});
   for (int i = 0; i < c.hosts(); ++i) {
     const int from = (c.host() + i) % c.hosts();
+    const bool at_once = i == 0 && !waits;
     Phase phase{.collective = Collective::kAlltoall,
                 .count = q.count,
-                .send = (i == 0 ? given : arrived).plus(blocks.offset(from)),
+                .send = (at_once ? given : arrived).plus(blocks.offset(from)),
                 .recv = recv_at(blocks.offset(from)),
-                .after = i == 0 ? exchanged - 1 : exchanged};
+                .after = at_once ? exchanged - 1 : exchanged};
     if (!blocks.as_given()) {
       const std::vector<int>& ranks = q.hosts->ranks_of[static_cast<size_t>(from)];
       phase.layouts.recv = layout_of_ranks(q, ranks, [&q](int rank) { return q.recv_block(rank); });

@@ -18,9 +18,12 @@ void build(const Problem& q, Builder& b) {
     b.send(rank_after(q, i), send_at(block_at(q, rank_after(q, i))), q.bytes());
   }
   copy_block_to_self(q, b);
+  Arrivals arrivals(q, b);
   for (int i = 1; i < q.ranks; ++i) {
-    b.recv(rank_after(q, -i), recv_at(block_at(q, rank_after(q, -i))), q.bytes());
+    const int peer = rank_after(q, -i);
+    b.recv(peer, arrivals.place_for(q.recv_block(peer)), q.bytes());
   }
+  arrivals.land();
 }
 
 }  // namespace

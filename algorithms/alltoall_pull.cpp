@@ -25,14 +25,17 @@ void build(const Problem& q, Builder& b) {
   } else {
     copy_block_to_self(q, b);
   }
+  const bool stream = pulls_stream(q, all_blocks_bytes(q));
+  Arrivals arrivals(q, b);
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
     const Range block = q.recv_block(peer);
-    b.pull(at_recv(block), Ref::of(Space::kPeerSend, in_peer, peer), block.bytes,
-           pulls_stream(q, all_blocks_bytes(q)));
+    b.pull(arrivals.place_for(block), Ref::of(Space::kPeerSend, in_peer, peer), block.bytes,
+           stream && !q.in_place);
   });
   b.publish(2);
   b.await_all(2);
+  arrivals.land(stream);
 }
 
 }  // namespace

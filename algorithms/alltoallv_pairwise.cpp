@@ -20,9 +20,11 @@ void build(const Problem& q, Builder& b) {
     send_block_to(rank_after(q, i), q.send_block(rank_after(q, i)), b);
   }
   keep_block(q, b, q.rank, q.rank);
+  Arrivals arrivals(q, b);
   for (int i = 1; i < q.ranks; ++i) {
-    recv_block_from(rank_after(q, -i), q.recv_block(rank_after(q, -i)), b);
+    recv_block_from(rank_after(q, -i), q.recv_block(rank_after(q, -i)), arrivals, b);
   }
+  arrivals.land();
 }
 
 }  // namespace

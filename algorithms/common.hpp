@@ -111,9 +111,39 @@ inline void copy_own_block(const Problem& q, Builder& b) {
 
 // Alltoall: copies the block that a rank has for itself.
 inline void copy_block_to_self(const Problem& q, Builder& b) {
+  if (q.in_place) return;
   b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),
          own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
+
+// Where what arrives may lie as long as others still read what this rank gives. In an alltoall in
+// place, that is where the blocks for them lie: so it waits in private memory. Peers need not know.
+class Arrivals {
+ public:
+  Arrivals(const Problem& q, Builder& b)
+      : b_(b), wait_(q.in_place && exchanges_blocks(q.collective)) {}
+
+  Ref place_for(const Range& block) {
+    if (!wait_) return at_recv(block);
+    waiting_.push_back({at_recv(block), b_.scratch(block.bytes), block.bytes});
+    return waiting_.back().from;
+  }
+  // Peers have pulled what this rank gives, if they do so. What it sends is waited for here.
+  void land(bool stream = false) {
+    if (wait_) b_.fence();
+    for (const Arrived& each : waiting_) b_.copy(each.to, each.from, each.bytes, stream);
+  }
+
+ private:
+  struct Arrived {
+    Ref to;
+    Ref from;
+    uint64_t bytes;
+  };
+  Builder& b_;
+  const bool wait_;
+  std::vector<Arrived> waiting_;
+};
 
 // Scatter, at the root: copies the root's own block.
 inline void keep_own_block(const Problem& q, Builder& b) {

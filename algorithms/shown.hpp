@@ -78,7 +78,11 @@ class ShownBlocks {
 
   // One after another, so that all are received at once.
   void end() {
-    for (const Block& one : long_taken_) b_.recv(one.peer, at_recv(one.range), one.range.bytes);
+    Arrivals arrivals(q_, b_);
+    for (const Block& one : long_taken_) {
+      b_.recv(one.peer, arrivals.place_for(one.range), one.range.bytes);
+    }
+    arrivals.land();
   }
 
  private:

@@ -24,6 +24,9 @@ inline void send_block_to(int peer, const Range& block, Builder& b) {
 inline void recv_block_from(int peer, const Range& block, Builder& b) {
   b.recv_even_empty(peer, block.bytes > 0 ? at_recv(block) : recv_at(0), block.bytes);
 }
+inline void recv_block_from(int peer, const Range& block, Arrivals& arrivals, Builder& b) {
+  b.recv_even_empty(peer, block.bytes > 0 ? arrivals.place_for(block) : recv_at(0), block.bytes);
+}
 
 // What a call takes of whose blocks every rank knows its own only (count 0): the mean over a short
 // and a long block, for an algorithm must do for both.

@@ -101,8 +101,14 @@ tutti::Layouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, u
   };
   const auto one = [](uint64_t count) { return tutti::Layout{{count}, {0}}; };
   const int root = problem.root;
-  const auto given = [&](int i) { return uneven_count(rank, i, unit); };
-  const auto taken = [&](int i) { return uneven_count(i, rank, unit); };
+  // In place, ranks give one another as much as they take.
+  const bool alike = problem.in_place && tutti::exchanges_blocks(problem.collective);
+  const auto passes = [&](int from, int to) {
+    return alike ? uneven_count(std::min(from, to), std::max(from, to), unit)
+                 : uneven_count(from, to, unit);
+  };
+  const auto given = [&](int i) { return passes(rank, i); };
+  const auto taken = [&](int i) { return passes(i, rank); };
   const auto common = [&](int i) { return uneven_count(i, 1, unit); };
   switch (problem.collective) {
     case Collective::kAllgatherv: return {one(common(rank)), list(common)};
@@ -125,6 +131,16 @@ std::vector<Problem> uneven_problems(const Problem& problem, uint64_t unit, uint
     mine.layouts = uneven_layouts(problem, rank, unit, gap);
     // One rank may work in place while another does not.
     mine.in_place = problem.in_place && rank % 3 != 1;
+  }
+  return problems;
+}
+
+// The same problem, in which one rank may work in place while another does not.
+std::vector<Problem> some_in_place(const Problem& problem) {
+  std::vector<Problem> problems(static_cast<size_t>(problem.ranks), problem);
+  for (int rank = 0; rank < problem.ranks; ++rank) {
+    problems[static_cast<size_t>(rank)].rank = rank;
+    problems[static_cast<size_t>(rank)].in_place = rank % 3 != 1;
   }
   return problems;
 }
@@ -169,6 +185,9 @@ std::vector<std::vector<Problem>> verify_cases(Collective collective, int ranks)
           problem.in_place = in_place;
           for (problem.root = 0; problem.root < roots; ++problem.root) {
             if (worth_a_proof(problem, i)) cases.push_back({problem});
+            if (in_place && tutti::exchanges_blocks(collective)) {
+              cases.push_back(some_in_place(problem));
+            }
             if (i == 0 && gap == 0 && is_uneven(collective)) add_uneven(problem, cases);
           }
         }

@@ -513,7 +513,7 @@ TUTTI_API tutti_status tutti_reduce_scatterv_init(const void* send, void* recv,
                                                   tutti_request_t* request);
 
 /* Block r of send goes to rank r, which stores it as block `rank` of its recv.
- * send, recv: ranks * count elements; they must not overlap. */
+ * send, recv: ranks * count elements. In place: send == recv. */
 TUTTI_API tutti_status tutti_alltoall(const void* send, void* recv, size_t count, tutti_type type,
                                       tutti_comm_t comm);
 TUTTI_API tutti_status tutti_ialltoall(const void* send, void* recv, size_t count, tutti_type type,
@@ -524,7 +524,8 @@ TUTTI_API tutti_status tutti_alltoall_init(const void* send, void* recv, size_t 
 
 /* As alltoall with send_counts[r] elements at send + send_displs[r] for rank r, and recv_counts[r]
  * at recv + recv_displs[r] from it (displacements in elements; NULL: one after the other). Sizes
- * that do not meet are a mismatch, which the receiver finds. */
+ * that do not meet are a mismatch, which the receiver finds. In place: send == recv, with equal
+ * counts and displacements for both. Blocks of recv must not overlap. */
 TUTTI_API tutti_status tutti_alltoallv(const void* send, const size_t* send_counts,
                                        const size_t* send_displs, void* recv,
                                        const size_t* recv_counts, const size_t* recv_displs,

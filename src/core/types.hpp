@@ -37,11 +37,14 @@ inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4,
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
 // So many elements of any type fit into an address space once per rank.
 inline constexpr uint64_t kFewElements = INT32_MAX;
+// No buffer is longer: a process has so many bytes of addresses. What is computed of lengths up to
+// this, times the number of ranks, does not overflow.
+inline constexpr uint64_t kMostBytes = uint64_t{1} << 47;
 // Whether a buffer may hold so many blocks of `count` elements.
 constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
   uint64_t bytes = 0;
   return !__builtin_mul_overflow(count, type_size(type), &bytes) &&
-         !__builtin_mul_overflow(bytes, blocks, &bytes) && bytes <= PTRDIFF_MAX;
+         !__builtin_mul_overflow(bytes, blocks, &bytes) && bytes <= kMostBytes;
 }
 std::string_view type_name(DataType type);
 bool is_integer(DataType type);
@@ -134,8 +137,12 @@ constexpr BufferBlocks blocks_of(Collective collective, bool at_root) {
 // equal.
 constexpr bool can_be_in_place(Collective collective, bool at_root) {
   const BufferBlocks blocks = blocks_of(collective, at_root);
-  return blocks.send != Blocks::kNone && blocks.recv != Blocks::kNone &&
-         (blocks.send == Blocks::kOne || blocks.recv == Blocks::kOne);
+  return blocks.send != Blocks::kNone && blocks.recv != Blocks::kNone;
+}
+// Whether what a rank gives each other lies where it receives of that one, if it is in place.
+constexpr bool exchanges_blocks(Collective collective) {
+  const BufferBlocks& blocks = facts_of(collective).blocks;
+  return blocks.send == Blocks::kPerRank && blocks.recv == Blocks::kPerRank;
 }
 
 }  // namespace tutti

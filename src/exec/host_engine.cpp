@@ -14,11 +14,32 @@ namespace {
 // A user's function is called on pieces of this size, which stay in the first-level cache.
 constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
 
+// The longest private memory of a schedule that is kept from call to call.
+constexpr size_t kMostKept = 1 << 20;
+
 }  // namespace
+
+void HostEngine::grow_scratch(size_t lines) {
+  scratch_lines_ = 0;
+  scratch_ = nullptr;  // before there is more
+  scratch_ = std::make_unique_for_overwrite<CacheLine[]>(lines);
+  scratch_lines_ = lines;
+  frees_ |= lines * kCacheLine > kMostKept;
+}
+
+void HostEngine::free_memory() {
+  scaled_ = {};
+  if (scratch_lines_ * kCacheLine > kMostKept) {
+    scratch_ = nullptr;
+    scratch_lines_ = 0;
+  }
+  frees_ = false;
+}
 
 std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_bytes) {
   const uint64_t count = elements_sent(call, ranks);
   scaled_.resize(count * element_bytes);
+  frees_ = true;
   scale_kernel(call.type)(scaled_.data(), call.send, call.binding->scalar.data(), count);
   return scaled_.data();
 }

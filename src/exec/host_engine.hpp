@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,14 +39,15 @@ class HostEngine {
     return send;
   }
   void finish() {
-    // The copy is as large as the caller's buffer: it is freed after each call.
-    if (!scaled_.empty()) scaled_ = {};
+    if (frees_) [[unlikely]]
+      free_memory();
   }
   // Private memory of the call, at least `bytes` long.
   std::byte* scratch(uint64_t bytes) {
     const size_t lines = whole_lines(bytes) / kCacheLine;
-    if (scratch_.size() < lines) scratch_.resize(lines);
-    return reinterpret_cast<std::byte*>(scratch_.data());
+    if (scratch_lines_ < lines) [[unlikely]]
+      grow_scratch(lines);
+    return reinterpret_cast<std::byte*>(scratch_.get());
   }
 
   void copy(std::byte* dst, const std::byte* source, uint64_t bytes, CopyHint hint) {
@@ -69,11 +71,15 @@ class HostEngine {
 
  private:
   std::byte* scaled(const Call& call, int ranks, uint32_t element_bytes);
+  void grow_scratch(size_t lines);
+  void free_memory();
   void reduce_with_user_function(const Call& call, size_t element_bytes, std::byte* dst, size_t k,
                                  size_t count);
 
   std::vector<const void*> sources_;
-  std::vector<CacheLine> scratch_;
+  std::unique_ptr<CacheLine[]> scratch_;
+  size_t scratch_lines_ = 0;
+  bool frees_ = false;  // what is as large as the caller's buffers is freed after each call
   std::vector<std::byte> scaled_;       // pre-multiplied send buffer
   std::vector<std::byte> accumulator_;  // of a user's reduction
 };

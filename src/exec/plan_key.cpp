@@ -19,21 +19,11 @@ size_t PlanKeyHash::operator()(const PlanKey& key) const {
   return bits ^ (bits >> 29);
 }
 
-PlanKey plan_key(const Call& call, int rank) {
-  PlanKey key{.collective = call.collective,
-              .type = call.type,
-              .op = call.op,
-              .purpose = call.purpose,
-              .in_place = false,
-              .root = call.root,
-              .count = call.count,
-              .layouts = call.layouts};
-  // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
-  if (call.op == ReduceOp::kPremulSum) return key;
+bool is_in_place(const Call& call, int rank) {
   const auto send = reinterpret_cast<uintptr_t>(call.send);
   const auto recv = reinterpret_cast<uintptr_t>(call.recv);
   const bool at_root = rank == call.root;
-  if (!can_be_in_place(call.collective, at_root)) return key;
+  if (!can_be_in_place(call.collective, at_root)) return false;
   const BufferBlocks blocks = blocks_of(call.collective, at_root);
   const auto own = static_cast<size_t>(rank);
   const auto own_block = [&](Layout Layouts::*layout) {
@@ -41,14 +31,25 @@ PlanKey plan_key(const Call& call, int rank) {
         call.layouts != nullptr ? ((*call.layouts).*layout).offsets[own] : call.count * own;
     return elements * type_size(call.type);
   };
-  if (blocks.send == Blocks::kPerRank) {
-    key.in_place = recv == send + own_block(&Layouts::send);
-  } else if (blocks.recv == Blocks::kPerRank) {
-    key.in_place = send == recv + own_block(&Layouts::recv);
-  } else {
-    key.in_place = send == recv;
+  if (exchanges_blocks(call.collective)) {
+    return send == recv && (call.layouts == nullptr || call.layouts->send == call.layouts->recv);
   }
-  return key;
+  if (blocks.send == Blocks::kPerRank) return recv == send + own_block(&Layouts::send);
+  if (blocks.recv == Blocks::kPerRank) return send == recv + own_block(&Layouts::recv);
+  return send == recv;
+}
+
+PlanKey plan_key(const Call& call, int rank) {
+  // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
+  const bool reads_copy = call.op == ReduceOp::kPremulSum;
+  return {.collective = call.collective,
+          .type = call.type,
+          .op = call.op,
+          .purpose = call.purpose,
+          .in_place = !reads_copy && is_in_place(call, rank),
+          .root = call.root,
+          .count = call.count,
+          .layouts = call.layouts};
 }
 
 }  // namespace tutti

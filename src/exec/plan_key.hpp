@@ -51,6 +51,8 @@ struct PlanKeyHash {
   size_t operator()(const PlanKey& key) const;
 };
 
+// Whether the buffers of the call coincide, as its collective allows.
+bool is_in_place(const Call& call, int rank);
 PlanKey plan_key(const Call& call, int rank);
 
 }  // namespace tutti

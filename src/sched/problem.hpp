@@ -82,8 +82,9 @@ struct Problem {
   // blocks only, and `count` is 0. Without a layout all blocks have `count` elements.
   Layouts layouts;
   // The caller's buffers coincide (allreduce, reduce: send == recv; allgather, gather: send is
-  // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send). In a collective
-  // with a root this can be so at the root alone, and means nothing on the other ranks.
+  // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send; alltoall: send ==
+  // recv, with equal layouts). In a collective with a root this can be so at the root alone, and
+  // means nothing on the other ranks.
   bool in_place = false;
   // The operation asks for a reduction in one step in rank order (needs_rank_order()).
   bool rank_order = false;

@@ -137,6 +137,9 @@ Place place_of(const Problems& problems, int rank, const Ref& ref) {
   const bool at_root = rank == problem.root;
   if (problem.in_place && can_be_in_place(problem.collective, at_root)) {
     const BufferBlocks blocks = blocks_of(problem.collective, at_root);
+    if (exchanges_blocks(problem.collective)) {
+      return {rank, space == Space::kRecv ? Space::kSend : space, ref.offset};
+    }
     if (space == Space::kRecv && blocks.send == Blocks::kPerRank) {
       return {rank, Space::kSend, problem.send_block(rank).offset + ref.offset};
     }

@@ -67,14 +67,14 @@ void exchange(Collectives& on, size_t count, const Variant& variant) {
   on.allreduce(TUTTI_FLOAT64, Op::kPremul, count, variant);
   on.reduce_scatter(TUTTI_INT32, Op::kMax, count, variant);
   on.allgather(TUTTI_FLOAT64, count, variant);
-  if (!variant.in_place) on.alltoall(TUTTI_INT16, count, variant);
+  on.alltoall(TUTTI_INT16, count, variant);
   on.broadcast(TUTTI_INT64, count, on.ranks() - 1, {variant.form, false, variant.skewed});
   on.reduce(TUTTI_FLOAT32, Op::kSum, count, 0, variant);
   on.gather(TUTTI_INT8, count, 0, variant);
   on.scatter(TUTTI_INT32, count, on.ranks() - 1, variant);
   on.allgatherv(TUTTI_FLOAT32, count, variant);
   on.reduce_scatterv(TUTTI_FLOAT32, Op::kSum, count, variant);
-  if (!variant.in_place) on.alltoallv(TUTTI_FLOAT32, count, variant);
+  on.alltoallv(TUTTI_FLOAT32, count, variant);
   on.gatherv(TUTTI_INT16, count, 0, variant);
   on.scatterv(TUTTI_FLOAT32, count, on.ranks() - 1, variant);
 }

@@ -29,7 +29,7 @@ void call_all(Collectives& on, size_t count, const Variant& variant) {
   on.allreduce(TUTTI_FLOAT32, Op::kSum, count, variant);
   on.allgather(TUTTI_INT32, count, variant);
   on.reduce_scatter(TUTTI_FLOAT32, Op::kMax, count, variant);
-  on.alltoall(TUTTI_INT32, count, {variant.form, false, variant.skewed});
+  on.alltoall(TUTTI_INT32, count, variant);
   on.broadcast(TUTTI_FLOAT32, count, 1, {variant.form, false, variant.skewed});
   on.reduce(TUTTI_INT32, Op::kSum, count, 1, variant);
   on.scatter(TUTTI_FLOAT32, count, 1, variant);

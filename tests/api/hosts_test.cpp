@@ -30,10 +30,8 @@ void call_all(Collectives& on, tutti_type type, size_t count, const Variant& var
   on.allgatherv(type, count, variant);
   on.reduce_scatterv(type, Op::kSum, count, variant);
   on.barrier(variant);
-  Variant apart = variant;
-  apart.in_place = false;
-  on.alltoall(type, count, apart);
-  on.alltoallv(type, count, apart);
+  on.alltoall(type, count, variant);
+  on.alltoallv(type, count, variant);
   for (int root = 0; root < on.ranks(); ++root) {
     on.broadcast(type, count, root, variant);
     on.reduce(type, Op::kSum, count, root, variant);
@@ -59,6 +57,8 @@ TEST_P(Hosts, EveryCollectiveGivesTheReference) {
     on.allgather(TUTTI_FLOAT32, kLargeCount, {});
     on.reduce_scatter(TUTTI_FLOAT32, Op::kSum, kLargeCount, {});
     on.alltoall(TUTTI_FLOAT32, kLargeCount, {});
+    on.alltoall(TUTTI_FLOAT32, kLargeCount, {Form::kNonBlocking, true, false});
+    on.alltoallv(TUTTI_FLOAT32, kLargeCount, {Form::kPersistent, true, false});
   });
 }
 
@@ -161,7 +161,7 @@ TEST_P(Hosts, CompositionsOfBlocksGiveTheReference) {
              for (const size_t count : {size_t{0}, size_t{1}, size_t{5000}, size_t{70'001}}) {
                for (const bool in_place : {false, true}) {
                  const Form form = in_place ? Form::kPersistent : Form::kBlocking;
-                 on.alltoall(TUTTI_FLOAT32, count, {form, false, false});
+                 on.alltoall(TUTTI_FLOAT32, count, {form, in_place, false});
                  for (int root = 0; root < on.ranks(); ++root) {
                    on.gather(TUTTI_FLOAT32, count, root, {form, in_place, false});
                    on.scatter(TUTTI_FLOAT32, count, root, {form, in_place, false});

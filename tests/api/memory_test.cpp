@@ -69,5 +69,28 @@ TEST(SharedMemory, OfAHundredCommunicatorsOfEightRanksIsAtMostAHundredMiB) {
   });
 }
 
+uint64_t private_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("RssAnon:")) return std::stoull(line.substr(8)) * 1024;
+  }
+  return 0;
+}
+
+TEST(PrivateMemory, OfALongAlltoallInPlaceIsGivenBack) {
+  if (kSanitized) GTEST_SKIP() << "freed memory is kept to find its use";
+  run_ranks(2, [](int, tutti_comm_t comm) {
+    constexpr size_t kBlock = 48 * kMiB;
+    std::vector<unsigned char> x(2 * kBlock, 1);
+    ASSERT_OK(tutti_barrier(comm));
+    const uint64_t before = private_bytes();
+    ASSERT_GT(before, 2 * kBlock);
+    for (int turn = 0; turn < 2; ++turn) {
+      ASSERT_OK(tutti_alltoall(x.data(), x.data(), kBlock, TUTTI_UINT8, comm));
+    }
+    EXPECT_LT(private_bytes(), before + kBlock / 2);
+  });
+}
+
 }  // namespace
 }  // namespace tutti_test

@@ -44,7 +44,8 @@ bool recv_is_in_send(const Problem& problem, int rank) {
 bool send_is_in_recv(const Problem& problem, int rank) {
   if (!problem.in_place) return false;
   const Collective c = problem.collective;
-  return is_any(c, {Collective::kAllreduce, Collective::kAllgather, Collective::kAllgatherv}) ||
+  return is_any(c, {Collective::kAllreduce, Collective::kAllgather, Collective::kAllgatherv,
+                    Collective::kAlltoall, Collective::kAlltoallv}) ||
          (is_any(c, {Collective::kReduce, Collective::kGather, Collective::kGatherv}) &&
           rank == problem.root);
 }

@@ -291,6 +291,26 @@ TEST(Verify, FindsABufferOverwrittenBeforeAPeerHasPulled) {
       "step 2 (pull scratch+0 <- send[0]+0  (32 B)) reads; nothing orders the two");
 }
 
+// Two ranks exchange blocks of 8 elements by messages; in place, if what arrives waits for what is
+// sent.
+TEST(Verify, FindsAnAlltoallInPlaceThatOverwritesWhatItSends) {
+  HandMade made(Collective::kAlltoall, 2, 8);
+  made.problem.in_place = true;
+  for (const int rank : {0, 1}) {
+    const Ref arrived = made[rank].scratch(32);
+    const auto peer = static_cast<uint64_t>(1 - rank);
+    made[rank].send(1 - rank, send_at(32 * peer), 32);
+    made[rank].recv(1 - rank, arrived, 32);
+    made[rank].fence();
+    made[rank].copy(recv_at(32 * peer), arrived, 32);
+  }
+  expect_proof(made);
+  made.schedules[0].steps[1].dst = recv_at(32);
+  expect_fault(made,
+               "rank 0 step 1 (recv recv+32 <- rank 1  (32 B)) overwrites what rank 0 step 0 (send "
+               "send+32 -> rank 1  (32 B)) sends; nothing before says that this is done");
+}
+
 TEST(Verify, FindsAPullBeforeTheEntry) {
   HandMade made = pull_swap();
   std::swap(made.schedules[1].steps[1], made.schedules[1].steps[2]);

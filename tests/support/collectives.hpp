@@ -54,7 +54,8 @@ class Collectives {
   void reduce_scatter(tutti_type type, Op op, size_t count, const Variant& variant);
   void broadcast(tutti_type type, size_t count, int root, const Variant& variant);
   void allgather(tutti_type type, size_t count, const Variant& variant);
-  void alltoall(tutti_type type, size_t count, const Variant& variant);  // never in place
+  // Here and in alltoallv, of calls in place every other one is so on the odd ranks only.
+  void alltoall(tutti_type type, size_t count, const Variant& variant);
   void reduce(tutti_type type, Op op, size_t count, int root, const Variant& variant);
   void gather(tutti_type type, size_t count, int root, const Variant& variant);
   void scatter(tutti_type type, size_t count, int root, const Variant& variant);
@@ -62,7 +63,7 @@ class Collectives {
   // them where `skewed`.
   void allgatherv(tutti_type type, size_t count, const Variant& variant);
   void reduce_scatterv(tutti_type type, Op op, size_t count, const Variant& variant);
-  void alltoallv(tutti_type type, size_t count, const Variant& variant);  // never in place
+  void alltoallv(tutti_type type, size_t count, const Variant& variant);
   void gatherv(tutti_type type, size_t count, int root, const Variant& variant);
   void scatterv(tutti_type type, size_t count, int root, const Variant& variant);
   // To the next rank, from the previous one.
@@ -98,6 +99,9 @@ class Collectives {
   // prepare and check run once per call; a persistent request is started several times.
   void run(const Call& call, Form form, const std::function<void()>& prepare,
            const std::function<void()>& check);
+  [[nodiscard]] bool exchanges_in_place(const Variant& variant) const {
+    return variant.in_place && (round_ % 2 == 0 || rank_ % 2 == 1);
+  }
   void run_in_group(const Call& call, Form form, const std::function<void()>& prepare,
                     const std::function<void()>& check);
   void finish(tutti_request_t request);

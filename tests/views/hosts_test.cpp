@@ -29,6 +29,7 @@ TEST_P(ViewsOnHosts, LongCallsGoInPieces) {
     on.reduce_scatterv(TUTTI_BFLOAT16, Op::kAvg, kLong / 4, {.form = Form::kPersistent});
     on.allgatherv(TUTTI_INT8, kLong / 2, {.form = Form::kNonBlocking, .in_place = true});
     on.alltoallv(TUTTI_INT8, kLong / 2, {});
+    on.alltoallv(TUTTI_INT8, kLong / 2, {.form = Form::kNonBlocking, .in_place = true});
     on.gatherv(TUTTI_INT8, kLong / 2, 1, {});
     on.scatterv(TUTTI_INT8, kLong / 2, 1, {});
   });

@@ -56,10 +56,10 @@ void every_collective(Collectives& on, const Variant& variant, size_t count) {
   on.scatter(TUTTI_INT64, count, root, variant);
   on.scatterv(TUTTI_INT64, count, root, variant);
   on.barrier(variant);
-  if (variant.in_place) return;
-  on.broadcast(TUTTI_INT8, count, root, variant);
   on.alltoall(TUTTI_FLOAT64, count, variant);
   on.alltoallv(TUTTI_FLOAT64, count, variant);
+  if (variant.in_place) return;
+  on.broadcast(TUTTI_INT8, count, root, variant);
   on.send_recv(TUTTI_INT8, count, variant);
 }
 
