@@ -36,11 +36,14 @@
  *   buffer only between the start of an operation and its completion, during which the caller
  *   must leave both alone. Strings returned are owned by the library.
  *
- * Counts are in elements of `type`, never in bytes, and may exceed 2^31. Pointers need no
+ * Counts are in elements of `type`, never in bytes, and may exceed 2^31. A buffer of more than 2^47
+ *   bytes, or that ends beyond the last address, is TUTTI_ERR_INVALID_ARGUMENT. Pointers need no
  *   alignment. `ranks` below is tutti_comm_size(), `rank` is tutti_comm_rank().
  *
  * In place. Where a comment says so, the send and receive buffers may coincide in the way it
- *   says. Any other overlap is an error of the caller that is not detected.
+ *   says, on some ranks or on all. What overlaps in any other way, of that which a call reads and
+ *   writes on this rank, is TUTTI_ERR_INVALID_ARGUMENT, and the text names both ranges. Of messages
+ *   and calls that are under way at once, each is looked at by itself.
  *
  * Order and threads. All ranks of a communicator make the same collective calls in the same order,
  *   with matching arguments; a mismatch is detected and every rank gets an error with both
@@ -553,7 +556,8 @@ TUTTI_API tutti_status tutti_gather_init(const void* send, void* recv, size_t co
                                          tutti_request_t* request);
 
 /* As gather with send_count elements from this rank; at the root, recv_counts[r] of them from rank
- * r at recv + recv_displs[r]. Sizes that do not meet are a mismatch, which the root finds. */
+ * r at recv + recv_displs[r]. Sizes that do not meet are a mismatch, which the root finds. Blocks
+ * of recv must not overlap. In place at the root: send == recv + recv_displs[root]. */
 TUTTI_API tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
                                      const size_t* recv_counts, const size_t* recv_displs,
                                      tutti_type type, int root, tutti_comm_t comm);
@@ -577,7 +581,8 @@ TUTTI_API tutti_status tutti_scatter_init(const void* send, void* recv, size_t c
                                           tutti_request_t* request);
 
 /* As scatter with send_counts[r] elements at send + send_displs[r] for rank r, at the root;
- * recv_count elements here. Sizes that do not meet are a mismatch, which the receiver finds. */
+ * recv_count elements here. Sizes that do not meet are a mismatch, which the receiver finds. In
+ * place at the root: recv == send + send_displs[root]. */
 TUTTI_API tutti_status tutti_scatterv(const void* send, const size_t* send_counts,
                                       const size_t* send_displs, void* recv, size_t recv_count,
                                       tutti_type type, int root, tutti_comm_t comm);

@@ -40,7 +40,11 @@ Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type
   const BufferBlocks blocks = blocks_of(call.collective, call.root == comm->inside->rank());
   TUTTI_RETURN_IF_ERROR(check_buffer(function, "send", call.send, blocks.send, call));
   const bool is_both = call.collective == Collective::kBroadcast;
-  return check_buffer(function, is_both ? "buffer" : "recv", call.recv, blocks.recv, call);
+  TUTTI_RETURN_IF_ERROR(
+      check_buffer(function, is_both ? "buffer" : "recv", call.recv, blocks.recv, call));
+  if (is_uneven(call.collective)) return {};
+  if (is_low(call.send) && is_low(call.recv) && are_well_placed(call, *comm->inside)) return {};
+  return check_buffers(function, call, *comm->inside);
 }
 
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root) {

@@ -4,6 +4,7 @@
 // started, or is kept.
 #pragma once
 
+#include "api/buffers.hpp"
 #include "api/groups.hpp"
 #include "api/requests.hpp"
 
@@ -20,8 +21,9 @@ inline Call base_call(Collective collective, const void* send, void* recv, size_
   return call;
 }
 
-// Checks a call with any arguments. check_call(), check_root() and bind() handle the usual ones
-// inline, because small calls are made of little else.
+// Checks a call with any arguments; of one with blocks of one size its buffers, too. check_call(),
+// check_root() and bind() handle the usual ones inline, because small calls are made of little
+// else.
 Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
                         const Call& call);
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root);
@@ -33,13 +35,23 @@ inline Status check_root(std::string_view function, tutti_comm_t comm, int root)
     return {};
   return refuse_root(function, comm, root);
 }
-// What can be wrong with a call besides its root and its operation. `function` is for error texts.
-inline Status check_call(std::string_view function, tutti_comm_t comm, tutti_type type,
-                         const Call& call) {
-  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && call.send != nullptr &&
-      call.recv != nullptr && call.count <= kFewElements) [[likely]] {
+[[gnu::always_inline]] inline bool is_usual(tutti_comm_t comm, tutti_type type, const Call& call) {
+  return comm != nullptr && static_cast<unsigned>(type) < kDataTypes && is_usual(call.send) &&
+         is_usual(call.recv) && call.count <= kFewElements;
+}
+// What can be wrong with a call besides its root, its operation, and, where blocks differ in size,
+// what its layouts say. `function` is for error texts.
+[[gnu::always_inline]] inline Status check_call(std::string_view function, tutti_comm_t comm,
+                                                tutti_type type, const Call& call) {
+  if (is_usual(comm, type, call) && are_well_placed(call, *comm->inside)) [[likely]]
     return {};
-  }
+  return check_thoroughly(function, comm, type, call);
+}
+// The same without the buffers, for a call whose layouts are not yet known.
+inline Status check_but_buffers(std::string_view function, tutti_comm_t comm, tutti_type type,
+                                const Call& call) {
+  if (is_usual(comm, type, call)) [[likely]]
+    return {};
   return check_thoroughly(function, comm, type, call);
 }
 

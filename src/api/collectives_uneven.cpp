@@ -18,10 +18,17 @@ struct Side {
   int blocks;            // 0: this rank does not use the buffer
 };
 
+// Where the last blocks of both buffers end, in elements.
+struct Ends {
+  uint64_t send = 0;
+  uint64_t recv = 0;
+};
+
 // A thread's last call. Calls in a row often have the same layouts: then they are compared, not
 // copied, and no other owner of them is counted.
 struct Recent {
   Call call;
+  Ends ends;
   size_t element_bytes = 0;  // the largest with which its layouts were checked; 0: it has none
   bool in_use = false;       // by a call that has not ended: a completion function may make another
 };
@@ -48,7 +55,7 @@ class UnevenCall {
     call_.send = send;
     call_.recv = recv;
     call_.binding.reset();
-    return check_call(function_, comm_, type, call_);
+    return check_but_buffers(function_, comm_, type, call_);
   }
   Status begin(Collective collective, const void* send, void* recv, tutti_type type, int root) {
     TUTTI_RETURN_IF_ERROR(check_root(function_, comm_, root));
@@ -60,10 +67,10 @@ class UnevenCall {
 
   // Each call has both sides.
   Status send_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"send", call_.send, counts, displs, blocks}, &Layouts::send);
+    return read({"send", call_.send, counts, displs, blocks}, &Layouts::send, &Ends::send);
   }
   Status recv_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"recv", call_.recv, counts, displs, blocks}, &Layouts::recv);
+    return read({"recv", call_.recv, counts, displs, blocks}, &Layouts::recv, &Ends::recv);
   }
 
   // What a rank gives itself is known to both sides.
@@ -85,20 +92,29 @@ class UnevenCall {
   [[nodiscard]] int ranks() const { return comm_->inside->ranks(); }
   [[nodiscard]] bool at_root() const { return call_.root == rank(); }
 
-  // Stays as it is until this ends.
-  const Call& take() {
+  // After all else: looks where the buffers lie, and runs or starts the call. It stays as it is
+  // until this ends.
+  template <typename Then>
+  Status make(Then&& then) {
     if (fresh_ != nullptr) {
       call_.layouts = std::move(fresh_);
+      recent_.ends = fresh_ends_;
       recent_.element_bytes = type_size(call_.type);
     }
-    return call_;
+    const uint64_t size = type_size(call_.type);
+    const bool may =
+        may_overlap(call_.send, recent_.ends.send * size, call_.recv, recent_.ends.recv * size);
+    if (may || !is_low(call_.send) || !is_low(call_.recv)) [[unlikely]] {
+      TUTTI_RETURN_IF_ERROR(check_buffers(function_, call_, *comm_->inside));
+    }
+    return then(call_);
   }
 
  private:
-  Status read(const Side& side, Layout Layouts::*layout) {
+  Status read(const Side& side, Layout Layouts::*layout, uint64_t Ends::*end) {
     if (is_known(side, layout)) [[likely]]
       return {};
-    return read_anew(side, layout);
+    return read_anew(side, layout, end);
   }
 
   [[nodiscard]] bool is_known(const Side& side, Layout Layouts::*layout) const {
@@ -115,18 +131,21 @@ class UnevenCall {
     return true;
   }
 
-  [[gnu::noinline]] Status read_anew(const Side& side, Layout Layouts::*which) {
+  [[gnu::noinline]] Status read_anew(const Side& side, Layout Layouts::*which,
+                                     uint64_t Ends::*end) {
     if (fresh_ == nullptr) {
+      fresh_ends_ = recent_.ends;
       fresh_ = recent_.element_bytes > 0 ? std::make_shared<Layouts>(*call_.layouts)
                                          : std::make_shared<Layouts>();
     }
     Layout& layout = (*fresh_).*which;
     layout = {};
+    fresh_ends_.*end = 0;
     if (side.blocks == 0) return {};
     if (side.counts == nullptr) {
       return Status::format(Code::kInvalidArgument, "{}: {}_counts is NULL", function_, side.name);
     }
-    const uint64_t most = static_cast<uint64_t>(PTRDIFF_MAX) / type_size(call_.type);
+    const uint64_t most = kMostBytes / type_size(call_.type);
     layout.counts.reserve(static_cast<size_t>(side.blocks));
     layout.offsets.reserve(static_cast<size_t>(side.blocks));
     uint64_t next = 0;
@@ -143,6 +162,10 @@ class UnevenCall {
       layout.offsets.push_back(offset);
       next = offset + count;
       elements = std::max(elements, count);
+      if (count > 0) fresh_ends_.*end = std::max(fresh_ends_.*end, next);
+    }
+    if (side.displs != nullptr && which == &Layouts::recv) {
+      TUTTI_RETURN_IF_ERROR(check_disjoint(function_, layout));
     }
     if (side.buffer != nullptr || elements == 0) return {};
     return Status::format(Code::kInvalidArgument, "{}: {} is NULL, and a count is {}", function_,
@@ -155,6 +178,7 @@ class UnevenCall {
   Recent& recent_;
   Call& call_ = recent_.call;
   std::shared_ptr<Layouts> fresh_;  // null: as in the last call, as far as read
+  Ends fresh_ends_;                 // of `fresh_`
 };
 
 template <typename Then>
@@ -167,7 +191,7 @@ tutti_status allgatherv(const void* send, void* recv, const size_t* recv_counts,
     TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
     TUTTI_RETURN_IF_ERROR(call.send_side(recv_counts + call.rank(), nullptr, 1));
     call.set_count(call.layouts().recv);
-    return then(call.take());
+    return call.make(then);
   });
 }
 
@@ -184,7 +208,7 @@ tutti_status reduce_scatterv(const void* send, void* recv, const size_t* recv_co
     TUTTI_RETURN_IF_ERROR(call.send_side(recv_counts, nullptr, call.ranks()));
     TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts + call.rank(), nullptr, 1));
     call.set_count(call.layouts().send);
-    return then(call.take());
+    return call.make(then);
   });
 }
 
@@ -198,7 +222,7 @@ tutti_status alltoallv(const void* send, const size_t* send_counts, const size_t
     TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, call.ranks()));
     TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, call.ranks()));
     TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[call.rank()], recv_counts[call.rank()]));
-    return then(call.take());
+    return call.make(then);
   });
 }
 
@@ -213,7 +237,7 @@ tutti_status gatherv(const void* send, size_t send_count, void* recv, const size
     const int blocks = call.at_root() ? call.ranks() : 0;
     TUTTI_RETURN_IF_ERROR(call.recv_side(recv_counts, recv_displs, blocks));
     if (blocks > 0) TUTTI_RETURN_IF_ERROR(call.check_own(send_count, recv_counts[root]));
-    return then(call.take());
+    return call.make(then);
   });
 }
 
@@ -228,7 +252,7 @@ tutti_status scatterv(const void* send, const size_t* send_counts, const size_t*
     const int blocks = call.at_root() ? call.ranks() : 0;
     TUTTI_RETURN_IF_ERROR(call.send_side(send_counts, send_displs, blocks));
     if (blocks > 0) TUTTI_RETURN_IF_ERROR(call.check_own(send_counts[root], recv_count));
-    return then(call.take());
+    return call.make(then);
   });
 }
 

@@ -1,4 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "api/buffers.hpp"
 #include "api/groups.hpp"
 #include "api/requests.hpp"
 
@@ -21,6 +22,10 @@ constexpr Names kIrecv{"tutti_irecv"};
 constexpr Names kRecvInit{"tutti_recv_init"};
 constexpr Names kSendOfBoth{"tutti_sendrecv", "send", "send_count", "dest", "send_tag"};
 constexpr Names kRecvOfBoth{"tutti_sendrecv", "recv", "recv_count", "source", "recv_tag"};
+
+uint64_t bytes_of(const MessageArguments& arguments) {
+  return arguments.count * type_size(arguments.type);
+}
 
 // Checks a message with any arguments. check() handles the usual ones inline, because small
 // messages are made of little else.
@@ -52,12 +57,12 @@ Status check_thoroughly(const Names& names, const MessageArguments& arguments, t
   if (!any_tag && arguments.tag < 0) [[unlikely]]
     return bad(names.tag, arguments.tag,
                arguments.sends ? "0 or more" : "0 or more, or TUTTI_ANY_TAG");
-  return {};
+  return check_end(function, names.buffer, arguments.buffer, bytes_of(arguments));
 }
 
 inline Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
                     tutti_comm_t comm) {
-  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && arguments.buffer != nullptr &&
+  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && is_usual(arguments.buffer) &&
       arguments.count <= kFewElements && arguments.peer >= 0 &&
       arguments.peer < comm->inside->ranks() && arguments.tag >= 0) [[likely]] {
     return {};
@@ -142,6 +147,11 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
     auto& [sent, received] = both;
     TUTTI_RETURN_IF_ERROR(check(kSendOfBoth, sent.arguments, type, comm));
     TUTTI_RETURN_IF_ERROR(check(kRecvOfBoth, received.arguments, type, comm));
+    const uint64_t send_bytes = bytes_of(sent.arguments);
+    const uint64_t recv_bytes = bytes_of(received.arguments);
+    if (may_overlap(send, send_bytes, recv, recv_bytes)) [[unlikely]] {
+      TUTTI_RETURN_IF_ERROR(check_apart("tutti_sendrecv", send, send_bytes, recv, recv_bytes));
+    }
     if (may_take_detour()) [[unlikely]]
       return run_both_by_detour(comm, both);
     comm->inside->messages().run(both);

@@ -149,7 +149,8 @@ TEST(Errors, AnUnknownOperationIsNamed) {
     float x = 0;
     EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT32, 8, comm));
     EXPECT_ERROR_SAYS("8");
-    EXPECT_INVALID(tutti_reduce_scatter(&x, &x, 1, TUTTI_FLOAT32, -3, comm));
+    float both[2] = {};
+    EXPECT_INVALID(tutti_reduce_scatter(both, &x, 1, TUTTI_FLOAT32, -3, comm));
     EXPECT_ERROR_SAYS("-3");
   });
 }

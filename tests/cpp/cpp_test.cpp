@@ -6,6 +6,7 @@
 
 #include <array>
 #include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -215,6 +216,22 @@ TEST(Cpp, AnErrorIsAnExceptionWithCodeNameAndText) {
       EXPECT_STREQ(error.name(), "TUTTI_ERR_INVALID_ARGUMENT");
       EXPECT_NE(std::string(error.what()).find("root"), std::string::npos) << error.what();
     }
+  });
+}
+
+TEST(Cpp, AlltoallWorksInPlaceAndWhatOverlapsInPartIsRefused) {
+  with_ranks(2, [](tutti::Communicator& comm) {
+    std::vector<int> x = {10 * comm.rank(), 10 * comm.rank() + 1};
+    comm.alltoall(x, x);
+    EXPECT_EQ(x, (std::vector<int>{comm.rank(), 10 + comm.rank()}));
+    const std::vector<size_t> ones = {1, 1};
+    comm.alltoallv(x, ones, x, ones);
+    EXPECT_EQ(x, (std::vector<int>{10 * comm.rank(), 10 * comm.rank() + 1}));
+    std::vector<int> y(5);
+    const auto calls = comm.nothrow();
+    const tutti::Status status = calls.alltoall(std::span(y).first(4), std::span(y).subspan(1, 4));
+    EXPECT_EQ(status.code(), TUTTI_ERR_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(status.text()).find("overlap"), std::string::npos) << status.text();
   });
 }
 
