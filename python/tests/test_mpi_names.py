@@ -64,8 +64,10 @@ assert rank or (joined == np.arange(sum(counts))).all()
 got = np.empty(1)
 comm.Sendrecv(np.array([float(rank)]), (rank + 1) % size, 5, got, (rank - 1) % size, 5)
 assert got[0] == (rank - 1) % size
-requests = [comm.Isend(np.full(1, rank), (rank + 1) % size), comm.Irecv(a[:1].astype(int), (rank - 1) % size)]
+number = np.empty(1, int)
+requests = [comm.Isend(np.full(1, rank), (rank + 1) % size), comm.Irecv(number, (rank - 1) % size)]
 MPI.Request.Waitall(requests)
+assert number[0] == (rank - 1) % size
 half = comm.Split(color=rank % 2, key=rank)
 assert half.Get_size() >= 1
 half.Free()
@@ -129,6 +131,8 @@ def blocks(form):
     block = np.zeros(rank + 1, "i4")
     comm.Reduce_scatter(joined, block, recvcounts=counts, op=MPI.MAX)
     assert (block == rank).all()
+    comm.Reduce_scatter(joined, block, op=MPI.SUM)  # the counts are what each rank gives room for
+    assert (block == rank * size).all()
 
 
 FORMS = {

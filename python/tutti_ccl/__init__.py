@@ -18,8 +18,8 @@ _PLACES = {
     "communicator": "Communicator",
     "_core": "Message unique_id",
     "requests": "Request Status",
-    "constants": "ANY_SOURCE ANY_TAG AVG BAND BOR BXOR IN_PLACE LAND LOR LXOR MAX MAXLOC MIN MINLOC "
-                 "PROC_NULL PROD SUM",
+    "constants": "ANY_SOURCE ANY_TAG AVG BAND BOR BXOR IN_PLACE LAND LOR LXOR MAX MAXLOC MIN "
+                 "MINLOC PROC_NULL PROD SUM",
     "errors": "Aborted InternalError Interrupted InvalidArgument InvalidUsage Mismatch OutOfMemory "
               "PeerFailed SystemFailed Timeout Truncated TuttiError Unsupported",
 }
@@ -36,10 +36,11 @@ def __getattr__(name):
     if name == "MPI":
         return importlib.import_module(".MPI", __name__)
     home, there = ("_core", "Group") if name == "group" else (_HOMES.get(name), name)
-    if home is None and name in dir(importlib.import_module(".communicator", __name__).Communicator):
-        raise AttributeError(f"tutti_ccl has no {name!r}: it is a call of communicators, such as "
-                             f"COMM_WORLD.{name}")
     if home is None:
+        # Tools ask for names with an underscore, and are not to load the library by that.
+        if name[:1] != "_" and name in dir(__getattr__("Communicator")):
+            raise AttributeError(f"tutti_ccl has no {name!r}: it is a call of communicators, such "
+                                 f"as COMM_WORLD.{name}")
         raise importlib.import_module(".forms", __name__).absent("tutti_ccl", name, __all__)
     value = getattr(importlib.import_module(f".{home}", __name__), there)
     globals()[name] = value

@@ -127,8 +127,8 @@ class Communicator:
         self, send: Optional[Buffer], recv: Buffer | InPlace, root: int = 0
     ) -> Request: ...
 
-    # What tutti_ccl.vectors calls. Counts and displacements are in elements; displacements None: one
-    # block after the other.
+    # What tutti_ccl.vectors calls. Counts and displacements are in elements; displacements None:
+    # one block after the other.
     def _elements(self, buffer: Buffer, operation: str, parameter: str) -> int: ...
     def _Allgatherv(self, send: Buffer | InPlace, recv: Buffer, recv_counts: Counts,
                     recv_displs: Optional[Counts]) -> None: ...

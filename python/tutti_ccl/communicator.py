@@ -16,7 +16,8 @@ class Communicator(MpiNames):
     All ranks make the same collective calls in the same order. One thread at a time calls, while
     abort, check and the waits of requests are for any thread. Calls release the interpreter lock,
     and Ctrl-C ends their waits. Upper-case forms work on the caller's buffers and return None (I...
-    forms: a Request); lower-case forms take what numpy.asarray takes and return new arrays.
+    forms: a Request); lower-case forms take any Python object and return new ones, pickled on their
+    way unless they are plain arrays of numpy. mpi4py's names are there, too.
 
     As a context manager it is destroyed at the end, after an abort if the body has raised.
     """

@@ -16,19 +16,22 @@ ABSENT = (
     (r"[Ii]?[SsBbRr]send",
      "Send and send return when the buffer may be used again; Isend and isend at once"),
     (r"I?[Ss]endrecv_replace|Isendrecv", "Sendrecv with two buffers, or Isend and Irecv"),
-    (r".*[Pp]robe", "receive into a buffer that is large enough, and ask the message for its count; "
-                    "recv takes objects of any size"),
+    (r".*[Pp]robe", "receive into a buffer that is large enough, and ask the message for its "
+                    "count; recv takes objects of any size"),
     (r"I?(Ex)?[Ss]can", "scan and exscan take Python objects, arrays among them"),
     (r".*_init|Start(all)?", "there are no persistent requests: begin the call anew each time"),
     (r"Alltoallw|Ialltoallw", "Alltoallv of bytes"),
     (r"(Create|Get|Set)_(cart|graph|dist_graph|topo|coords|neighbors).*|Cart.*|Graph.*|"
      r"[Ii]?[Nn]eighbor_.*|Shift|Compute_dims|Topocomm|Distgraphcomm", "there are no topologies: "
      "compute the neighbours' ranks, PROC_NULL where there is none"),
+    (r"Create_(contiguous|h?vector|h?indexed|struct|subarray|darray|resized|dup).*|Commit",
+     "there are no derived types: copy what is strided to an array of its own"),
     (r"Win|WIN_.*|Lock.*|Put|Get|Accumulate|Fence", "there are no windows"),
     (r"File|FILE_.*|MODE_.*|SEEK_.*|Open|Read.*|Write.*", "there are no files of MPI's"),
     (r"Spawn.*|Get_parent|Accept|Connect|Join|Open_port|.*_name", "processes join by grow and join "
      "of tutti_ccl.Communicator"),
-    (r"Group|GROUP_.*|Get_group|Create.*|Intercomm|Intracomm", "make communicators by Split or Dup"),
+    (r"Group|GROUP_.*|Get_group|Create.*|Intercomm|Intracomm",
+     "make communicators by Split or Dup"),
     (r".*COMPLEX.*|.*_INT|TWOINT|WCHAR|LONG_DOUBLE|REAL16|INTEGER16|LOGICAL.*|DATATYPE_NULL",
      "upper-case calls have no such type; lower-case ones take any object"),
     (r"Info|INFO_.*|.*[Ee]rrhandler.*|ERRORS_.*|.*_attr|.*keyval.*|Session|.*info",
@@ -46,7 +49,8 @@ def absent(where: str, name: str, there: Iterable[str]) -> AttributeError:
     told = next((text for pattern, text in ABSENT if re.fullmatch(pattern, name)), None)
     near = same or ([] if told else difflib.get_close_matches(name, public, 2, 0.8))
     instead = f"did you mean {' or '.join(near)}?" if near else told or "it is not among the names"
-    return AttributeError(f"{where} has no {name!r}: {instead} (docs/python.md lists what there is)")
+    return AttributeError(f"{where} has no {name!r}: {instead} (docs/python.md lists what there "
+                          "is)")
 
 
 def call_again(on: Any, name: str, given: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -47,7 +47,7 @@ def is_array(x: Any) -> bool:
 
 
 def own_name(call: Function) -> Function:
-    """Errors of the calls that this one makes tell this one's name, which the program has called."""
+    """Errors of the calls that this one makes tell this one's name, which the program called."""
     name = call.__name__
     takes_x = "x" in call.__code__.co_varnames  # to mpi4py it is obj or sendobj
 
@@ -249,7 +249,8 @@ class LowerCalls(VectorCalls):
 
     def _received(self, receive: Callable[[Any], Optional[_core.Message]], buf: Any) -> Any:
         if _core.in_group():
-            raise ValueError("not possible in a group, where nothing is received yet; expected irecv")
+            raise ValueError("not possible in a group, where nothing is received yet; expected "
+                             "irecv")
         # Another thread that calls meanwhile is refused, but takes what is there first.
         room = self.__dict__.pop("_room", None) if buf is None else _room_in(buf)
         room = objects.room() if room is None else room
@@ -290,8 +291,8 @@ class LowerCalls(VectorCalls):
         shape = getattr(x, "shape", None)
         if (len(x) if shape is None else shape[0] if shape else -1) != self.size:
             given = f"has {len(x)} entries" if shape is None else f"has the shape {shape}"
-            raise ValueError(f"x {given}; expected one for each of the {self.size} ranks, along the "
-                             "first axis of arrays")
+            raise ValueError(f"x {given}; expected one for each of the {self.size} ranks, along "
+                             "the first axis of arrays")
         return x
 
     def _told_of(self, x: Any) -> tuple[int, Any]:

@@ -153,7 +153,7 @@ Request.register(_core.Request)
 
 
 class ObjectRequest(Request):
-    """A message with an object. It may be dropped: its buffer is kept until the call is complete."""
+    """A message with an object. It may be dropped: its buffer stays until the call is complete."""
 
     def __init__(self, request: _core.Request,
                  unpack: Callable[[_core.Message], Any] = lambda _: None) -> None:

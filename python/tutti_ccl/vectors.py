@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import re
+from array import array
 from collections.abc import Callable
 from typing import Any, Optional
 
@@ -123,7 +124,8 @@ class VectorCalls(_core.Communicator):
         if theirs:
             recv, counts, displs = self._blocks(name, "recvbuf", found["recvbuf"])
             return call(found["sendbuf"], recv, counts, displs)
-        return call(found["send"], found["recv"], _counts(found["recv_counts"], name, "recv_counts"),
+        return call(found["send"], found["recv"],
+                    _counts(found["recv_counts"], name, "recv_counts"),
                     _counts(found["recv_displs"], name, "recv_displs"))
 
     def _reduce_scatter(self, name: str, call: Callable[..., Any], given: Any, named: Any) -> Any:
@@ -132,8 +134,10 @@ class VectorCalls(_core.Communicator):
         send, recv = found["sendbuf" if theirs else "send"], found["recvbuf" if theirs else "recv"]
         counts = _counts(_given(found["recvcounts" if theirs else "recv_counts"], None), name,
                          "recv_counts")
-        if counts is None:
-            counts = [self._elements(recv, name, "recv")] * self.size
+        if counts is None:  # each rank says its own
+            everyones = array("q", bytes(8 * self.size))
+            self.Allgather(array("q", [self._elements(recv, name, "recv")]), everyones)
+            counts = everyones.tolist()
         return call(send, recv, counts, _given(found["op"], SUM))
 
     def _alltoallv(self, name: str, call: Callable[..., Any], given: Any, named: Any) -> Any:
