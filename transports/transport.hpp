@@ -63,8 +63,7 @@ class Transport {
 struct NicSet {
   enum class Which : uint8_t { kOne, kLocal, kGlobal };  // kLocal: those near its cores
   Which which = Which::kOne;
-  // Beginnings of the names of those that may be used, separated by commas; with ^ before it: of
-  // those that may not. They count for one as well as for several.
+  // Those that may be used (InterfaceList). They count for one as well as for several.
   std::string names = {};
   uint32_t most = 64;
 };
@@ -79,8 +78,7 @@ struct SharedMemoryConfig {
 
 // Of networks.
 struct NetworkConfig {
-  // The provider to use, and interfaces, best first, separated by commas; empty: the best there
-  // are.
+  // The provider to use, and interfaces (InterfaceList); empty: the best there are.
   std::string provider = {};
   std::string interfaces = {};
   bool limits_providers = false;  // the user has, by libfabric's own variable

@@ -10,6 +10,7 @@ launcher started this process, and nobody said where rank 0 is.
 
 import fcntl
 import importlib
+import ipaddress
 import os
 import socket
 import struct
@@ -129,11 +130,30 @@ def _addresses():
             given.append(probe.getsockname()[0])
         except OSError:
             pass
-    wanted = os.environ.get("CCL_KVS_IFACE")
-    if wanted:
-        given.insert(0, by_name.get(wanted, wanted))
+    wanted, unwanted = _meant(os.environ.get("CCL_KVS_IFACE", ""), by_name)
     others = [address for address in by_name.values() if not address.startswith("127.")]
-    return list(dict.fromkeys(given + others))
+    found = [address for address in wanted + given + others if address not in unwanted]
+    return list(dict.fromkeys(found))
+
+
+def _meant(text, by_name):
+    """The addresses that a list of interfaces (docs/cluster.md) is for, best first, and against."""
+    wanted, unwanted = [], []
+    for word in text.split(","):
+        item = word.lstrip("^")
+        if not item:
+            continue
+        try:
+            network = ipaddress.ip_network(item, strict=False)
+            meant = [address for address in by_name.values()
+                     if ipaddress.ip_address(address) in network]
+            if not meant and "/" not in item:
+                meant = [item]  # of another kind than those that were asked for here
+        except ValueError:
+            names = [item] if item in by_name else [n for n in by_name if n.startswith(item)]
+            meant = [by_name[name] for name in names]
+        (unwanted if text.startswith("^") or word.startswith("^") else wanted).extend(meant)
+    return wanted, unwanted
 
 
 def _reachable(hosts, port):

@@ -10,11 +10,13 @@
 #include "core/socket.hpp"
 #include "core/wait.hpp"
 #include "env/env.hpp"
+#include "env/values.hpp"
 
 namespace tutti::bootstrap {
 namespace {
 
 constexpr int kBacklog = 4096;  // the system's own limit may be lower
+constexpr const char* kInterface = "CCL_KVS_IFACE";
 
 struct Interface {
   NetAddress address;
@@ -22,11 +24,13 @@ struct Interface {
 };
 
 Result<Interface> chosen_interface() {
-  auto environment = read_environment(process_environment());
-  if (!environment.ok()) return environment.status();
-  const std::string& wanted = environment->kvs_iface;
-  auto address = choose_interface(wanted, environment->kvs_prefer_ipv6);
-  if (!address.ok()) return address.status().with_context("CCL_KVS_IFACE");
+  // By itself: a rank whose other variables are wrong has to tell the others.
+  const Getter getter = process_environment();
+  const std::string wanted = getter(kInterface).value_or("");
+  bool prefer_ipv6 = false;
+  (void)parse_value(getter("CCL_KVS_PREFER_IPV6").value_or(""), NoBounds{}, prefer_ipv6);
+  auto address = choose_interface(kInterface, wanted, prefer_ipv6);
+  if (!address.ok()) return address.status();
   return Interface{*address, !wanted.empty()};
 }
 
@@ -56,7 +60,7 @@ Status find_place(UniqueId& id) {
   // A process may be kept from the network; ranks of this host need none.
   if (!chosen->asked_for) return {};
   return Status::system(
-      error, fmt::format("listening at {}, as CCL_KVS_IFACE wants", chosen->address.host_text()));
+      error, fmt::format("listening at {}, as {} wants", chosen->address.host_text(), kInterface));
 }
 
 Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {

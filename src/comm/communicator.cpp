@@ -55,6 +55,7 @@ NicSet nics_of(const Environment& environment) {
 }  // namespace
 
 Result<tutti_unique_id> open_meeting() {
+  TUTTI_RETURN_IF_ERROR(read_environment(process_environment()).status());
   Result<UniqueId> id = make_unique_id();
   if (!id.ok()) return id.status();
   TUTTI_RETURN_IF_ERROR(start_service(*id, kNever));

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <memory>
-#include <string_view>
-#include <vector>
+#include <tuple>
 
 namespace tutti {
 namespace {
@@ -60,19 +60,6 @@ std::string default_route_ipv6() {
   });
 }
 
-// The best address of the interface `name` ("": of any but the loopback).
-NetAddress address_of(const std::vector<Interface>& interfaces, const std::string& name,
-                      bool prefer_ipv6) {
-  NetAddress best;
-  for (const Interface& entry : interfaces) {
-    if (name.empty() ? entry.address.loopback() : entry.name != name) continue;
-    const bool preferred = (entry.address.family == NetAddress::Family::kIpv6) == prefer_ipv6;
-    if (preferred) return entry.address;
-    if (!best.known()) best = entry.address;
-  }
-  return best;
-}
-
 std::string listing(const std::vector<Interface>& interfaces) {
   std::string text;
   for (const Interface& entry : interfaces) {
@@ -110,30 +97,136 @@ Result<std::vector<Interface>> list_interfaces() {
   return interfaces;
 }
 
-Result<NetAddress> choose_interface(const std::string& wanted, bool prefer_ipv6) {
+// ---- lists of interfaces -----------------------------------------------------------------------
+
+namespace {
+
+Status wrong_list(std::string_view variable, std::string_view text, std::string_view why) {
+  const auto interfaces = list_interfaces();
+  return Status::format(
+      Code::kInvalidArgument, "{} is \"{}\"{}: expected {}; this host has: {}", variable, text, why,
+      kInterfaceForms, interfaces.ok() ? listing(*interfaces) : "interfaces that it does not list");
+}
+
+int bits_of_address(const NetAddress& address) {
+  return address.family == NetAddress::Family::kIpv4 ? 32 : 128;
+}
+
+bool same_network(const NetAddress& one, const NetAddress& other, int prefix) {
+  return one.known() && one.family == other.family &&
+         one.network_text(prefix) == other.network_text(prefix);
+}
+
+}  // namespace
+
+Result<InterfaceList> InterfaceList::parse(std::string_view variable, std::string_view text) {
+  InterfaceList list;
+  const bool all_but = text.starts_with('^');
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    std::string_view word = text.substr(at, end - at);
+    at = end + 1;
+    Item item;
+    item.excludes = all_but || word.starts_with('^');
+    if (word.starts_with('^')) word.remove_prefix(1);
+    if (word.empty()) continue;
+    item.text = word;
+    const size_t slash = word.find('/');
+    item.network = parse_address(std::string(word.substr(0, slash)), 0);
+    if (slash == std::string_view::npos) {
+      item.prefix = bits_of_address(item.network);
+    } else {
+      const std::string_view bits = word.substr(slash + 1);
+      const char* const stop = bits.data() + bits.size();
+      const auto [rest, error] = std::from_chars(bits.data(), stop, item.prefix);
+      const bool network = item.network.known() && error == std::errc() && rest == stop &&
+                           item.prefix >= 0 && item.prefix <= bits_of_address(item.network);
+      if (!network) {
+        return wrong_list(variable, text, fmt::format(", where \"{}\" is no network", word));
+      }
+    }
+    list.items_.push_back(std::move(item));
+  }
+  if (list.items_.empty() && !text.empty()) return wrong_list(variable, text, "");
+  return list;
+}
+
+bool InterfaceList::selects() const {
+  return std::ranges::any_of(items_, [](const Item& item) { return !item.excludes; });
+}
+
+bool InterfaceList::means(const Item& item, const NamedInterface& one, bool exactly) {
+  if (item.network.known()) return same_network(one.address, item.network, item.prefix);
+  if (exactly) return one.name == item.text || one.device == item.text;
+  return one.name.starts_with(item.text) || one.device.starts_with(item.text);
+}
+
+bool InterfaceList::fits(const Item& item, const NamedInterface& one,
+                         const std::vector<NamedInterface>& all) {
+  if (means(item, one, true)) return true;
+  const bool exact = std::ranges::any_of(
+      all, [&](const NamedInterface& other) { return means(item, other, true); });
+  return !exact && means(item, one, false);
+}
+
+std::vector<std::optional<size_t>> InterfaceList::places(
+    const std::vector<NamedInterface>& candidates) const {
+  std::vector<std::optional<size_t>> places;
+  const bool some = selects();
+  for (const NamedInterface& one : candidates) {
+    std::optional<size_t> place;
+    if (!some) place = 0;
+    bool excluded = false;
+    for (size_t i = 0; i < items_.size(); ++i) {
+      if (!fits(items_[i], one, candidates)) continue;
+      excluded = excluded || items_[i].excludes;
+      if (!items_[i].excludes && !place) place = i;
+    }
+    places.push_back(excluded ? std::nullopt : place);
+  }
+  return places;
+}
+
+std::vector<std::string> InterfaceList::unknown(
+    const std::vector<NamedInterface>& candidates) const {
+  std::vector<std::string> texts;
+  for (const Item& item : items_) {
+    const bool known = std::ranges::any_of(
+        candidates, [&](const NamedInterface& one) { return means(item, one, false); });
+    if (!known && !item.excludes) texts.push_back(item.text);
+  }
+  return texts;
+}
+
+Result<NetAddress> choose_interface(std::string_view variable, std::string_view wanted,
+                                    bool prefer_ipv6) {
   auto interfaces = list_interfaces();
   if (!interfaces.ok()) return interfaces.status();
-  if (!wanted.empty()) {
-    const NetAddress given = parse_address(wanted, 0);
-    const bool there =
-        given.known() && std::any_of(interfaces->begin(), interfaces->end(),
-                                     [&](const Interface& one) { return one.address == given; });
-    if (there) return given;
-    const NetAddress named = address_of(*interfaces, wanted, prefer_ipv6);
-    if (named.known()) return named;
-    return Status::format(Code::kInvalidArgument,
-                          "\"{}\" is no network interface of this host that is up, nor the address "
-                          "of one; there are: {}",
-                          wanted, listing(*interfaces));
-  }
+  const auto list = InterfaceList::parse(variable, wanted);
+  if (!list.ok()) return list.status();
+  std::vector<NamedInterface> candidates;
+  for (const Interface& one : *interfaces) candidates.push_back({one.name, one.name, one.address});
+  const auto places = list->places(candidates);
   const std::string ipv4 = default_route_ipv4();
   const std::string ipv6 = default_route_ipv6();
-  for (const std::string& name : {prefer_ipv6 ? ipv6 : ipv4, prefer_ipv6 ? ipv4 : ipv6}) {
-    if (name.empty()) continue;
-    const NetAddress address = address_of(*interfaces, name, prefer_ipv6);
-    if (address.known()) return address;
+  const auto rank = [&](size_t i) {
+    const Interface& one = (*interfaces)[i];
+    const bool is_ipv6 = one.address.family == NetAddress::Family::kIpv6;
+    const bool preferred = is_ipv6 == prefer_ipv6;
+    if (list->selects()) return std::tuple(*places[i], 0, preferred ? 0 : 1);
+    const int route = one.name == (prefer_ipv6 ? ipv6 : ipv4)   ? 0
+                      : one.name == (prefer_ipv6 ? ipv4 : ipv6) ? 1
+                                                                : 2;
+    return std::tuple(size_t{0}, route, preferred ? 0 : 1);
+  };
+  std::optional<size_t> best;
+  for (size_t i = 0; i < interfaces->size(); ++i) {
+    if (!places[i] || (!list->selects() && (*interfaces)[i].address.loopback())) continue;
+    if (!best || rank(i) < rank(*best)) best = i;
   }
-  return address_of(*interfaces, "", prefer_ipv6);
+  if (best) return (*interfaces)[*best].address;
+  if (wanted.empty()) return NetAddress();
+  return wrong_list(variable, wanted, ", and no interface that is up is meant");
 }
 
 }  // namespace tutti

@@ -3,7 +3,9 @@
 // The network interfaces of this host, and which of them other hosts are spoken to through.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/network.hpp"
@@ -24,9 +26,55 @@ Result<std::vector<Interface>> list_interfaces();
 // none.
 std::string default_route_ipv4();
 
-// The address (port 0) of the interface that `wanted` names, by its name or its address; an error
-// that lists what there is, if there is no such. With an empty `wanted`: of the interface of the
-// default route, else of the first that is up and not the loopback, else not known.
-Result<NetAddress> choose_interface(const std::string& wanted, bool prefer_ipv6);
+// Something that goes over an interface, as a list of interfaces may mean it.
+struct NamedInterface {
+  std::string name;
+  std::string device;  // another name of it
+  NetAddress address;
+};
+
+// What a variable says of interfaces: names ("eth0"), beginnings of names where none is called just
+// so ("eth"), addresses and networks ("10.1.0.0/16"), separated by commas, the best first. With ^
+// before the first it is about all but these; with ^ before another one, that is not meant.
+class InterfaceList {
+ public:
+  // An error names the variable, what it is, what was expected and which interfaces there are.
+  static Result<InterfaceList> parse(std::string_view variable, std::string_view text);
+
+  // Whether some are meant, and no others.
+  [[nodiscard]] bool selects() const;
+  // By candidate: its place among those that are meant, none if it is not. 0 for all that are not
+  // excluded, if the list only excludes.
+  [[nodiscard]] std::vector<std::optional<size_t>> places(
+      const std::vector<NamedInterface>& candidates) const;
+  // The items that mean none of these.
+  [[nodiscard]] std::vector<std::string> unknown(
+      const std::vector<NamedInterface>& candidates) const;
+
+ private:
+  struct Item {
+    std::string text;
+    bool excludes = false;
+    NetAddress network;  // known: an address or a network
+    int prefix = 0;
+  };
+  static bool means(const Item& item, const NamedInterface& one, bool exactly);
+  static bool fits(const Item& item, const NamedInterface& one,
+                   const std::vector<NamedInterface>& all);
+
+  std::vector<Item> items_;
+};
+
+// What such a variable takes, for errors.
+inline constexpr std::string_view kInterfaceForms =
+    "names of network interfaces, addresses or networks like 10.1.0.0/16, separated by commas, or "
+    "after a ^ those that are not to be used";
+
+// The address (port 0) of the first interface that `wanted` means, the text of a variable; an error
+// that lists what there is, if there is no such. If it means none but only excludes, or is empty:
+// of the interface of the default route, else of the first that is up and not the loopback, else
+// not known.
+Result<NetAddress> choose_interface(std::string_view variable, std::string_view wanted,
+                                    bool prefer_ipv6);
 
 }  // namespace tutti

@@ -108,7 +108,7 @@ class Rails(unittest.TestCase):
     def test_errors_say_what_was_given_and_what_there_is(self):
         self.expect_error(
             {"CCL_MNIC": "global", "CCL_MNIC_NAME": "wlan,^eth0"},
-            "CCL_MNIC_NAME=wlan,^eth0",
+            'CCL_MNIC_NAME, which is "wlan,^eth0"',
             "tcp on eth1 (10.92.0.1)",
         )
         self.expect_error({"CCL_MNIC_COUNT": "0"}, "CCL_MNIC_COUNT", "from 1 to 64")

@@ -367,7 +367,7 @@ TEST(Tcp, AnErrorSaysWhatWasAskedForAndWhatThereIs) {
   TransportConfig config;
   config.network.interfaces = "nowhere0";
   const std::string text(find_offers(config, true).status().message());
-  EXPECT_NE(text.find("interface nowhere0"), std::string::npos) << text;
+  EXPECT_NE(text.find("TUTTI_NET_IFACE, which is \"nowhere0\""), std::string::npos) << text;
   EXPECT_NE(text.find("tcp on lo (127.0.0.1)"), std::string::npos) << text;
 }
 

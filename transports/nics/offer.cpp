@@ -23,51 +23,21 @@ bool is_likely(const Offer& offer) {
                       [&](std::string_view prefix) { return offer.interface.starts_with(prefix); });
 }
 
-// What the user has named.
-struct Wanted {
-  std::vector<std::string> interfaces;
-  std::vector<std::string> beginnings;  // of names of interfaces; empty: any
-  std::vector<std::string> excluded;    // beginnings as well
-};
+constexpr std::string_view kWanted = "TUTTI_NET_IFACE";
+constexpr std::string_view kAllowed = "CCL_MNIC_NAME";
 
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(separator, at), text.size());
-    if (end > at) parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
+std::vector<NamedInterface> named(const std::vector<Offer>& offers) {
+  std::vector<NamedInterface> interfaces;
+  for (const Offer& offer : offers) {
+    interfaces.push_back({offer.interface, offer.device, parse_address(offer.address, 0)});
   }
-  return parts;
-}
-
-Wanted wanted_by(const TransportConfig& config) {
-  Wanted wanted;
-  wanted.interfaces = split(config.network.interfaces, ',');
-  for (const std::string& name : split(config.network.nics.names, ',')) {
-    if (!name.starts_with('^')) {
-      wanted.beginnings.push_back(name);
-    } else if (name.size() > 1) {
-      wanted.excluded.push_back(name.substr(1));
-    }
-  }
-  return wanted;
-}
-
-bool begins_with_one_of(const Offer& offer, const std::vector<std::string>& beginnings) {
-  return std::any_of(beginnings.begin(), beginnings.end(), [&](const std::string& beginning) {
-    return offer.interface.starts_with(beginning) || offer.device.starts_with(beginning);
-  });
+  return interfaces;
 }
 
 // No error: one list of names may be for machines of several kinds.
-void mention_unknown(const std::vector<std::string>& beginnings, const std::vector<Offer>& offers) {
-  for (const std::string& beginning : beginnings) {
-    const bool known = std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
-      return begins_with_one_of(offer, {beginning});
-    });
-    if (known) continue;
-    log::info("CCL_MNIC_NAME: no interface begins with {}; there is {}", beginning,
-              list_of(offers));
+void mention_unknown(const InterfaceList& allowed, const std::vector<Offer>& offers) {
+  for (const std::string& text : allowed.unknown(named(offers))) {
+    log::info("{}: {} is no interface here; there is {}", kAllowed, text, list_of(offers));
   }
 }
 
@@ -84,27 +54,28 @@ std::string list_of(const std::vector<Offer>& offers) {
   return lines.empty() ? "nothing" : fmt::format("{}", fmt::join(lines, ", "));
 }
 
-void keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone) {
-  const Wanted wanted = wanted_by(config);
-  mention_unknown(wanted.beginnings, offers);
-  std::erase_if(offers, [&](const Offer& offer) {
-    if (offer.loopback && !alone) return true;
-    if (begins_with_one_of(offer, wanted.excluded)) return true;
-    if (!wanted.beginnings.empty() && !begins_with_one_of(offer, wanted.beginnings)) return true;
-    if (wanted.interfaces.empty()) return false;
-    return std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) ==
-           wanted.interfaces.end();
-  });
-  for (Offer& offer : offers) {
+Status keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone) {
+  const auto wanted = InterfaceList::parse(kWanted, config.network.interfaces);
+  if (!wanted.ok()) return wanted.status();
+  const auto allowed = InterfaceList::parse(kAllowed, config.network.nics.names);
+  if (!allowed.ok()) return allowed.status();
+  mention_unknown(*allowed, offers);
+  const std::vector<NamedInterface> interfaces = named(offers);
+  const auto wanted_places = wanted->places(interfaces);
+  const auto allowed_places = allowed->places(interfaces);
+  std::vector<Offer> kept;
+  for (size_t i = 0; i < offers.size(); ++i) {
+    Offer& offer = offers[i];
+    if (!wanted_places[i] || !allowed_places[i] || (offer.loopback && !alone)) continue;
+    offer.wanted = *wanted_places[i];
     offer.likely = is_likely(offer);
-    offer.named = !wanted.interfaces.empty() || !wanted.beginnings.empty();
+    offer.named = wanted->selects() || allowed->selects();
+    kept.push_back(std::move(offer));
   }
+  offers = std::move(kept);
   const std::string default_name = default_route_ipv4();
   const auto rank = [&](const Offer& offer) {
-    const auto named =
-        std::find(wanted.interfaces.begin(), wanted.interfaces.end(), offer.interface) -
-        wanted.interfaces.begin();
-    return std::tuple(offer.place, named, !offer.loopback, !offer.likely,
+    return std::tuple(offer.place, offer.wanted, !offer.loopback, !offer.likely,
                       offer.interface != default_name, offer.format == kIpv6);
   };
   std::stable_sort(offers.begin(), offers.end(),
@@ -112,14 +83,18 @@ void keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool
   for (size_t i = 1; i < offers.size(); ++i) {
     offers[i].grade = offers[i - 1].grade + (rank(offers[i - 1]) < rank(offers[i]) ? 1 : 0);
   }
+  return {};
 }
 
 std::string conditions(const TransportConfig& config, bool alone) {
   std::string text;
-  if (!config.network.interfaces.empty())
-    text += fmt::format(", interface {}", config.network.interfaces);
-  if (!config.network.nics.names.empty())
-    text += fmt::format(", CCL_MNIC_NAME={}", config.network.nics.names);
+  const auto add = [&](std::string_view variable, const std::string& value) {
+    if (value.empty()) return;
+    text += fmt::format(", allowed by {}, which is \"{}\" (it takes {})", variable, value,
+                        kInterfaceForms);
+  };
+  add(kWanted, config.network.interfaces);
+  add(kAllowed, config.network.nics.names);
   if (!alone) text += ", not over loopback";
   return text;
 }

@@ -27,6 +27,7 @@ struct Offer {
   bool loopback = false;
   bool likely = false;  // not made by a container engine or the like
   bool named = false;   // by the user
+  size_t wanted = 0;    // its place among those named
   int grade = 0;        // those of one grade are equally good, as far as keep_usable() knows
 };
 
@@ -40,15 +41,15 @@ std::string list_of(const std::vector<Offer>& offers);
 
 // Keeps those that `config` allows and puts them in order, best first:
 // 1. by the place of the provider: fast networks before TCP;
-// 2. interfaces in the order of `config.interfaces` if that names any (no others then);
+// 2. interfaces in the order of `config.interfaces` (InterfaceList) if that names any;
 // 3. those that no container engine has made;
 // 4. that of the default route, which leads somewhere: on a network that does not, the job would
 //    not run at all, while a device at the far end of the machine makes it somewhat slower;
 // 5. IPv4 before IPv6.
 // Only those that `config.nics.names` allows. Loopback only if `alone`: all ranks share one network
-// stack; it then comes before 3.
-void keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone);
-// What of this an offer had to fulfil, for errors: ", interface eth7, not over loopback".
+// stack; it then comes before 3. An error says what is wrong with what the user wants.
+Status keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone);
+// What of this an offer had to fulfil, for errors.
 std::string conditions(const TransportConfig& config, bool alone);
 
 }  // namespace tutti::nics

@@ -97,7 +97,7 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   int error = 0;
   std::vector<Offer> offers = ask(*library, hints.get(), error);
   const std::string found = nics::list_of(offers);
-  nics::keep_usable(offers, config, alone);
+  TUTTI_RETURN_IF_ERROR(nics::keep_usable(offers, config, alone));
   if (!offers.empty()) return offers;
 
   std::string asked = "tagged messages between reliable datagram endpoints";

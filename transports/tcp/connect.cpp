@@ -53,7 +53,7 @@ Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone
   std::vector<Offer> offers;
   for (const Interface& interface : *interfaces) offers.push_back(describe(interface));
   const std::string found = nics::list_of(offers);
-  nics::keep_usable(offers, config, alone);
+  TUTTI_RETURN_IF_ERROR(nics::keep_usable(offers, config, alone));
   if (!offers.empty()) return offers;
   return Status::format(Code::kSystem, "no network interface fits (one that is up{}); there is {}",
                         nics::conditions(config, alone), found);
