@@ -77,6 +77,10 @@ Status read_address(const Getter& getter, Route& route) {
   return {};
 }
 
+bool gives_address(const Getter& getter) {
+  return getter(kPortVariable).value_or("").find_last_of("_:") != std::string::npos;
+}
+
 // For a job on several hosts: what the user asked for, else the launcher's own way.
 Status choose_route(const Getter& getter, Route& route) {
   const std::string file = getter("TUTTI_MEETING_FILE").value_or("");
@@ -85,8 +89,7 @@ Status choose_route(const Getter& getter, Route& route) {
     route.file = file;
     return {};
   }
-  const std::string address = getter(kPortVariable).value_or("");
-  if (address.find_last_of("_:") != std::string::npos) return read_address(getter, route);
+  if (gives_address(getter)) return read_address(getter, route);
   KvsMode mode = KvsMode::kPmi;
   (void)parse_value(getter("CCL_KVS_MODE").value_or("pmi"), NoBounds{}, mode);
   if (mode == KvsMode::kMpi) {
@@ -95,6 +98,34 @@ Status choose_route(const Getter& getter, Route& route) {
   }
   if (route.kind != Route::Kind::kNone && route.kind != Route::Kind::kAddress) return {};
   return read_address(getter, route);
+}
+
+// Variables that a process has which is one of several, where those that say which one are missing:
+// each would be a job of its own.
+Status check_alone(const Getter& getter) {
+  struct Rest {
+    const char* name;
+    int least;  // alone it is less
+    const char* missing;
+  };
+  constexpr Rest kRests[] = {
+      {"LOCAL_WORLD_SIZE", 2, "RANK and WORLD_SIZE"},
+      {"OMPI_COMM_WORLD_LOCAL_SIZE", 2, "OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE"},
+      {"MPI_LOCALNRANKS", 2, "PMI_RANK and PMI_SIZE"},
+      {"PMIX_RANK", 1, "OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE"},
+      {"CCL_LOCAL_SIZE", 2, "CCL_PROCESS_LAUNCHER=none, or variables of a launcher"},
+  };
+  for (const Rest& rest : kRests) {
+    const auto text = getter(rest.name);
+    if (!text) continue;
+    const auto number = read_number(rest.name, *text, 0);
+    if (number.ok() && *number < rest.least) continue;
+    return Status::format(Code::kInvalidArgument,
+                          "{} is \"{}\", so this is one of several processes, but nothing says "
+                          "which one of how many: expected {} as well",
+                          rest.name, *text, rest.missing);
+  }
+  return {};
 }
 
 std::string next_key(const JobPlace& place) {
@@ -142,10 +173,13 @@ Result<UniqueId> meeting_of(const JobPlace& place, int64_t deadline_ms) {
 
 Result<JobPlace> detect_job(const Getter& getter) {
   const auto launcher = find_launcher(getter);
-  if (!launcher) return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher), {}};
+  if (!launcher) {
+    TUTTI_RETURN_IF_ERROR(check_alone(getter));
+    return JobPlace{0, 1, 0, 1, "alone", std::string(kNoLauncher), {}};
+  }
   auto place = launcher->place(getter);
   if (!place.ok()) return place;
-  const bool one_host = place->route.kind == Route::Kind::kOneHost;
+  const bool one_host = place->route.kind == Route::Kind::kOneHost && !gives_address(getter);
   if (one_host && (place->ranks == 1 || may_use_unix_sockets())) return place;
   const Status chosen =
       one_host ? read_address(getter, place->route) : choose_route(getter, place->route);
@@ -155,12 +189,14 @@ Result<JobPlace> detect_job(const Getter& getter) {
 
 std::string larger_job(const Getter& getter) {
   constexpr const char* kSizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                    "SLURM_STEP_NUM_TASKS"};
+                                    "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"};
   std::string sizes;
   bool larger = false;
   for (const char* name : kSizes) {
     const auto text = getter(name);
-    if (!text) continue;
+    // What a shell of salloc starts is no task of the job.
+    const bool of_task = getter("SLURM_PROCID") && !getter("SLURM_STEP_NUM_TASKS");
+    if (!text || (name == std::string_view("SLURM_NTASKS") && !of_task)) continue;
     const auto size = read_number(name, *text, 1);
     larger = larger || (size.ok() && *size > 1);
     sizes += fmt::format("{}{} is \"{}\"", sizes.empty() ? "" : ", ", name, *text);

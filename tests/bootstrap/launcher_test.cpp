@@ -157,6 +157,8 @@ TEST(Launcher, AWorldOfOneInAJobOfSeveralNamesBoth) {
   EXPECT_EQ(sizes({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}),
             "WORLD_SIZE is \"1\", OMPI_COMM_WORLD_SIZE is \"2\"");
   EXPECT_EQ(sizes({{"WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "");
+  EXPECT_EQ(sizes({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), "SLURM_NTASKS is \"4\"");
+  EXPECT_EQ(sizes({{"SLURM_NTASKS", "4"}}), "");
   EXPECT_EQ(sizes({}), "");
 }
 
@@ -279,7 +281,9 @@ TEST(Launcher, SlurmIsUnderstood) {
   Variables last = with(with(slurm(), "SLURM_NODEID", "2"), "SLURM_PROCID", "4");
   expect_place(with(last, "SLURM_LOCALID", "0"), {4, 5, 0, 1, "", "Slurm's srun"});
   // What runs in a batch script itself belongs to no step.
-  expect_place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}, {0, 1, 0, 1, "", "no launcher"});
+  expect_place({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "12"}},
+               {0, 1, 0, 1, "", "no launcher"});
+  expect_place({{"SLURM_NTASKS", "4"}, {"SLURM_JOB_ID", "12"}}, {0, 1, 0, 1, "", "no launcher"});
   expect_place({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}},
                {0, 1, 0, 1, "", "no launcher"});
   for (const char* bad : {"x", "2(x1)", "2(y2)", "0", "2(x"}) {
@@ -287,6 +291,39 @@ TEST(Launcher, SlurmIsUnderstood) {
               std::string::npos)
         << bad;
   }
+}
+
+TEST(Launcher, SlurmIsUnderstoodByWhatTheJobSaysWhereTheStepIsMissing) {
+  const auto without = [](Variables variables, const std::string& beginning) {
+    std::erase_if(variables, [&](const auto& one) { return one.first.starts_with(beginning); });
+    return variables;
+  };
+  for (const char* rank : {"0", "1"}) {
+    expect_place({{"SLURM_PROCID", rank}, {"SLURM_NTASKS", "2"}},
+                 {rank[0] - '0', 2, rank[0] - '0', 2, "", "Slurm's srun"});
+  }
+  const Variables job = with(with(with(without(slurm(), "SLURM_STEP_"), "SLURM_NTASKS", "5"),
+                                  "SLURM_TASKS_PER_NODE", "2(x2),1"),
+                             "SLURM_JOB_NODELIST", "node[07-09]");
+  expect_place(job, {3, 5, 1, 2, "", "Slurm's srun"});
+  EXPECT_EQ(route_of(job).host, "node07");
+  // Nothing says how many there are, or which one this is.
+  EXPECT_NE(complaint({{"SLURM_PROCID", "1"}}).find("SLURM_STEP_NUM_TASKS is not set"),
+            std::string::npos);
+  EXPECT_NE(complaint(without(slurm(), "SLURM_PROCID")).find("SLURM_PROCID is not set"),
+            std::string::npos);
+}
+
+TEST(Launcher, VariablesOfOneOfSeveralProcessesThatDoNotSayWhichAreAnError) {
+  for (const char* size :
+       {"LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "CCL_LOCAL_SIZE"}) {
+    EXPECT_NE(complaint({{size, "2"}}).find(std::string(size) + " is \"2\", so this is one of"),
+              std::string::npos)
+        << size;
+    expect_place({{size, "1"}}, {0, 1, 0, 1, "", "no launcher"});
+  }
+  EXPECT_NE(complaint({{"PMIX_RANK", "1"}}).find("PMIX_RANK is \"1\", so this is one of"),
+            std::string::npos);
 }
 
 TEST(Launcher, VariablesThatSayWhatSlurmSaysLeaveTheMeetingToSlurm) {

@@ -3,7 +3,8 @@
 // Slurm's srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_NODEID and
 // SLURM_STEP_TASKS_PER_NODE. With --mpi=pmi2 it serves PMI-2 at PMI_FD, with --mpi=pmix PMIx; with
 // neither, rank 0 serves at the first node of SLURM_STEP_NODELIST, at a port that follows from the
-// step's number.
+// step's number. Where a wrapper has kept only some of these, the like of the job counts
+// (SLURM_NTASKS ...), which srun sets to what the step has, too.
 #include <charconv>
 
 #include "bootstrap/launchers/launchers.hpp"
@@ -17,8 +18,28 @@ constexpr const char* kRanks = "SLURM_STEP_NUM_TASKS";
 constexpr const char* kTasksPerNode = "SLURM_STEP_TASKS_PER_NODE";
 constexpr const char* kStarter = "Slurm's srun";
 
+// What runs in a batch script itself has the number 0, too, and the job's number of tasks.
+bool in_batch_script(const Getter& getter) {
+  return getter(kRank) == "0" && getter("SLURM_JOB_ID") && !getter("SLURM_STEP_ID");
+}
+
+// The variable of the step, or where it is missing that of the job, which then has the same value.
+const char* set_one(const Getter& getter, const char* of_step, const char* of_job) {
+  return !getter(of_step) && getter(of_job) ? of_job : of_step;
+}
+
+// A shell of salloc has the job's, too, but no number of its own.
+const char* ranks_variable(const Getter& getter) {
+  if (!getter(kRank) || in_batch_script(getter)) return kRanks;
+  return set_one(getter, kRanks, "SLURM_NTASKS");
+}
+
 // A step of one task is a shell more often than a job: what it starts is free to start ranks.
-bool present(const Getter& getter) { return getter(kRank) && getter(kRanks).value_or("1") != "1"; }
+bool present(const Getter& getter) {
+  const auto ranks = getter(ranks_variable(getter));
+  if (ranks) return *ranks != "1";
+  return getter(kRank).value_or("0") != "0";  // how many there are has been lost
+}
 
 // The number of tasks on node `node` by a text like "2(x3),1"; 0 if it is no such text.
 int tasks_on(std::string_view text, int node) {
@@ -69,7 +90,8 @@ Result<Route> route_of(const Getter& getter, const std::string& step) {
   if (pmi->kind != Route::Kind::kNone) return pmi;
   Route route = pmix_route(getter);
   if (route.kind != Route::Kind::kNone) return route;
-  route.host = first_host(getter("SLURM_STEP_NODELIST").value_or(""));
+  const char* const nodes = set_one(getter, "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST");
+  route.host = first_host(getter(nodes).value_or(""));
   if (route.host.empty()) return route;
   route.port = port_of(step);
   route.kind = Route::Kind::kAddress;
@@ -80,7 +102,8 @@ Result<JobPlace> place_of(const Getter& getter) {
   const std::string step = value_or_none(getter, "SLURM_JOB_ID") + "." +
                            value_or_none(getter, "SLURM_STEP_ID") + "." +
                            getter("SLURM_RESTART_COUNT").value_or("0");
-  const std::string tasks = getter(kTasksPerNode).value_or("");
+  const char* const tasks_variable = set_one(getter, kTasksPerNode, "SLURM_TASKS_PER_NODE");
+  const std::string tasks = getter(tasks_variable).value_or("");
   auto node = read_number("SLURM_NODEID", getter("SLURM_NODEID").value_or("0"), 0);
   if (!node.ok()) return node.status().with_context(kStarter);
   const int local_ranks = tasks.empty() ? 0 : tasks_on(tasks, *node);
@@ -88,14 +111,14 @@ Result<JobPlace> place_of(const Getter& getter) {
     return Status::format(Code::kInvalidArgument,
                           "{}: {} is \"{}\" and SLURM_NODEID is \"{}\": expected the numbers of "
                           "tasks on each node, like \"2(x3),1\", and a node among them",
-                          kStarter, kTasksPerNode, tasks, *node);
+                          kStarter, tasks_variable, tasks, *node);
   }
-  constexpr Names kNames = {kStarter, kRank, kRanks, "SLURM_LOCALID", kTasksPerNode};
+  const Names names = {kStarter, kRank, ranks_variable(getter), "SLURM_LOCALID", tasks_variable};
   const Getter expanded = [&](const std::string& name) -> std::optional<std::string> {
-    if (name == kTasksPerNode && local_ranks > 0) return std::to_string(local_ranks);
+    if (name == tasks_variable && local_ranks > 0) return std::to_string(local_ranks);
     return getter(name);
   };
-  auto place = place_by(expanded, kNames, "slurm " + step);
+  auto place = place_by(expanded, names, "slurm " + step);
   if (!place.ok() || place->route.kind != Route::Kind::kNone) return place;
   auto route = route_of(getter, step);
   if (!route.ok()) return route.status();
