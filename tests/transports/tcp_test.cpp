@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <optional>
 #include <random>
 #include <string>
@@ -33,10 +34,66 @@ using tutti_test::pattern;
 
 const NetAddress kHere = parse_address("127.0.0.1", 0);
 
+// Stands between a caller and a listener, and changes a byte of what one of them says.
+class Middleman {
+ public:
+  // Of the first `calls` calls byte `at`, said by the caller or by the one it calls.
+  Middleman(bool by_caller, size_t at, int calls) : by_caller_(by_caller), at_(at), calls_(calls) {
+    EXPECT_EQ(listen_tcp(kHere, 16, listener_), 0);
+  }
+  void stand_before(ListenerAddress& listener) {
+    behind_ = listener.address;
+    listener.address = local_address(listener_.get());
+  }
+  void pass_on() {
+    for (Fd caller = accept_client(listener_.get()); caller.open();
+         caller = accept_client(listener_.get())) {
+      Line& line = lines_.emplace_back();
+      line.ends[0] = std::move(caller);
+      EXPECT_EQ(connect_tcp(behind_, now_ms() + kLongMs, line.ends[1]), 0);
+      line.changes = calls_-- > 0;
+    }
+    for (Line& line : lines_) {
+      for (const size_t from : {size_t{0}, size_t{1}}) pass_on(line, from);
+    }
+  }
+
+ private:
+  struct Line {
+    Fd ends[2];  // the caller's, and the other
+    size_t passed[2] = {0, 0};
+    bool changes = false;
+  };
+  void pass_on(Line& line, size_t from) {
+    if (!line.ends[0].open()) return;
+    std::byte bytes[4096];
+    const ssize_t got = recv(line.ends[from].get(), bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+      line.ends[0].reset();
+      line.ends[1].reset();
+      return;
+    }
+    const auto count = static_cast<size_t>(got);
+    const size_t begin = std::exchange(line.passed[from], line.passed[from] + count);
+    const bool is_in = begin <= at_ && at_ < begin + count && from == (by_caller_ ? 0u : 1u);
+    if (line.changes && is_in) bytes[at_ - begin] ^= std::byte{1};
+    (void)::send(line.ends[1 - from].get(), bytes, count, MSG_NOSIGNAL);
+  }
+
+  Fd listener_;
+  NetAddress behind_;
+  const bool by_caller_;
+  const size_t at_;
+  int calls_;
+  std::list<Line> lines_;
+};
+
 // Ranks in one process, which have not spoken to one another yet.
 class Ranks {
  public:
-  explicit Ranks(int count, bool encrypt = false) {
+  // Between rank 1 and rank 0 may be somebody.
+  explicit Ranks(int count, bool encrypt = false, Middleman* between = nullptr) {
     std::vector<std::unique_ptr<TcpPort>> ports;
     std::vector<std::string> addresses;
     auto names = std::make_shared<std::vector<std::string>>();
@@ -51,7 +108,13 @@ class Ranks {
     }
     for (int r = 0; r < count; ++r) {
       auto& port = ports[static_cast<size_t>(r)];
-      EXPECT_TRUE(port->insert(addresses).ok());
+      std::vector<std::string> seen = addresses;
+      if (between != nullptr && r == 1) {
+        ListenerAddress first = listeners.front();
+        between->stand_before(first);
+        seen.front().assign(reinterpret_cast<const char*>(&first), sizeof first);
+      }
+      EXPECT_TRUE(port->insert(seen).ok());
       ports_.push_back(port.get());
       ends_.push_back(std::make_unique<FrameEndpoint>(std::move(port), names, r, 4711));
       EXPECT_TRUE(ends_.back()->open().ok());
@@ -130,6 +193,68 @@ bool is_let_in(Ranks& ranks, const Random128& key, int rank, std::optional<Intro
     return outcome != Introduction::Outcome::kNotYet;
   }));
   return outcome == Introduction::Outcome::kProved;
+}
+
+// What becomes of a message from rank 1 to rank 0; nothing but the end of a hang limits its time.
+struct Said {
+  Transfer send;
+  Transfer receive;
+};
+void say_through(Middleman& between, Ranks& ranks, Said& said) {
+  static std::byte sent[100];
+  static std::byte got[100];
+  ranks[0].recv(1, 7, kExactTag, got, sizeof got, said.receive);
+  ranks[1].send(0, 7, sent, sizeof sent, said.send);
+  EXPECT_TRUE(ranks.wait([&] {
+    between.pass_on();
+    return said.send.done && (said.receive.done || !said.send.status.ok());
+  }));
+}
+
+// The lengths of what is said in handshakes: by the caller, and before the verdict by the other.
+constexpr size_t kSaidByCaller = 60 + 32;
+constexpr size_t kChallenge = 44;
+
+TEST(TcpHandshake, ThatIsChangedOnItsWayOnceIsTriedAgain) {
+  for (const bool by_caller : {true, false}) {
+    for (size_t at = 0; at < (by_caller ? kSaidByCaller : kChallenge); at += 4) {
+      Middleman between(by_caller, at, 1);
+      Ranks ranks(2, true, &between);
+      Said said;
+      say_through(between, ranks, said);
+      EXPECT_TRUE(said.send.status.ok() && said.receive.status.ok())
+          << "byte " << at << ": " << said.send.status.message() << said.receive.status.message();
+    }
+  }
+}
+
+TEST(TcpHandshake, ThatIsChangedEachTimeEndsAtOnceAndSaysSo) {
+  for (const bool by_caller : {true, false}) {
+    for (size_t at = 0; at < (by_caller ? kSaidByCaller : kChallenge); at += 4) {
+      Middleman between(by_caller, at, 1000);
+      Ranks ranks(2, true, &between);
+      Said said;
+      say_through(between, ranks, said);
+      EXPECT_NE(said.send.status.message().find("changed on its way"), std::string_view::npos)
+          << "byte " << at << ": " << said.send.status.message();
+    }
+  }
+}
+
+// The other end has a connection by then.
+TEST(TcpHandshake, WhoseVerdictIsChangedEndsAtOnceForBoth) {
+  for (size_t at = kChallenge; at < kChallenge + 36; at += 4) {
+    Middleman between(false, at, 1);
+    Ranks ranks(2, true, &between);
+    Said said;
+    say_through(between, ranks, said);
+    EXPECT_FALSE(said.send.status.ok()) << "byte " << at;
+    EXPECT_TRUE(ranks.wait([&] {
+      between.pass_on();
+      return said.receive.done;
+    }));
+    EXPECT_FALSE(said.receive.status.ok()) << "byte " << at;
+  }
 }
 
 TEST(Tcp, WhoDoesNotKnowTheKeyIsSentAway) {

@@ -49,6 +49,7 @@ Introduction::Outcome Introduction::go_on() {
     if (heard_bytes_ < wanted) continue;
     unsaid_ = handshake_.hear(std::span(heard_).first(wanted));
     heard_bytes_ = 0;
+    answered_ = true;
     if (handshake_.refusal() != Refusal::kNone) return Outcome::kRefused;
   }
   return Outcome::kProved;

@@ -34,6 +34,8 @@ class Introduction {
   [[nodiscard]] int socket() const { return socket_.get(); }
   [[nodiscard]] Fd take_socket() { return std::move(socket_); }
   [[nodiscard]] int error() const { return error_; }
+  // The other end has said something.
+  [[nodiscard]] bool was_answered() const { return answered_; }
   [[nodiscard]] const Handshake& handshake() const { return handshake_; }
 
  private:
@@ -45,6 +47,7 @@ class Introduction {
   Handshake::Message unsaid_;
   std::array<std::byte, 128> heard_{};  // longer than any message
   size_t heard_bytes_ = 0;
+  bool answered_ = false;
   int error_ = 0;
 };
 

@@ -29,6 +29,8 @@ constexpr int64_t kUnanswered_ms = 25'000;
 constexpr int64_t kUnansweredOfRail_ms = 5000;
 constexpr int64_t kCheckMs = 500;
 constexpr uint32_t kLooks = 256;
+// How many calls a peer may refuse.
+constexpr int kMostRefused = 3;
 
 }  // namespace
 
@@ -83,20 +85,35 @@ void TcpPort::close() {
 // ---- connections --------------------------------------------------------------------------------
 
 void TcpPort::call(int rank) {
+  dial(rank);
+  if (peer(rank).call) calls_.push_back(rank);
+}
+
+void TcpPort::dial(int rank) {
   Peer& to = peer(rank);
   Fd socket;
   const ListenerAddress& listener = listener_of(rank);
-  if (const int error = start_tcp(local_, listener.address, socket)) return give_up(rank, error);
+  if (const int error = start_tcp(local_, listener.address, socket)) {
+    return give_up(rank, std::strerror(error));
+  }
   to.call = std::make_unique<Introduction>(
       Introduction::call(std::move(socket), rendezvous(listener), rank_));
-  calls_.push_back(rank);
 }
 
-void TcpPort::give_up(int rank, int error) {
+void TcpPort::give_up(int rank, std::string_view why) {
   Peer& to = peer(rank);
   to.call.reset();
-  to.wire.fail(fmt::format("connecting to {} from {}: {}", listener_of(rank).address.text(), where_,
-                           std::strerror(error)));
+  to.wire.fail(
+      fmt::format("connecting to {} from {}: {}", listener_of(rank).address.text(), where_, why));
+}
+
+// What was said may have been changed on its way, once.
+void TcpPort::call_again(int rank, std::string_view why) {
+  Peer& to = peer(rank);
+  if (++to.refused == kMostRefused) return give_up(rank, why);
+  log::warn("connecting to {} from {}: {}; trying again", listener_of(rank).address.text(), where_,
+            why);
+  dial(rank);
 }
 
 void TcpPort::go_on_calling(int rank) {
@@ -106,10 +123,16 @@ void TcpPort::go_on_calling(int rank) {
     case Introduction::Outcome::kClosed: {
       const int error = to.call->error();
       const bool hung_up = error == ECONNRESET || error == EPIPE;
-      if (hung_up && rank < rank_) return to.call.reset();  // it is calling here
-      return give_up(rank, error);
+      if (!hung_up) return give_up(rank, std::strerror(error));
+      // Whoever is calling here itself hangs up on a call that is right.
+      if (rank < rank_ && to.call->was_answered() && to.refused == 0) return to.call.reset();
+      return call_again(rank, "it hung up in the handshake, which was changed on its way");
     }
-    case Introduction::Outcome::kRefused: return give_up(rank, EPROTO);
+    case Introduction::Outcome::kRefused:
+      return call_again(rank,
+                        fmt::format("the handshake was changed on its way, or another program "
+                                    "answers there ({})",
+                                    refusal_text(to.call->handshake().refusal())));
     case Introduction::Outcome::kProved: break;
   }
   begin(rank, *to.call);
@@ -137,7 +160,7 @@ bool TcpPort::watch(int socket, Wire* wire) {
 
 void TcpPort::begin(int rank, Introduction& introduction) {
   Wire& wire = peer(rank).wire;
-  if (!watch(introduction.socket(), &wire)) return give_up(rank, errno);
+  if (!watch(introduction.socket(), &wire)) return give_up(rank, std::strerror(errno));
   ++met_;
   wires_.push_back(&wire);
   const Handshake& handshake = introduction.handshake();

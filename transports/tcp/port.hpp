@@ -52,12 +52,15 @@ class TcpPort final : public nics::AddressedPort {
     Wire wire;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;
+    int refused = 0;  // calls
   };
 
   TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines);
   void call(int rank);
+  void dial(int rank);
   void go_on_calling(int rank);
-  void give_up(int rank, int error);
+  void give_up(int rank, std::string_view why);
+  void call_again(int rank, std::string_view why);
   void take_call(Introduction caller);
   bool watch(int socket, Wire* wire);
   void begin(int rank, Introduction& introduction);
