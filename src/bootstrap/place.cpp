@@ -67,6 +67,14 @@ Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
   const Status status =
       Status::system(error, fmt::format("{} at the meeting place @{}", what, socket_name(id.name)));
   if (!refuses_unix_sockets(error)) return status;
+  if (may_use_unix_sockets()) {
+    return Status::format(status.code(),
+                          "{}: a sandbox, as of Landlock, keeps this process from that one; for "
+                          "ranks to meet over TCP, set CCL_KVS_IP_PORT (on one host to 127.0.0.1_ "
+                          "and a free port), or CCL_KVS_IFACE where an id is made (on one host to "
+                          "lo)",
+                          status.message());
+  }
   return Status::format(status.code(),
                         "{}: this process may not use Unix sockets; for ranks to meet over TCP, "
                         "set MASTER_ADDR and MASTER_PORT (on one host to 127.0.0.1 and a free "

@@ -127,9 +127,18 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(inputs.tuning));
   device_figures_ = slowest_figures(inputs.tuning.tuning.devices, Of::kDirect);
 
-  const TransportConfig transport_config = transport_config_of(inputs);
+  TransportConfig transport_config = transport_config_of(inputs);
   Result<Connection> connection =
       tutti::connect(exchange, inputs.hosts, environment, transport_config);
+  if (inputs.hosts.count() == 1 && connection.status().code() == Code::kUnsupported) {
+    log::message(rank_ == 0 ? LogLevel::kWarn : LogLevel::kInfo,
+                 "{}: no shared memory among the ranks of this host, messages go over the "
+                 "network: {}",
+                 config_.name, connection.status().message());
+    inputs.hosts = Hosts::apart(ranks_);
+    transport_config = transport_config_of(inputs);
+    connection = tutti::connect(exchange, inputs.hosts, environment, transport_config);
+  }
   if (!connection.ok()) return connection.status();
   connection_ = *std::move(connection);
   if (connection_.joined != nullptr) inputs.hosts = connection_.joined->hosts();

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 namespace tutti {
@@ -32,6 +33,13 @@ struct Hosts {
       hosts.ranks_of[static_cast<size_t>(host->second)].push_back(static_cast<int>(rank));
     }
     return hosts;
+  }
+
+  // Each rank on one of its own.
+  static Hosts apart(int ranks) {
+    std::vector<int> marks(static_cast<size_t>(ranks));
+    std::iota(marks.begin(), marks.end(), 0);
+    return of(marks);
   }
 
   // Hosts whose first ranks have equal `marks` are in one group.

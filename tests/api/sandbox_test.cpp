@@ -13,6 +13,7 @@
 
 #include "support/collectives.hpp"
 #include "support/forbidden.hpp"
+#include "support/landlock.hpp"
 
 namespace tutti_test {
 namespace {
@@ -153,6 +154,77 @@ TEST(Sandbox, WithoutUnixSocketsLetsAJobMeetAtItsMastersAddress) {
     ASSERT_OK(tutti_comm_create_from_env(nullptr, &comm));
     run_calls(rank, comm);
     EXPECT_OK(tutti_comm_destroy(comm));
+  });
+}
+
+// Which may use Unix sockets, but not those of one another.
+Ranks in_domains_of_their_own() {
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.before = [](int) { ASSERT_TRUE(enter_landlock_domain()); };
+  return ranks;
+}
+
+TEST(Landlock, DomainsOfTheirOwnLetRanksTalkOverTheNetwork) {
+  if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
+  run_ranks(in_domains_of_their_own(), [](int rank, tutti_comm_t comm) {
+    run_calls(rank, comm);
+    tutti_comm_t half = nullptr;
+    ASSERT_OK(tutti_comm_split(comm, rank == 0 ? 0 : 1, 0, nullptr, &half));
+    run_calls(rank == 0 ? 0 : rank - 1, half);
+    EXPECT_OK(tutti_comm_destroy(half));
+  });
+}
+
+TEST(Landlock, DomainsOfTheirOwnHideNoDeath) {
+  if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
+  Ranks ranks = in_domains_of_their_own();
+  ranks.killed = {1};
+  ranks.breaks = true;
+  const Meeting met(ranks.count);
+  run_ranks(ranks, [&met](int rank, tutti_comm_t comm) {
+    ASSERT_OK(tutti_barrier(comm));
+    met.wait();
+    if (rank == 1) kill_myself();
+    tutti_status status = TUTTI_OK;
+    while (status == TUTTI_OK) status = tutti_barrier(comm);
+    EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
+    EXPECT_ERROR_SAYS("rank 1");
+  });
+}
+
+// No launcher hands them an id, and the socket of rank 0 is not for the others.
+TEST(Landlock, DomainsOfTheirOwnMeetAtAnAddressThatTheUserGives) {
+  if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
+  const std::string address = "127.0.0.1_" + std::to_string(20000 + getpid() % 10000);
+  Processes processes;
+  processes.count = 2;
+  run_processes(processes, [&address](int rank) {
+    set_place(rank);
+    setenv("CCL_KVS_IP_PORT", address.c_str(), 1);
+    ASSERT_TRUE(enter_landlock_domain());
+    tutti_comm_t comm = nullptr;
+    ASSERT_OK(tutti_comm_create_from_env(nullptr, &comm));
+    run_calls(rank, comm);
+    EXPECT_OK(tutti_comm_destroy(comm));
+  });
+}
+
+TEST(Landlock, DomainsOfTheirOwnThatKeepAJobApartNameTheVariableThatHelps) {
+  if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
+  Processes processes;
+  processes.count = 2;
+  const Meeting tried(2);
+  run_processes(processes, [&tried](int rank) {
+    set_place(rank);
+    setenv("TUTTI_INIT_TIMEOUT_MS", rank == 0 ? "1000" : "60000", 1);
+    ASSERT_TRUE(enter_landlock_domain());
+    tutti_comm_t comm = nullptr;
+    EXPECT_NE(tutti_comm_create_from_env(nullptr, &comm), TUTTI_OK);
+    if (rank == 1) {
+      EXPECT_ERROR_SAYS("set CCL_KVS_IP_PORT");
+    }
+    tried.wait();
   });
 }
 

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "core/socket.hpp"
 
@@ -250,6 +251,13 @@ Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t d
 Status visit(const Card& maker, const std::string& own_host, int rank, Fd& socket,
              int64_t deadline_ms) {
   const int error = connect_abstract(socket_name(maker.name), SocketType::kPackets, socket);
+  if (refuses_unix_sockets(error)) {
+    return Status::format(
+        Code::kUnsupported,
+        "a sandbox keeps this rank from rank 0 (pid {}) of its host, as those of "
+        "Landlock do that are not one for all ranks: connecting to its socket: {}",
+        maker.pid, std::generic_category().message(error));
+  }
   if (error != 0) {
     return Status::system(
         error,

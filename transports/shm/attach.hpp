@@ -31,7 +31,8 @@ struct Attached {
   ForLookers for_lookers = {};         // of rank 0
 };
 
-// Collective: succeeds on all ranks or gives all the same first error.
+// Collective: succeeds on all ranks or gives all the same first error; kUnsupported where a sandbox
+// keeps ranks apart.
 Result<Attached> attach(Exchange& exchange, const Layout& layout, int64_t deadline_ms);
 
 }  // namespace tutti::shm
