@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "core/fd.hpp"
 #include "core/log.hpp"
 #include "core/socket.hpp"
 #include "core/thread.hpp"
@@ -66,8 +67,8 @@ Monitor::~Monitor() {
 
 Status Monitor::start() {
   if (thread_.joinable()) return {};
-  if (epoll_ < 0) epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (wake_ < 0) wake_ = eventfd(0, EFD_CLOEXEC);
+  if (epoll_ < 0) epoll_ = above_standard(epoll_create1(EPOLL_CLOEXEC));
+  if (wake_ < 0) wake_ = above_standard(eventfd(0, EFD_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
   const bool opened = epoll_ >= 0 && wake_ >= 0;
   if (!opened || (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0 && errno != EEXIST)) {

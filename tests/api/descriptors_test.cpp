@@ -61,7 +61,7 @@ TEST_P(WithoutStreams, NoDescriptorOfTheLibraryTakesTheirNumbers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, WithoutStreams, testing::Values("aaa", "aab"),
-                         testing::PrintToStringParamName());
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Log, ToAPipeThatNobodyReadsEndsNoProgram) {
   Ranks ranks;
