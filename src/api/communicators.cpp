@@ -77,6 +77,12 @@ Status join_and_create(const Prepared& prepared, const UniqueId& id, const Joine
   return exchange.status().with_context(Communicator::making(config, joiner.rank, joiner.ranks));
 }
 
+// A rank that fails before it meets the others tells them.
+Status absent(const UniqueId& id, const Joiner& joiner, const Status& why) {
+  stay_away(id, joiner, why, kNever);
+  return why;
+}
+
 Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_config* config,
               tutti_comm_t* comm) {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
@@ -84,19 +90,21 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
                           "rank {} of {}: expected 1 or more ranks, and a rank from 0 to ranks - 1",
                           rank, ranks);
   }
-  auto prepared = prepare(config);
-  if (!prepared.ok()) return prepared.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  TUTTI_RETURN_IF_ERROR(take_global_ranks(config, ranks, prepared->config));
+  const Joiner joiner{.rank = rank, .ranks = ranks};
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return absent(*decoded, joiner, prepared.status());
+  const Status named = take_global_ranks(config, ranks, prepared->config);
+  if (!named.ok()) return absent(*decoded, joiner, named);
   tutti_comm_t const parent = field_of(config, &tutti_comm_config::parent);
   if (parent == nullptr) {
-    return join_and_create(*prepared, *decoded, {.rank = rank, .ranks = ranks}, comm);
+    return join_and_create(*prepared, *decoded, joiner, comm);
   }
   Communicator& whole = *parent->inside;
   EndsWaits scope([&] { return whole.health().cause(); },
                   [&] { whole.health().interrupt("making " + prepared->config.name); });
-  Status made = join_and_create(*prepared, *decoded, {.rank = rank, .ranks = ranks}, comm);
+  Status made = join_and_create(*prepared, *decoded, joiner, comm);
   if (made.ok()) return made;
   return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
@@ -110,11 +118,12 @@ Status join_grown(const tutti_unique_id& id, int newcomer, int newcomers,
                           "newcomers - 1",
                           newcomer, newcomers);
   }
-  auto prepared = prepare(config);
-  if (!prepared.ok()) return prepared.status();
   auto decoded = decode(id);
   if (!decoded.ok()) return decoded.status();
-  return join_and_create(*prepared, *decoded, {.rank = newcomer, .newcomers = newcomers}, comm);
+  const Joiner joiner{.rank = newcomer, .newcomers = newcomers};
+  auto prepared = prepare(config);
+  if (!prepared.ok()) return absent(*decoded, joiner, prepared.status());
+  return join_and_create(*prepared, *decoded, joiner, comm);
 }
 
 Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
@@ -137,10 +146,13 @@ Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
 }
 
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
-  auto prepared = prepare(config);
-  if (!prepared.ok()) return prepared.status();
   auto place = detect_job(process_environment());
   if (!place.ok()) return place.status();
+  auto prepared = prepare(config);
+  if (!prepared.ok()) {
+    stay_away_from_job(*place, prepared.status());
+    return prepared.status();
+  }
   const uint64_t mark = host_mark(prepared->runtime->environment());
   auto exchange = join_job(*place, deadline_of(prepared->config), mark);
   if (!exchange.ok()) return exchange.status();

@@ -9,6 +9,7 @@
 
 #include "bootstrap/member.hpp"
 #include "bootstrap/place.hpp"
+#include "bootstrap/service.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 
 // One attempt to connect over TCP: enough for some lost packets.
 constexpr int64_t kConnectMs = 3000;
+// How often the proof of a secret may fail over TCP.
+constexpr int kProofs = 3;
 
 class Alone final : public Exchange {
  public:
@@ -53,6 +56,13 @@ std::string perhaps_other_users(const UniqueId& id) {
   return fmt::format(", or runs as another user than this rank's ({})", geteuid());
 }
 
+// One attempt at a service that is there if it is not over.
+int connect_once(const UniqueId& id, Fd& socket) {
+  const int error = connect_here(id, socket);
+  if (error == 0 || !id.address.known()) return error;
+  return connect_tcp(id.address, now_ms() + kConnectMs, socket);
+}
+
 // Retries while nobody listens, ever more seldom.
 Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
   const int64_t start = now_ms();
@@ -74,7 +84,8 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
           Code::kTimeout,
           "nobody answers at the meeting place of the id ({}) within {:.1f} s: its "
           "process has ended, the communicator was already made and left, the id "
-          "is of another job, or rank 0 has not started{}; the last attempt: {}",
+          "was given back or not used for too long (TUTTI_ID_LIFETIME_MS), it is of another job, "
+          "or rank 0 has not started{}; the last attempt: {}",
           id.describe(), static_cast<double>(now - start) / 1000, perhaps_other_users(id),
           std::generic_category().message(error));
     }
@@ -87,6 +98,7 @@ Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
 
 Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
                                        int64_t deadline_ms, Via via) {
+  int unproved = 0;
   for (;;) {
     auto socket = bootstrap::connect_service(id, deadline_ms, via);
     if (!socket.ok()) return socket.status();
@@ -98,10 +110,34 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
     // program before that are slow to leave keep its service up for a moment. Over TCP a service
     // may have had to make room, or another one may still listen.
     const bool earlier_life = arrived.code() == Code::kInvalidUsage && id.maker_pid == 0;
-    const bool again = earlier_life || (member->unheard() && (id.maker_pid == 0 || by_network));
+    // What travels over networks may change on its way.
+    const bool changed = member->unproved() && by_network && ++unproved < bootstrap::kProofs;
+    const bool again =
+        earlier_life || changed || (member->unheard() && (id.maker_pid == 0 || by_network));
     if (!again || now_ms() >= deadline_ms || must_end_wait()) return arrived;
     pause_for(10);
   }
+}
+
+void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int64_t deadline_ms) {
+  const int64_t until_ms = std::min(deadline_ms, now_ms() + kTellMs);
+  Fd socket;
+  if (id.maker_pid != 0) {
+    (void)bootstrap::connect_once(id, socket);
+  } else if (auto connected = bootstrap::connect_service(id, until_ms, Via::kAny); connected.ok()) {
+    socket = *std::move(connected);
+  }
+  if (!socket.open()) return;
+  bootstrap::Member(id, std::move(socket), joiner, until_ms).stay_away(why);
+}
+
+Status release(const UniqueId& id) {
+  Fd socket;
+  const int error = bootstrap::connect_once(id, socket);
+  if (error == ECONNREFUSED) return {};
+  if (error == bootstrap::kOtherUser) return bootstrap::other_user(id);
+  if (error != 0) return bootstrap::no_meeting_here("connecting", id, error);
+  return bootstrap::Member(id, std::move(socket), {}, now_ms() + kTellMs).release();
 }
 
 std::unique_ptr<Exchange> exchange_alone() { return std::make_unique<bootstrap::Alone>(); }

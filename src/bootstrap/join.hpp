@@ -35,6 +35,14 @@ inline Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int 
   return join(id, {.rank = rank, .ranks = ranks}, deadline_ms, via);
 }
 
+// Instead of join(): tells the ranks that meet there why this one cannot take part. Waits for a
+// service that is yet to start, until the deadline at most, or for kTellMs (service.hpp).
+void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int64_t deadline_ms);
+
+// Ends the service of an id whose ranks have not met yet; those that wait there are told. Fine if
+// nobody serves it.
+Status release(const UniqueId& id);
+
 // For a communicator of one rank, which has nobody to meet.
 std::unique_ptr<Exchange> exchange_alone();
 

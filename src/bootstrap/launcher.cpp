@@ -10,6 +10,7 @@
 #include "bootstrap/launchers/launchers.hpp"
 #include "bootstrap/service.hpp"
 #include "core/log.hpp"
+#include "core/wait.hpp"
 #include "env/values.hpp"
 
 namespace tutti {
@@ -136,13 +137,18 @@ std::string next_key(const JobPlace& place) {
 // The id of the next communicator of a job on several hosts, whose service runs in rank 0 by then.
 Result<UniqueId> spread_id(const JobPlace& place, int64_t deadline_ms) {
   std::string text;
+  UniqueId own;
+  Status started;
   if (place.rank == 0) {
     auto made = make_unique_id();
     if (!made.ok()) return made.status();
-    TUTTI_RETURN_IF_ERROR(start_service(*made, deadline_ms));
-    text = couriers::text_of(encode(*made));
+    own = *made;
+    started = start_service(own, deadline_ms);
+    text = couriers::text_of(encode(own));
   }
   auto shared = couriers::share(place, text, deadline_ms);
+  if (!started.ok()) serve_failure(own, place.rank, place.ranks, started, deadline_ms);
+  if (!started.ok()) return started;
   if (!shared.ok()) return shared.status();
   auto bytes = couriers::id_of(*shared);
   if (!bytes.ok()) return bytes.status();
@@ -157,8 +163,11 @@ Result<UniqueId> derived_id(const JobPlace& place, int64_t deadline_ms) {
     if (!address.ok()) return address.status();
     id.address = *address;
   }
-  if (place.rank == 0) TUTTI_RETURN_IF_ERROR(start_service(id, deadline_ms));
-  return id;
+  if (place.rank != 0) return id;
+  const Status started = start_service(id, deadline_ms);
+  if (started.ok()) return id;
+  serve_failure(id, place.rank, place.ranks, started, deadline_ms);
+  return started;
 }
 
 Result<UniqueId> meeting_of(const JobPlace& place, int64_t deadline_ms) {
@@ -219,6 +228,14 @@ Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadli
   if (!exchange.ok()) return exchange.status().with_context(context);
   couriers::met(place);
   return exchange;
+}
+
+void stay_away_from_job(const JobPlace& place, const Status& why) {
+  if (place.ranks == 1) return;
+  const int64_t deadline_ms = now_ms() + kTellMs;
+  const auto id = meeting_of(place, deadline_ms);
+  if (!id.ok()) return;
+  stay_away(*id, {.rank = place.rank, .ranks = place.ranks}, why, deadline_ms);
 }
 
 }  // namespace tutti

@@ -72,5 +72,8 @@ UniqueId id_for_job(const JobPlace& place);
 // job are made in the same order by all of its processes. `host_mark`: see Joiner.
 Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms,
                                            uint64_t host_mark = 0);
+// Instead of join_job(): tells the others why this process cannot take part. Waits for them as
+// stay_away() does.
+void stay_away_from_job(const JobPlace& place, const Status& why);
 
 }  // namespace tutti

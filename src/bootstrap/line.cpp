@@ -131,10 +131,8 @@ void Line::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
   if (left_ || may_end_) return;
-  const std::string what =
-      error == EPROTO ? ": its line to this rank was tampered with" : line_broke(error);
-  news.push_back(
-      {ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, keeper_name() + what}, {}});
+  const std::string text = keeper_name() + line_broke(error);
+  news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
 
 std::string Line::keeper_name() const {

@@ -31,12 +31,7 @@ void Meeting::greet(Client& client, std::span<const std::byte> body) {
   if (body.size() != sizeof hello || !take(body, hello)) return lost(client, 0);
   client.pid = client.origin.pid > 0 ? client.origin.pid : hello.pid;
   client.host = text_of(hello.host);
-  if (!client.origin.welcome) {
-    refused_.count("being of another user", client.origin.from);
-    return refuse(client, Code::kSystem,
-                  fmt::format("the service for the id runs as user {}: only that user may join it",
-                              geteuid()));
-  }
+  if (!expect_welcome(client)) return;
   if (failed()) {
     ++arrived_;
     return refuse(client, failure_code_, failure_);
@@ -50,9 +45,31 @@ void Meeting::greet(Client& client, std::span<const std::byte> body) {
   admit(client, hello);
 }
 
+// Nobody is to meet here, unless all have met.
+void Meeting::release(Client& client) {
+  if (!expect_welcome(client)) return;
+  client.session.put(FrameKind::kGoodbye, {});
+  client.ending = true;
+  client.give_up_ms = now_ms() + kHandshakeMs;
+  if (phase_ != Phase::kArriving) return;
+  fail(Code::kAborted,
+       fmt::format("the id ({}) was given back before all ranks had met", id_.describe()));
+  linger_ms_ = now_ms();
+}
+
+bool Meeting::expect_welcome(Client& client) {
+  if (client.origin.welcome) return true;
+  refused_.count("being of another user", client.origin.from);
+  refuse(
+      client, Code::kSystem,
+      fmt::format("the service for the id runs as user {}: only that user may join it", geteuid()));
+  return false;
+}
+
 // Decides whether the ranks so far make sense together.
 void Meeting::admit(Client& client, const Hello& hello) {
   if (arrived_++ == 0) {
+    unused_until_ms_ = kNever;
     newcomers_ = hello.newcomers;
     first_ = name_of(hello);
     first_arrival_ms_ = now_ms();

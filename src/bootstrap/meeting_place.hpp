@@ -12,8 +12,8 @@
 namespace tutti {
 
 struct MeetingPlace {
-  int32_t code = 0;  // of opening it; the id is good if it is 0
-  tutti_unique_id id{};
+  int32_t code = 0;      // of opening it
+  tutti_unique_id id{};  // if it is not 0, the begin of a text that says why
 };
 
 // Starts the service of `id`, if there is one, in this process; `deadline_ms` as for

@@ -5,8 +5,13 @@
 // in meeting_arrivals.cpp, meeting_waits.cpp and meeting_control.cpp.
 #include "bootstrap/meeting_state.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <utility>
+
+#include "bootstrap/service.hpp"
 
 namespace tutti::bootstrap {
 namespace {
@@ -32,6 +37,15 @@ Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, size_t least_saved)
       refused_(id.describe()),
       warn_after_ms_(warn_after_ms == 0 ? kNever : warn_after_ms) {}
 
+Meeting::Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms)
+    : Meeting(id) {
+  ranks_ = ranks;
+  arrived_ = 1;
+  fail(why.code(),
+       fmt::format("rank {} (pid {} on host {}): {}", rank, getpid(), host_name(), why.message()));
+  linger_ms_ = until_ms;
+}
+
 Client& Meeting::enter(Origin origin) { return clients_.emplace_back(std::move(origin), id_); }
 
 bool Meeting::finished() const {
@@ -47,7 +61,8 @@ bool Meeting::finished() const {
 }
 
 int64_t Meeting::next_deadline_ms() const {
-  int64_t next_ms = failed() ? linger_ms_ : deadline_ms_;
+  int64_t next_ms = std::min(deadline_ms_, unused_until_ms_);
+  if (failed()) next_ms = others_are_to_know() ? std::min(linger_ms_, tell_until_ms_) : linger_ms_;
   if (warn_after_ms_ != kNever && anybody_waits()) {
     next_ms = std::min(next_ms, first_arrival_ms_ + warn_after_ms_);
   }
@@ -68,13 +83,16 @@ bool Meeting::has_more(const Client& client) const {
 }
 
 // A rank in this process comes last: once it has its answer it may end the process, and the
-// service with it, so the others must have theirs by then.
+// service with it, so the others must have theirs by then; after a failure also those that are yet
+// to come.
 bool Meeting::may_write(const Client& client) const {
   if (client.gone || !has_more(client)) return false;
   if (!client.origin.own) return true;
+  if (client.ending && others_are_to_know() && arrived_ < ranks_) return false;
   return std::ranges::all_of(clients_, [this](const Client& other) {
     const bool waits = other.parts != nullptr && other.way == Way::kAwait;
-    return other.rank < 0 || other.gone || other.origin.own || !(waits || has_more(other));
+    const bool counts = other.rank >= 0 || (others_are_to_know() && other.ending);
+    return !counts || other.gone || other.origin.own || !(waits || has_more(other));
   });
 }
 
@@ -110,7 +128,7 @@ void Meeting::hear(Client& client, std::span<const std::byte> bytes) {
 
 // The session ended by what the client said.
 void Meeting::turn_away(Client& client) {
-  if (client.rank >= 0) return lost(client, 0);
+  if (client.rank >= 0) return lost(client, EPROTO);
   // Two programs that follow one another at one port meet like this, for a moment.
   if (client.session.refusal() != Refusal::kElsewhere) {
     refused_.count(refusal_text(client.session.refusal()), client.origin.from);
@@ -129,11 +147,13 @@ void Meeting::evict(Client& client) {
 
 void Meeting::handle(Client& client, const Frame& frame) {
   if (client.rank < 0) {
+    if (frame.kind == FrameKind::kRelease) return release(client);
     if (frame.kind != FrameKind::kHello) return lost(client, 0);
     return greet(client, frame.body);
   }
   if (frame.kind == FrameKind::kLeave) return leave(client);
   if (phase_ == Phase::kTogether) return handle_together(client, frame);
+  if (frame.kind == FrameKind::kFail) return fail_by(client, frame.body);
   if (phase_ != Phase::kComplete) return lost(client, 0);
   if (frame.kind == FrameKind::kPlace) {
     if (!leaders_.place(client, frame.body)) lost(client, 0);
@@ -183,7 +203,8 @@ void Meeting::lost(Client& client, int error) {
   if (client.ending) return;
   if (client.rank < 0) return refused_.count("hanging up", client.origin.from);
   if (phase_ != Phase::kTogether) {
-    return fail(Code::kPeerFailed, who(client) + " ended while the communicator was being made");
+    const std::string what = error == EPROTO ? line_broke(error) : " ended";
+    return fail(Code::kPeerFailed, who(client) + what + " while the communicator was being made");
   }
   const std::string text = who(client) + line_broke(error);
   tell_others(client, FrameKind::kFailed, failure_bytes({Code::kPeerFailed, text}));
@@ -199,15 +220,28 @@ void Meeting::fail(Code code, const std::string& text) {
   linger_ms_ = deadline_ms_ == kNever ? now_ms() + kHandshakeMs
                                       : std::max(deadline_ms_, now_ms() + kHandshakeMs);
   for (Client& client : clients_) {
-    if (client.rank >= 0 && !client.gone) refuse(client, code, text);
+    if (client.rank >= 0 && !client.gone && !client.failing) refuse(client, code, text);
   }
+}
+
+// A member cannot go on, and says why.
+void Meeting::fail_by(Client& client, std::span<const std::byte> body) {
+  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(client, 0);
+  const Status why = failure_in(body);
+  client.failing = true;
+  client.parts.reset();
+  client.session.put(FrameKind::kGoodbye, {});
+  client.ending = true;
+  tell_until_ms_ = std::min(deadline_ms_, now_ms() + kTellMs);
+  client.give_up_ms = tell_until_ms_ + kHandshakeMs;
+  fail(why.code(), fmt::format("{}: {}", who(client), why.message()));
 }
 
 void Meeting::refuse(Client& client, Code code, const std::string& text) {
   client.parts.reset();
   client.session.put(FrameKind::kError, {failure_bytes({code, text})});
   client.ending = true;
-  client.give_up_ms = now_ms() + kHandshakeMs;
+  client.give_up_ms = std::max(now_ms(), tell_until_ms_) + kHandshakeMs;
 }
 
 }  // namespace tutti::bootstrap

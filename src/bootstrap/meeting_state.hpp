@@ -25,6 +25,13 @@ class Meeting {
   // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
   // `least_saved`: how many bytes of a round must be saved for it to go once to each host.
   explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, size_t least_saved = kLeastSaved);
+  // If no rank comes for so long, the meeting is over; kNever: it waits for ever.
+  void expect_within(int64_t lifetime_ms) {
+    if (lifetime_ms != kNever) unused_until_ms_ = now_ms() + lifetime_ms;
+  }
+  // That has failed before it began, as rank `rank` of `ranks`, in this process, has: tells all who
+  // come until then.
+  Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms);
 
   Client& enter(Origin origin);
   void hear(Client& client, std::span<const std::byte> bytes);
@@ -56,6 +63,8 @@ class Meeting {
   void turn_away(Client& client);
   void greet(Client& client, std::span<const std::byte> body);
   void admit(Client& client, const Hello& hello);
+  [[nodiscard]] bool expect_welcome(Client& client);
+  void release(Client& client);
   void learn_ranks(const Hello& hello);
   [[nodiscard]] std::string objection(const Hello& hello) const;
   [[nodiscard]] std::string who(const Client& client) const;
@@ -81,9 +90,12 @@ class Meeting {
   static bool may_regroup(const Client& client);
   void tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body);
   void fail(Code code, const std::string& text);
+  void fail_by(Client& client, std::span<const std::byte> body);
   void refuse(Client& client, Code code, const std::string& text);
 
   [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
+  // One has said why it cannot go on, and ranks may still come that do not know.
+  [[nodiscard]] bool others_are_to_know() const { return now_ms() < tell_until_ms_; }
   [[nodiscard]] bool has_more(const Client& client) const;
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing() const;
@@ -107,9 +119,11 @@ class Meeting {
   std::string lack_;
   int64_t first_arrival_ms_ = 0;
   int64_t deadline_ms_ = kNever;
+  int64_t unused_until_ms_ = kNever;
   int64_t warn_after_ms_;  // since the first arrival; the next time after twice as long
   Code failure_code_ = Code::kInternal;
   std::string failure_;
+  int64_t tell_until_ms_ = 0;
   int64_t linger_ms_ = 0;  // failed: until when late members are told why
 };
 

@@ -76,6 +76,11 @@ void Meeting::check_deadlines() {
     client.gone = true;
   }
   if (warn_after_ms_ != kNever && anybody_waits()) warn_of_absence(now);
+  if (now >= unused_until_ms_ && !failed()) {
+    log::info("nobody has come to the meeting {}: it is given up", id_.describe());
+    fail(Code::kTimeout, "the id was not used for too long (TUTTI_ID_LIFETIME_MS)");
+    linger_ms_ = now;
+  }
   if (now < deadline_ms_ || failed()) return;
   const double seconds = static_cast<double>(now - first_arrival_ms_) / 1000;
   if (phase_ == Phase::kArriving) {

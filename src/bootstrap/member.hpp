@@ -29,12 +29,22 @@ class Member final : public Exchange {
   Status arrive();
   // The service ended just when this rank knocked, has not got to it, or serves another meeting.
   [[nodiscard]] bool unheard() const { return unheard_; }
+  // The secrets differ, or the proof was changed on its way.
+  [[nodiscard]] bool unproved() const { return unproved_; }
 
   Result<Parts> allgather(std::span<const std::byte> mine) override;
+  Status fail(const Status& mine) override;
+  [[nodiscard]] Status failure() override;
   Result<std::unique_ptr<Control>> stay() override;
+  // Instead of arrive(): a rank that cannot take part tells the others why.
+  void stay_away(const Status& why);
+  // Instead of arrive(): nobody is to meet here.
+  Status release();
 
  private:
   Status prove();
+  void say_hello();
+  Status tell_failure(const Status& mine);
   Status send();
   Status receive(FrameKind kind, Frame& frame);
   Status receive(Frame& frame);
@@ -44,7 +54,8 @@ class Member final : public Exchange {
   Status place_parts();
   [[nodiscard]] Status of_another_form() const;
   [[nodiscard]] Status refused() const;
-  [[nodiscard]] int64_t deadline_with_grace() const;
+  [[nodiscard]] Status ended() const;
+  [[nodiscard]] bool serves() const;
 
   const UniqueId id_;
   Fd socket_;
@@ -52,8 +63,12 @@ class Member final : public Exchange {
   const Joiner joiner_;
   Seat seat_{};  // once all have met
   const int64_t deadline_ms_;
-  const int64_t proof_by_ms_;
+  int64_t wait_until_ms_;  // for the service
+  Status told_;            // by the service: that the meeting has failed
+  bool receiving_ = false;
+  Status failed_;        // as this rank has told the service
   bool unheard_ = true;  // until admitted
+  bool unproved_ = false;
   PartsWriter writer_;
   PartsReader reader_;
 };

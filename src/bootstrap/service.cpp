@@ -28,16 +28,31 @@ constexpr size_t kMaxStrangers = 256;
 // are what they should be, so that no number of silent ones can keep these out.
 constexpr int64_t kEvictAfterMs = 300;
 
-int64_t warn_after_ms() {
-  const auto environment = read_environment(process_environment());
-  return environment.ok() ? environment->warn_after_ms : 0;
+// What is wrong with it the ranks say that meet here.
+Environment environment_here() {
+  auto environment = read_environment(process_environment());
+  return environment.ok() ? *std::move(environment) : Environment();
 }
+
+int64_t limit_of(TimeLimit limit) {
+  return limit == TimeLimit::kNone ? kNever : static_cast<int64_t>(limit);
+}
+
+// Where it is met; not open: not there.
+struct Listeners {
+  Fd local;
+  Fd network;
+};
 
 // The meeting's sockets.
 class Service {
  public:
-  Service(const UniqueId& id, Fd local, Fd network)
-      : meeting_(id, warn_after_ms()), local_(std::move(local)), network_(std::move(network)) {}
+  template <typename... Args>
+  explicit Service(Listeners listeners, const Args&... meeting)
+      : meeting_(meeting...),
+        local_(std::move(listeners.local)),
+        network_(std::move(listeners.network)) {}
+  Meeting& meeting() { return meeting_; }
   void run();
 
  private:
@@ -196,27 +211,12 @@ void Service::hear_last(Client& client, int error) {
   meeting_.lost(client, error);
 }
 
-// The thread ends with the meeting.
-Status run_detached(const UniqueId& id, Fd local, Fd network) {
-  auto service = std::make_shared<Service>(id, std::move(local), std::move(network));
-  auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
-                             [service = std::move(service)]() mutable {
-                               service->run();
-                               service.reset();
-                             });
-  if (!thread.ok()) return thread.status();
-  thread->detach();
-  return {};
-}
-
-}  // namespace
-}  // namespace bootstrap
-
-Status start_service(const UniqueId& id, int64_t deadline_ms) {
-  const std::string name = bootstrap::socket_name(id.name);
-  Fd local;
+Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
+  const std::string name = socket_name(id.name);
+  Listeners listeners;
   int error;
-  while ((error = listen_abstract(name, SocketType::kStream, 4096, local)) == EADDRINUSE &&
+  while ((error = listen_abstract(name, SocketType::kStream, 4096, listeners.local)) ==
+             EADDRINUSE &&
          now_ms() < deadline_ms && !must_end_wait()) {
     pause_for(20);
   }
@@ -229,10 +229,40 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
   }
   // Without Unix sockets, the ranks meet over TCP.
   const bool over_tcp = refuses_unix_sockets(error) && id.address.known();
-  if (error != 0 && !over_tcp) return bootstrap::no_meeting_here("listening", id, error);
-  auto network = bootstrap::take_place(id, deadline_ms);
+  if (error != 0 && !over_tcp) return no_meeting_here("listening", id, error);
+  auto network = take_place(id, deadline_ms);
   if (!network.ok()) return network.status();
-  return bootstrap::run_detached(id, std::move(local), *std::move(network));
+  listeners.network = *std::move(network);
+  return listeners;
+}
+
+}  // namespace
+}  // namespace bootstrap
+
+// The thread ends with the meeting.
+Status start_service(const UniqueId& id, int64_t deadline_ms) {
+  auto listeners = bootstrap::listen_for(id, deadline_ms);
+  if (!listeners.ok()) return listeners.status();
+  const Environment environment = bootstrap::environment_here();
+  auto service = std::make_shared<bootstrap::Service>(*std::move(listeners), id,
+                                                      int64_t{environment.warn_after_ms});
+  service->meeting().expect_within(bootstrap::limit_of(environment.id_lifetime_ms));
+  auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
+                             [service = std::move(service)]() mutable {
+                               service->run();
+                               service.reset();
+                             });
+  if (!thread.ok()) return thread.status();
+  thread->detach();
+  return {};
+}
+
+void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why,
+                   int64_t deadline_ms) {
+  const int64_t until_ms = std::min(deadline_ms, now_ms() + kTellMs);
+  auto listeners = bootstrap::listen_for(id, until_ms);
+  if (!listeners.ok()) return;
+  bootstrap::Service(*std::move(listeners), id, rank, ranks, why, until_ms).run();
 }
 
 }  // namespace tutti

@@ -20,4 +20,12 @@ namespace tutti {
 // until the deadline.
 Status start_service(const UniqueId& id, int64_t deadline_ms);
 
+// For so long a rank whose process is to run the service, and that cannot take part, keeps it up
+// for those that are yet to come: its process may end afterwards.
+inline constexpr int64_t kTellMs = 10'000;
+
+// In this thread, where the service could not start: tells those that come why, on behalf of rank
+// `rank` of `ranks`. Until all have come, or the deadline, or for kTellMs.
+void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why, int64_t deadline_ms);
+
 }  // namespace tutti

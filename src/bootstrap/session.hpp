@@ -34,7 +34,9 @@ class Session {
   // established.
   void put(FrameKind kind, std::initializer_list<std::span<const std::byte>> parts);
 
-  [[nodiscard]] bool established() const { return handshake_.done() && !refused(); }
+  [[nodiscard]] bool established() const { return proved() && !refused(); }
+  // Frames may be put, even if what comes makes no sense any more.
+  [[nodiscard]] bool proved() const { return handshake_.done(); }
   [[nodiscard]] Refusal refusal() const { return refusal_; }
   // How many bytes the next frame still lacks, as far as known.
   [[nodiscard]] size_t wants() const;

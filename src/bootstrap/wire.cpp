@@ -27,6 +27,7 @@ std::string line_broke(int error) {
   if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH) {
     return " can no longer be reached: " + std::generic_category().message(error);
   }
+  if (error == EPROTO) return " was cut off: what it said was changed on its way";
   return " has died";
 }
 

@@ -5,11 +5,12 @@
 //
 //   member -> service
 //     kHello               which rank it is, of how many
+//     kRelease             instead of a hello: nobody is to meet here
 //     kGather(bytes)       its part of a round
 //     kPlace(FilePlace)    where a leader has placed the parts; without a body, that it cannot
 //     kLack                the parts are not to be had there: it asks for them
+//     kFail(code, text)    it cannot go on, nor can the others without it
 //     kStay                it wants to stay in touch after the meeting; then, until kLeave:
-//     kFail(code, text)    the communicator has failed
 //     kTell(rank, bytes)   a note for another rank
 //     kShow(rank, bytes)   the same, longer, for a command that looks from outside
 //     kRegroup(bytes)      its part of a round among the ranks that are left
@@ -27,7 +28,9 @@
 //     kRegroupParts(bytes) of the ranks that are left, in rank order, over several frames: of each
 //                          its number and what it gave (parts.hpp); the last frame is empty
 //     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
-//     kGoodbye             the answer to kLeave
+//     kGoodbye             the answer to kLeave, to kRelease, and to the first kFail before
+//     kStayed: all others
+//                          of the service's reach have been told
 #pragma once
 
 #include <array>
@@ -48,7 +51,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 11;
+inline constexpr uint32_t kProtocol = 12;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -76,6 +79,7 @@ enum class FrameKind : uint8_t {
   kPlace,
   kPlaced,
   kLack,
+  kRelease,
 };
 
 // A name of a host in a frame: closed by a zero.

@@ -12,6 +12,7 @@
 #include "comm/announce.hpp"
 #include "comm/settings.hpp"
 #include "core/caught.hpp"
+#include "core/interrupt.hpp"
 #include "core/log.hpp"
 #include "select/limits.hpp"
 #include "transports/names.hpp"
@@ -74,10 +75,18 @@ Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runti
                                                            const CommunicatorConfig& config,
                                                            std::optional<NetworkFigures> known) {
   std::unique_ptr<Communicator> made(new Communicator(std::move(runtime), exchange, config));
-  if (Status status = made->connect(exchange, std::move(known)); !status.ok()) {
-    return status.with_context(making(config, made->rank_, made->ranks_));
+  const EndsWaits scope([&] { return exchange.failure(); },
+                        [&] {
+                          (void)exchange.fail({Code::kAborted, "it was interrupted"});
+                        });
+  Status status;
+  try {
+    status = made->connect(exchange, std::move(known));
+  } catch (...) {
+    status = caught_exception();
   }
-  return made;
+  if (status.ok()) return made;
+  return exchange.fail(status).with_context(making(config, made->rank_, made->ranks_));
 }
 
 std::string Communicator::making(const CommunicatorConfig& config, int rank, int ranks) {

@@ -21,6 +21,8 @@ Status Communicator::watch_peers(Exchange& exchange) {
     if (peer == rank_ || !is_here(peer) || process.pid == getpid()) continue;
     peers.push_back(watched(peer));
   }
+  const bool watches = !peers.empty() || connection_.joined != nullptr;
+  if (watches) TUTTI_RETURN_IF_ERROR(runtime_->monitor().begin());
   if (connection_.joined != nullptr) {
     Result<std::unique_ptr<Control>> control = exchange.stay();
     if (!control.ok()) return control.status();
@@ -30,6 +32,9 @@ Status Communicator::watch_peers(Exchange& exchange) {
     }
     control_ = *std::move(control);
     health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
+  } else {
+    // From here on a rank that fails leaves a communicator that others have.
+    TUTTI_RETURN_IF_ERROR(exchange.allgather({}).status());
   }
   if (control_ != nullptr) {
     auto regroup = std::make_unique<LineRegroup>(*control_);
@@ -44,7 +49,7 @@ Status Communicator::watch_peers(Exchange& exchange) {
                                       .ranks = ranks_,
                                       .transport = connection_.transport.get(),
                                       .control = control_.get()});
-  if (peers.empty() && control_ == nullptr) return {};
+  if (!watches) return {};
   Monitor::Line line{-1, nullptr};
   if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
   std::function<void()> each_second;
@@ -52,7 +57,10 @@ Status Communicator::watch_peers(Exchange& exchange) {
   Result<Monitor::Token> token = runtime_->monitor().watch(
       std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line),
       connection_.transport->recovery().life_sign(rank_), std::move(each_second));
-  if (!token.ok()) return token.status();
+  if (!token.ok()) {
+    health_->fail(token.status());  // tells the others
+    return token.status();
+  }
   watch_ = *token;
   return {};
 }

@@ -103,6 +103,8 @@ class Measuring {
     if (partners) {
       Dialogue dialogue(network_, partners->next, partners->before, course.longest());
       status = dialogue.run(course, waiter_);
+      // The others may wait for messages of this rank, and hear of it from the exchange.
+      if (!status.ok()) status = exchange_.fail(status);
       figure = course.figure();
     }
     auto all = tell(exchange_, status, figure);

@@ -80,6 +80,11 @@ Status Monitor::start() {
   return {};
 }
 
+Status Monitor::begin() {
+  const std::lock_guard lock(mutex_);
+  return start();
+}
+
 void Monitor::wake() const {
   const uint64_t one = 1;
   while (write(wake_, &one, sizeof one) < 0 && errno == EINTR) {

@@ -41,6 +41,8 @@ class Monitor {
     int fd;  // stays the caller's
     std::function<void()> readable;
   };
+  // Starts what takes a thread and descriptors, which watch() does otherwise.
+  Status begin();
   // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
   // monitor's thread, until removed. `own` is signed by the monitor until then, and each_second()
   // called about as often as it says; both may be null.

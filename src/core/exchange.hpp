@@ -69,6 +69,13 @@ class Exchange {
   // naming the missing ranks when they do not arrive before the deadline set at its creation.
   virtual Result<std::vector<std::vector<std::byte>>> allgather(
       std::span<const std::byte> mine) = 0;
+  // This rank cannot go on: the others, whose calls then fail, are told why. Gives what to return
+  // for it: `mine`, or the failure of another rank from which it followed. Waits a moment for the
+  // answer, and where this process is to tell the others, until they have come and know. Further
+  // calls fail likewise. Not after stay().
+  virtual Status fail(const Status& mine) { return mine; }
+  // What another rank has failed with since, if anything; does not wait.
+  [[nodiscard]] virtual Status failure() { return {}; }
   // Collective, and the last call on it: all ranks have come so far, and stay in touch. Null for an
   // exchange that cannot.
   virtual Result<std::unique_ptr<Control>> stay() { return std::unique_ptr<Control>(); }

@@ -45,7 +45,9 @@ bool must_end_wait() {
     mine.interrupted = true;
   }
   mine.next_ms = rough_ms() + kAskEveryMs;
-  if (mine.interrupted && mine.scope != nullptr) mine.scope->tell_();
+  for (EndsWaits* scope = mine.scope; mine.interrupted && scope != nullptr; scope = scope->outer_) {
+    scope->tell_();
+  }
   return mine.interrupted;
 }
 

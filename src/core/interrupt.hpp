@@ -31,8 +31,8 @@ void forget_end_of_wait();
 bool take_interrupt();
 
 // While it lives, waits of this thread end as soon as why() gives an error. When the user's check
-// ends one, tell() is called before the wait returns: nobody sees this rank leave who has not been
-// told why it does.
+// ends one, tell() of all scopes is called before the wait returns: nobody sees this rank leave who
+// has not been told why it does.
 class EndsWaits {
  public:
   explicit EndsWaits(std::function<Status()> why, std::function<void()> tell);

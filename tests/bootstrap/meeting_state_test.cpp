@@ -69,6 +69,91 @@ TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
   EXPECT_EQ(members_[2].heard.back(), FrameKind::kError);
 }
 
+// Ranks that are yet to come hear why from the service, whose process may end afterwards.
+TEST(FailingMember, OfTheServicesProcessIsAnsweredOnceAllOthersKnow) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id());
+  Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
+  Member first(meeting, 1, 3);
+  own.hear_all();
+  own.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  EXPECT_FALSE(meeting.may_write(own.client));
+  first.hear_all();
+  EXPECT_EQ(first.heard.back(), FrameKind::kError);
+  EXPECT_FALSE(meeting.may_write(own.client)) << "one has not come yet";
+  Member last(meeting, 2, 3);
+  EXPECT_FALSE(meeting.may_write(own.client)) << "one does not know yet";
+  last.hear_all();
+  EXPECT_EQ(last.heard.back(), FrameKind::kError);
+  EXPECT_TRUE(failure_in(last.last).message().ends_with("): no way on"));
+  own.hear_all();
+  EXPECT_EQ(own.heard.back(), FrameKind::kGoodbye);
+}
+
+TEST(FailingMember, OfAnotherProcessIsAnsweredAtOnce) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id());
+  Member failing(meeting, 1, 3);
+  failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  failing.hear_all();
+  EXPECT_EQ(failing.heard.back(), FrameKind::kGoodbye);
+  Member later(meeting, 0, 3);
+  later.hear_all();
+  EXPECT_TRUE(failure_in(later.last).message().ends_with("): no way on"));
+}
+
+TEST(FailingMember, KeepsNoRankOfTheServicesProcessFromComing) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id());
+  Member failing(meeting, 1, 3);
+  failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
+  EXPECT_FALSE(meeting.may_write(own.client)) << "one has not come yet";
+  Member last(meeting, 2, 3);
+  last.hear_all();
+  own.hear_all();
+  EXPECT_EQ(own.heard.back(), FrameKind::kError);
+}
+
+TEST(ReleasedId, EndsTheMeetingOfThoseThatWait) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id());
+  Member waiting(meeting, 1, 3);
+  waiting.hear_all();
+  Member other(meeting, Member::kNobody);
+  other.say(FrameKind::kRelease);
+  other.hear_all();
+  EXPECT_EQ(other.heard.back(), FrameKind::kGoodbye);
+  waiting.hear_all();
+  EXPECT_EQ(waiting.heard.back(), FrameKind::kError);
+  EXPECT_EQ(failure_in(waiting.last).code(), Code::kAborted);
+}
+
+TEST(ReleasedId, IsNothingToThoseThatHaveMet) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id());
+  Member only(meeting, 0, 1);
+  Member other(meeting, Member::kNobody);
+  other.say(FrameKind::kRelease);
+  only.hear_all();
+  only.gather(part_of(0, 8));
+  only.hear_all();
+  EXPECT_EQ(only.heard.back(), FrameKind::kParts);
+}
+
+TEST(UnusedId, IsGivenUpAfterItsLifetimeUnlessARankHasCome) {
+  log::set_level(LogLevel::kError);
+  Meeting unused(scripted_id());
+  unused.expect_within(0);
+  unused.check_deadlines();
+  EXPECT_TRUE(unused.finished());
+  Meeting used(scripted_id());
+  used.expect_within(0);
+  Member first(used, 0, 2);
+  used.check_deadlines();
+  EXPECT_FALSE(used.finished());
+}
+
 class Together : public Round {
  protected:
   Together() {

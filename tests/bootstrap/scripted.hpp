@@ -36,14 +36,19 @@ struct ScriptedMember {
   using FrameKind = tutti::bootstrap::FrameKind;
   using Session = tutti::bootstrap::Session;
 
-  ScriptedMember(tutti::bootstrap::Meeting& at, const Said& said)
+  // Who has proved that it knows the secret, and is to say what for.
+  enum Nobody { kNobody };
+  ScriptedMember(tutti::bootstrap::Meeting& at, Nobody, bool own = false)
       : meeting(at),
         session(Session::Side::kMember, scripted_id().name, scripted_id().secret),
-        client(meeting.enter({.from = "the test", .own = said.own})) {
+        client(meeting.enter({.from = "the test", .own = own})) {
     for (int turn = 0; turn < 2; ++turn) {
       tell();
       hear();
     }
+  }
+  ScriptedMember(tutti::bootstrap::Meeting& at, const Said& said)
+      : ScriptedMember(at, kNobody, said.own) {
     const tutti::bootstrap::Hello hello{said.rank,
                                         said.ranks,
                                         0,

@@ -234,6 +234,102 @@ TEST(Service, NamesARankThatStopsTakingPart) {
   });
 }
 
+// The process that runs the service may end as soon as its rank has said that it failed.
+TEST(Service, TellsAllWhyOneRankCannotGoOn) {
+  for (const int failing : {0, 1}) {
+    const UniqueId id = test_id();
+    run_processes({3, kLimit, {}}, [&](int rank) {
+      auto exchange = meet(id, rank, 3);
+      ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+      if (rank == failing) {
+        const Status mine(Code::kUnsupported, "no way on");
+        EXPECT_EQ((*exchange)->fail(mine).message(), "no way on");
+        EXPECT_EQ((*exchange)->allgather({}).status().message(), "no way on");
+        return;
+      }
+      if (rank == 2) usleep(20000);
+      const auto all = (*exchange)->allgather({});
+      EXPECT_EQ(all.status().code(), Code::kUnsupported);
+      EXPECT_TRUE(says(error_of(all), fmt::format("rank {} (pid ", failing)));
+      EXPECT_TRUE(says(error_of(all), "): no way on"));
+      // What followed from it is not what it was.
+      const Status later(Code::kPeerFailed, "it does not answer");
+      EXPECT_EQ((*exchange)->fail(later).message(), error_of(all));
+    });
+  }
+}
+
+TEST(Service, TellsOfAFailureThatNobodyHasAskedFor) {
+  const UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 2);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    if (rank == 1) {
+      (void)(*exchange)->fail({Code::kSystem, "no way on"});
+      return;
+    }
+    while ((*exchange)->failure().ok()) usleep(1000);
+    EXPECT_TRUE(says((*exchange)->failure().message(), "): no way on"));
+    EXPECT_TRUE(says(error_of((*exchange)->allgather({})), "): no way on"));
+  });
+}
+
+TEST(Service, TellsThoseThatComeLaterWhyARankStaysAway) {
+  for (const int failing : {0, 1}) {
+    const UniqueId id = test_id();
+    Shared<std::atomic<int>> away;
+    run_processes({3, kLimit, {}}, [&](int rank) {
+      if (rank == failing) {
+        if (rank == 0) {
+          ASSERT_TRUE(start_service(id, kNever).ok());
+        }
+        ++*away;
+        return stay_away(id, {.rank = rank, .ranks = 3}, {Code::kSystem, "no way in"}, kNever);
+      }
+      if (rank != 0) await(*away, 1);
+      if (rank == 2) usleep(50000);
+      const auto exchange = meet(id, rank, 3);
+      EXPECT_EQ(exchange.status().code(), Code::kSystem);
+      EXPECT_TRUE(says(error_of(exchange), fmt::format("rank {} (pid ", failing)));
+      EXPECT_TRUE(says(error_of(exchange), "): no way in"));
+    });
+  }
+}
+
+TEST(Service, ThatCannotStartStillTellsAllWhy) {
+  const UniqueId id = test_id();
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    if (rank == 0) return serve_failure(id, 0, 3, {Code::kSystem, "no thread"}, kNever);
+    const auto exchange = meet(id, rank, 3);
+    EXPECT_EQ(exchange.status().code(), Code::kSystem);
+    EXPECT_TRUE(says(error_of(exchange), "rank 0 (pid "));
+    EXPECT_TRUE(says(error_of(exchange), "): no thread"));
+  });
+}
+
+TEST(Service, OfAnIdThatIsGivenBackEnds) {
+  const UniqueId id = test_id();
+  run_processes({1, kLimit, {}}, [&](int) {
+    EXPECT_TRUE(release(id).ok()) << "nobody serves it";
+    for (int life = 0; life < 3; ++life) {
+      ASSERT_TRUE(start_service(id, now_ms() + kLongMs).ok()) << "its place is free again";
+      const Status released = release(id);
+      EXPECT_TRUE(released.ok()) << released.message();
+    }
+  });
+}
+
+TEST(Service, IsLeftAloneByAnIdThatIsGivenBackAfterAllHaveMet) {
+  const UniqueId id = test_id();
+  run_processes({2, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 2);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    EXPECT_TRUE(release(id).ok());
+    const auto all = (*exchange)->allgather({});
+    EXPECT_TRUE(all.ok()) << error_of(all);
+  });
+}
+
 TEST(Service, AnIdIsGoodForOneCommunicator) {
   const UniqueId id = test_id();
   Shared<std::atomic<int>> met;

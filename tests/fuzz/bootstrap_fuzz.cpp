@@ -80,7 +80,7 @@ void debate(Input input) {
                         HostMark{std::byte(take_byte(input) % 3)}};
       visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
     } else {
-      const auto kind = static_cast<FrameKind>(take_byte(input) % 27);
+      const auto kind = static_cast<FrameKind>(take_byte(input) % 28);
       const size_t length = static_cast<size_t>(take_byte(input)) * ((what & 4) != 0 ? 20 : 1);
       visitor.session.put(kind, {take_some(input, length)});
     }
