@@ -177,12 +177,18 @@ typedef struct tutti_request* tutti_request_t;
 
 /* Names a communicator to be. One process makes it with tutti_get_unique_id and hands the bytes to
  * the others by any means; they contain a secret, so treat them like one. Good for exactly one
- * tutti_comm_create per rank. */
+ * tutti_comm_create per rank. While it waits for ranks, the process that made it keeps a thread and
+ * one or two descriptors for it: until they have met, tutti_unique_id_release() is called, or, if
+ * none of them has come, TUTTI_ID_LIFETIME_MS (default 1 hour) is over. */
 typedef struct tutti_unique_id {
   unsigned char bytes[128]; /* to be handed on as they are */
 } tutti_unique_id;
 /* Makes an id and starts, in this process, the service at which the ranks meet. */
 TUTTI_API tutti_status tutti_get_unique_id(tutti_unique_id* id);
+/* Gives back an id that is not to be used after all. Ranks that wait for others at it get
+ * TUTTI_ERR_ABORTED, those that come later find nobody. No effect once all ranks have met, or if it
+ * was given back before. Any thread, any process that has the id. */
+TUTTI_API tutti_status tutti_unique_id_release(const tutti_unique_id* id);
 
 /* Makes the id of a place that all ranks know beforehand, so that nothing is handed on: every rank
  * gives the same `place`, the name or address of rank 0's host and a free port there, "HOST:PORT".

@@ -197,6 +197,11 @@ nb::bytes unique_id() {
   return nb::bytes(id.bytes, sizeof id.bytes);
 }
 
+void release_id(const nb::bytes& id) {
+  const tutti_unique_id unique = id_in(id, "release_id");
+  check(without_lock([&] { return tutti_unique_id_release(&unique); }), "release_id", -1);
+}
+
 }  // namespace
 
 Communicator::~Communicator() {
@@ -220,6 +225,7 @@ void Communicator::sweep() {
 nb::class_<Communicator> add_communicator(nb::module_& module) {
   module.def("unique_id", unique_id);
   module.def("version", tutti_version_string);
+  module.def("release_id", release_id);
   nb::class_<Communicator> type(module, "Communicator");
   type.def(nb::init<>())
       .def("_create", create, any("id"), any("rank"), any("size"), any("timeout"),

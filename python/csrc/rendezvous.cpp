@@ -89,6 +89,7 @@ tutti_unique_id host(c10d::Store& store, int size, Limits limits) {
     return guests.empty();
   });
   if (!all) {
+    tutti_unique_id_release(&id);
     std::string missing;
     for (const Guest& guest : guests) missing = c10::str(missing, " ", guest.rank);
     C10_THROW_ERROR(DistBackendError,

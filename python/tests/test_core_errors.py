@@ -189,6 +189,17 @@ def grow_by_one():
         ccl.Communicator.join(b"short")
 
 
+def test_an_id_that_is_released_keeps_no_descriptor():
+    before = set(os.listdir("/proc/self/fd"))
+    id = ccl.unique_id()
+    ccl.release_id(id)
+    while set(os.listdir("/proc/self/fd")) - before:
+        time.sleep(0.001)
+    ccl.release_id(id)
+    with pytest.raises(ValueError, match="expected the 128 bytes"):
+        ccl.release_id(b"short")
+
+
 def test_newcomers_join_a_communicator_that_grows(ranks):
     ranks.run(grow_by_one)
 

@@ -16,7 +16,7 @@ cwd = os.path.dirname(os.path.abspath(__file__))
 # needs it, because the command and PyTorch's autoload import this package, too.
 _PLACES = {
     "communicator": "Communicator",
-    "_core": "Message unique_id",
+    "_core": "Message release_id unique_id",
     "requests": "Request Status",
     "constants": "ANY_SOURCE ANY_TAG AVG BAND BOR BXOR IN_PLACE LAND LOR LXOR MAX MAXLOC MIN "
                  "MINLOC PROC_NULL PROD SUM",

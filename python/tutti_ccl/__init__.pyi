@@ -4,6 +4,7 @@
 from . import MPI as MPI
 from . import _core
 from ._core import Message as Message
+from ._core import release_id as release_id
 from ._core import unique_id as unique_id
 from .communicator import Communicator as Communicator
 from .constants import ANY_SOURCE as ANY_SOURCE

@@ -26,6 +26,9 @@ def in_group() -> bool:
 def unique_id() -> bytes:
     """128 bytes that name a communicator to be; contain a secret. Good for one create per rank."""
 
+def release_id(unique_id: bytes) -> None:
+    """Gives back an id that is not to be used after all, and what this process keeps for it."""
+
 class Message:
     """What was received: its rank, its tag and its number of elements."""
 

@@ -195,6 +195,15 @@ tutti_status tutti_unique_id_at(const char* place, tutti_unique_id* id) {
   });
 }
 
+tutti_status tutti_unique_id_release(const tutti_unique_id* id) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_not_null(id, "tutti_unique_id_release", "id"));
+    const auto decoded = decode(*id);
+    if (!decoded.ok()) return decoded.status().with_context("tutti_unique_id_release");
+    return release(*decoded).with_context("tutti_unique_id_release");
+  });
+}
+
 tutti_status tutti_comm_create(const tutti_unique_id* id, int rank, int ranks,
                                const tutti_comm_config* config, tutti_comm_t* comm) {
   return guard([&]() -> Status {

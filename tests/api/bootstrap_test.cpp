@@ -1,6 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How ranks meet, and what they are told when they do not.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -8,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -123,6 +127,63 @@ TEST(Bootstrap, AnIdServesOnce) {
     ASSERT_OK(tutti_comm_create(&id, 0, 1, &config, &first));
     EXPECT_NE(tutti_comm_create(&id, 0, 1, &config, &second), TUTTI_OK);
     EXPECT_OK(tutti_comm_destroy(first));
+  });
+}
+
+// What this process has open, and its threads.
+size_t entries_in(const char* folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder), closedir);
+  size_t count = 0;
+  while (readdir(open.get()) != nullptr) ++count;
+  return count;
+}
+size_t kept() { return entries_in("/proc/self/fd") + entries_in("/proc/self/task"); }
+
+// A thread that has come to its end may still be there for a moment.
+void expect_back(size_t before) {
+  while (kept() > before) usleep(1000);
+}
+
+TEST(Bootstrap, AnIdThatIsReleasedKeepsNothing) {
+  run_processes({1, seconds(60), {}}, [](int) {
+    const size_t before = kept();
+    tutti_unique_id id;
+    ASSERT_OK(tutti_get_unique_id(&id));
+    EXPECT_GT(kept(), before);
+    EXPECT_OK(tutti_unique_id_release(&id));
+    expect_back(before);
+    EXPECT_OK(tutti_unique_id_release(&id)) << "once more";
+    tutti_comm_t comm = nullptr;
+    const tutti_comm_config config = short_timeout();
+    EXPECT_STATUS(TUTTI_ERR_TIMEOUT, tutti_comm_create(&id, 0, 1, &config, &comm));
+    EXPECT_ERROR_SAYS("was given back");
+    EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_release(nullptr));
+    id.bytes[0] ^= 1;
+    EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT, tutti_unique_id_release(&id));
+  });
+}
+
+TEST(Bootstrap, AnIdThatNobodyUsesForItsLifetimeKeepsNothing) {
+  run_processes({1, seconds(60), {}}, [](int) {
+    setenv("TUTTI_ID_LIFETIME_MS", "50", 1);
+    const size_t before = kept();
+    tutti_unique_id id;
+    ASSERT_OK(tutti_get_unique_id(&id));
+    expect_back(before);
+  });
+}
+
+TEST(Bootstrap, AnIdThatOneRankHasUsedOutlivesItsLifetime) {
+  IdPipe ids;
+  run_processes({2, seconds(60), {}}, [&](int rank) {
+    setenv("TUTTI_ID_LIFETIME_MS", "300", 1);
+    const tutti_unique_id id = rank == 0 ? ids.make(1) : ids.receive();
+    if (rank == 1) usleep(600000);
+    tutti_comm_t comm = nullptr;
+    ASSERT_OK(tutti_comm_create(&id, rank, 2, nullptr, &comm));
+    EXPECT_OK(tutti_unique_id_release(&id)) << "which has no effect";
+    EXPECT_OK(tutti_barrier(comm));
+    EXPECT_OK(tutti_comm_destroy(comm));
   });
 }
 

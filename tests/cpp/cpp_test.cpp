@@ -6,6 +6,7 @@
 
 #include <array>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -312,6 +313,22 @@ TEST(Cpp, RanksMeetByAUniqueId) {
     EXPECT_EQ(comm.size(), 1);
     comm.set_timeout(std::chrono::seconds(2));
     EXPECT_THROW(tutti::Communicator::unique_id_at("no port"), tutti::Error);
+  });
+}
+
+TEST(Cpp, AHeldIdIsGivenBackUnlessItIsKept) {
+  with_ranks(1, [](tutti::Communicator&) {
+    tutti::Config config;
+    config.init_timeout_ms = 100;
+    std::optional<tutti::HeldId> held(tutti::Communicator::unique_id());
+    const tutti::UniqueId lost = held->id();
+    held.reset();
+    EXPECT_THROW(tutti::Communicator::create(lost, 0, 1, config), tutti::Error);
+    held.emplace(tutti::Communicator::unique_id());
+    tutti::HeldId moved = *std::move(held);
+    held.reset();
+    const tutti::UniqueId kept = moved.keep();
+    EXPECT_EQ(tutti::Communicator::create(kept, 0, 1, config).size(), 1);
   });
 }
 

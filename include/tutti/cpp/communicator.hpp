@@ -18,6 +18,38 @@ struct Config : tutti_comm_config {
 // Names a communicator to be: see tutti_unique_id.
 using UniqueId = tutti_unique_id;
 
+// An id that is given back if it comes to nothing, an exception on the way to the other ranks for
+// instance.
+//
+// Ownership: gives the id back at its end (tutti_unique_id_release), which has no effect once all
+// ranks have met; keep() leaves it to others. Can be moved; the object that it was moved from holds
+// none.
+// Threads: as an int.
+// Errors: none; it takes an id that BasicCommunicator::unique_id() has made.
+class HeldId {
+ public:
+  explicit HeldId(const UniqueId& id) : id_(id), held_(true) {}
+  HeldId(HeldId&& other) noexcept : id_(other.id_), held_(std::exchange(other.held_, false)) {}
+  HeldId& operator=(HeldId&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~HeldId() {
+    if (held_) tutti_unique_id_release(&id_);
+  }
+
+  [[nodiscard]] const UniqueId& id() const { return id_; }
+  const UniqueId& keep() {
+    held_ = false;
+    return id_;
+  }
+
+ private:
+  UniqueId id_;
+  bool held_;
+};
+
 // Memory that the ranks of a host share (tutti_alloc), and which peers read where it lies.
 //
 // Ownership: frees the memory at its end, which must come before that of its communicator. Can be
