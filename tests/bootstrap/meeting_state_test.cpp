@@ -107,6 +107,7 @@ TEST(FailingMember, KeepsNoRankOfTheServicesProcessFromComing) {
   Meeting meeting(scripted_id());
   Member failing(meeting, 1, 3);
   failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  failing.hear_all();
   Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
   EXPECT_FALSE(meeting.may_write(own.client)) << "one has not come yet";
   Member last(meeting, 2, 3);
