@@ -50,8 +50,9 @@ class Middleman {
          caller = accept_client(listener_.get())) {
       Line& line = lines_.emplace_back();
       line.ends[0] = std::move(caller);
-      EXPECT_EQ(connect_tcp(behind_, now_ms() + kLongMs, line.ends[1]), 0);
       line.changes = calls_-- > 0;
+      // Nobody may listen there any more: then it hangs up.
+      if (connect_tcp(behind_, now_ms() + kLongMs, line.ends[1]) != 0) lines_.pop_back();
     }
     for (Line& line : lines_) {
       for (const size_t from : {size_t{0}, size_t{1}}) pass_on(line, from);
