@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tutti_ccl import launcher
+from tutti_ccl import launcher, meeting
 
 sys.path += [str(Path(__file__).parents[2] / "tests" / name) for name in ("launchers", "support")]
 import hosts  # noqa: E402
@@ -213,6 +213,27 @@ def test_a_world_of_one_that_is_meant_is_not_warned_of():
         warnings.simplefilter("error")
         launcher.warn_if_alone({})
         launcher.warn_if_alone({**OMPI, "OMPI_COMM_WORLD_SIZE": "1"})
+
+
+@pytest.mark.parametrize("variables, place", [
+    ({"SLURM_PROCID": "1", "SLURM_NTASKS": "2"}, (1, 2)),
+    ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}, (0, 2)),
+    ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}, None),  # a batch script
+    ({"SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}, None),  # a shell of salloc
+])
+def test_what_slurm_says_of_the_job_counts_where_the_step_is_missing(variables, place):
+    found = launcher.place(variables)
+    assert (found and (found.rank, found.size)) == place
+
+
+@pytest.mark.parametrize("text, wanted, unwanted", [
+    ("", [], []), ("eth1", ["10.91.0.1"], []), ("eth", ["10.91.0.1", "10.92.0.1"], []),
+    ("10.91.0.0/16", ["10.91.0.1"], []), ("192.0.2.9", ["192.0.2.9"], []),
+    ("^lo,eth10", [], ["127.0.0.1", "10.92.0.1"]),
+])
+def test_a_list_of_interfaces_takes_all_forms(text, wanted, unwanted):
+    here = {"lo": "127.0.0.1", "eth1": "10.91.0.1", "eth10": "10.92.0.1"}
+    assert meeting._meant(text, here) == (wanted, unwanted)
 
 
 def test_two_jobs_of_one_rank_under_mpirun_are_warned_of(mpirun):

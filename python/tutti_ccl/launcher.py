@@ -75,14 +75,21 @@ def _hydra(env):
 
 
 def _slurm(env):
+    # What the job says counts where the step's is missing, but not in a batch script itself.
+    in_batch_script = (env.get("SLURM_PROCID") == "0" and env.get("SLURM_JOB_ID")
+                       and not env.get("SLURM_STEP_ID"))
+    size = "SLURM_STEP_NUM_TASKS"
+    if size not in env and not in_batch_script:
+        size = "SLURM_NTASKS"
     # A step of one task is a shell more often than a job.
-    if not env.get("SLURM_PROCID") or env.get("SLURM_STEP_NUM_TASKS", "1") == "1":
+    if not env.get("SLURM_PROCID") or env.get(size, "1") == "1":
         return None
     step = ".".join(env.get(name, "") for name in
                     ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"))
-    tasks = _tasks_on(env.get("SLURM_STEP_TASKS_PER_NODE", ""), int(env.get("SLURM_NODEID", "0")))
-    return Place("Slurm's srun", "SLURM_STEP_NUM_TASKS", step, int(env["SLURM_PROCID"]),
-                 int(env["SLURM_STEP_NUM_TASKS"]), _number(env, "SLURM_LOCALID"), tasks)
+    per_node = env.get("SLURM_STEP_TASKS_PER_NODE", env.get("SLURM_TASKS_PER_NODE", ""))
+    tasks = _tasks_on(per_node, int(env.get("SLURM_NODEID", "0")))
+    return Place("Slurm's srun", size, step, int(env["SLURM_PROCID"]), int(env[size]),
+                 _number(env, "SLURM_LOCALID"), tasks)
 
 
 def _tasks_on(text, node):

@@ -61,7 +61,6 @@ struct Client {
   int pid = 0;
   std::string host;
   bool ending = false;                             // closes once all is sent
-  bool failing = false;                            // has said why it cannot go on
   bool gone = false;                               // to be forgotten
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way

@@ -10,6 +10,7 @@
 #include "bootstrap/member.hpp"
 #include "bootstrap/place.hpp"
 #include "bootstrap/service.hpp"
+#include "bootstrap/spare_descriptors.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
@@ -101,7 +102,10 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
   int unproved = 0;
   for (;;) {
     auto socket = bootstrap::connect_service(id, deadline_ms, via);
-    if (!socket.ok()) return socket.status();
+    if (!socket.ok()) {
+      if (bootstrap::lacks_descriptors()) stay_away(id, joiner, socket.status(), deadline_ms);
+      return socket.status();
+    }
     const bool by_network = remote_address(socket->get()).known();
     auto member = std::make_unique<bootstrap::Member>(id, *std::move(socket), joiner, deadline_ms);
     const Status arrived = member->arrive();
@@ -121,6 +125,7 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
 
 void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int64_t deadline_ms) {
   const int64_t until_ms = std::min(deadline_ms, now_ms() + kTellMs);
+  const bootstrap::SpareDescriptors spare;
   Fd socket;
   if (id.maker_pid != 0) {
     (void)bootstrap::connect_once(id, socket);

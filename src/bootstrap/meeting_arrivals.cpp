@@ -26,13 +26,23 @@ std::string with_process(const std::string& name, const Client& client) {
 }  // namespace
 
 // Decides whether the client belongs here at all.
-void Meeting::greet(Client& client, std::span<const std::byte> body) {
-  Hello hello;
-  if (body.size() != sizeof hello || !take(body, hello)) return lost(client, 0);
+void Meeting::greet(Client& client, const Frame& frame) {
+  Hello hello{};
+  std::span<const std::byte> body = frame.body;
+  const bool releases = frame.kind == FrameKind::kRelease;
+  const bool says_hello =
+      frame.kind == FrameKind::kHello && body.size() == sizeof hello && take(body, hello);
+  if (!releases && !says_hello) return lost(client, 0);
   client.pid = client.origin.pid > 0 ? client.origin.pid : hello.pid;
   client.host = text_of(hello.host);
-  if (!expect_welcome(client)) return;
-  if (failed()) {
+  if (!client.origin.welcome) {
+    refused_.count("being of another user", client.origin.from);
+    return refuse(client, Code::kSystem,
+                  fmt::format("the service for the id runs as user {}: only that user may join it",
+                              geteuid()));
+  }
+  if (releases) return release(client);
+  if (phase_ == Phase::kFailed) {
     ++arrived_;
     return refuse(client, failure_code_, failure_);
   }
@@ -47,7 +57,6 @@ void Meeting::greet(Client& client, std::span<const std::byte> body) {
 
 // Nobody is to meet here, unless all have met.
 void Meeting::release(Client& client) {
-  if (!expect_welcome(client)) return;
   client.session.put(FrameKind::kGoodbye, {});
   client.ending = true;
   client.give_up_ms = now_ms() + kHandshakeMs;
@@ -57,19 +66,10 @@ void Meeting::release(Client& client) {
   linger_ms_ = now_ms();
 }
 
-bool Meeting::expect_welcome(Client& client) {
-  if (client.origin.welcome) return true;
-  refused_.count("being of another user", client.origin.from);
-  refuse(
-      client, Code::kSystem,
-      fmt::format("the service for the id runs as user {}: only that user may join it", geteuid()));
-  return false;
-}
-
 // Decides whether the ranks so far make sense together.
 void Meeting::admit(Client& client, const Hello& hello) {
   if (arrived_++ == 0) {
-    unused_until_ms_ = kNever;
+    deadline_ms_ = kNever;
     newcomers_ = hello.newcomers;
     first_ = name_of(hello);
     first_arrival_ms_ = now_ms();

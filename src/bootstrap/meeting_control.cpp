@@ -92,9 +92,13 @@ void Meeting::pass_on(Client& client, std::span<const std::byte> body, const Pas
 
 // ---- regrouping --------------------------------------------------------------------------------
 
-bool Meeting::may_regroup(const Client& client) {
+namespace {
+
+bool may_regroup(const Client& client) {
   return client.rank >= 0 && !client.ending && !client.gone;
 }
+
+}  // namespace
 
 void Meeting::regroup(Client& client, std::span<const std::byte> body) {
   if (body.size() > kMaxNoteBytes || client.regroups.has_value()) return lost(client, 0);

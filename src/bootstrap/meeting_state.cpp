@@ -31,10 +31,11 @@ Client::Client(Origin where, const UniqueId& id)
       since_ms(now_ms()),
       give_up_ms(since_ms + kHandshakeMs) {}
 
-Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, size_t least_saved)
+Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, size_t least_saved, int64_t lifetime_ms)
     : id_(id),
       leaders_(least_saved),
       refused_(id.describe()),
+      deadline_ms_(lifetime_ms == kNever ? kNever : now_ms() + lifetime_ms),
       warn_after_ms_(warn_after_ms == 0 ? kNever : warn_after_ms) {}
 
 Meeting::Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms)
@@ -61,8 +62,8 @@ bool Meeting::finished() const {
 }
 
 int64_t Meeting::next_deadline_ms() const {
-  int64_t next_ms = std::min(deadline_ms_, unused_until_ms_);
-  if (failed()) next_ms = others_are_to_know() ? std::min(linger_ms_, tell_until_ms_) : linger_ms_;
+  int64_t next_ms = phase_ == Phase::kFailed ? linger_ms_ : deadline_ms_;
+  if (now_ms() < tell_until_ms_) next_ms = std::min(next_ms, tell_until_ms_);
   if (warn_after_ms_ != kNever && anybody_waits()) {
     next_ms = std::min(next_ms, first_arrival_ms_ + warn_after_ms_);
   }
@@ -88,10 +89,11 @@ bool Meeting::has_more(const Client& client) const {
 bool Meeting::may_write(const Client& client) const {
   if (client.gone || !has_more(client)) return false;
   if (!client.origin.own) return true;
-  if (client.ending && others_are_to_know() && arrived_ < ranks_) return false;
-  return std::ranges::all_of(clients_, [this](const Client& other) {
+  const bool all_are_to_know = now_ms() < tell_until_ms_;
+  if (client.ending && all_are_to_know && arrived_ < ranks_) return false;
+  return std::ranges::all_of(clients_, [&](const Client& other) {
     const bool waits = other.parts != nullptr && other.way == Way::kAwait;
-    const bool counts = other.rank >= 0 || (others_are_to_know() && other.ending);
+    const bool counts = other.rank >= 0 || (all_are_to_know && other.ending);
     return !counts || other.gone || other.origin.own || !(waits || has_more(other));
   });
 }
@@ -146,11 +148,7 @@ void Meeting::evict(Client& client) {
 }
 
 void Meeting::handle(Client& client, const Frame& frame) {
-  if (client.rank < 0) {
-    if (frame.kind == FrameKind::kRelease) return release(client);
-    if (frame.kind != FrameKind::kHello) return lost(client, 0);
-    return greet(client, frame.body);
-  }
+  if (client.rank < 0) return greet(client, frame);
   if (frame.kind == FrameKind::kLeave) return leave(client);
   if (phase_ == Phase::kTogether) return handle_together(client, frame);
   if (frame.kind == FrameKind::kFail) return fail_by(client, frame.body);
@@ -213,14 +211,14 @@ void Meeting::lost(Client& client, int error) {
 
 // Tells every member, now and later, and ends the meeting.
 void Meeting::fail(Code code, const std::string& text) {
-  if (failed()) return;
+  if (phase_ == Phase::kFailed) return;
   phase_ = Phase::kFailed;
   failure_code_ = code;
   failure_ = text;
   linger_ms_ = deadline_ms_ == kNever ? now_ms() + kHandshakeMs
                                       : std::max(deadline_ms_, now_ms() + kHandshakeMs);
   for (Client& client : clients_) {
-    if (client.rank >= 0 && !client.gone && !client.failing) refuse(client, code, text);
+    if (client.rank >= 0 && !client.gone && !client.ending) refuse(client, code, text);
   }
 }
 
@@ -228,7 +226,6 @@ void Meeting::fail(Code code, const std::string& text) {
 void Meeting::fail_by(Client& client, std::span<const std::byte> body) {
   if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(client, 0);
   const Status why = failure_in(body);
-  client.failing = true;
   client.parts.reset();
   client.session.put(FrameKind::kGoodbye, {});
   client.ending = true;

@@ -24,11 +24,9 @@ class Meeting {
  public:
   // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
   // `least_saved`: how many bytes of a round must be saved for it to go once to each host.
-  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, size_t least_saved = kLeastSaved);
-  // If no rank comes for so long, the meeting is over; kNever: it waits for ever.
-  void expect_within(int64_t lifetime_ms) {
-    if (lifetime_ms != kNever) unused_until_ms_ = now_ms() + lifetime_ms;
-  }
+  // `lifetime_ms`: if no rank comes for so long, the meeting is over; kNever: it waits for ever.
+  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, size_t least_saved = kLeastSaved,
+                   int64_t lifetime_ms = kNever);
   // That has failed before it began, as rank `rank` of `ranks`, in this process, has: tells all who
   // come until then.
   Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms);
@@ -49,7 +47,9 @@ class Meeting {
   [[nodiscard]] int64_t next_deadline_ms() const;
   [[nodiscard]] bool finished() const;
   // Ranks may still come, or be told why it is too late.
-  [[nodiscard]] bool expects_more() const { return phase_ == Phase::kArriving || failed(); }
+  [[nodiscard]] bool expects_more() const {
+    return phase_ == Phase::kArriving || phase_ == Phase::kFailed;
+  }
   // Whether it is this client's turn to be written to.
   [[nodiscard]] bool may_write(const Client& client) const;
   // What is to be written to it next; who has written erases it.
@@ -61,9 +61,8 @@ class Meeting {
   void handle(Client& client, const Frame& frame);
   void handle_together(Client& client, const Frame& frame);
   void turn_away(Client& client);
-  void greet(Client& client, std::span<const std::byte> body);
+  void greet(Client& client, const Frame& frame);
   void admit(Client& client, const Hello& hello);
-  [[nodiscard]] bool expect_welcome(Client& client);
   void release(Client& client);
   void learn_ranks(const Hello& hello);
   [[nodiscard]] std::string objection(const Hello& hello) const;
@@ -87,15 +86,11 @@ class Meeting {
   void regroup(Client& client, std::span<const std::byte> body);
   void withdraw(Client& client);
   void finish_regrouping();
-  static bool may_regroup(const Client& client);
   void tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body);
   void fail(Code code, const std::string& text);
   void fail_by(Client& client, std::span<const std::byte> body);
   void refuse(Client& client, Code code, const std::string& text);
 
-  [[nodiscard]] bool failed() const { return phase_ == Phase::kFailed; }
-  // One has said why it cannot go on, and ranks may still come that do not know.
-  [[nodiscard]] bool others_are_to_know() const { return now_ms() < tell_until_ms_; }
   [[nodiscard]] bool has_more(const Client& client) const;
   [[nodiscard]] Client* member(int rank);
   [[nodiscard]] std::string missing() const;
@@ -118,13 +113,12 @@ class Meeting {
   std::vector<int32_t> left_;  // who has left since, in this order
   std::string lack_;
   int64_t first_arrival_ms_ = 0;
-  int64_t deadline_ms_ = kNever;
-  int64_t unused_until_ms_ = kNever;
+  int64_t deadline_ms_;    // until the first has come, the end of the id's lifetime
   int64_t warn_after_ms_;  // since the first arrival; the next time after twice as long
   Code failure_code_ = Code::kInternal;
   std::string failure_;
-  int64_t tell_until_ms_ = 0;
-  int64_t linger_ms_ = 0;  // failed: until when late members are told why
+  int64_t tell_until_ms_ = 0;  // one has said why it cannot go on: until when all are to know
+  int64_t linger_ms_ = 0;      // failed: until when late members are told why
 };
 
 }  // namespace tutti::bootstrap

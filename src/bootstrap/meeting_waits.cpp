@@ -76,12 +76,13 @@ void Meeting::check_deadlines() {
     client.gone = true;
   }
   if (warn_after_ms_ != kNever && anybody_waits()) warn_of_absence(now);
-  if (now >= unused_until_ms_ && !failed()) {
+  if (now < deadline_ms_ || phase_ == Phase::kFailed) return;
+  if (arrived_ == 0) {
     log::info("nobody has come to the meeting {}: it is given up", id_.describe());
     fail(Code::kTimeout, "the id was not used for too long (TUTTI_ID_LIFETIME_MS)");
     linger_ms_ = now;
+    return;
   }
-  if (now < deadline_ms_ || failed()) return;
   const double seconds = static_cast<double>(now - first_arrival_ms_) / 1000;
   if (phase_ == Phase::kArriving) {
     return fail(Code::kTimeout, fmt::format("{} did not arrive within {:.1f} s of {}{}", missing(),

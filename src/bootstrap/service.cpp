@@ -12,6 +12,7 @@
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/place.hpp"
+#include "bootstrap/spare_descriptors.hpp"
 #include "core/caught.hpp"
 #include "core/interrupt.hpp"
 #include "core/log.hpp"
@@ -52,7 +53,6 @@ class Service {
       : meeting_(meeting...),
         local_(std::move(listeners.local)),
         network_(std::move(listeners.network)) {}
-  Meeting& meeting() { return meeting_; }
   void run();
 
  private:
@@ -244,9 +244,9 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
   auto listeners = bootstrap::listen_for(id, deadline_ms);
   if (!listeners.ok()) return listeners.status();
   const Environment environment = bootstrap::environment_here();
-  auto service = std::make_shared<bootstrap::Service>(*std::move(listeners), id,
-                                                      int64_t{environment.warn_after_ms});
-  service->meeting().expect_within(bootstrap::limit_of(environment.id_lifetime_ms));
+  auto service = std::make_shared<bootstrap::Service>(
+      *std::move(listeners), id, int64_t{environment.warn_after_ms}, bootstrap::kLeastSaved,
+      bootstrap::limit_of(environment.id_lifetime_ms));
   auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
                              [service = std::move(service)]() mutable {
                                service->run();
@@ -260,6 +260,7 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
 void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why,
                    int64_t deadline_ms) {
   const int64_t until_ms = std::min(deadline_ms, now_ms() + kTellMs);
+  const bootstrap::SpareDescriptors spare;
   auto listeners = bootstrap::listen_for(id, until_ms);
   if (!listeners.ok()) return;
   bootstrap::Service(*std::move(listeners), id, rank, ranks, why, until_ms).run();
