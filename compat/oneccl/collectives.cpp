@@ -109,12 +109,19 @@ onecclResult_t onecclBroadcast(const void* sendbuff, void* recvbuff, size_t coun
     if (rank != root) {
       return result_of(tutti_broadcast(recvbuff, count, given.type(), root, given.comm()));
     }
+    const size_t bytes = count * tutti_type_size(given.type());
+    const auto from = reinterpret_cast<uintptr_t>(sendbuff);
+    const auto to = reinterpret_cast<uintptr_t>(recvbuff);
+    const bool copies = recvbuff != nullptr && recvbuff != sendbuff && count > 0;
+    if (copies && (to - from < bytes || from - to < bytes)) {
+      return fail(onecclInvalidArgument,
+                  "onecclBroadcast: sendbuff and recvbuff overlap in part; expected them apart, or "
+                  "equal");
+    }
     // The root's buffer is only read.
     const tutti_status status =
         tutti_broadcast(const_cast<void*>(sendbuff), count, given.type(), root, given.comm());
-    if (status == TUTTI_OK && recvbuff != nullptr && recvbuff != sendbuff && count > 0) {
-      std::memcpy(recvbuff, sendbuff, count * tutti_type_size(given.type()));
-    }
+    if (status == TUTTI_OK && copies) std::memcpy(recvbuff, sendbuff, bytes);
     return result_of(status);
   });
 }

@@ -154,6 +154,27 @@ TEST(OneCcl, BlocksGoWhereTheyBelong) {
     EXPECT_EQ(*own, 30 + 3 * rank);
     EXPECT_SUCCESS(onecclAllGather(own, mine.data(), 1, onecclInt32, comm, nullptr));
     EXPECT_EQ(mine, (std::vector<int>{30, 33, 36}));
+    EXPECT_SUCCESS(onecclAllToAll(mine.data(), mine.data(), 1, onecclInt32, comm, nullptr));
+    EXPECT_EQ(mine, std::vector<int>(3, 30 + 3 * rank));
+    const size_t ones[] = {1, 1, 1};
+    EXPECT_SUCCESS(
+        onecclAllToAllV(mine.data(), ones, mine.data(), ones, onecclInt32, comm, nullptr));
+    EXPECT_EQ(mine, (std::vector<int>{30, 33, 36}));
+  });
+}
+
+TEST(OneCcl, BuffersThatOverlapInPartAreInvalid) {
+  run_ranks(2, [](int rank, onecclComm_t comm) {
+    std::vector<int> x(6);
+    const auto expect_refused = [&](onecclResult_t result) {
+      EXPECT_EQ(result, onecclInvalidArgument);
+      const std::string text = onecclGetLastError(comm);
+      EXPECT_NE(text.find("overlap"), std::string::npos) << text;
+    };
+    int* const off = x.data() + 1;
+    expect_refused(onecclAllReduce(x.data(), off, 2, onecclInt32, onecclSum, comm, nullptr));
+    expect_refused(onecclAllToAll(x.data(), off, 2, onecclInt32, comm, nullptr));
+    expect_refused(onecclBroadcast(x.data(), off, 2, onecclInt32, rank, comm, nullptr));
   });
 }
 

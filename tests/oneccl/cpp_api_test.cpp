@@ -281,6 +281,56 @@ TEST(OneCclCpp, RegisteredTypesAreMoved) {
   });
 }
 
+TEST(OneCclCpp, AlltoallWorksInPlace) {
+  run_ranks(3, [](ccl::communicator& comm) {
+    for (const size_t count : {size_t{1}, size_t{17}, size_t{4096}, size_t{32771}}) {
+      for (const bool uneven : {false, true}) {
+        std::vector<int> x(3 * count, comm.rank());
+        if (uneven) {
+          ccl::alltoallv(x.data(), {count, count, count}, x.data(), {count, count, count}, comm)
+              .wait();
+        } else {
+          ccl::alltoall(x.data(), x.data(), count, comm).wait();
+        }
+        for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], static_cast<int>(i / count)) << i;
+      }
+    }
+  });
+}
+
+TEST(OneCclCpp, CountsAtTheEdgesOf64BitsAreInvalid) {
+  run_ranks(2, [](ccl::communicator& comm) {
+    int x[2] = {};
+    int y[2] = {};
+    void* const both[] = {x, y};
+    const std::vector<void*> lists(both, both + 2);
+    const auto wide = ccl::register_datatype(
+        ccl::create_datatype_attr(ccl::attr_val<ccl::datatype_attr_id::size>(24)));
+    const auto element = ccl::datatype::int32;
+    // Of 24 bytes each, some wrap to few.
+    for (const size_t count :
+         {SIZE_MAX, SIZE_MAX / 24 + 1, SIZE_MAX / 8 + 1, size_t{1} << 60, size_t{1} << 47}) {
+      for (const ccl::datatype type : {element, wide}) {
+        EXPECT_THROW(ccl::allgather(x, y, count, type, comm), ccl::exception) << count;
+        EXPECT_THROW(ccl::alltoall(x, y, count, type, comm), ccl::exception) << count;
+        EXPECT_THROW(ccl::alltoall(lists, lists, count, type, comm), ccl::exception) << count;
+        EXPECT_THROW(ccl::alltoallv(lists, {count, count}, lists, {count, count}, type, comm),
+                     ccl::exception)
+            << count;
+        EXPECT_THROW(ccl::allgatherv(x, count, y, {count, count}, type, comm), ccl::exception);
+        EXPECT_THROW(ccl::broadcast(x, y, count, type, comm.rank(), comm), ccl::exception);
+        EXPECT_THROW(ccl::broadcast(x, count, type, 0, comm), ccl::exception);
+        EXPECT_THROW(ccl::send(x, count, type, 0, comm), ccl::exception);
+      }
+      EXPECT_THROW(ccl::allreduce(x, y, count, element, ccl::reduction::sum, comm), ccl::exception);
+    }
+    EXPECT_THROW(ccl::broadcast(x, x + 1, 2, element, comm.rank(), comm), ccl::invalid_argument)
+        << "overlap in part";
+    ccl::barrier(comm);
+    ccl::deregister_datatype(wide);
+  });
+}
+
 TEST(OneCclCpp, OneStoreServesSeveralCommunicatorsAndTheySplit) {
   const Shared<ccl::kvs::address_type> address;
   const Meeting made(2);

@@ -54,10 +54,34 @@ struct call {
 };
 
 // Counts in elements of the library's types.
-inline std::vector<size_t> scaled(const std::vector<size_t>& counts, size_t unit) {
+inline std::vector<size_t> scaled(const std::vector<size_t>& counts, unit_size unit) {
   std::vector<size_t> result(counts);
-  for (size_t& count : result) count *= unit;
+  for (size_t& count : result) count = count * unit;
   return result;
+}
+
+// What is copied here before the library could refuse it; no buffer is longer.
+constexpr size_t most_bytes = size_t{1} << 47;
+inline void expect_memory_for(size_t bytes, const char* function) {
+  if (bytes > most_bytes) {
+    throw invalid_argument(
+        "", function, string(std::to_string(bytes)) + " bytes do not fit into an address space");
+  }
+}
+inline void expect_apart(const void* send, const void* recv, size_t bytes, const char* function) {
+  const auto from = reinterpret_cast<uintptr_t>(send);
+  const auto to = reinterpret_cast<uintptr_t>(recv);
+  if (to - from >= bytes && from - to >= bytes) return;
+  throw invalid_argument("", function,
+                         "send_buf and recv_buf overlap in part; expected them apart, or equal");
+}
+inline size_t sum_of(const std::vector<size_t>& bytes) {
+  size_t sum = 0;
+  for (const size_t each : bytes) {
+    expect_memory_for(each, "a list of buffers");
+    expect_memory_for(sum += each, "a list of buffers");
+  }
+  return sum;
 }
 
 inline void expect_blocks(size_t blocks, const comm_state& comm, const char* function) {
@@ -71,7 +95,7 @@ inline void expect_blocks(size_t blocks, const comm_state& comm, const char* fun
 // Buffers that do not lie one after the other pass through one that does.
 inline std::vector<char> gathered(const std::vector<const void*>& blocks,
                                   const std::vector<size_t>& bytes) {
-  std::vector<char> result(std::accumulate(bytes.begin(), bytes.end(), size_t{0}));
+  std::vector<char> result(sum_of(bytes));
   char* to = result.data();
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (bytes[i] > 0) std::memcpy(to, blocks[i], bytes[i]);
@@ -94,7 +118,7 @@ inline const char* send_blocks(operation_state& state, const std::vector<const v
 // The staging of a receive, which is copied to where it belongs after success.
 inline char* receive_blocks(operation_state& state, std::vector<void*> blocks,
                             std::vector<size_t> bytes) {
-  state.staging.emplace_back(std::accumulate(bytes.begin(), bytes.end(), size_t{0}));
+  state.staging.emplace_back(sum_of(bytes));
   char* from = state.staging.back().data();
   state.after_success = [from, blocks, bytes] { scattered(from, blocks, bytes); };
   return from;
@@ -339,7 +363,10 @@ inline event broadcast(const void* send, void* recv, size_t count, datatype type
                        const call<broadcast_attr>& call) {
   call.wait_for_deps();
   if (call.comm.rank() == root && send != recv && count > 0) {
-    std::memcpy(recv, send, count * bytes_of(type));
+    const size_t bytes = count * bytes_of(type);
+    expect_memory_for(bytes, "broadcast");
+    expect_apart(send, recv, bytes, "broadcast");
+    std::memcpy(recv, send, bytes);
   }
   return broadcast(recv, count, type, root, call);
 }

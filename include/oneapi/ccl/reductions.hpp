@@ -10,9 +10,22 @@ namespace ccl {
 namespace detail {
 
 // An element as the library moves it: so many of a type of its own.
+// How many there are of something in one element. A product that 64 bits do not hold is the largest
+// number, which the library refuses.
+class unit_size {
+ public:
+  unit_size(size_t size) : size_(size) {}
+  operator size_t() const { return size_; }
+  friend size_t operator*(size_t count, unit_size unit) {
+    return unit.size_ != 0 && count > SIZE_MAX / unit.size_ ? SIZE_MAX : count * unit.size_;
+  }
+
+ private:
+  size_t size_;
+};
 struct moved_element {
   tutti_type type;
-  size_t unit;
+  unit_size unit;
 };
 
 // Sizes of registered types, by number.
@@ -47,7 +60,7 @@ inline moved_element element_of(datatype type) {
   return {TUTTI_UINT8, found->second};
 }
 
-inline size_t bytes_of(datatype type) {
+inline unit_size bytes_of(datatype type) {
   const moved_element element = element_of(type);
   return library().type_size(element.type) * element.unit;
 }
