@@ -50,9 +50,8 @@ nb::object reduce_scatter_block(Communicator& comm, nb::handle send, nb::handle 
 template <bool kLater>
 nb::object alltoall(Communicator& comm, nb::handle send, nb::handle recv) {
   Call call(comm, kLater ? "Ialltoall" : "Alltoall");
-  if (is_in_place(send)) call.refuse_in_place("two buffers");
   const Array& to = call.writes_blocks(recv, "recv");
-  const Array& from = call.reads_blocks(send, "send");
+  const Array& from = is_in_place(send) ? to : call.reads_blocks(send, "send");
   call.expect_type(from, to);
   call.expect_count(to, "recv", from.count(), "as many as send");
   call.expect_blocks(to, "recv");

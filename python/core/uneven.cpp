@@ -94,18 +94,23 @@ nb::object reduce_scatter(Communicator& comm, nb::handle send, nb::handle recv,
 }
 
 template <bool kLater>
-nb::object alltoallv(Communicator& comm, nb::handle send, const Counts& send_counts,
+nb::object alltoallv(Communicator& comm, nb::handle send, const std::optional<Counts>& send_counts,
                      nb::handle recv, const Counts& recv_counts, const Displs& send_displs,
                      const Displs& recv_displs) {
   Call call(comm, kLater ? "Ialltoallv" : "Alltoallv");
-  if (is_in_place(send)) call.refuse_in_place("two buffers");
-  const Blocks out(call, "send_counts", send_counts, send_displs);
   const Blocks in(call, "recv_counts", recv_counts, recv_displs);
   const Array& to = call.writes(recv, "recv");
+  in.expect_inside(call, "recv", to);
+  // In place the blocks of recv are sent, whatever is said of send.
+  if (is_in_place(send)) {
+    return call.carry_out<kLater>(tutti_alltoallv, tutti_ialltoallv, to.data(), in.counts(),
+                                  in.displs(), to.data(), in.counts(), in.displs(), to.type());
+  }
+  const Counts counts = send_counts.value_or(Counts{});
+  const Blocks out(call, "send_counts", counts, send_displs);
   const Array& from = call.reads(send, "send");
   call.expect_type(from, to);
   out.expect_inside(call, "send", from);
-  in.expect_inside(call, "recv", to);
   return call.carry_out<kLater>(tutti_alltoallv, tutti_ialltoallv, from.data(), out.counts(),
                                 out.displs(), to.data(), in.counts(), in.displs(), to.type());
 }
@@ -163,8 +168,8 @@ void add(CommunicatorClass& type, const char* allgather_name, const char* reduce
            nb::arg("recv_displs").none())
       .def(reduce_scatter_name, reduce_scatter<kLater>, any("send"), any("recv"), "recv_counts"_a,
            any("op"))
-      .def(alltoall_name, alltoallv<kLater>, any("send"), "send_counts"_a, any("recv"),
-           "recv_counts"_a, nb::arg("send_displs").none(), nb::arg("recv_displs").none())
+      .def(alltoall_name, alltoallv<kLater>, any("send"), nb::arg("send_counts").none(),
+           any("recv"), "recv_counts"_a, nb::arg("send_displs").none(), nb::arg("recv_displs").none())
       .def(gather_name, gatherv<kLater>, any("send"), any("recv"), nb::arg("recv_counts").none(),
            nb::arg("recv_displs").none(), any("root"))
       .def(scatter_name, scatterv<kLater>, any("send"), nb::arg("send_counts").none(), any("recv"),

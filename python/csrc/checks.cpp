@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace tutti_torch {
 
@@ -94,9 +95,67 @@ Counts counts_of_rows(const char* title, const at::Tensor& tensor, at::IntArrayR
   return counts;
 }
 
-void check_apart(const char* title, const void* source, const void* target) {
-  TORCH_CHECK(source == nullptr || source != target, title,
-              ": the input and the output are the same memory; expected different tensors");
+namespace {
+
+// The place of each element, from the first.
+std::vector<int64_t> places_of(const at::Tensor& tensor) {
+  std::vector<int64_t> places = {0};
+  places.reserve(static_cast<size_t>(tensor.numel()));
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    const size_t known = places.size();
+    for (int64_t i = 1; i < tensor.size(dim); ++i) {
+      for (size_t k = 0; k < known; ++k) places.push_back(places[k] + i * tensor.stride(dim));
+    }
+  }
+  return places;
+}
+
+bool overlaps_itself(const at::Tensor& tensor) {
+  if (tensor.numel() < 2) return false;
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size
+  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (tensor.size(dim) > 1) dims.emplace_back(tensor.stride(dim), tensor.size(dim));
+  }
+  std::sort(dims.begin(), dims.end());
+  if (dims.front().first == 0) return true;
+  // Mostly each dimension steps over all that those of smaller strides reach.
+  int64_t reached = 0;
+  bool steps_over = true;
+  for (const auto& [stride, size] : dims) {
+    steps_over = steps_over && stride > reached;
+    reached += stride * (size - 1);
+  }
+  if (steps_over) return false;
+  std::vector<int64_t> places = places_of(tensor);
+  std::sort(places.begin(), places.end());
+  return std::adjacent_find(places.begin(), places.end()) != places.end();
+}
+
+}  // namespace
+
+void check_places(const char* title, const at::Tensor& output) {
+  TORCH_CHECK(!overlaps_itself(output), title, ": elements of the output, of sizes ",
+              output.sizes(), " and strides ", output.strides(),
+              ", lie in one place; expected a tensor with memory for each element (clone it)");
+}
+
+void check_places(const char* title, const TensorList& outputs) {
+  std::vector<std::pair<uintptr_t, size_t>> dense;  // where, and which
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const at::Tensor& output = outputs[i];
+    check_places(title, output);
+    if (output.numel() == 0 || !output.is_contiguous()) continue;
+    dense.emplace_back(reinterpret_cast<uintptr_t>(output.const_data_ptr()), i);
+  }
+  std::sort(dense.begin(), dense.end());
+  for (size_t k = 1; k < dense.size(); ++k) {
+    const auto& [before, first] = dense[k - 1];
+    const auto& [after, second] = dense[k];
+    TORCH_CHECK(before + outputs[first].nbytes() <= after, title, ": outputs ", first, " (",
+                outputs[first].nbytes(), " B at ", reinterpret_cast<void*>(before), ") and ",
+                second, " (", outputs[second].nbytes(), " B at ", reinterpret_cast<void*>(after),
+                ") overlap; expected tensors with memory of their own");
+  }
 }
 
 }  // namespace tutti_torch

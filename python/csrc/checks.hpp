@@ -42,8 +42,11 @@ int checked_root(const char* title, int64_t root, int ranks);
 // The blocks of a tensor: `splits` rows of its first dimension, equally many if empty.
 Counts counts_of_rows(const char* title, const at::Tensor& tensor, at::IntArrayRef splits,
                       int ranks, const Element& element);
-// The memory of the input is not that of the output: what comes would overwrite what is yet to be
-// sent.
-void check_apart(const char* title, const void* source, const void* target);
+
+// No two elements that are written have one place in memory, as those of an expanded tensor do, or
+// those of two outputs that overlap. The library sees the same of dense memory; this is for tensors
+// that are written by copies.
+void check_places(const char* title, const at::Tensor& output);
+void check_places(const char* title, const TensorList& outputs);
 
 }  // namespace tutti_torch

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "checks.hpp"
 #include "error.hpp"
 #include "launch.hpp"
 #include "sycl_queues.hpp"
@@ -103,6 +104,7 @@ const void* Launch::input(const at::Tensor& tensor) {
 
 void* Launch::output(const at::Tensor& tensor) {
   if (!dense(tensor)) {
+    check_places(kind_.title, tensor);
     if (!device_) await_device(tensor);
     const at::Tensor temporary = scratch(tensor.numel(), tensor.scalar_type());
     copies_.push_back({tensor, temporary, 0});
@@ -114,6 +116,7 @@ void* Launch::output(const at::Tensor& tensor) {
 
 void* Launch::in_out(const at::Tensor& tensor) {
   if (!readable(tensor)) {
+    check_places(kind_.title, tensor);
     const at::Tensor temporary = staged(tensor);
     copies_.push_back({tensor, temporary.view(-1), 0});
     return temporary.data_ptr();
@@ -154,6 +157,7 @@ const void* Launch::input(const std::vector<at::Tensor>& blocks) {
 void* Launch::output(const std::vector<at::Tensor>& blocks) {
   std::byte* where = nullptr;
   if (joined(blocks, where)) return where;
+  check_places(kind_.title, blocks);
   const at::Tensor all = scratch(blocks);
   int64_t begin = 0;
   for (const at::Tensor& block : blocks) {

@@ -228,9 +228,6 @@ def wrong_lists():
         dist.all_to_all_single(torch.zeros(4), torch.zeros(4), splits, splits)
     with pytest.raises(RuntimeError, match=f"got 1 split sizes for {size} ranks"):
         dist.all_to_all_single(torch.zeros(4), torch.zeros(4), [4], [4])
-    with pytest.raises(RuntimeError, match="are the same memory"):
-        whole = torch.zeros(2 * size)
-        dist.all_to_all_single(whole, whole)
     dist.barrier()  # nothing was begun
 
 

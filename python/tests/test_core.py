@@ -123,6 +123,14 @@ def in_place():
     comm.Reduce(ccl.IN_PLACE if rank == 0 else buffer, buffer if rank == 0 else None)
     equal(buffer, everyones().sum(0) if rank == 0 else given(rank))
     rows = given(rank, (size, 4))
+    comm.Alltoall(ccl.IN_PLACE, rows)
+    equal(rows, everyones((size, 4))[:, rank])
+    rows = given(rank, (size, 4))
+    comm.Alltoallv(ccl.IN_PLACE, None, rows, [4] * size)
+    equal(rows, everyones((size, 4))[:, rank])
+    rows = given(rank, (size, 4))
+    with pytest.raises(ValueError, match="tutti_alltoall: send .* and recv .* overlap"):
+        comm.Alltoall(rows.reshape(-1)[:-size], rows.reshape(-1)[size:])
     comm.Reduce_scatter_block(rows, rows[rank])
     equal(rows[rank], everyones((size, 4)).sum(0)[rank])
 
