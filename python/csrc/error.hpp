@@ -11,13 +11,9 @@
 
 #include "flight_recorder.hpp"
 #include "interrupt.hpp"
+#include "words.hpp"
 
 namespace tutti_torch {
-
-// The words that programs written for other backends look for.
-inline std::string timed_out(std::chrono::milliseconds limit) {
-  return "Timed out waiting " + std::to_string(limit.count()) + "ms";
-}
 
 // A communicator that has met it is of no further use.
 inline bool breaks(tutti_status status) {
@@ -33,9 +29,9 @@ inline bool breaks(tutti_status status) {
 [[noreturn]] inline void throw_status(tutti_status status, const std::string& where,
                                       std::chrono::milliseconds limit = {}) {
   if (status == TUTTI_ERR_INTERRUPTED) raise_interrupt();
-  const bool late = status == TUTTI_ERR_TIMEOUT && limit.count() > 0;
-  const std::string text = where + ": " + (late ? timed_out(limit) + ": " : "") +
-                           tutti_last_error() + " (" + tutti_status_name(status) + ")";
+  const std::string known = words::of(status, limit);
+  const std::string text = where + ": " + known + (known.empty() ? "" : ": ") + tutti_last_error() +
+                           " (" + tutti_status_name(status) + ")";
   if (FlightRecorder::on() && breaks(status)) FlightRecorder::failed();
   if (status == TUTTI_ERR_UNSUPPORTED) C10_THROW_ERROR(NotImplementedError, text);
   C10_THROW_ERROR(DistBackendError, text);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "process_group.hpp"
+#include "words.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -44,9 +45,10 @@ struct Missing {
   const size_t named = all ? missing.size() : 1;
   std::string ranks;
   for (size_t i = 0; i < named; ++i) ranks = c10::str(ranks, i > 0 ? ", " : "", missing[i].rank);
-  C10_THROW_ERROR(DistBackendError, c10::str("[Rank 0]: Rank", named > 1 ? "s " : " ", ranks,
-                                             " failed to pass monitoredBarrier in ", limit.count(),
-                                             " ms: ", missing.front().error));
+  const std::string before = limit.count() > 0 ? "" : words::late_in_barrier(0, limit) + ": ";
+  C10_THROW_ERROR(DistBackendError, c10::str("[Rank 0]: ", before, "Rank", named > 1 ? "s " : " ",
+                                             ranks, " failed to pass monitoredBarrier in ",
+                                             limit.count(), " ms: ", missing.front().error));
 }
 
 }  // namespace
@@ -98,9 +100,7 @@ void ProcessGroupTutti::be_monitored(Milliseconds limit, int tag) {
   const WorkPtr waits = receive(kReceive, there, 0, tag + kThere, limit);
   send(kSend, came, 0, tag + kCame, limit);
   if (const std::string error = error_of(*waits); !error.empty()) {
-    C10_THROW_ERROR(DistBackendError,
-                    c10::str("Rank ", rank_, " timed out in monitoredBarrier after ", limit.count(),
-                             " ms: ", error));
+    C10_THROW_ERROR(DistBackendError, c10::str(words::late_in_barrier(rank_, limit), ": ", error));
   }
   std::string error = error_of(*receive(kReceive, answer, 0, tag + kAnswer, limit + kGrace));
   if (error.empty() && answer.front().item<uint8_t>() == 1) return;

@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "interrupt.hpp"
+#include "words.hpp"
 
 namespace tutti_torch {
 namespace {
@@ -93,8 +94,8 @@ tutti_unique_id host(c10d::Store& store, int size, Limits limits) {
     std::string missing;
     for (const Guest& guest : guests) missing = c10::str(missing, " ", guest.rank);
     C10_THROW_ERROR(DistBackendError,
-                    c10::str("ccl: of ", size, " ranks these did not come to the store within ",
-                             limits.timeout.count(), " ms:", missing));
+                    c10::str("ccl: ", words::nobody_came(limits.timeout), ": of ", size,
+                             " ranks these did not come to the store:", missing));
   }
   return id;
 }
@@ -110,9 +111,9 @@ tutti_unique_id visit(c10d::Store& store, int rank, Limits limits) {
            std::equal(nonce.begin(), nonce.end(), answer.begin());
   });
   if (!found) {
-    C10_THROW_ERROR(DistBackendError, c10::str("ccl: rank ", rank,
-                                               " found no answer from rank 0 in the store within ",
-                                               limits.timeout.count(), " ms"));
+    C10_THROW_ERROR(DistBackendError,
+                    c10::str("ccl: ", words::nobody_came(limits.timeout), ": rank ", rank,
+                             " found no answer from rank 0 in the store"));
   }
   const auto token = answer.begin() + static_cast<std::ptrdiff_t>(nonce.size());
   const auto text = token + static_cast<std::ptrdiff_t>(nonce.size());

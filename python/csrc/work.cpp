@@ -129,8 +129,8 @@ bool RequestWork::wait(Milliseconds timeout) {
   const bool over = wait_quietly(limit);
   raise_interrupt();
   if (!over) {
-    C10_THROW_ERROR(DistBackendError,
-                    std::string(title_) + ": " + timed_out(timeout) + "; the operation goes on");
+    C10_THROW_ERROR(DistBackendError, std::string(title_) + ": " + words::timed_out(timeout) +
+                                          "; the operation goes on");
   }
   return Work::wait();
 }

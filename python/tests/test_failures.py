@@ -63,7 +63,7 @@ def test_survivors_learn_which_rank_was_killed(fresh, kind):
     if kind == "receive":
         answers = answers[:1]  # rank 2 waits for the dead rank as well, whichever way it learns it
     for good, (text, seconds) in answers:
-        assert good and "rank 1" in text, text
+        assert good and "rank 1" in text and "Connection closed by peer" in text, text
         assert str(ranks.processes[1].pid) in text, text
         assert seconds < 5, "the death of a process was noticed by the timeout only"
 
@@ -131,6 +131,20 @@ def test_a_monitored_barrier_without_rank_0_names_who_waited(fresh):
     texts = fresh(3).run(monitored_without, [0], False)
     for rank in (1, 2):
         assert f"Rank {rank} timed out in monitoredBarrier after 1000 ms" in texts[rank]
+
+
+def monitored_without_time():
+    if dist.get_rank() > 0:
+        time.sleep(2)
+        return ""
+    text, _ = error_of(lambda: dist.group.WORLD.monitored_barrier(timeout=0 * SECOND))
+    return text
+
+
+def test_a_monitored_barrier_without_time_says_that_rank_0_timed_out(fresh):
+    text = fresh(2).run(monitored_without_time)[0]
+    assert "Rank 0 timed out in monitoredBarrier after 0 ms" in text
+    assert "Rank 1 failed to pass monitoredBarrier" in text
 
 
 def abort_while_waiting():
@@ -239,6 +253,7 @@ def test_a_rank_that_never_comes_is_named(tmp_path):
                           capture_output=True, timeout=60)
     assert done.returncode != 0
     assert "did not come" in done.stderr and ": 1 2" in done.stderr, done.stderr
+    assert "Socket Timeout (timed out after 1000ms)" in done.stderr, done.stderr
 
 
 def raises_in_one():
