@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -18,9 +20,11 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kNonceBytes = 16;
+
 Bytes random_bytes() {
   std::random_device device;
-  Bytes bytes(16);
+  Bytes bytes(kNonceBytes);
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(device());
   return bytes;
 }
@@ -29,10 +33,55 @@ std::string key(const char* what, int rank) {
   return std::string("tutti/") + what + "/" + std::to_string(rank);
 }
 
-// What the store holds; empty if nothing. Never blocks, as Store::get would.
-Bytes look(c10d::Store& store, const std::string& name) {
-  return store.check({name}) ? store.get(name) : Bytes{};
+// What PyTorch says of a store in Python whose class lacks the function, or whose object is gone.
+bool is_lacking(const std::exception& error) {
+  const std::string_view text = error.what();
+  return text.find("pure virtual function") != text.npos ||
+         text.find("Not implemented") != text.npos || text.find("NotImplementedError") != text.npos;
 }
+
+template <typename Ask>
+auto asked(const char* functions, Ask&& ask) {
+  try {
+    return ask();
+  } catch (const std::exception& error) {
+    if (!is_lacking(error)) throw;
+    C10_THROW_ERROR(DistBackendError,
+                    c10::str("ccl: the ranks meet through the store, which must have set, get and "
+                             "check; asked for ",
+                             functions,
+                             " it says that it has not (the "
+                             "program must keep one written in Python as long as the group): ",
+                             error.what()));
+  }
+}
+
+// The store, asked for nothing but set, get and check: those written in Python may have no more.
+class Board {
+ public:
+  explicit Board(c10d::Store& store) : store_(store) {}
+
+  // What is there; empty if nothing. Never blocks, as Store::get alone would.
+  Bytes look(const std::string& name) {
+    return asked("check and get",
+                 [&] { return store_.check({name}) ? store_.get(name) : Bytes{}; });
+  }
+  void write(const std::string& name, const Bytes& bytes) {
+    asked("set", [&] { store_.set(name, bytes); });
+  }
+  // Nothing of what was there is left.
+  void erase(const std::string& name) {
+    try {
+      store_.deleteKey(name);
+    } catch (const std::exception& error) {
+      if (!is_lacking(error)) throw;
+      write(name, Bytes(1));
+    }
+  }
+
+ private:
+  c10d::Store& store_;
+};
 
 // How long to look, and who says that it is in vain.
 struct Limits {
@@ -64,22 +113,22 @@ struct Guest {
 };
 
 // Answers a rank's nonce if it is a new one; true once the rank has confirmed.
-bool serve(c10d::Store& store, Guest& guest, const Bytes& token, const tutti_unique_id& id) {
-  const Bytes nonce = look(store, key("hello", guest.rank));
-  if (!nonce.empty() && nonce != guest.answered) {
+bool serve(Board& store, Guest& guest, const Bytes& token, const tutti_unique_id& id) {
+  const Bytes nonce = store.look(key("hello", guest.rank));
+  if (nonce.size() == kNonceBytes && nonce != guest.answered) {
     Bytes answer = nonce;
     answer.insert(answer.end(), token.begin(), token.end());
     answer.insert(answer.end(), std::begin(id.bytes), std::end(id.bytes));
-    store.set(key("id", guest.rank), answer);
+    store.write(key("id", guest.rank), answer);
     guest.answered = nonce;
   }
-  if (look(store, key("ack", guest.rank)) != token) return false;
+  if (store.look(key("ack", guest.rank)) != token) return false;
   // The id holds a secret: it leaves the store when it has been read.
-  for (const char* what : {"hello", "id", "ack"}) store.deleteKey(key(what, guest.rank));
+  for (const char* what : {"hello", "id", "ack"}) store.erase(key(what, guest.rank));
   return true;
 }
 
-tutti_unique_id host(c10d::Store& store, int size, Limits limits) {
+tutti_unique_id host(Board& store, int size, Limits limits) {
   tutti_unique_id id;
   check(tutti_get_unique_id(&id), "ccl: making a unique id");
   const Bytes token = random_bytes();
@@ -100,13 +149,13 @@ tutti_unique_id host(c10d::Store& store, int size, Limits limits) {
   return id;
 }
 
-tutti_unique_id visit(c10d::Store& store, int rank, Limits limits) {
+tutti_unique_id visit(Board& store, int rank, Limits limits) {
   tutti_unique_id id;
   const Bytes nonce = random_bytes();
   Bytes answer;
-  store.set(key("hello", rank), nonce);
+  store.write(key("hello", rank), nonce);
   const bool found = look_until(limits, [&] {
-    answer = look(store, key("id", rank));
+    answer = store.look(key("id", rank));
     return answer.size() == 2 * nonce.size() + sizeof(id.bytes) &&
            std::equal(nonce.begin(), nonce.end(), answer.begin());
   });
@@ -118,7 +167,7 @@ tutti_unique_id visit(c10d::Store& store, int rank, Limits limits) {
   const auto token = answer.begin() + static_cast<std::ptrdiff_t>(nonce.size());
   const auto text = token + static_cast<std::ptrdiff_t>(nonce.size());
   std::copy(text, answer.end(), std::begin(id.bytes));
-  store.set(key("ack", rank), Bytes(token, text));
+  store.write(key("ack", rank), Bytes(token, text));
   return id;
 }
 
@@ -127,7 +176,8 @@ tutti_unique_id visit(c10d::Store& store, int rank, Limits limits) {
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
                             std::chrono::milliseconds timeout, tutti_comm_t parent) {
   const Limits limits{timeout, parent};
-  return rank == 0 ? host(store, size, limits) : visit(store, rank, limits);
+  Board board(store);
+  return rank == 0 ? host(board, size, limits) : visit(board, rank, limits);
 }
 
 }  // namespace tutti_torch

@@ -17,6 +17,7 @@ namespace tutti_torch {
 // 0 answers under id/<rank> with that nonce, a fresh token and the id; the rank confirms with the
 // token under ack/<rank>. Whoever finds something else than what it expects looks again until it is
 // there or `timeout` is over, or `parent` breaks, a communicator of all these ranks (null: none).
+// Of the store it uses set, get and check alone, and deleteKey where there is one.
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
                             std::chrono::milliseconds timeout, tutti_comm_t parent);
 
