@@ -298,6 +298,7 @@ def test_importing_loads_neither_torch_nor_the_library():
                "assert not {'torch', 'numpy', 'tutti_ccl._core'} & set(sys.modules)\n"
                "with tutti_ccl.Communicator.from_env() as comm:\n"
                "    comm.Allreduce(tutti_ccl.IN_PLACE, bytearray(8))\n"
+               "    assert comm.bcast({1: 2}) == comm.allgather({1: 2})[0] == {1: 2}\n"
                "assert not {'torch', 'numpy', 'tutti_ccl._C'} & set(sys.modules)\n"
                "missing = [n for n in tutti_ccl.__all__ if not hasattr(tutti_ccl, n)]\n"
                "assert not missing, missing\n")
