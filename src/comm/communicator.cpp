@@ -155,8 +155,14 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   inputs.views = shared_memory().can_view();
   if (rank_ == 0) announce(config_.name, ranks_, connection_);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
-  health_->report_by([this](const Status& cause, bool heard) { tell_user(cause, heard); },
-                     [this](const Status& cause, bool heard) { report(cause, heard); });
+  const int job_rank =
+      config_.global_ranks.empty() ? rank_ : config_.global_ranks[static_cast<size_t>(rank_)];
+  report_ = std::make_unique<Report>(*connection_.transport, runtime_->trace(), rank_, job_rank,
+                                     config_.name);
+  const auto quietly = [this](bool heard) { return heard && !speaks_for_all(); };
+  health_->report_by(
+      [=, this](const Status& cause, bool heard) { report_->say(cause, quietly(heard)); },
+      [=, this](const Status& cause, bool heard) { report_->more(cause, quietly(heard)); });
   Result<std::unique_ptr<Endpoint>> endpoint = connection_.transport->open_endpoint(inputs.lanes());
   if (!endpoint.ok()) return endpoint.status();
   messages_endpoint_ = *std::move(endpoint);
@@ -215,8 +221,9 @@ std::vector<std::unique_ptr<LaneGroup>> Communicator::traced(
       runtime_->trace().wanted() && runtime_->environment().trace_level == TraceLevel::kSteps;
   for (const auto& group : lanes) {
     if (!wanted) break;
-    step_traces_.push_back(std::make_shared<StepTrace>());
-    group->trace_steps_to(step_traces_.back());
+    auto steps = std::make_shared<StepTrace>();
+    report_->add(steps);
+    group->trace_steps_to(std::move(steps));
   }
   return lanes;
 }
@@ -250,7 +257,7 @@ Status Communicator::close() {
     if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
   }
   const Status cause = health_->cause();
-  trace();
+  report_->trace();
   // First the monitor, which may have found a failure this moment: it tells the others before it is
   // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(std::exchange(watch_, 0));

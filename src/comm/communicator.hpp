@@ -115,10 +115,6 @@ class Communicator {
   [[nodiscard]] Status death_of(int peer) const;
   void peer_died(int peer);
   [[nodiscard]] bool speaks_for_all() const;
-  void tell_user(const Status& cause, bool heard);
-  void report(const Status& cause, bool heard);
-  void trace();
-  void trace_if_quiet();
   void hear();
 
   const std::shared_ptr<Runtime> runtime_;
@@ -131,6 +127,7 @@ class Communicator {
   DeviceFigures device_figures_;
   std::unique_ptr<Endpoint> messages_endpoint_;  // until messages_ has it
   std::unique_ptr<Control> control_;             // if the ranks are on several hosts
+  std::unique_ptr<Report> report_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
   LineRegroup* line_regroup_ = nullptr;  // the same, if there is a line
@@ -138,17 +135,12 @@ class Communicator {
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;
-  std::vector<std::shared_ptr<StepTrace>> step_traces_;  // of workers; none: not wanted
-  std::unique_ptr<Spread> spread_;                       // null: every rank of this host has a core
+  std::unique_ptr<Spread> spread_;  // null: every rank of this host has a core
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;
   uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
   Inquiries::Token shown_ = 0;
   Monitor::Token watch_ = 0;
-  // What was seen of this rank a second ago, and when it was traced last; of the monitor's thread.
-  std::vector<int64_t> seen_;
-  std::vector<int64_t> traced_;
-  std::string unsaid_;  // of tell_user(), until report(), which follows it in the same thread
   bool closed_ = false;
 };
 

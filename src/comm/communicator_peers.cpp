@@ -53,7 +53,7 @@ Status Communicator::watch_peers(Exchange& exchange) {
   Monitor::Line line{-1, nullptr};
   if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
   std::function<void()> each_second;
-  if (runtime_->trace().wanted()) each_second = [this] { trace_if_quiet(); };
+  if (runtime_->trace().wanted()) each_second = [this] { report_->trace_if_quiet(); };
   Result<Monitor::Token> token = runtime_->monitor().watch(
       std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line),
       connection_.transport->recovery().life_sign(rank_), std::move(each_second));
@@ -122,65 +122,5 @@ void Communicator::hear() {
 // Whether the log has to say here what a rank on another host has found out: one host does, that of
 // rank 0, unless it is the one that is lost.
 bool Communicator::speaks_for_all() const { return is_here(0) || !control_->is_open(); }
-
-// A lack of memory here is no reason for another failure.
-void Communicator::tell_user(const Status& cause, bool heard) {
-  const LogLevel level = heard && !speaks_for_all() ? LogLevel::kInfo : LogLevel::kWarn;
-  if (!log::enabled(level)) return;
-  try {
-    std::string line = failure_line(*connection_.transport, rank_, config_.name, cause);
-    // Who does not read the log must not keep the peers from learning it.
-    if (log::would_block()) {
-      unsaid_ = std::move(line);
-    } else {
-      log::write(level, line);
-    }
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-void Communicator::report(const Status& cause, bool heard) {
-  try {
-    if (!unsaid_.empty()) log::warn("{}", std::exchange(unsaid_, {}));
-    const auto view = view_of(*connection_.transport);
-    if (view) log_last_calls(config_.name, cause, heard && !speaks_for_all(), *view);
-  } catch (const std::bad_alloc&) {
-  }
-  trace();
-}
-
-// A job that hangs may be ended by whoever has started it, in a way that leaves no time to write.
-// In the monitor's thread.
-void Communicator::trace_if_quiet() {
-  try {
-    const auto view = view_of(*connection_.transport);
-    const inspect::RankView* const own = view ? view->find(rank_) : nullptr;
-    if (own == nullptr) return;
-    std::vector<int64_t> state = {own->entered};
-    for (const Wait& wait : own->waits) state.push_back(wait.since_ms);
-    if (state == seen_ && state != traced_) {
-      traced_ = state;
-      trace();
-    }
-    seen_ = std::move(state);
-  } catch (const std::bad_alloc&) {
-  }
-}
-
-void Communicator::trace() {
-  if (!runtime_->trace().wanted()) return;
-  try {
-    auto view = view_of(*connection_.transport);
-    const bool whole = config_.global_ranks.empty();
-    const int number = whole ? rank_ : config_.global_ranks[static_cast<size_t>(rank_)];
-    if (!view) return;
-    inspect::TracedCommunicator traced{.view = *std::move(view)};
-    for (const auto& trace : step_traces_) {
-      traced.workers.push_back({.rank = rank_, .steps = trace->steps()});
-    }
-    runtime_->trace().add(std::move(traced), number);
-  } catch (const std::bad_alloc&) {
-  }
-}
 
 }  // namespace tutti

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "core/fd.hpp"
 #include "core/log.hpp"
@@ -35,19 +37,7 @@ bool write_file(const std::string& path, std::string_view text) {
   return file.open();
 }
 
-}  // namespace
-
-std::optional<inspect::CommunicatorView> view_of(Transport& transport) {
-  const std::span<const std::byte> memory = transport.mapped_memory();
-  const inspect::ProcessSource source(getpid(),
-                                      {{.address = reinterpret_cast<uint64_t>(memory.data()),
-                                        .offset = 0,
-                                        .bytes = memory.size()}});
-  auto seen = inspect::view(source);
-  if (!seen.ok()) return std::nullopt;
-  return *std::move(seen);
-}
-
+// "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
 std::string last_calls_of(const inspect::CommunicatorView& view) {
   std::string text;
   const StampClock clock(view.made, moment_now());
@@ -68,22 +58,17 @@ std::string last_calls_of(const inspect::CommunicatorView& view) {
   return text;
 }
 
-std::string failure_line(Transport& transport, int rank, const std::string& name,
-                         const Status& cause) {
-  const std::optional<Wait> wait = wait_of(transport, rank);
-  const std::string call = wait ? " in " + describe(*wait) : "";
-  // A deadline's cause says already who waited in what.
-  const std::string where =
-      cause.code() == Code::kTimeout ? "" : " on " + name_of(rank, transport.process(rank)) + call;
-  return fmt::format("\"{}\" has failed{}: {}", name, where, cause.message());
-}
+}  // namespace
 
-void log_last_calls(const std::string& name, const Status& cause, bool another_says_it,
-                    const inspect::CommunicatorView& view) {
-  const bool puzzles = cause.code() == Code::kTimeout || cause.code() == Code::kMismatch;
-  const LogLevel level = puzzles && !another_says_it ? LogLevel::kWarn : LogLevel::kInfo;
-  log::message(level, "\"{}\": the last calls of its ranks on this host:\n{}{}", name,
-               last_calls_of(view), puzzles ? kNext : "");
+std::optional<inspect::CommunicatorView> view_of(Transport& transport) {
+  const std::span<const std::byte> memory = transport.mapped_memory();
+  const inspect::ProcessSource source(getpid(),
+                                      {{.address = reinterpret_cast<uint64_t>(memory.data()),
+                                        .offset = 0,
+                                        .bytes = memory.size()}});
+  auto seen = inspect::view(source);
+  if (!seen.ok()) return std::nullopt;
+  return *std::move(seen);
 }
 
 void TraceFile::add(inspect::TracedCommunicator traced, int job_rank) {
@@ -96,6 +81,80 @@ void TraceFile::add(inspect::TracedCommunicator traced, int job_rank) {
   const std::string path = fmt::format("{}.{}", path_, job_rank);
   if (!write_file(path, inspect::trace_of(traced_, moment_now(), getpid()))) {
     log::warn("TUTTI_TRACE: writing {}: {}", path, std::strerror(errno));
+  }
+}
+
+// ---- of one communicator -----------------------------------------------------------------------
+
+// "world" has failed on rank 0 (pid 77 on h) in allreduce #3 (8 float32, sum): rank 1 (pid 78 on
+// h) has died.
+std::string Report::line(const Status& cause) const {
+  const std::optional<Wait> wait = wait_of(transport_, rank_);
+  const std::string call = wait ? " in " + describe(*wait) : "";
+  // A deadline's cause says already who waited in what.
+  const std::string where = cause.code() == Code::kTimeout
+                                ? ""
+                                : " on " + name_of(rank_, transport_.process(rank_)) + call;
+  return fmt::format("\"{}\" has failed{}: {}", name_, where, cause.message());
+}
+
+void Report::say(const Status& cause, bool quietly) {
+  const LogLevel level = quietly ? LogLevel::kInfo : LogLevel::kWarn;
+  if (!log::enabled(level)) return;
+  try {
+    // Who does not read the log must not keep the peers from learning it.
+    if (log::would_block()) {
+      unsaid_ = line(cause);
+    } else {
+      log::write(level, line(cause));
+    }
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Report::more(const Status& cause, bool quietly) {
+  const bool puzzles = cause.code() == Code::kTimeout || cause.code() == Code::kMismatch;
+  const LogLevel level = puzzles && !quietly ? LogLevel::kWarn : LogLevel::kInfo;
+  try {
+    if (!unsaid_.empty()) {
+      log::write(quietly ? LogLevel::kInfo : LogLevel::kWarn, std::exchange(unsaid_, {}));
+    }
+    if (const auto seen = view_of(transport_)) {
+      log::message(level, "\"{}\": the last calls of its ranks on this host:\n{}{}", name_,
+                   last_calls_of(*seen), puzzles ? kNext : "");
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  trace();
+}
+
+void Report::trace() {
+  if (!file_.wanted()) return;
+  try {
+    auto seen = view_of(transport_);
+    if (!seen) return;
+    inspect::TracedCommunicator traced{.view = *std::move(seen)};
+    for (const auto& steps : steps_) {
+      traced.workers.push_back({.rank = rank_, .steps = steps->steps()});
+    }
+    file_.add(std::move(traced), job_rank_);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Report::trace_if_quiet() {
+  try {
+    const auto now = view_of(transport_);
+    const inspect::RankView* const own = now ? now->find(rank_) : nullptr;
+    if (own == nullptr) return;
+    std::vector<int64_t> state = {own->entered};
+    for (const Wait& wait : own->waits) state.push_back(wait.since_ms);
+    if (state == seen_ && state != traced_) {
+      traced_ = state;
+      trace();
+    }
+    seen_ = std::move(state);
+  } catch (const std::bad_alloc&) {
   }
 }
 

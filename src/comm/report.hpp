@@ -1,14 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What a rank leaves behind of its communicators: the last calls of all ranks of its host in the
-// log when one fails, and of its own in a trace (TUTTI_TRACE) then and when it is destroyed.
+// log when one fails, and of its own in a trace (TUTTI_TRACE) then, when it is destroyed, and when
+// it hangs.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "exec/step_trace.hpp"
 #include "inspect/trace.hpp"
 #include "inspect/view.hpp"
 #include "transports/transport.hpp"
@@ -17,16 +21,6 @@ namespace tutti {
 
 // A communicator of this process as others see it; none if the system forbids that.
 std::optional<inspect::CommunicatorView> view_of(Transport& transport);
-// "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
-std::string last_calls_of(const inspect::CommunicatorView& view);
-// "\"world\" has failed on rank 0 (pid 77 on h) in allreduce #3 (8 float32, sum): rank 1 (pid 78 on
-// h) has died".
-std::string failure_line(Transport& transport, int rank, const std::string& name,
-                         const Status& cause);
-// What the ranks of this host did before: as a warning if somebody has to look for the reason and
-// no other host says it, else at level info.
-void log_last_calls(const std::string& name, const Status& cause, bool another_says_it,
-                    const inspect::CommunicatorView& view);
 
 // The trace of one process, written anew whenever there is more. Any thread.
 class TraceFile {
@@ -41,6 +35,44 @@ class TraceFile {
   const std::string path_;
   std::mutex mutex_;
   std::vector<inspect::TracedCommunicator> traced_;  // guarded by mutex_; the last of each
+};
+
+// Of one communicator. It outlives the threads that use it.
+class Report {
+ public:
+  // All references outlive it. `job_rank`: the number of the rank in the job.
+  Report(Transport& transport, TraceFile& file, int rank, int job_rank, std::string name)
+      : transport_(transport),
+        file_(file),
+        rank_(rank),
+        job_rank_(job_rank),
+        name_(std::move(name)) {}
+
+  // It has failed. say() logs that in one line, and more() what the ranks of this host did before,
+  // afterwards and in the same thread; `quietly`: at level info, since another host says it.
+  // Lacking memory, they say nothing: that is no reason for another failure.
+  void say(const Status& cause, bool quietly);
+  void more(const Status& cause, bool quietly);
+  // A worker's steps, for the trace.
+  void add(std::shared_ptr<StepTrace> steps) { steps_.push_back(std::move(steps)); }
+  // Writes the rank's last calls to the file, if one is wanted.
+  void trace();
+  // The same if it stands still since the last time that this was called: who ends a job that hangs
+  // may leave it no time to write. By one thread.
+  void trace_if_quiet();
+
+ private:
+  [[nodiscard]] std::string line(const Status& cause) const;
+
+  Transport& transport_;
+  TraceFile& file_;
+  const int rank_;
+  const int job_rank_;
+  const std::string name_;
+  std::vector<std::shared_ptr<StepTrace>> steps_;
+  std::string unsaid_;           // of say(), until more()
+  std::vector<int64_t> seen_;    // how far the rank had come; of trace_if_quiet()
+  std::vector<int64_t> traced_;  // the same when it was traced last
 };
 
 }  // namespace tutti

@@ -79,8 +79,6 @@ class Lane {
   // this one, if that made the last advance() fail; else -1. Which call it is only the sender
   // knows.
   [[nodiscard]] int stranger() const { return stranger_; }
-  // Where it says that it runs a function of the user; it outlives the lane.
-  void note_functions_in(WaitNote* note) { function_note_ = note; }
   // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
   // Not while a schedule runs. An error if its last calls, in which it waited for nobody, turn out
   // not to match those of a peer: of two ranks, the one that leaves last finds out.
@@ -94,7 +92,8 @@ class Lane {
   }
 
  private:
-  friend class LaneGroup;  // notes when calls end, traces steps, asks whom its messages deal with
+  friend class LaneGroup;  // says where to note functions, notes when calls end, traces steps, asks
+                           // whom its messages deal with
   // The life of a call (lane.cpp).
   void bind(const Call& call);
   Status map_windows();
@@ -145,7 +144,7 @@ class Lane {
   HostEngine engine_;
   StepMessages messages_;
   PeerReader reader_;
-  WaitNote* function_note_ = nullptr;
+  WaitNote* function_note_ = nullptr;  // where it says that it runs a function of the user
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;

@@ -143,8 +143,8 @@ void LaneGroup::finish() {
 }
 
 void LaneGroup::note_functions_in(WaitNote* note) {
-  all_->note_functions_in(note);
-  if (host_ != nullptr) host_->note_functions_in(note);
+  all_->function_note_ = note;
+  if (host_ != nullptr) host_->function_note_ = note;
   if (column_ != nullptr) column_->note_functions_in(note);
 }
 

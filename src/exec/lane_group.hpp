@@ -29,7 +29,7 @@ class LaneGroup {
     start(plan, index, call, plan.record_of(sequence), chain);
   }
   Advance advance() { return composed_ == nullptr ? all_->advance() : advance_slowly(); }
-  // Lane::note_functions_in(), of all lanes.
+  // Where the lanes say that they run a function of the user; it outlives them.
   void note_functions_in(WaitNote* note);
   // Traces the steps of all lanes from the next call on.
   void trace_steps_to(std::shared_ptr<StepTrace> trace);

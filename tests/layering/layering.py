@@ -59,6 +59,7 @@ OWN_VIEW_OF_SYSTEM = re.compile(
 WAITS = {
     "src/core/wait.cpp": "wait_until(), by which all waits for peers go",
     "src/core/socket.cpp": "wait_for(), by which all waits for sockets go",
+    "src/core/log.cpp": "looks whether standard error takes a line, without waiting",
     "src/core/shared_pidfd.cpp": "looks whether a process lives, without waiting",
     "src/comm/monitor.cpp": "the monitor's thread, which waits for deaths",
     "src/comm/regroup.cpp": "survivors that agree on who is left",
