@@ -26,6 +26,7 @@ struct Transfer {
   bool done = false;
   Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
   uint64_t bytes = 0;  // received
+  uint64_t sent = 0;   // the length of the message received
   int source = -1;     // of a receive: once a message has met it
   Tag tag = 0;         // of the message received
   void* internal = nullptr;         // the endpoint's

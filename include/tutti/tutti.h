@@ -626,8 +626,8 @@ TUTTI_API tutti_status tutti_isend(const void* buffer, size_t count, tutti_type 
 TUTTI_API tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer,
                                        int tag, tutti_comm_t comm, tutti_request_t* request);
 /* Receives at most count elements from rank `peer` or TUTTI_ANY_SOURCE with `tag` or TUTTI_ANY_TAG.
- * A longer message gives TUTTI_ERR_TRUNCATED; one of another type TUTTI_ERR_MISMATCH. `info` may be
- * NULL. */
+ * A longer message gives TUTTI_ERR_TRUNCATED; one of another type, of any length,
+ * TUTTI_ERR_MISMATCH. `info` may be NULL. */
 TUTTI_API tutti_status tutti_recv(void* buffer, size_t count, tutti_type type, int peer, int tag,
                                   tutti_comm_t comm, tutti_recv_info* info);
 TUTTI_API tutti_status tutti_irecv(void* buffer, size_t count, tutti_type type, int peer, int tag,

@@ -10,10 +10,23 @@
 namespace tutti {
 namespace {
 
-std::string type_name_of(Tag tag) {
-  const uint64_t type = tag >> kTypeShift & kTypeMask;
-  return type < kDataTypes ? std::string(type_name(static_cast<DataType>(type)))
-                           : fmt::format("type {}", type);
+uint64_t type_in(Tag tag) { return tag >> kTypeShift & kTypeMask; }
+
+// "16 float32".
+std::string describe_sent(const Transfer& transfer) {
+  const uint64_t type = type_in(transfer.tag);
+  if (type >= kDataTypes) return fmt::format("{} bytes of type {}", transfer.sent, type);
+  const auto known = static_cast<DataType>(type);
+  const bool announced = transfer.tag >> kAnnouncedShift != 0;  // without its bytes
+  if (announced) return fmt::format("{} in memory of a device", type_name(known));
+  return fmt::format("{} {}", transfer.sent / type_size(known), type_name(known));
+}
+
+// Whether a message has come, complete or in part, that is not of the receive's type.
+bool is_of_another_type(const MessageArguments& arguments, const Transfer& transfer) {
+  const bool came = transfer.status.ok() || transfer.status.code() == Code::kTruncated;
+  return came && !arguments.sends && !is_hidden(arguments) &&
+         type_in(transfer.tag) != static_cast<uint64_t>(arguments.type);
 }
 
 }  // namespace
@@ -37,10 +50,11 @@ Status rare_outcome(const MessageArguments& arguments, const Transfer& transfer,
                  .count = transfer.bytes / type_size(arguments.type)};
     return {};
   }
-  if (!transfer.status.ok()) return transfer.status.with_context(describe(arguments, transport));
+  const bool fails = !transfer.status.ok() && !is_of_another_type(arguments, transfer);
+  if (fails) return transfer.status.with_context(describe(arguments, transport));
   return Status::format(Code::kMismatch, "{}: {} sent {}", describe(arguments, transport),
                         short_name_of(transfer.source, transport.process(transfer.source)),
-                        type_name_of(transfer.tag));
+                        describe_sent(transfer));
 }
 
 }  // namespace tutti

@@ -43,6 +43,17 @@ std::string ranks_that_differ(const CallRecord& a, const CallRecord& b) {
   return fmt::format("one of the ranks {} to {}", first, first + a.marked - 1);
 }
 
+CallRecord without_greatest(CallRecord record) {
+  record.count = 0;
+  return record;
+}
+
+// As far as describe() tells, two calls in which every rank knows all block sizes.
+bool differ_in_greatest_alone(const CallRecord& a, const CallRecord& b) {
+  return a.marked != 0 && a.marked == b.marked && a.marks != b.marks && a.count != b.count &&
+         describe(without_greatest(a)) == describe(without_greatest(b));
+}
+
 // Of what the user has called instead; empty if it is the user's call.
 std::string name_by_purpose(const CallRecord& record) {
   constexpr std::string_view kNames[] = {"", "split", "grow", "shrink"};
@@ -163,6 +174,10 @@ Status mismatch(const std::string& rank, const CallRecord& own, const std::strin
   const std::string other = describe(theirs);
   constexpr std::string_view kDifferent = "ranks made different calls";
   if (mine != other) {
+    // Of block sizes, it says more which differ than that the greatest do.
+    if (differ_in_greatest_alone(own, theirs)) {
+      return mismatch(rank, without_greatest(own), peer, without_greatest(theirs));
+    }
     return Status::format(Code::kMismatch, "{}: {} {}, {} {}", kDifferent, rank, mine, peer, other);
   }
   constexpr std::string_view kOtherwise =

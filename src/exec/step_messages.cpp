@@ -67,8 +67,7 @@ void StepMessages::cancel() {
 }
 
 std::string StepMessages::received() const {
-  const Transfer& receive = receives_.front();
-  return receive.status.ok() ? fmt::format("{} bytes", receive.bytes) : "more";
+  return fmt::format("{} bytes", receives_.front().sent);
 }
 
 }  // namespace tutti

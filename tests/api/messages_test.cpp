@@ -162,13 +162,16 @@ TEST(Messages, OfAnotherTypeAreAMismatchThatNamesBoth) {
   Ranks ranks;
   ranks.breaks = true;
   run_ranks(ranks, [](int rank, tutti_comm_t comm) {
-    float x[2] = {};
-    if (rank == 0) {
-      ASSERT_OK(tutti_send(x, 2, TUTTI_FLOAT32, 1, 0, comm));
-    } else {
-      EXPECT_STATUS(TUTTI_ERR_MISMATCH, tutti_recv(x, 2, TUTTI_INT32, 0, 0, comm, nullptr));
-      EXPECT_ERROR_SAYS("float32");
-      EXPECT_ERROR_SAYS("int32");
+    std::vector<double> x(100'000);
+    for (const size_t count : {size_t{2}, size_t{4}, x.size()}) {  // fits, is longer, is far longer
+      if (rank == 0) {
+        ASSERT_OK(tutti_send(x.data(), count, TUTTI_FLOAT64, 1, 0, comm));
+      } else {
+        EXPECT_STATUS(TUTTI_ERR_MISMATCH,
+                      tutti_recv(x.data(), 4, TUTTI_INT32, 0, 0, comm, nullptr));
+        EXPECT_ERROR_SAYS("recv (4 int32 from rank 0");
+        EXPECT_ERROR_SAYS("sent " + std::to_string(count) + " float64");
+      }
     }
   });
 }

@@ -62,6 +62,7 @@ class StepMessagesOf : public testing::Test {
     Transfer& transfer = *endpoint.receives.front().transfer;
     transfer.done = true;
     transfer.bytes = bytes;
+    transfer.sent = bytes;
     transfer.tag = tag;
     transfer.status = std::move(status);
   }

@@ -111,7 +111,7 @@ class Engine : public Endpoint {
                              message_bytes));
   }
   void finish_granted(Op& receive) {
-    finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->bytes);
+    finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->sent);
   }
   void leave_queue(Op& operation);
   void end_waiting(int rank);

@@ -160,7 +160,7 @@ void Engine<Link, Types>::begin_receiving(Op& receive, const Kept& message) {
   receive.peer = source;
   receive.partner = message.sender;
   receive.limit = std::min(message.bytes, receive.bytes);
-  receive.transfer->bytes = message.bytes;  // until it is complete: of the message
+  receive.transfer->sent = message.bytes;
   receive.transfer->tag = message.tag;
   receive.transfer->source = link().number_of(source);
   if (!link().takes_apart(receive, message)) grant(receive);

@@ -26,6 +26,7 @@ inline void end(Transfer& transfer, Status status) {
 inline Status received(Transfer& transfer, uint64_t room, int source, Tag tag,
                        uint64_t message_bytes) {
   transfer.bytes = std::min(message_bytes, room);
+  transfer.sent = message_bytes;
   transfer.source = source;
   transfer.tag = tag;
   if (message_bytes <= room) return {};
