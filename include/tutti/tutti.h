@@ -49,9 +49,15 @@
  *   with matching arguments; a mismatch is detected and every rank gets an error with both
  *   signatures: from that call, or from the next one that waits for others, because small calls in
  *   which a rank only gives (a broadcast of its root, say) may end before any other rank has begun.
- *   One communicator is used from one thread at a time; different communicators may be used from
- *   different threads at once. tutti_comm_abort, and test/wait on a request, may be called from any
- *   thread at any time.
+ *   One communicator, with its views and the starts of its persistent requests, is used from one
+ *   thread at a time; different communicators may be used from different threads at once. What says
+ *   "any thread", and test/wait on a request, may be called in other threads meanwhile.
+ *
+ * Requests and threads. tutti_request_test, _wait, _wait_for, _on_complete and _recv_info may be
+ *   called in several threads at a time, also while the communicator is destroyed and after that.
+ *   tutti_comm_destroy waits for threads that are in them, and for tutti_request_start, which fails
+ *   from then on; tutti_request_free of a request is like a wait for it. But a request is started
+ *   and freed while no other thread is in a call on it, nor begins one before that has returned.
  *
  * Forms. Each collective X has a blocking form tutti_X, a non-blocking form tutti_iX, which gives
  *   a request to be completed by tutti_request_wait (or _test until done), and a persistent form

@@ -4,6 +4,24 @@
 #include "api/guard.hpp"
 #include "comm/communicator.hpp"
 
+namespace tutti {
+namespace {
+
+// Of a thread that need not be the one that makes the calls: tutti_comm_destroy waits for it.
+class Visit {
+ public:
+  explicit Visit(tutti_comm& comm) : comm_(comm) { comm_.visitors.fetch_add(1); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() { comm_.visitors.fetch_sub(1); }
+
+ private:
+  tutti_comm& comm_;
+};
+
+}  // namespace
+}  // namespace tutti
+
 using namespace tutti;
 
 extern "C" {
@@ -11,6 +29,7 @@ extern "C" {
 tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
+    const Visit visit(*comm);
     comm->inside->health().abort(reason == nullptr ? "" : reason);
     return {};
   });
@@ -60,6 +79,7 @@ tutti_status tutti_comm_get_timeout(tutti_comm_t comm, int* timeout_ms) {
 tutti_status tutti_comm_state(tutti_comm_t comm) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));
+    const Visit visit(*comm);
     return comm->inside->health().cause();
   });
 }

@@ -159,6 +159,22 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
 }
 
+// Waits for what is under way; the threads that wait for it, too, are on their way out then.
+Status close(tutti_comm& comm) {
+  if (comm.viewed != nullptr) return close_view(comm);
+  Status ended = end_views(&comm);
+  Status closed = comm.inside->close();
+  return closed.ok() ? ended : closed;
+}
+
+bool is_left(Communicator& closed) { return closed.executor().idle() && closed.messages().idle(); }
+
+bool in_completion_function_of(const tutti_comm& comm) {
+  return Completion::in_function_of(comm.inside->executor()) ||
+         Completion::in_function_of(comm.inside->messages()) ||
+         (comm.queue != nullptr && Completion::in_function_of(*comm.queue));
+}
+
 // In a forked child. The communicator's memory is shared with the parent, so nothing in it may be
 // touched: the child's copy is kept until the child ends.
 Status free_copy(tutti_comm_t comm) {
@@ -295,9 +311,17 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
                             "tutti_comm_destroy: {} views of it are left; destroy them first",
                             views);
     }
-    const std::unique_ptr<tutti_comm> freed(comm);
-    const Status closed = freed->viewed != nullptr ? close_view(*freed) : freed->inside->close();
+    if (in_completion_function_of(*comm)) {
+      return {Code::kInvalidUsage,
+              "tutti_comm_destroy: called in the completion function of a request on this "
+              "communicator (tutti_request_on_complete): call it after that"};
+    }
+    std::unique_ptr<tutti_comm> freed(comm);
     bereave(*freed);
+    Status closed = close(*freed);
+    yield_until(kNever, [&] { return freed->visitors.load() == 0; });
+    // What a thread does not leave must stay.
+    if (freed->viewed == nullptr && !is_left(*freed->inside)) (void)freed.release();
     return closed;
   });
 }

@@ -26,6 +26,10 @@ struct Recording {
   std::vector<BlockingMessage> messages;
   tutti_comm_t comm_of_messages = nullptr;  // while there are messages and no calls
 
+  Recording() = default;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { let_go(); }
   void add(Recorded call) {
     calls.push_back(std::move(call));
     calls.back().comm->grouped.fetch_add(1, std::memory_order_relaxed);
@@ -46,7 +50,10 @@ struct Recording {
     comm_of_messages->grouped.fetch_sub(1, std::memory_order_relaxed);
     comm_of_messages = nullptr;
   }
-  void clear() {
+  // The calls are over, or do not take place: their communicators may be destroyed.
+  void let_go() {
+    forget_comm_of_messages();
+    for (const Recorded& call : calls) call.comm->grouped.fetch_sub(1, std::memory_order_release);
     calls.clear();
     messages.clear();
   }
@@ -76,9 +83,7 @@ struct Group {
     if (is_forked()) return;
     if (depth > 0) detour_detail::reasons.fetch_sub(1, std::memory_order_relaxed);
     if (recording == nullptr) return;
-    recording->forget_comm_of_messages();
     for (Recorded& call : recording->calls) {
-      call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
       if (call.request == nullptr) continue;
       call.status = {Code::kInvalidUsage, "the thread ended inside the group that recorded this"};
       release(call);
@@ -167,14 +172,11 @@ Status first_error(const Calls& calls) {
 
 Status run(Recording& recording) {
   if (recording.comm_of_messages != nullptr) {
-    Messages& messages = recording.comm_of_messages->inside->messages();
-    recording.forget_comm_of_messages();
-    messages.run(recording.messages);
+    recording.comm_of_messages->inside->messages().run(recording.messages);
     return first_error(recording.messages);
   }
   std::vector<Recorded>& calls = recording.calls;
   if (calls.empty()) return {};
-  for (const Recorded& call : calls) call.comm->grouped.fetch_sub(1, std::memory_order_relaxed);
   // Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
   // communicator only, and does not stay for what it need not wait for.
   const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
@@ -222,7 +224,9 @@ Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_i
 
 Status record(tutti_request& request) {
   group->recording->list_messages();
-  group->recording->add({.comm = request.comm, .request = &request, .inside = request.inside});
+  group->recording->add({.comm = request.comm.load(std::memory_order_relaxed),
+                         .request = &request,
+                         .inside = request.inside});
   request.kind = tutti_request::Kind::kRecorded;
   return {};
 }
@@ -262,7 +266,7 @@ tutti_status tutti_group_end(void) {
     // Taken out first: a completion function may call us. Given back for its memory.
     std::unique_ptr<Recording> taken = std::move(here.recording);
     const Status status = run(*taken);
-    taken->clear();
+    taken->let_go();
     if (here.depth == 0) here.recording = std::move(taken);
     return status;
   });

@@ -11,6 +11,7 @@
 
 #include "comm/allocations.hpp"
 #include "comm/communicator.hpp"
+#include "core/brief_lock.hpp"
 #include "core/caught.hpp"
 #include "core/fork.hpp"
 #include "core/status.hpp"
@@ -24,7 +25,8 @@ struct tutti_request;
 struct tutti_comm {
   tutti::Allocations memory;  // outlives what may still use it
   std::shared_ptr<tutti::Communicator> inside;
-  std::atomic<int> grouped{0};  // calls recorded in groups that have not ended
+  std::atomic<int> grouped{0};   // calls recorded in groups that have not ended
+  std::atomic<int> visitors{0};  // threads in functions that any thread may call at any time
   // A communicator that has views shares this queue with them; else null.
   std::shared_ptr<tutti::ViewQueue> queue;
   std::atomic<int> views{0};  // how many there are
@@ -35,7 +37,7 @@ struct tutti_comm {
 };
 
 struct tutti_request {
-  tutti_comm* comm = nullptr;
+  std::atomic<tutti_comm*> comm{nullptr};  // null: it was persistent, and this is destroyed
   std::variant<std::monostate, tutti::Operation, tutti::Message, std::unique_ptr<tutti::Staged>>
       what;
   tutti::Completion* inside = nullptr;  // in `what`
@@ -43,10 +45,10 @@ struct tutti_request {
     kOnce,        // non-blocking
     kRecorded,    // the same, in a group that has not ended
     kPersistent,  // in comm->persistent
-    kBereft       // persistent, but its communicator is destroyed: `comm` is null
   };
   Kind kind = Kind::kOnce;
-  bool started = false;  // at least once
+  bool started = false;       // at least once
+  tutti::BriefLock starting;  // of a persistent one: held by who starts it or takes `comm` away
 };
 
 namespace tutti {

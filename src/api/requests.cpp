@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "api/requests.hpp"
 
+#include <mutex>
 #include <vector>
 
 #include "api/groups.hpp"
@@ -19,13 +20,13 @@ BriefLock& lock_of_persistent() {
 // Not inlined, as is forget(): calls that are made once would save registers for it.
 [[gnu::noinline, gnu::cold]] void keep(tutti_request& request) {
   const std::lock_guard lock(lock_of_persistent());
-  request.comm->persistent.insert(&request);
+  request.comm.load()->persistent.insert(&request);
 }
 
 // Unless its communicator is gone.
 [[gnu::noinline, gnu::cold]] void forget(tutti_request& request) {
   const std::lock_guard lock(lock_of_persistent());
-  if (request.kind == Kind::kPersistent) request.comm->persistent.erase(&request);
+  if (tutti_comm* const comm = request.comm.load()) comm->persistent.erase(&request);
 }
 
 Status refuse_bereft(std::string_view function) {
@@ -35,13 +36,31 @@ Status refuse_bereft(std::string_view function) {
                         function);
 }
 
-Status refuse_start(const tutti_request& request) {
-  if (request.kind == Kind::kBereft) return refuse_bereft("tutti_request_start");
-  return {Code::kInvalidUsage,
-          "tutti_request_start: the request is not persistent (made by tutti_*_init)"};
+bool is_bereft(const tutti_request& request) {
+  return request.comm.load(std::memory_order_relaxed) == nullptr;
 }
 
 bool active(const tutti_request& request) { return request.started && !request.inside->done(); }
+
+// With its `starting` held, so that its communicator stays.
+Status start(tutti_request& request) {
+  if (is_bereft(request)) return refuse_bereft("tutti_request_start");
+  if (may_take_detour()) [[unlikely]]
+    TUTTI_RETURN_IF_ERROR(end_views(request));
+  request.inside->await_visitors();
+  const bool before = std::exchange(request.started, true);  // its function may ask
+  Status status;
+  try {
+    status = request.inside->start(StartedFor::kWorkers);
+  } catch (...) {
+    status = caught_exception();
+  }
+  if (!status.ok()) {
+    request.started = before;
+    request.inside->did_not_start();
+  }
+  return status;
+}
 
 // In a forked child. What is on a device is left as it is until the child ends: the driver's state
 // is the parent's, and to release an event or memory would call the driver.
@@ -119,11 +138,18 @@ Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* 
 }
 
 void bereave(tutti_comm& comm) {
-  const std::lock_guard lock(lock_of_persistent());
-  for (tutti_request* const request : comm.persistent) {
-    request->kind = Kind::kBereft;
-    request->comm = nullptr;
-  }
+  const auto bereft = [](tutti_request* request) {
+    const std::unique_lock lock(request->starting, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    request->comm.store(nullptr, std::memory_order_relaxed);
+    return true;
+  };
+  // Not with the lock of all: a start may run functions that free other requests.
+  yield_until(kNever, [&] {
+    const std::lock_guard lock(lock_of_persistent());
+    std::erase_if(comm.persistent, bereft);
+    return comm.persistent.empty();
+  });
 }
 
 }  // namespace tutti
@@ -168,16 +194,20 @@ tutti_status tutti_request_wait_for(tutti_request_t request, int timeout_ms) {
 tutti_status tutti_request_start(tutti_request_t request) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_start", "request"));
-    if (request->kind != Kind::kPersistent) return refuse_start(*request);
+    if (request->kind != Kind::kPersistent) {
+      return {Code::kInvalidUsage,
+              "tutti_request_start: the request is not persistent (made by tutti_*_init)"};
+    }
+    const std::unique_lock starting(request->starting, std::try_to_lock);
+    if (!starting.owns_lock()) [[unlikely]] {
+      return {Code::kInvalidUsage,
+              "tutti_request_start: another thread is starting the request, or destroys its "
+              "communicator"};
+    }
     if (active(*request)) {
       return {Code::kInvalidUsage, "tutti_request_start: the request is still active"};
     }
-    if (may_take_detour()) [[unlikely]]
-      TUTTI_RETURN_IF_ERROR(end_views(*request));
-    const bool before = std::exchange(request->started, true);  // its function may ask
-    Status status = request->inside->start(StartedFor::kWorkers);
-    if (!status.ok()) request->started = before;
-    return status;
+    return start(*request);
   });
 }
 
@@ -185,7 +215,7 @@ tutti_status tutti_request_on_complete(tutti_request_t request, tutti_completion
                                        void* context) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_not_null(request, "tutti_request_on_complete", "request"));
-    if (request->kind == Kind::kBereft) return refuse_bereft("tutti_request_on_complete");
+    if (is_bereft(*request)) return refuse_bereft("tutti_request_on_complete");
     request->inside->on_complete(function, context);
     return {};
   });
@@ -236,7 +266,7 @@ tutti_status tutti_request_event(tutti_request_t request, void** event) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(event, "tutti_request_event", "event"));
-    if (request->kind == Kind::kBereft) return refuse_bereft("tutti_request_event");
+    if (is_bereft(*request)) return refuse_bereft("tutti_request_event");
     const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
     if (staged == nullptr) {
       return {Code::kInvalidUsage,

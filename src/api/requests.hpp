@@ -15,6 +15,7 @@ Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
 // The communicator is about to go: its persistent requests may be asked and freed, but not started.
+// Waits for starts that are under way in other threads.
 void bereave(tutti_comm& comm);
 
 // As make_request(), in a group or on a communicator with views, which decide what the request
@@ -22,7 +23,7 @@ void bereave(tutti_comm& comm);
 template <typename Inside, typename Of, typename Arguments>
 [[gnu::noinline]] Status make_request_by_detour(std::unique_ptr<tutti_request> made, Of& of,
                                                 Arguments&& arguments, tutti_request_t* request) {
-  if (made->comm->queue != nullptr) {
+  if (made->comm.load(std::memory_order_relaxed)->queue != nullptr) {
     make_staged(*made, std::forward<Arguments>(arguments));
   } else {
     made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
@@ -35,7 +36,7 @@ template <typename Inside, typename Of, typename Arguments>
 Status make_request(tutti_comm_t comm, Of& of, Arguments&& arguments, bool persistent,
                     tutti_request_t* request) {
   auto made = std::make_unique<tutti_request>();
-  made->comm = comm;
+  made->comm.store(comm, std::memory_order_relaxed);
   if (persistent) made->kind = tutti_request::Kind::kPersistent;
   if (may_take_detour()) [[unlikely]] {
     return make_request_by_detour<Inside>(std::move(made), of, std::forward<Arguments>(arguments),

@@ -128,14 +128,14 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
 }
 
 void make_staged(tutti_request& request, Call call) {
-  tutti_comm& comm = *request.comm;
+  tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
   auto staged = std::make_unique<StagedCall>(*comm.queue, comm.stage.get(), std::move(call));
   request.inside = staged.get();
   request.what = std::move(staged);
 }
 
 void make_staged(tutti_request& request, const MessageArguments& arguments) {
-  tutti_comm& comm = *request.comm;
+  tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
   if (comm.stage == nullptr) {
     request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
   } else {
@@ -150,8 +150,9 @@ Status end_views(tutti_comm_t comm) {
 }
 
 Status end_views(const tutti_request& request) {
-  if (std::holds_alternative<Operation>(request.what)) return end_views(request.comm);
-  if (std::holds_alternative<Message>(request.what)) return end_message_views(request.comm);
+  tutti_comm* const comm = request.comm.load(std::memory_order_relaxed);
+  if (std::holds_alternative<Operation>(request.what)) return end_views(comm);
+  if (std::holds_alternative<Message>(request.what)) return end_message_views(comm);
   return {};
 }
 

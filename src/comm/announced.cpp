@@ -121,7 +121,6 @@ Status Messages::announce(Message& message, uint32_t number) {
   if (health_.stopped())
     return health_.cause().with_context(describe(message.arguments_, transport_));
   application_calls();
-  message.reset();
   const std::function<void()> post = [&] {
     const Tag tag = tag_of(message.arguments_) | static_cast<Tag>(number) << kAnnouncedShift;
     endpoint_->send(message.arguments_.peer, tag, nullptr, 0, message.transfer_);

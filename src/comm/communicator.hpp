@@ -80,7 +80,9 @@ class Communicator {
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
-  // Ends what is outstanding and tells the peers; the destructor does it otherwise.
+  // Ends what is outstanding and tells the peers; the destructor does it otherwise. No thread that
+  // waited for an operation is in it any more then, unless the executor or the messages are not
+  // idle(): a thread does not come back from a user's function, say, so it cannot be destroyed.
   Status close();
 
  private:

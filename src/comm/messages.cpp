@@ -23,11 +23,8 @@ constexpr double kLookApart = 8;
 }  // namespace
 
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
-Status Message::wait(int64_t timeout_ms) {
-  return done() ? status() : messages_.wait(*this, timeout_ms);
-}
-void Message::help() { messages_.help_from_application(); }
-void Message::wake_workers() { messages_.wake_workers(); }
+Status Message::wait_inside(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
+HelpedProgress& Message::progress() const { return messages_; }
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
@@ -51,21 +48,21 @@ Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped())
     return health_.cause().with_context(describe(message.arguments_, transport_));
   application_calls();
-  const bool has_callback = message.reset();
-  start(message);
+  const bool has_callback = start(message);
   if (whom == StartedFor::kCaller) return {};
   after_start(has_callback);
   return {};
 }
 
 // Only posts it, and polls nothing: a long message that has come would be copied before the next
-// one is posted, which the peer may wait for.
-void Messages::start(Message& message) {
-  start_by(message, [&] { post(message.arguments_, message.transfer_); });
+// one is posted, which the peer may wait for. Returns as Completion::reset().
+bool Messages::start(Message& message) {
+  return start_by(message, [&] { post(message.arguments_, message.transfer_); });
 }
 
 template <typename Post>
-void Messages::start_by(Message& message, const Post& post) {
+bool Messages::start_by(Message& message, const Post& post) {
+  const bool has_callback = message.reset();
   message.transfer_ = {};
   {
     const std::lock_guard lock(lock_);
@@ -76,23 +73,24 @@ void Messages::start_by(Message& message, const Post& post) {
       message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
       active_.push_back(&message);
       outstanding_.fetch_add(1, std::memory_order_relaxed);
-      return;
+      return has_callback;
     }
   }
   Status status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
   if (!status.ok() && number_announced(message.transfer_) != 0) [[unlikely]] {
     outstanding_.fetch_add(1, std::memory_order_relaxed);
-    if (fetches_->goes_on(message, status)) return;
-    outstanding_.fetch_sub(1, std::memory_order_release);
+    if (fetches_->goes_on(message, status)) return has_callback;
+    one_is_over();
   }
   message.complete_at_once(std::move(status));
+  return has_callback;
 }
-template void Messages::start_by(Message&, const std::function<void()>&);
+template bool Messages::start_by(Message&, const std::function<void()>&);
 
 bool Messages::drive(int worker) { return needs(worker) && push(); }
 
 bool Messages::push() {
-  if (outstanding_.load(std::memory_order_acquire) == 0) return false;
+  if (idle()) return false;
   Message* ended = nullptr;
   {
     // Whoever holds it is polling.
@@ -213,9 +211,9 @@ void Messages::end(Message& message) {
 }
 
 void Messages::complete(Message& message, Status status) {
-  message.complete(std::move(status));
+  const bool over = message.complete(std::move(status));
   wake_this_rank();
-  outstanding_.fetch_sub(1, std::memory_order_release);
+  if (over) one_is_over();
 }
 
 void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_budget_); }
@@ -255,9 +253,7 @@ Status Messages::drain() {
   return drain_operations(health_, waiter, outstanding_, "messages", [this] { help(); });
 }
 
-bool Messages::has_work(int worker) const {
-  return worker == 0 && outstanding_.load(std::memory_order_acquire) != 0;
-}
+bool Messages::has_work(int worker) const { return worker == 0 && !idle(); }
 
 // No stop flags: poll_locked() looks at them, and ends every message when they are set.
 Waiter Messages::waiter(const SpinBudget& budget) const {

@@ -49,8 +49,6 @@ class Message : public Completion {
       : messages_(messages), arguments_(arguments) {}
 
   Status start(StartedFor whom) override;
-  Status wait(int64_t timeout_ms) override;
-  void help() override;
   [[nodiscard]] bool sends() const { return arguments_.sends; }
   // What a receive has got, once it is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
@@ -61,7 +59,8 @@ class Message : public Completion {
   [[nodiscard]] const Transfer* announcement() const;
 
  protected:
-  void wake_workers() override;
+  [[nodiscard]] HelpedProgress& progress() const override;
+  Status wait_inside(int64_t timeout_ms) override;
 
  private:
   friend class Messages;
@@ -119,9 +118,9 @@ class Messages : public HelpedProgress {
   bool poll_here(std::span<BlockingMessage>& pending);
   bool advance(std::span<BlockingMessage>& pending, int waiting);
   bool ends_now(BlockingMessage& message, bool& moved);
-  void start(Message& message);
+  bool start(Message& message);
   template <typename Post>
-  void start_by(Message& message, const Post& post);
+  bool start_by(Message& message, const Post& post);
   void post(const MessageArguments& arguments, Transfer& transfer);
   bool push();
   [[nodiscard]] bool has_work(int worker) const override;
@@ -153,7 +152,6 @@ class Messages : public HelpedProgress {
   const std::unique_ptr<Fetches> fetches_;    // of receives that have met announcements
   double next_look_s_ = 0;                    // guarded by lock_; at many of them
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
-  std::atomic<size_t> outstanding_{0};        // started and not ended
 };
 
 }  // namespace tutti

@@ -27,7 +27,7 @@ void Messages::run(std::span<BlockingMessage> messages) {
       message.transfer.status =
           health_.cause().with_context(describe(message.arguments, transport_));
     }
-  } else if (outstanding_.load(std::memory_order_acquire) == 0) {
+  } else if (idle()) {
     run_here(messages);
   } else {
     run_queued(messages);

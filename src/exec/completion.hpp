@@ -2,6 +2,10 @@
 //
 // How something that was started ends: the common part of collective operations and messages, and
 // what a tutti_request_t refers to.
+//
+// It may outlive what carries it out (HelpedProgress), which then must not be touched any more. So
+// a thread that helps *visits* it, which it can as long as it is active. An activation is over for
+// its owner, who may be destroyed when all are, once it is done and its last visitor has left.
 #pragma once
 
 #include <atomic>
@@ -18,32 +22,48 @@ namespace tutti {
 // which will wait until it is done (workers then drive the lanes beyond the first only).
 enum class StartedFor { kWorkers, kCaller };
 
+class HelpedProgress;
+
 class Completion {
  public:
   virtual ~Completion() = default;
 
   // Begins an activation; it must not be active.
   virtual Status start(StartedFor whom) = 0;
+  // After an error of start(), which may have come half way: it is not active.
+  void did_not_start() { state_.store(0, std::memory_order_release); }
   // Instead of start(): the activation ends with this error before it has begun.
   void fail(Status status) {
     reset();
     complete_at_once(std::move(status));
   }
   // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
-  // limit but the communicator's) leaves it active. Any thread. Once done, it asks nobody else: the
-  // communicator may be gone.
-  virtual Status wait(int64_t timeout_ms) = 0;
+  // limit but the communicator's) leaves it active. Any thread.
+  Status wait(int64_t timeout_ms) {
+    const Visit visit(*this);
+    return visit.inside() ? wait_inside(timeout_ms) : status();
+  }
   // Does what can be done now. Any thread.
-  virtual void help() = 0;
+  void help();
 
-  [[nodiscard]] bool done() const { return done_.load(std::memory_order_acquire); }
+  // Whether it is not active: it is complete, or was never started.
+  [[nodiscard]] bool done() const {
+    return (state_.load(std::memory_order_acquire) & kActive) == 0;
+  }
   // Once done.
   [[nodiscard]] const Status& status() const { return status_; }
+  // Once done: returns when no thread is on its way out any more that has waited for it.
+  void await_visitors() const {
+    if (state_.load(std::memory_order_acquire) != 0) [[unlikely]]
+      await_last_visitor();
+  }
 
   // Whether this thread is in the completion function of this.
   [[nodiscard]] bool in_its_function() const {
     return function_.load(std::memory_order_relaxed) != nullptr && is_inside();
   }
+  // Whether this thread is in the completion function of anything that `progress` carries out.
+  [[nodiscard]] static bool in_function_of(const HelpedProgress& progress);
 
   // Calls function when it completes, or now if it has; null: none any more.
   void on_complete(tutti_completion_fn function, void* context) {
@@ -61,8 +81,14 @@ class Completion {
   }
 
  protected:
-  // Once per activation. After it returns, the object may be gone.
-  void complete(Status status) {
+  // What carries it out.
+  [[nodiscard]] virtual HelpedProgress& progress() const = 0;
+  // As wait(), of a visitor.
+  virtual Status wait_inside(int64_t timeout_ms) = 0;
+
+  // Once per activation. Whether it is over, as nobody is inside; else its last visitor tells
+  // progress(). After it returns, the object may be gone.
+  [[nodiscard]] bool complete(Status status) {
     std::unique_lock lock(lock_);
     status_ = std::move(status);
     finished_ = true;
@@ -70,26 +96,61 @@ class Completion {
     void* const context = context_;
     lock.unlock();
     call_at_end(function, context);
-    done_.store(true, std::memory_order_release);
+    return state_.fetch_sub(kActive, std::memory_order_acq_rel) == kActive;
   }
   // The same without a lock: by the thread that starts it, while no other knows of the activation.
   void complete_at_once(Status status) {
     status_ = std::move(status);
     finished_ = true;
     call_at_end(function_.load(std::memory_order_relaxed), context_);
-    done_.store(true, std::memory_order_release);
+    state_.store(0, std::memory_order_release);
   }
   // Makes it active again, without a lock, too. Returns whether it has a completion function.
   bool reset() {
     status_ = {};
     finished_ = false;
-    done_.store(false, std::memory_order_relaxed);
+    state_.store(kActive, std::memory_order_relaxed);
     return function_.load(std::memory_order_relaxed) != nullptr;
   }
-  // Wakes the workers: a function waits for the end, and perhaps no thread that could help.
-  virtual void wake_workers() = 0;
 
  private:
+  // Bits of state_. The count of visitors is in those from kVisitor on.
+  static constexpr uint32_t kActive = 1;
+  static constexpr uint32_t kVisitor = 2;
+
+  // While it is inside, what carries this out stays.
+  class Visit {
+   public:
+    explicit Visit(Completion& visited) : visited_(visited), inside_(visited.enter()) {}
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    ~Visit() {
+      if (inside_) visited_.exit();
+    }
+    // False: it was not active.
+    [[nodiscard]] bool inside() const { return inside_; }
+
+   private:
+    Completion& visited_;
+    const bool inside_;
+  };
+  bool enter() {
+    uint32_t state = state_.load(std::memory_order_acquire);
+    while ((state & kActive) != 0) {
+      if (state_.compare_exchange_weak(state, state + kVisitor, std::memory_order_acquire)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  void exit() {
+    if (state_.fetch_sub(kVisitor, std::memory_order_acq_rel) == kVisitor) tell_that_it_is_over();
+  }
+  void tell_that_it_is_over();
+  void await_last_visitor() const;
+  // A function waits for the end, and perhaps no thread that could help.
+  void wake_workers();
+
   // The completion functions that this thread is in.
   struct Inside {
     explicit Inside(const Completion* completion) : of(completion) { innermost = this; }
@@ -128,8 +189,8 @@ class Completion {
   std::atomic<tutti_completion_fn> function_{nullptr};  // set with lock_ held while it is active
   void* context_ = nullptr;                             // guarded by lock_ while it is active
   bool finished_ = false;                               // likewise
-  Status status_;                                       // written before done_ or finished_
-  std::atomic<bool> done_{false};
+  Status status_;                                       // written before finished_ and state_
+  std::atomic<uint32_t> state_{0};
 };
 
 }  // namespace tutti

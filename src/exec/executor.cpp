@@ -77,7 +77,7 @@ Status Executor::run(const Call& call) {
     const std::shared_ptr<const Plan>& plan = plans_.find(call);
     if (plan == nullptr) [[unlikely]]
       return no_algorithm(call);
-    if (outstanding_.load(std::memory_order_acquire) == 0 && plan->parts.size() == 1) {
+    if (idle() && plan->parts.size() == 1) {
       return run_here(call, *plan);
     }
     return run_queued(call);
@@ -197,7 +197,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
     return broke_down(operation.call_, sequence_ + 1);
   }
   const bool brief = is_brief(*operation.plan_, operation.call_.count, settings_.ranks);
-  const bool begun = brief && outstanding_.load(std::memory_order_acquire) == 0;
+  const bool begun = brief && idle();
   if (begun && ends_at_once(operation)) return {};
   operation.begins(timeout_ms(), journal_ != nullptr);
   const size_t parts = operation.plan_->parts.size();
@@ -264,10 +264,10 @@ void Executor::part_ended(Operation& operation, const Status& status) {
   if (operation.parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Status first_error;
   std::swap(first_error, operation.first_error_);
-  operation.complete(std::move(first_error));
+  const bool over = operation.complete(std::move(first_error));
   // A thread of this process may sleep until this moment.
   ring_after_store(*transport_.bell(settings_.rank), settings_.caller_budget);
-  outstanding_.fetch_sub(1, std::memory_order_release);
+  if (over) one_is_over();
 }
 
 // ---- workers -----------------------------------------------------------------------------------

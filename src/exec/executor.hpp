@@ -108,7 +108,6 @@ class Executor : public HelpedProgress {
   std::unique_ptr<Journal> journal_;  // if ranks are on several hosts
   std::vector<std::unique_ptr<LaneQueue>> lanes_;
   std::atomic<int64_t> timeout_ms_{kNever};
-  std::atomic<size_t> outstanding_{0};  // operations queued and not ended
   std::atomic<bool> failed_{false};
 
   // Used by the thread that makes calls alone.

@@ -29,6 +29,9 @@ class HelpedProgress : public Driven {
   void help_from_application();
   // Wakes the workers that have work here.
   void wake_workers();
+  // Something that was started is over (exec/completion.hpp): this may be destroyed when all is.
+  void one_is_over() { outstanding_.fetch_sub(1, std::memory_order_release); }
+  [[nodiscard]] bool idle() const { return outstanding_.load(std::memory_order_acquire) == 0; }
 
   // The first worker leaves its work to a thread that waits, if there is one.
   [[nodiscard]] bool needs(int worker) const final {
@@ -60,6 +63,7 @@ class HelpedProgress : public Driven {
   }
 
   WorkerPool& workers_;
+  std::atomic<size_t> outstanding_{0};  // started and not over
 
  private:
   void application_leaves();

@@ -8,11 +8,8 @@
 namespace tutti {
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
-Status Operation::wait(int64_t timeout_ms) {
-  return done() ? status() : executor_.wait(*this, timeout_ms);
-}
-void Operation::help() { executor_.help_from_application(); }
-void Operation::wake_workers() { executor_.wake_workers(); }
+Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
+HelpedProgress& Operation::progress() const { return executor_; }
 
 void Operation::begins(int64_t timeout_ms, bool tells) {
   const int64_t now_ms = rough_ms();

@@ -23,12 +23,11 @@ class Operation : public Completion {
   Operation(Executor& executor, Call call) : executor_(executor), call_(std::move(call)) {}
 
   Status start(StartedFor whom) override;
-  Status wait(int64_t timeout_ms) override;
-  void help() override;
   [[nodiscard]] const Call& call() const { return call_; }
 
  protected:
-  void wake_workers() override;
+  [[nodiscard]] HelpedProgress& progress() const override;
+  Status wait_inside(int64_t timeout_ms) override;
 
  private:
   friend class Executor;

@@ -12,11 +12,8 @@ constexpr int64_t kWindUpMs = 2000;
 
 }  // namespace
 
-Status Staged::wait(int64_t timeout_ms) {
-  return done() ? status() : queue_.wait(*this, timeout_ms);
-}
-void Staged::help() { queue_.help_from_application(); }
-void Staged::wake_workers() { queue_.wake_workers(); }
+Status Staged::wait_inside(int64_t timeout_ms) { return queue_.wait(*this, timeout_ms); }
+HelpedProgress& Staged::progress() const { return queue_; }
 Communicator& Staged::comm() const { return queue_.comm(); }
 
 Result<bool> Staged::begin() {
@@ -92,7 +89,8 @@ bool Staged::run() {
   return wind_up(now_ms() >= give_up_ms_);
 }
 
-void Staged::end() {
+// As complete().
+bool Staged::end() {
   {
     const std::lock_guard lock(event_mutex_);
     ended_ = true;
@@ -102,7 +100,7 @@ void Staged::end() {
       }
     }
   }
-  complete(failure_);
+  return complete(failure_);
 }
 
 }  // namespace tutti

@@ -19,8 +19,6 @@ class Staged : public Completion {
   // Null `stage`: a call on the communicator itself that has to wait for those on its views.
   Staged(ViewQueue& queue, Stage* stage) : queue_(queue), stage_(stage) {}
 
-  Status wait(int64_t timeout_ms) override;
-  void help() override;
   // For texts.
   [[nodiscard]] virtual std::string what() const = 0;
   // Of a receive, once it is done; null for anything else.
@@ -44,7 +42,8 @@ class Staged : public Completion {
   // Whether an error of this breaks the communicator, as its peers wait.
   [[nodiscard]] virtual bool breaks() const { return false; }
 
-  void wake_workers() override;
+  [[nodiscard]] HelpedProgress& progress() const override;
+  Status wait_inside(int64_t timeout_ms) override;
   // Begins an activation: what is in the application's queue comes first. Returns whether a
   // function is to be called when it completes.
   Result<bool> begin();
@@ -60,7 +59,7 @@ class Staged : public Completion {
 
  private:
   bool run();
-  void end();
+  bool end();
   Status late() const;
 
   Status failure_;

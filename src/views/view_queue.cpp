@@ -53,8 +53,7 @@ bool ViewQueue::push() {
   push_messages(ended);
   lock_.unlock();
   for (Staged* const staged : ended) {
-    staged->end();  // and may be gone
-    outstanding_.fetch_sub(1, std::memory_order_release);
+    if (staged->end()) one_is_over();  // and may be gone
   }
   if (!ended.empty()) {
     // A thread of this process may sleep until this moment.

@@ -22,7 +22,6 @@ class ViewQueue : public HelpedProgress {
   ~ViewQueue() override;
 
   [[nodiscard]] Communicator& comm() const { return comm_; }
-  [[nodiscard]] bool idle() const { return outstanding_.load(std::memory_order_acquire) == 0; }
 
   // Begins it; it stays in place until done.
   enum class List { kCalls, kMessages };
@@ -64,7 +63,6 @@ class ViewQueue : public HelpedProgress {
   BriefLock queues_lock_;         // for a moment
   std::deque<Staged*> calls_;     // guarded by queues_lock_; the front is pushed under lock_
   std::deque<Staged*> messages_;  // guarded by queues_lock_; pushed under lock_
-  std::atomic<size_t> outstanding_{0};
 };
 
 }  // namespace tutti
