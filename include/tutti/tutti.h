@@ -292,10 +292,22 @@ TUTTI_API tutti_status tutti_comm_grow(tutti_comm_t comm, const tutti_unique_id*
  * ranks die before they call it, those that are left may grow with the same id, after a shrink. */
 TUTTI_API tutti_status tutti_comm_join(const tutti_unique_id* id, int newcomer, int newcomers,
                                        const tutti_comm_config* config, tutti_comm_t* comm);
-/* Frees the communicator; waits for its outstanding operations first (up to the timeout), not for
- * its peers. Returns the first error that broke it, if one did, or TUTTI_ERR_MISMATCH if its last
- * calls turn out to differ from those of a peer; it is freed either way. NULL is accepted. Requests
- * outlive it: they can be tested, waited for and freed, but persistent ones not be started. */
+/* Frees the communicator; waits first for its outstanding operations (up to the timeout) and for
+ * threads that are in functions on its requests. Returns the first error that broke it, if one did,
+ * or TUTTI_ERR_MISMATCH if its last calls turn out to differ from those of a peer; it is freed
+ * either way. NULL is accepted. Requests outlive it: they can be tested, waited for and freed, but
+ * persistent ones not be started. A tutti_comm_abort or _state of another thread is waited for if
+ * it has begun before; none may begin when this has returned. In a completion function of a request
+ * on the communicator it is TUTTI_ERR_INVALID_USAGE.
+ *
+ * Peers are waited for only if this rank may have ended its last call before a peer began it (a
+ * broadcast, say, or a scatter of its root), and then for 50 ms at most, until they have, or for a
+ * second if a process on another host does not even answer. So if the last calls of ranks differ,
+ * every rank gets TUTTI_ERR_MISMATCH that still has the communicator, or is destroying it, when the
+ * last of these calls is made. A rank that has destroyed it by then got TUTTI_OK; the others are
+ * told all the same. Of ranks that make a different number of calls those with more are told, and
+ * those with fewer if they leave after them. (Ranks on several hosts compare with those that they
+ * have exchanged messages with.) */
 TUTTI_API tutti_status tutti_comm_destroy(tutti_comm_t comm);
 /* Breaks the communicator for all ranks: every call in progress or to come, here and on the peers,
  * returns TUTTI_ERR_ABORTED with `reason` (may be NULL). Returns at once, needs nobody's help, any

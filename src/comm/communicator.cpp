@@ -256,11 +256,11 @@ Status Communicator::close() {
     messages_->leave();
     if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
   }
-  const Status cause = health_->cause();
-  report_->trace();
   // First the monitor, which may have found a failure this moment: it tells the others before it is
   // done, and once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(std::exchange(watch_, 0));
+  const Status cause = health_->cause();
+  report_->trace();
   if (regroup_ != nullptr) regroup_->give_up();
   // A peer that ended when no call needed it any more is no error.
   if (cause.code() == Code::kPeerFailed && !executor_->has_failed()) return {};

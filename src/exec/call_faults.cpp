@@ -23,6 +23,10 @@ Status CallFaults::has_destroyed(int peer) const {
 }
 
 Status CallFaults::left_before(int peer, uint32_t last) const {
+  if (reached(last, log.call() + 1)) {
+    return tutti::left_before(names.brief(peer), log.record_at(peer, log.call() + 1),
+                              names.brief(rank), record.sequence == 0 ? nullptr : &record);
+  }
   return tutti::left_before(names.brief(rank), record, names.brief(peer),
                             last == 0 ? nullptr : &log.record_at(peer, last));
 }

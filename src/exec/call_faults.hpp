@@ -23,7 +23,7 @@ struct CallFaults {
   [[nodiscard]] Status of_log() const;
   // The peer has destroyed its communicator, though this rank waits for it.
   [[nodiscard]] Status has_destroyed(int peer) const;
-  // The peer left after call `last`, before the last calls of this rank.
+  // The peer left after call `last`, and this rank leaves after another number of calls.
   [[nodiscard]] Status left_before(int peer, uint32_t last) const;
   // A block or message from a peer is not of the size that this rank expects.
   [[nodiscard]] Status of_size(int peer, uint64_t expected, std::string_view sent) const;

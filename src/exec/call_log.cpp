@@ -37,12 +37,6 @@ bool CallLog::all_entered(uint32_t call) {
   return true;
 }
 
-// What it did before it left is to be seen now.
-bool CallLog::left_before(int peer, uint32_t call) const {
-  return has_left(peer) &&
-         !reached(line_of(peer, call).entry.load(std::memory_order_relaxed).call, call);
-}
-
 CallLog::Look CallLog::find(Fault fault, int peer, uint32_t call) {
   fault_ = fault;
   faulty_peer_ = peer;
@@ -50,18 +44,29 @@ CallLog::Look CallLog::find(Fault fault, int peer, uint32_t call) {
   return Look::kFault;
 }
 
-bool CallLog::last_calls_match(int peer) {
+// The peer was not in the call. If it has left, the last call that it made may have been another.
+CallLog::Look CallLog::look_whether_left(int peer, uint32_t call) {
+  if (!has_left(peer)) return Look::kNotYet;
+  // What it did before it left is to be seen now.
+  if (reached(line_of(peer, call).entry.load(std::memory_order_relaxed).call, call)) {
+    return Look::kNotYet;
+  }
+  (void)look_at_last_calls(peer);
+  return fault_ == Fault::kDiffers ? Look::kFault : find(Fault::kLeft, peer, call);
+}
+
+CallLog::Look CallLog::look_at_last_calls(int peer) {
+  const bool left = has_left(peer);  // if so, all that it did before is to be seen now
   for (uint32_t call = call_; call != entered_by_all_; --call) {
     const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
     if (entry.call != call) continue;
     if (entry.chain == chains_[call % kCallLines]) break;
-    find(Fault::kDiffers, peer, call);
-    return false;
+    return find(Fault::kDiffers, peer, call);
   }
+  if (!left && entered_by_all_ == call_) return Look::kIsThere;
   const uint32_t last = last_call_of(peer);
-  if (!has_left(peer) || reached(last, call_)) return true;
-  find(Fault::kLeft, peer, last);
-  return false;
+  if (left && last != call_) return find(Fault::kLeft, peer, last);
+  return reached(last, call_) ? Look::kIsThere : Look::kNotYet;
 }
 
 uint32_t CallLog::last_call_of(int peer) const {

@@ -97,7 +97,7 @@ class CallLog {
     const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
     if (!reached(entry.call, call)) {
       waited_in_ = call;
-      return left_before(peer, call) ? find(Fault::kLeft, peer, call) : Look::kNotYet;
+      return look_whether_left(peer, call);
     }
     // If the line has a later call, its chain cannot be compared yet: that is done when this rank
     // is in that call.
@@ -131,9 +131,9 @@ class CallLog {
   [[nodiscard]] bool has_left(int peer) const {
     return ranks_[index(peer)].departure->left.load(std::memory_order_acquire) != 0;
   }
-  // Whether the calls of the peer at which nobody has looked yet match, as far as it has entered;
-  // if not, see fault().
-  bool last_calls_match(int peer);
+  // Whether the peer has made the calls that this rank has, which makes no more. A fault of a peer
+  // that has left is its last call: this rank has made more, or fewer.
+  Look look_at_last_calls(int peer);
 
   // The number of the call that runs or ran last, and of the last that all have entered for sure.
   [[nodiscard]] uint32_t call() const { return call_; }
@@ -167,7 +167,7 @@ class CallLog {
   [[nodiscard]] uint32_t chain() const { return chains_[call_ % kCallLines]; }
   [[gnu::noinline]] bool look_further(bool only_reads);
   bool all_entered(uint32_t call);
-  [[nodiscard]] bool left_before(int peer, uint32_t call) const;
+  Look look_whether_left(int peer, uint32_t call);
   Look find(Fault fault, int peer, uint32_t call);
 
   const int rank_;

@@ -54,8 +54,8 @@ class Executor : public HelpedProgress {
   void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
   // Tells the peers that no further calls come. An error if the last calls turn out not to match
-  // theirs. Waits for a peer's last words for a moment only, and only where a mismatch could not
-  // have been seen by any rank before.
+  // theirs. Waits for a moment only for peers to make them, and only where the last call has not
+  // shown already whether all match.
   Status leave();
   // Whether a peer on this host has made its last call; of one elsewhere that is never known here.
   [[nodiscard]] bool has_left(int peer);
@@ -80,7 +80,7 @@ class Executor : public HelpedProgress {
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
   void tell_awaited(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
-  Status check_last_words();
+  [[nodiscard]] Status why_failed(LaneGroup& lanes);
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
   [[nodiscard]] std::string who_is_late(LaneGroup& lanes, uint64_t sequence);
   [[nodiscard]] std::string name_of(int rank) const;

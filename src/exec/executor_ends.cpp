@@ -19,8 +19,8 @@ constexpr int64_t kComparingMs = 2000;
 // A rank asks all others so much later than the one before it, that the first may answer for all.
 constexpr int64_t kApartMs = 1;
 constexpr int64_t kMostApartMs = 200;
-// For the last words of peers that leave at the same time.
-constexpr int64_t kLastWordsMs = 50;
+// For peers to make the last call of a rank that leaves.
+constexpr int64_t kLastCallsMs = 50;
 // Ranks named in a text.
 constexpr size_t kMostNamed = 8;
 
@@ -34,13 +34,21 @@ bool takes(const Plan& plan) {
   });
 }
 
+// Whether that call, this rank's last (null: it made none), could not end before all others had
+// entered it.
+bool hears_all(const Plan* last, uint64_t sequence) {
+  if (last == nullptr) return true;
+  const CallRecord record = last->record_of(sequence);
+  return takes(*last) && record.root < 0 && !is_uneven(static_cast<Collective>(record.collective));
+}
+
 }  // namespace
 
 Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                          WaitEnd end) {
   if (advance == Advance::kFailed) {
     if (lanes.stranger() >= 0 && journal_ != nullptr) find_out_what_differs(lanes, sequence);
-    health_.fail(lanes.status());
+    health_.fail(why_failed(lanes));
   } else if (end == WaitEnd::kDeadline) {
     const std::string whom = who_is_late(lanes, sequence);
     health_.fail(Status::format(Code::kTimeout, "{} waited {} ms in {}: {}",
@@ -125,37 +133,66 @@ std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
 
 Status Executor::leave() {
   const CallNote words = journal_ == nullptr ? CallNote{} : journal_->last_words();
-  Status outcome;
   for (const auto& queue : lanes_) {
     const bool first = journal_ != nullptr && queue == lanes_.front();
-    Status status = queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
-    if (outcome.ok()) outcome = std::move(status);
+    queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
   }
-  return outcome.ok() && journal_ != nullptr ? check_last_words() : outcome;
+  LaneGroup& lanes = lanes_.front()->lanes();
+  const bool heard_all = hears_all(plans_.last(), sequence_);
+  // Not of one elsewhere with which this rank has exchanged nothing: there may be thousands.
+  const auto asks = [&](int peer) {
+    const Hosts& hosts = *settings_.hosts;
+    const bool here = hosts.host(peer) == hosts.host(settings_.rank);
+    return !heard_all && (here ? !has_left(peer) : lanes.deals_with(peer));
+  };
+  Status differs;
+  // Of a peer that has left, by its last words; of one that has not, by its answer.
+  const auto hears = [&](uint64_t least) {
+    bool all = true;
+    for (int peer = 0; journal_ != nullptr && peer < settings_.ranks; ++peer) {
+      if (peer == settings_.rank) continue;
+      const std::span<const std::byte> last_words = lanes.last_words_of(peer);
+      if (!last_words.empty()) {
+        differs = journal_->check_last_words(peer, last_words);
+        if (!differs.ok()) return true;
+      } else if (asks(peer)) {
+        const std::optional<uint64_t> answer = journal_->answer_of(peer);
+        all &= answer.has_value() && *answer >= least;
+      }
+    }
+    return all;
+  };
+  const auto knows = [&] {
+    bool all = true;
+    for (const auto& queue : lanes_) {
+      all &= queue->lanes().knows_last_calls(differs);
+      if (!differs.ok()) return true;
+    }
+    return hears(sequence_) && (all || !differs.ok());
+  };
+  const auto wait = [&](int64_t timeout_ms, const auto& ready) {
+    Waiter waiter = waiter_for(timeout_ms);
+    waiter.uninterrupted = true;
+    return wait_until(waiter, ready) == WaitEnd::kReady;
+  };
+  if (knows()) return differs;
+  if (journal_ != nullptr) journal_->leave(asks);
+  if (wait(kLastCallsMs, knows) || journal_ == nullptr) return differs;
+  // Whoever has made its call answers that at once, whatever it does now.
+  wait(kAnswersMs, [&] { return hears(0); });
+  return differs;
 }
 
-// Compares this rank's last call with those of its peers, as far as their last words have come: of
-// two ranks, the one that leaves last has the other's. It waits for them only if this rank received
-// nothing in its last call; else that call has shown already whether the calls match.
-Status Executor::check_last_words() {
-  LaneGroup& lanes = lanes_.front()->lanes();
-  std::vector<bool> heard(static_cast<size_t>(settings_.ranks));
+// A peer that has left, so that nothing comes of it, may have made another call before.
+Status Executor::why_failed(LaneGroup& lanes) {
+  const bool may_have_left = lanes.status().code() == Code::kPeerFailed && journal_ != nullptr;
+  if (!may_have_left || &lanes != &lanes_.front()->lanes()) return lanes.status();
   for (int peer = 0; peer < settings_.ranks; ++peer) {
-    heard[static_cast<size_t>(peer)] = !lanes.deals_with(peer);  // this rank is not told
+    const std::span<const std::byte> words = lanes.last_words_of(peer);
+    if (peer == settings_.rank || words.empty()) continue;
+    if (Status differs = journal_->compare_last_words(peer, words); !differs.ok()) return differs;
   }
-  Status outcome;
-  const auto hear = [&] {
-    for (int peer = 0; peer < settings_.ranks; ++peer) {
-      if (heard[static_cast<size_t>(peer)]) continue;
-      const std::span<const std::byte> words = lanes.last_words_of(peer);
-      heard[static_cast<size_t>(peer)] = !words.empty();
-      if (outcome.ok() && !words.empty()) outcome = journal_->check_last_words(peer, words);
-    }
-    return !outcome.ok() || std::ranges::find(heard, false) == heard.end();
-  };
-  const bool gave_only = plans_.last() != nullptr && !takes(*plans_.last());
-  if (!hear() && gave_only) wait_until(waiter_for(kLastWordsMs), hear);
-  return outcome;
+  return lanes.status();
 }
 
 }  // namespace tutti

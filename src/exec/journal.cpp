@@ -43,6 +43,9 @@ Status Journal::enter(const CallRecord& record, uint32_t signature, uint32_t& ch
       if (note.record.sequence != last_) continue;
       Outcome outcome = compare(peer, note);
       if (!outcome.status.ok()) return outcome.status;
+      if (note.kind == NoteKind::kLeaves && !outcome.reply) {
+        outcome.reply = note_of(last_, NoteKind::kAnswers);
+      }
       if (outcome.reply) replies.emplace_back(peer, *outcome.reply);
     }
   }
@@ -87,7 +90,8 @@ Status Journal::heard(int peer, std::span<const std::byte> bytes) {
     }
     outcome = compare(peer, *theirs);
     const bool not_yet = theirs->record.sequence > last_ && theirs->kind != NoteKind::kAnswers;
-    if (not_yet || theirs->kind == NoteKind::kAsks) {
+    const bool leaves = theirs->kind == NoteKind::kLeaves && !outcome.reply;
+    if (not_yet || leaves || theirs->kind == NoteKind::kAsks) {
       outcome.reply = note_of(last_, NoteKind::kAnswers);
     }
   }
@@ -182,17 +186,43 @@ CallNote Journal::last_words() const {
   return note_of(last_, NoteKind::kAnswers);
 }
 
-Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) const {
+Status Journal::compare_last_words(int peer, std::span<const std::byte> bytes) const {
   const Result<CallNote> theirs = note_in(peer, bytes);
   if (!theirs.ok()) return theirs.status();
   const std::lock_guard lock(mutex_);
-  Outcome outcome = compare(peer, *theirs);
-  const uint64_t at = theirs->record.sequence;
-  if (!outcome.status.ok()) return outcome.status;
-  if (outcome.reply) return mismatch(name_(rank_), kept(at).record, name_(peer), theirs->record);
-  if (at >= last_) return {};
-  return left_before(name_(rank_), kept(last_).record, name_(peer),
-                     at == 0 ? nullptr : &theirs->record);
+  const Outcome outcome = compare(peer, *theirs);
+  if (!outcome.reply) return outcome.status;
+  return mismatch(name_(rank_), kept(theirs->record.sequence).record, name_(peer), theirs->record);
+}
+
+Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) const {
+  TUTTI_RETURN_IF_ERROR(compare_last_words(peer, bytes));
+  const CallRecord theirs = note_in(peer, bytes)->record;
+  const std::lock_guard lock(mutex_);
+  const CallRecord own = note_of(last_, NoteKind::kAnswers).record;
+  const auto made = [](const CallRecord& last) { return last.sequence == 0 ? nullptr : &last; };
+  if (theirs.sequence < last_) return left_before(name_(rank_), own, name_(peer), made(theirs));
+  if (theirs.sequence > last_) return left_before(name_(peer), theirs, name_(rank_), made(own));
+  return {};
+}
+
+void Journal::leave(const std::function<bool(int peer)>& wants) {
+  CallNote note;
+  {
+    const std::lock_guard lock(mutex_);
+    answers_.clear();
+    note = note_of(last_, NoteKind::kLeaves);
+  }
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_ && wants(peer)) tell_(peer, note);
+  }
+}
+
+std::optional<uint64_t> Journal::answer_of(int peer) const {
+  const std::lock_guard lock(mutex_);
+  const auto answer = answers_.find(peer);
+  if (answer == answers_.end()) return std::nullopt;
+  return answer->second.sequence;
 }
 
 }  // namespace tutti

@@ -15,6 +15,9 @@
 //
 // At a deadline a rank asks all others for their last call. So the rank that has not entered is
 // named, even if others are between it and the rank that waits.
+//
+// A rank that leaves after a call that did not hear of all others tells them of it. Whoever has
+// made another call finds out, even if it is in no call just now.
 #pragma once
 
 #include <array>
@@ -36,6 +39,7 @@ enum class NoteKind : uint64_t {
   kAsks,      // the sender wants kAnswers
   kAnswers,   // the sender's last call
   kCompares,  // to find the first call that differed
+  kLeaves,    // the sender makes no further call, and wants kAnswers once the receiver is in that
 };
 
 // A call in a note to another rank. No padding: its bytes are sent as they are.
@@ -88,8 +92,15 @@ class Journal {
 
   // The note that this rank sends to its peers when it leaves.
   [[nodiscard]] CallNote last_words() const;
-  // An error if a peer that has left with these words did not make the calls that this rank did.
+  // An error if a peer that has left with these words made another call than this rank, which may
+  // make some more, or has made some more.
+  [[nodiscard]] Status compare_last_words(int peer, std::span<const std::byte> note) const;
+  // The same, of a rank that leaves itself: nor another number of calls.
   [[nodiscard]] Status check_last_words(int peer, std::span<const std::byte> note) const;
+  // This rank leaves: asks the peers for which wants(rank) whether they have made its last call.
+  void leave(const std::function<bool(int peer)>& wants);
+  // The number of the peer's last call, if it has answered since then.
+  [[nodiscard]] std::optional<uint64_t> answer_of(int peer) const;
 
  private:
   // How many of the last calls it keeps, and so can compare.

@@ -310,20 +310,13 @@ void Lane::abandon() {
   finish();
 }
 
-Status Lane::leave(std::span<const std::byte> last_words) {
+void Lane::leave(std::span<const std::byte> last_words) {
   endpoint_->leave(last_words);
-  if (window_ == nullptr) return {};
+  if (window_ == nullptr) return;
   log_.depart();
   transport_.notify();
   // Of two ranks that leave at the same time, one at least sees all of the other's.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer == rank_ || log_.last_calls_match(peer)) continue;
-    const bool left = log_.fault() == CallLog::Fault::kLeft;
-    fail(left ? faults().left_before(peer, log_.faulty_call()) : faults().of_log());
-    return status_;
-  }
-  return {};
 }
 
 }  // namespace tutti

@@ -80,9 +80,8 @@ class Lane {
   // knows.
   [[nodiscard]] int stranger() const { return stranger_; }
   // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
-  // Not while a schedule runs. An error if its last calls, in which it waited for nobody, turn out
-  // not to match those of a peer: of two ranks, the one that leaves last finds out.
-  Status leave(std::span<const std::byte> last_words);
+  // Not while a schedule runs.
+  void leave(std::span<const std::byte> last_words);
   // Whether `peer` has said so.
   [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
   // The last words that `peer` has sent over a network; empty until they have come.

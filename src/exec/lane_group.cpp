@@ -171,16 +171,34 @@ std::string LaneGroup::blocked_on() const {
   return text;
 }
 
-Status LaneGroup::leave(std::span<const std::byte> last_words) {
-  Status outcome = all_->leave(last_words);
-  const auto leave_too = [&outcome](auto& lanes) {
-    if (lanes == nullptr) return;
-    Status status = lanes->leave({});
-    if (outcome.ok()) outcome = std::move(status);
-  };
-  leave_too(host_);
-  leave_too(column_);
-  return outcome;
+void LaneGroup::leave(std::span<const std::byte> last_words) {
+  all_->leave(last_words);
+  if (host_ != nullptr) host_->leave({});
+  if (column_ != nullptr) column_->leave({});
+}
+
+bool LaneGroup::knows_last_calls(Status& differs) {
+  bool knows = knows_last_calls_of(*all_, differs);
+  if (host_ != nullptr && differs.ok()) knows &= knows_last_calls_of(*host_, differs);
+  if (column_ != nullptr && differs.ok()) knows &= column_->knows_last_calls(differs);
+  return knows;
+}
+
+bool LaneGroup::knows_last_calls_of(Lane& lane, Status& differs) {
+  if (lane.window_ == nullptr) return true;
+  CallLog& log = lane.log_;
+  bool knows = true;
+  for (int peer = 0; peer < lane.ranks_; ++peer) {
+    if (peer == lane.rank_) continue;
+    const CallLog::Look look = log.look_at_last_calls(peer);
+    if (look == CallLog::Look::kNotYet) knows = false;
+    if (look != CallLog::Look::kFault) continue;
+    const CallFaults faults = lane.faults();
+    const bool left = log.fault() == CallLog::Fault::kLeft;
+    differs = left ? faults.left_before(peer, log.faulty_call()) : faults.of_log();
+    return true;
+  }
+  return knows;
 }
 
 }  // namespace tutti

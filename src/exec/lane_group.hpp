@@ -52,7 +52,11 @@ class LaneGroup {
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
-  Status leave(std::span<const std::byte> last_words);
+  // As Lane::leave().
+  void leave(std::span<const std::byte> last_words);
+  // After that: whether it is known of each peer with which a lane shares memory that it has made
+  // this rank's last calls. `differs`, which is ok before, is the error if they do not match.
+  bool knows_last_calls(Status& differs);
   // Where ranks are on several hosts: whether each hears when the other leaves, and
   // Lane::last_words_of().
   [[nodiscard]] bool deals_with(int peer) const { return all_->endpoint_->deals_with(peer); }
@@ -94,6 +98,7 @@ class LaneGroup {
   void bind(const ComposedPlan::Phase& phase, Call& call);
   void move(const ComposedPlan::Phase& phase);
   void finish();
+  static bool knows_last_calls_of(Lane& lane, Status& differs);
 
   const std::unique_ptr<Lane> all_;
   const std::unique_ptr<Lane> host_;

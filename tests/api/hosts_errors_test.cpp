@@ -319,6 +319,31 @@ TEST_F(ManyRanks, ThatHaveAllLeftEndAReceiveFromAnySource) {
   });
 }
 
+// Each believes that it only gives. One goes on and waits for the other, which leaves.
+TEST_F(HostsOfTwo, LastCallsThatDifferedAreFoundByWhoLeavesAndWhoGoesOn) {
+  for (const char* hosts : {"ab", "aa"}) {
+    for (const bool goes_on : {true, false}) {
+      Ranks ranks = ranks_on(hosts);
+      const Meeting made(ranks.count);
+      ranks.after = [](tutti_status end) {
+        EXPECT_EQ(end, TUTTI_ERR_MISMATCH) << tutti_last_error();
+      };
+      ranks.breaks = true;
+      run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+        ASSERT_OK(tutti_barrier(comm));
+        ASSERT_OK(tutti_barrier(comm));
+        const int32_t out[2] = {};
+        int32_t in = 0;
+        ASSERT_OK(tutti_scatter(out, &in, 1, TUTTI_INT32, rank, comm));
+        made.wait();
+        if (rank == 0 || !goes_on) return;
+        EXPECT_STATUS(TUTTI_ERR_MISMATCH, tutti_barrier(comm));
+        for (const char* root : {"root 0", "root 1"}) EXPECT_ERROR_SAYS(root);
+      });
+    }
+  }
+}
+
 // Of two ranks the one that leaves last finds out.
 TEST_F(ManyRanks, ThatLeaveAfterDifferentCallsAreFoundOut) {
   Ranks ranks = many();

@@ -120,9 +120,12 @@ TEST_F(CallLogs, WhatWasEnteredBeforeLeavingCounts) {
 
 TEST_F(CallLogs, LastCallsAreComparedWhenARankLeaves) {
   call(first);
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kNotYet);
+  call(second);
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kIsThere);
+  call(first);
   call(second, 8);
-  first.depart();
-  EXPECT_FALSE(first.last_calls_match(1));
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kDiffers);
 }
 
@@ -130,9 +133,30 @@ TEST_F(CallLogs, WhoLeavesEarlierIsFoundByWhoLeavesLast) {
   call(first);
   second.depart();
   first.depart();
-  EXPECT_FALSE(first.last_calls_match(1));
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
   EXPECT_EQ(first.faulty_call(), 0U);
+}
+
+TEST_F(CallLogs, WhoLeavesAfterMoreCallsIsFoundByWhoLeavesAfterIt) {
+  call(first);
+  call(second);
+  call(second);
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kIsThere) << "it waits in vain, perhaps";
+  second.depart();
+  EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
+  EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
+  EXPECT_EQ(first.faulty_call(), 2U);
+}
+
+TEST_F(CallLogs, WhoHasLeftAfterACallThatDiffersIsFoundInTheNext) {
+  call(first);
+  call(second, 8);
+  second.depart();
+  first.start(7);
+  EXPECT_EQ(first.look_at(1, 2), CallLog::Look::kFault);
+  EXPECT_EQ(first.fault(), CallLog::Fault::kDiffers);
+  EXPECT_EQ(first.faulty_call(), 1U);
 }
 
 TEST_F(CallLogs, TicksCountOnFromCallToCall) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <string>
@@ -192,8 +193,12 @@ TEST_F(JournalsOfThree, KnowWhoHasAskedLatelyInWhichCall) {
 
 TEST_F(Journals, LastWordsTellWhetherAllCallsMatched) {
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
-  EXPECT_TRUE(one().check_last_words(0, bytes_of(zero().last_words())).ok())
+  EXPECT_TRUE(one().compare_last_words(0, bytes_of(zero().last_words())).ok())
       << "which may be to come";
+  Status fewer = one().check_last_words(0, bytes_of(zero().last_words()));
+  EXPECT_EQ(fewer.message(),
+            "ranks made different calls: rank 1 has destroyed its communicator after no call, rank "
+            "0 has made allgather #1 (5 int8)");
   ASSERT_TRUE(enter(one(), 1, 5).ok());
   EXPECT_TRUE(one().check_last_words(0, bytes_of(zero().last_words())).ok());
   ASSERT_TRUE(enter(one(), 2, 5).ok());
@@ -209,6 +214,48 @@ TEST_F(Journals, LastWordsTellWhetherAllCallsMatched) {
       "ranks made different calls: rank 1 allgather #2 (5 int8), rank 0 allgather #2 (6 int8)");
 }
 
+TEST_F(Journals, WhoLeavesHearsWhetherAPeerHasMadeItsLastCallAtOnceAndWhenItDoes) {
+  const auto all = [](int) { return true; };
+  ASSERT_TRUE(enter(zero(), 1, 5).ok());
+  zero().leave(all);
+  EXPECT_FALSE(zero().answer_of(1));
+  ASSERT_TRUE(deliver().ok());
+  EXPECT_EQ(zero().answer_of(1), 0U);
+  ASSERT_TRUE(enter(one(), 1, 5).ok());
+  ASSERT_TRUE(deliver().ok());
+  EXPECT_EQ(zero().answer_of(1), 1U);
+  zero().leave(all);
+  ASSERT_TRUE(deliver().ok());
+  EXPECT_EQ(zero().answer_of(1), 1U);
+}
+
+TEST_F(Journals, WhoHasMadeAnotherCallThanARankThatLeavesFindsOutInNoCall) {
+  const auto all = [](int) { return true; };
+  ASSERT_TRUE(enter(zero(), 1, 5).ok());
+  ASSERT_TRUE(enter(one(), 1, 6, 8).ok());
+  zero().leave(all);
+  EXPECT_EQ(deliver().code(), Code::kMismatch);
+}
+
+TEST_F(Journals, WhoMakesAnotherCallThanARankThatHasLeftFindsOutInIt) {
+  ASSERT_TRUE(enter(zero(), 1, 5).ok());
+  zero().leave([](int) { return true; });
+  ASSERT_TRUE(deliver().ok());
+  EXPECT_EQ(enter(one(), 1, 6, 8).code(), Code::kMismatch);
+}
+
+// The first call that differed is found by halving, while the one that leaves still hears.
+TEST_F(Journals, WhoLeavesAfterManyCallsLearnsWhichDiffered) {
+  for (uint64_t call = 1; call <= 20; ++call) {
+    ASSERT_TRUE(enter(zero(), call, 5).ok());
+    ASSERT_TRUE(enter(one(), call, 5, call == 7 ? 8 : kSame).ok());
+  }
+  zero().leave([](int) { return true; });
+  const Status status = deliver();
+  EXPECT_EQ(status.code(), Code::kMismatch);
+  EXPECT_NE(status.message().find("#7"), std::string::npos) << status.message();
+}
+
 TEST_F(Journals, NonsenseIsAnError) {
   EXPECT_EQ(zero().heard(1, bytes_of(uint64_t{3})).code(), Code::kInternal);
   CallNote unreadable;
@@ -217,6 +264,23 @@ TEST_F(Journals, NonsenseIsAnError) {
   unreadable.kind = NoteKind::kWaits;
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
   EXPECT_EQ(zero().heard(1, bytes_of(unreadable)).code(), Code::kMismatch);
+}
+
+TEST(Mismatch, OfCountsTellsForWhomTheyDifferNotWhichIsTheGreatest) {
+  const auto record_with = [](std::vector<uint64_t> counts) {
+    Call call;
+    call.collective = Collective::kAllgatherv;
+    call.type = DataType::kInt8;
+    call.count = *std::ranges::max_element(counts);
+    Layout layout;
+    layout.counts = std::move(counts);
+    call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
+    return record_of(call, 3, marks_of(call));
+  };
+  EXPECT_EQ(
+      mismatch("rank 0", record_with({8, 4, 8}), "rank 1", record_with({8, 5, 9})).message(),
+      "ranks made different calls: rank 0 and rank 1 are both in allgatherv #3 (int8), but the "
+      "count for rank 1 differs");
 }
 
 // Of two that agree on the greatest count.
