@@ -30,4 +30,8 @@
 // abort(), state() and the wait and test of a request.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "tutti/tutti.hpp is for C++20 (-std=c++20); older C++ has the same in tutti/tutti.h"
+#else
 #include <tutti/cpp/communicator.hpp>
+#endif
