@@ -8,8 +8,8 @@
 #pragma once
 
 // Left out: those that gain nothing over a neighbour here, each of which would cost compile time.
-// To sanitizers one is like the other: all touch memory in the same order, only wider or narrower.
-#ifdef TUTTI_SANITIZED
+// Few: to sanitizers one is like the other, and who only tries waits less.
+#ifdef TUTTI_FEW_TARGETS
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE_256 | HWY_SVE2 | HWY_SVE2_128)
 #else

@@ -24,7 +24,7 @@ constexpr int64_t kLookEveryMs = 500;
 // So much later than those of rank 0's host do other ranks say anything, lest both do.
 constexpr int64_t kElsewhereLaterMs = kLookEveryMs + 100;
 // Ranks in a line of the log.
-constexpr size_t kMostNamed = 4;
+constexpr size_t kMostLate = 4;
 
 int32_t this_thread() {
   thread_local const int32_t number = gettid();
@@ -146,8 +146,8 @@ std::string AwaitingCall::whom() const {
   std::string text;
   size_t named = 0;
   for (const auto& [rank, last] : answers.late) {
-    if (++named > kMostNamed)
-      return text + fmt::format("; and {} more", answers.late.size() - kMostNamed);
+    if (++named > kMostLate)
+      return text + fmt::format("; and {} more", answers.late.size() - kMostLate);
     const bool here = transport_.notes(rank, 0) != nullptr;
     text += fmt::format("{}{} has not entered the call; its last was {}{}",
                         text.empty() ? "" : "; ", name_of(rank, transport_.process(rank)),

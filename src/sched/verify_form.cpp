@@ -233,7 +233,7 @@ std::string step_text(std::span<const Schedule> schedules, int rank, size_t step
   const Schedule& schedule = schedules[static_cast<size_t>(rank)];
   if (step >= schedule.steps.size()) return fmt::format("rank {} at its end", rank);
   std::string text = to_string(schedule.steps[step], schedule);
-  if (text.size() > 160) text = text.substr(0, 150) + " ...";
+  if (text.size() > 160) text.replace(150, std::string::npos, " ...");
   return fmt::format("rank {} step {} ({})", rank, step, text);
 }
 

@@ -7,23 +7,23 @@
 namespace tutti {
 namespace {
 
-constexpr DeviceFigure kFigures[] = {
+constexpr DeviceFigure kDeviceFigures[] = {
     {"launch_s", &DeviceFigures::launch_s},       {"tick_s", &DeviceFigures::tick_s},
     {"copy_s", &DeviceFigures::copy_s},           {"reduce_s", &DeviceFigures::reduce_s},
     {"host_copy_s", &DeviceFigures::host_copy_s},
 };
-static_assert(std::size(kFigures) * sizeof(double) == sizeof(DeviceFigures));
+static_assert(std::size(kDeviceFigures) * sizeof(double) == sizeof(DeviceFigures));
 
 }  // namespace
 
-std::span<const DeviceFigure> device_figures() { return kFigures; }
+std::span<const DeviceFigure> device_figures() { return kDeviceFigures; }
 
 DeviceFigures slowest_figures(std::span<const TunedDevice> devices, Of which) {
   DeviceFigures slowest;
   bool first = true;
   for (const TunedDevice& device : devices) {
     if (which == Of::kDirect && !device.ipc) continue;
-    for (const DeviceFigure& figure : kFigures) {
+    for (const DeviceFigure& figure : kDeviceFigures) {
       double& value = slowest.*figure.value;
       const double its = device.figures.*figure.value;
       value = first ? its : std::max(value, its);

@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 // Pieces under way, as of StagedCall.
-constexpr size_t kSlots = 4;
+constexpr size_t kShareSlots = 4;
 
 }  // namespace
 
@@ -97,7 +97,7 @@ Result<bool> ShareRun::take_turn() {
 
 Result<bool> ShareRun::begin_pieces() {
   bool begun = false;
-  while (popped_ + slots_.size() < shares_.pieces() && slots_.size() < kSlots) {
+  while (popped_ + slots_.size() < shares_.pieces() && slots_.size() < kShareSlots) {
     Slot& next = slots_.emplace_back();
     next.piece = shares_.piece(popped_ + slots_.size() - 1);
     TUTTI_RETURN_IF_ERROR(begin(next));

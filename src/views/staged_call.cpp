@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 // Pieces under way: one each on its way in, among the ranks, and out, and one in reserve.
-constexpr size_t kSlots = 4;
+constexpr size_t kStagingSlots = 4;
 
 // Memory of the host.
 void copy_all(const std::vector<Segment>& segments, const void* buffer, std::byte* stage,
@@ -225,7 +225,7 @@ Result<Staged::Waits> StagedCall::push() {
 
 Result<Staged::Waits> StagedCall::push_pieces() {
   for (;;) {
-    while (next_ < pieces_ && slots_.size() < kSlots) {
+    while (next_ < pieces_ && slots_.size() < kStagingSlots) {
       if (Status begun = begin_piece(); !begun.ok()) return begun.with_context(what());
     }
     Result<bool> in_turn = agreed();

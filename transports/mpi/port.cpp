@@ -22,8 +22,6 @@ constexpr int kMostEnds = 16;
 constexpr int64_t kFramesMs = 100;
 constexpr int64_t kPiecesMs = 1000;
 
-const tutti_mpi_table& table() { return *library()->table; }
-
 bool is_piece(const Request& request) {
   return request.kind == Request::Kind::kPieceIn || request.kind == Request::Kind::kPieceOut;
 }

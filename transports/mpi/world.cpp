@@ -16,8 +16,6 @@
 namespace tutti::mpi {
 namespace {
 
-const tutti_mpi_table& table() { return *library()->table; }
-
 struct State {
   std::mutex starting;
   std::mutex turn;

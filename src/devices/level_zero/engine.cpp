@@ -5,11 +5,6 @@
 #include <cstring>
 
 namespace tutti::devices::level_zero {
-namespace {
-
-uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
-}  // namespace
 
 Engine::Engine(std::shared_ptr<Context> context, ze_command_list_handle_t list, bool computes)
     : context_(std::move(context)),

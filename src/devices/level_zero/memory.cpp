@@ -12,8 +12,6 @@ constexpr size_t kAlignment = 64;
 // Allocations of the application that are remembered; then all are forgotten.
 constexpr size_t kMostKnown = 1024;
 
-uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
 MemoryKind kind_of(ze_memory_type_t type) {
   switch (type) {
     case ZE_MEMORY_TYPE_HOST: return MemoryKind::kPinned;

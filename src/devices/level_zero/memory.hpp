@@ -13,6 +13,8 @@
 
 namespace tutti::devices::level_zero {
 
+inline uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
 // Of one context. Any thread.
 class Memory {
  public:
