@@ -31,7 +31,7 @@ std::string read_word(const std::string& path) {
   return word;
 }
 
-// The size of the core-0 cache of `level` from /sys, for processors that sysconf does not know.
+// The size of the core-0 cache of `level` from /sys, as hwloc reads it; 0 if it is not there.
 uint64_t cache_size_from_sys(int level) {
   for (int index = 0; index < 10; ++index) {
     const std::string cache = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
@@ -43,9 +43,11 @@ uint64_t cache_size_from_sys(int level) {
   return 0;
 }
 
+// The C library asks the processor itself, which on a virtual machine may speak of all of the
+// host's.
 uint64_t cache_size(int level, int sysconf_name) {
-  const long bytes = sysconf(sysconf_name);
-  return bytes > 0 ? static_cast<uint64_t>(bytes) : cache_size_from_sys(level);
+  if (const uint64_t bytes = cache_size_from_sys(level); bytes > 0) return bytes;
+  return static_cast<uint64_t>(std::max(sysconf(sysconf_name), 0L));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "core/topology.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
@@ -105,6 +106,23 @@ TEST(UsableCores, AreThoseOfTheAffinityMaskAndOnline) {
   const std::vector<int> online = online_cores();
   EXPECT_TRUE(std::ranges::is_sorted(online));
   EXPECT_TRUE(std::ranges::includes(online, usable));
+}
+
+// What hwloc draws comes from there, too; the C library's may be another on a virtual machine.
+TEST(CacheSize, IsWhatTheSystemSaysOfTheFirstCore) {
+  const CacheSizes caches = cache_sizes();
+  for (int index = 0; index < 10; ++index) {
+    const std::string cache = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    int level = 0;
+    uint64_t kibibytes = 0;
+    if (!(std::ifstream(cache + "level") >> level)) continue;
+    std::ifstream(cache + "size") >> kibibytes;
+    if (level == 2) {
+      EXPECT_EQ(caches.second_level, kibibytes << 10);
+    } else if (level == 3) {
+      EXPECT_EQ(caches.last_level, kibibytes << 10);
+    }
+  }
 }
 
 TEST(CacheSize, OfTheLastLevelIsNotBelowTheSecond) {

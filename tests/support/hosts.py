@@ -3,7 +3,7 @@
 """Several hosts on one machine, made of Linux namespaces; needs root, iproute2 and util-linux.
 
     hosts.py --hosts 2 --rate 1gbit --delay 50us -- COMMAND ...          one process on each host
-    hosts.py --hosts 2 --ranks 2 -- build/release/bin/tutti bench        RANK, WORLD_SIZE, ... for each
+    hosts.py --hosts 2 --ranks 2 -- build/release/bin/tutti bench allreduce    RANK, ... for each
     hosts.py --on 0 --hosts 2 -- mpiexec.hydra -f FILE -launcher ssh -launcher-exec AGENT ...
 
 Each host has a network (eth0; 10.91.0.1, fd91::1 and so on), an IPC and a mount namespace and a
