@@ -3,8 +3,9 @@
 // The names of variables: those that have no effect, second names, and misspelt ones.
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <vector>
 
+#include "core/edit_distance.hpp"
 #include "env/env.hpp"
 
 namespace tutti {
@@ -41,22 +42,6 @@ bool matches(std::string_view pattern, std::string_view name) {
   if (star == std::string_view::npos) return name == pattern;
   return name.size() >= pattern.size() - 1 && name.starts_with(pattern.substr(0, star)) &&
          name.ends_with(pattern.substr(star + 1));
-}
-
-// How many characters must be inserted, deleted or replaced to make b of a (Levenshtein, one row).
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 // Prefixes do not count, so that TUTTI_WORKER_COUNT is next to CCL_WORKER_COUNT; a name that stops

@@ -19,6 +19,7 @@
 #include "tools/bench/runner.hpp"
 #include "tools/bench/session.hpp"
 #include "tools/checks.hpp"
+#include "tools/help.hpp"
 #include "tools/need.hpp"
 #include "tools/progress.hpp"
 
@@ -33,7 +34,8 @@ struct Options {
   std::string form = "blocking";
   std::string device;
   int device_index = 0;
-  std::string json;
+  bool json = false;
+  std::string output;
   std::string csv;
   std::string plot;
 };
@@ -56,18 +58,21 @@ size_t next_table(const std::vector<Case>& cases, size_t i) {
   return i;
 }
 
-Results measure_all(const std::vector<Case>& cases, const Session& session, const Plan& plan) {
+// Prints the table, unless `json` is printed at the end.
+Results measure_all(const std::vector<Case>& cases, const Session& session, const Plan& plan,
+                    bool json) {
   Runner runner(session.comm, session.rank, session.ranks, plan);
   Results results;
-  const bool speaks = session.rank == 0;
+  const bool first = session.rank == 0;
+  const bool speaks = first && !json;
   for (size_t i = 0; i < cases.size();) {
     const Case& current = cases[i];
-    if (speaks) {
+    if (first) {
       tutti::show_progress(fmt::format("{} of {}: {}, {} bytes", i + 1, cases.size(),
                                        series_name(current), current.bytes()));
     }
     auto result = runner.run(current);
-    if (speaks) tutti::show_progress("");
+    if (first) tutti::show_progress("");
     if (!result.ok()) {
       fail(fmt::format("rank {}: {}", session.rank, result.status().message()));
     }
@@ -132,15 +137,17 @@ void run_bench(Options& options) {
     device = need(Device::open(options.device, options.device_index, session.comm));
     plan.device = device.get();
   }
-  if (session.rank == 0) {
+  if (session.rank == 0 && !options.json) {
     fmt::print("{}", heading_text(heading));
     if (device) fmt::print("# buffers on {}\n", device->name());
     for (const std::string& note : notes_on_sizes(options.wanted, cases))
       fmt::print("# {}\n", note);
   }
-  const Results results = measure_all(cases, session, plan);
+  const Results results = measure_all(cases, session, plan, options.json);
   if (session.rank != 0) return;
-  write_file(options.json, to_json(heading, results.measurements, results.skipped));
+  const std::string json = to_json(heading, results.measurements, results.skipped);
+  if (options.json) fmt::print("{}", json);
+  write_file(options.output, json);
   write_file(options.csv, to_csv(results.measurements));
   if (!options.plot.empty()) write_file(options.plot, plot(heading, results.measurements));
 }
@@ -169,6 +176,7 @@ void add_size_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
                    "These sizes in bytes instead, e.g. 4,1K,64M")
       ->transform(bytes)
       ->type_name("BYTES")
+      ->allow_extra_args(false)
       ->delimiter(',');
 }
 
@@ -225,7 +233,7 @@ void add_bench(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* bench = app.add_subcommand("bench", "Time collectives and check their results");
   bench
-      ->add_option("COLLECTIVE", o->wanted.collectives,
+      ->add_option(tutti::kCollectiveNames, o->wanted.collectives,
                    "allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, gather, "
                    "scatter, these five with a v (allgatherv ...), barrier, sendrecv, or all")
       ->required()
@@ -238,19 +246,21 @@ void add_bench(CLI::App& app) {
   bench
       ->add_option("-d,--types,--type", o->wanted.types,
                    "Element types, e.g. float32,bfloat16, or all")
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->capture_default_str();
   bench
       ->add_option("-r,--ops", o->wanted.ops,
                    "Operations: sum, prod, min, max, avg, band, bor, bxor, or all")
+      ->allow_extra_args(false)
       ->delimiter(',')
       ->capture_default_str();
   add_plan_options(bench, o);
-  bench
-      ->add_option("--json", o->json, "Write everything, with the times of each rank, to this file")
+  bench->add_flag("--json", o->json, "Print JSON, with the times of each rank");
+  bench->add_option("-o,--output", o->output, "Write that JSON to this file")
       ->check(tutti::writable_file());
   bench->add_option("--csv", o->csv, "Write the table to this file")->check(tutti::writable_file());
-  bench->add_option("--plot", o->plot, "Write a plot of the medians to this SVG file")
+  bench->add_option("--plot", o->plot, "Draw the medians over bytes into this file, as SVG")
       ->check(tutti::writable_file());
   bench->footer(
       "A size is that of the buffer for allreduce, broadcast, reduce and sendrecv, and of one\n"

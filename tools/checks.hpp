@@ -69,6 +69,6 @@ inline CLI::Validator size_in_bytes() {
           "SIZE"};
 }
 
-inline CLI::Validator writable_file() { return {&checks::writable, ""}; }
+inline CLI::Validator writable_file() { return {&checks::writable, "FILE"}; }
 
 }  // namespace tutti

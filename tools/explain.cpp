@@ -23,6 +23,7 @@
 #include "tools/bench/usual_names.hpp"
 #include "tools/checks.hpp"
 #include "tools/explain_report.hpp"
+#include "tools/help.hpp"
 #include "views/pieces.hpp"
 #include "views/shares.hpp"
 
@@ -242,7 +243,7 @@ void run_explain(ExplainOptions options) {
   if (options.device) on_device = choose_for_device(options, *tuning, problem, path);
   tutti::Choice choice = on_device ? *on_device : choose(options, *selector, problem);
   if (!path.empty()) choice.note = "path: " + path;
-  if (!options.svg.empty()) {
+  if (!options.plot.empty()) {
     const std::string why_not = write_picture(options, problem, *choice.algorithm);
     if (!why_not.empty()) fail(why_not);
   }
@@ -259,7 +260,8 @@ void add_explain(CLI::App& app) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand(
       "explain", "Which algorithm a call uses, why, and what each rank does then");
-  command->add_option("collective", options->collective, "allreduce, broadcast, ...")->required();
+  command->add_option(tutti::kCollectiveNames, options->collective, "allreduce, broadcast, ...")
+      ->required();
   command->add_option("-n,--ranks", options->ranks, "How many ranks (default 2)")
       ->check(CLI::Range(1, 1 << 20));
   command
@@ -275,7 +277,9 @@ void add_explain(CLI::App& app) {
   command
       ->add_option("--root", options->root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(tutti::zero_or_more());
-  command->add_option("--cores", options->cores, "That the ranks share (default: this machine's)")
+  command
+      ->add_option("--cores", options->cores,
+                   "Of each host, which its ranks share (default: this machine's)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_option("--hosts", options->hosts, "Among which the ranks are divided (default 1)")
       ->check(CLI::Range(1, 1 << 20));
@@ -295,10 +299,12 @@ void add_explain(CLI::App& app) {
   command->add_flag("--no-shm", options->no_shm, "As if the ranks shared no memory");
   command->add_flag("--shared", options->shared,
                     "What large calls go over to if all buffers are of tutti_alloc");
-  command->add_flag("--device", options->device,
+  command->add_flag("--on-device", options->device,
                     "What calls on buffers in the memory of a device do (docs/devices.md)");
-  command->add_option("--svg", options->svg, "Draw all ranks (at most 8) into this file")
+  command->add_flag("--device", options->device, "")->group("");
+  command->add_option("--plot", options->plot, "Draw all ranks (at most 8) into this file, as SVG")
       ->check(tutti::writable_file());
+  command->add_option("--svg", options->plot, "")->check(tutti::writable_file())->group("");
   command->add_flag("--json", options->json, "Print JSON, with all steps");
   command->callback([options] { run_explain(*options); });
 }

@@ -205,17 +205,17 @@ void print_json(const ExplainOptions& options, const Problem& problem, const tut
 std::string write_picture(const ExplainOptions& options, Problem problem,
                           const tutti::Algorithm& algorithm) {
   if (problem.ranks > kMaxPicturedRanks) {
-    return fmt::format("--svg: a picture of {} ranks is not legible; at most {}", problem.ranks,
+    return fmt::format("--plot: a picture of {} ranks is not legible; at most {}", problem.ranks,
                        kMaxPicturedRanks);
   }
-  if (algorithm.compose != nullptr) return "--svg: a composition has no steps of its own to draw";
+  if (algorithm.compose != nullptr) return "--plot: a composition has no steps of its own to draw";
   std::vector<Schedule> schedules;
   for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
     schedules.push_back(build_schedule(algorithm, problem));
   }
-  std::ofstream file(options.svg);
+  std::ofstream file(options.plot);
   file << draw_schedules(schedules,
                          fmt::format("{}: {}", algorithm.name, headline(options, problem)));
-  if (!file.flush()) return fmt::format("--svg: cannot write {}", options.svg);
+  if (!file.flush()) return fmt::format("--plot: cannot write {}", options.plot);
   return {};
 }

@@ -25,7 +25,7 @@ struct ExplainOptions {
   bool no_shm = false;
   bool shared = false;
   bool device = false;
-  std::string svg;
+  std::string plot;
   bool json = false;
 };
 
@@ -34,6 +34,6 @@ void print_text(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
 void print_json(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
-// Draws all ranks into options.svg. Returns why it could not; empty: it did.
+// Draws all ranks into options.plot. Returns why it could not; empty: it did.
 std::string write_picture(const ExplainOptions& options, tutti::Problem problem,
                           const tutti::Algorithm& algorithm);

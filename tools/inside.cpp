@@ -95,7 +95,7 @@ void refuse_what_is_not_ours(const char* command, int pid, int status) {
 }  // namespace
 
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
-  command.add_option("pid", wanted.pid, "A process of the job; without it all jobs of this user")
+  command.add_option("PID", wanted.pid, "A process of the job; without it all jobs of this user")
       ->check(tutti::above_zero());
   command.add_option("--job", wanted.name,
                      "Name of the job (TUTTI_JOB, or that of Slurm, torchrun or PMIx), or of a "

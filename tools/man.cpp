@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "tools/help.hpp"
 #include "tools/manual.hpp"
 
 namespace tutti {
@@ -20,7 +21,7 @@ std::string upper(std::string text) {
 std::string option_head(const CLI::Option& option) {
   std::string head = ".B " + troff(option.get_name(option.get_positional(), true));
   if (option.get_items_expected_max() > 0 && !option.get_positional()) {
-    head += " " + troff(option.get_type_name());
+    head += " " + troff(value_text(option));
   }
   const std::string usual = option.get_default_str();
   if (usual.empty()) return head + "\n";
@@ -28,11 +29,16 @@ std::string option_head(const CLI::Option& option) {
   return head + " " + troff(bracketed ? usual : "[" + usual + "]") + "\n";
 }
 
+std::string described(const CLI::Option& option) {
+  const std::string bounds = bounds_text(option);
+  return option.get_description() + (bounds.empty() ? "" : ", " + bounds);
+}
+
 std::string options_of(const CLI::App& app) {
   std::string text;
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    text += fmt::format(".TP\n{}{}\n", option_head(*option), troff(option->get_description()));
+    text += fmt::format(".TP\n{}{}\n", option_head(*option), troff(described(*option)));
   }
   return text.empty() ? "" : ".SH OPTIONS\n" + text;
 }
@@ -42,7 +48,7 @@ std::string arguments_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_positional()) text += " " + troff(option->get_name(true));
   }
-  return text;
+  return text + (app.get_prefix_command() ? " PROGRAM [ARGUMENT ...]" : "");
 }
 
 std::string commands_of(const CLI::App& app) {

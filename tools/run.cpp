@@ -99,7 +99,8 @@ void add_run(CLI::App& app) {
       ->check(CLI::Range(1, 1 << 30));
   run->add_flag("--keep-going", arguments->job.keep_going,
                 "Let the others go on when a rank fails (see tutti_comm_shrink)");
-  run->add_option("-x", arguments->exports, "VAR=VALUE for all ranks; may be repeated")
+  run->add_option("-x", arguments->exports, "For all ranks; may be repeated")
+      ->type_name("VAR=VALUE")
       ->allow_extra_args(false);
   run->footer(
       "The program and its arguments follow the options: tutti run -n 2 -l python3 train.py "

@@ -115,7 +115,7 @@ void run_one(const Options& options, Question question) {
                     .calls = options.calls,
                     .simulated_s = tutti::now_s() - begun};
   if (!options.heat.empty())
-    write("--heat", options.heat, draw_heat(network, outcome, found.title));
+    write("--plot-links", options.heat, draw_heat(network, outcome, found.title));
   if (options.json) {
     fmt::print("{}\n", json_of(found).dump(2));
   } else {
@@ -253,7 +253,7 @@ void run_simulate(const Options& options) {
   check_names(options, question);
   const bool many = !options.sweep.empty() || options.algorithms.size() > 1 ||
                     options.algorithms == std::vector<std::string>{"all"};
-  if (many && !options.heat.empty()) fail("--heat: expected one algorithm and no --sweep");
+  if (many && !options.heat.empty()) fail("--plot-links: expected one algorithm and no --sweep");
   if (!many && !options.plot.empty()) fail("--plot: expected --sweep ranks");
   if (many) return run_many(options, question);
   Question one = question;

@@ -12,6 +12,7 @@
 #include "comm/tuning_file.hpp"
 #include "tools/bench/usual_names.hpp"
 #include "tools/checks.hpp"
+#include "tools/help.hpp"
 #include "tools/need.hpp"
 
 namespace tutti::simulate {
@@ -272,7 +273,7 @@ std::vector<int> groups_of(const Options& options, const Network& network) {
 }
 
 void add_options(CLI::App& command, Options& o) {
-  command.add_option("collective", o.collective, "allreduce, broadcast, ...")->required();
+  command.add_option(kCollectiveNames, o.collective, "allreduce, broadcast, ...")->required();
   command.add_option("-n,--ranks", o.ranks, "How many ranks (default 2)")
       ->check(CLI::Range(1, 1 << 20));
   command.add_option("--hosts", o.hosts, "Among which they are divided (default: one each)")
@@ -284,7 +285,9 @@ void add_options(CLI::App& command, Options& o) {
   command.add_option("-t", o.type, "")->group("");  // as it was at first
   command.add_option("--root", o.root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(tutti::zero_or_more());
-  command.add_option("--cores", o.cores, "Of each host (default: one for each of its ranks)")
+  command
+      .add_option("--cores", o.cores,
+                  "Of each host, which its ranks share (default: one for each of them)")
       ->check(CLI::Range(1, 1 << 20));
   command
       .add_option("--figure", o.figures,
@@ -305,7 +308,8 @@ void add_options(CLI::App& command, Options& o) {
   command.add_option("--plot", o.plot, "Draw time over ranks into this file, as SVG")
       ->check(tutti::writable_file())
       ->type_name("FILE");
-  command.add_option("--heat", o.heat, "Draw how busy each link was into this file, as SVG")
+  command.add_option("--heat", o.heat, "")->check(tutti::writable_file())->group("");
+  command.add_option("--plot-links", o.heat, "Draw how busy each link was into this file, as SVG")
       ->check(tutti::writable_file())
       ->type_name("FILE");
   command.add_flag("--json", o.json, "Print JSON");

@@ -103,12 +103,14 @@ void add_trace(CLI::App& app) {
       "trace", "The last calls of every rank of a running job, as a trace for Perfetto");
   tutti_tools::add_wanted(*trace, arguments->wanted);
   trace->add_option("-o,--output", arguments->output, "File to write; -: standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   CLI::App* together = trace->add_subcommand(
       "merge",
       "Several traces in one: Tutti's, and those of other profilers in this format, as PyTorch's");
-  together->add_option("files", arguments->files, "Files of traces")->required();
+  together->add_option("FILE", arguments->files, "Files of traces")->required();
   together->add_option("-o,--output", arguments->output, "File to write; -: standard output")
+      ->type_name("FILE")
       ->capture_default_str();
   together->footer(
       "Events of one process are shown together, whoever has recorded them. Clocks of hosts that "

@@ -26,6 +26,7 @@
 #include "tools/bench/fit.hpp"
 #include "tools/bench/usual_names.hpp"
 #include "tools/checks.hpp"
+#include "tools/help.hpp"
 #include "tools/need.hpp"
 #include "tools/tune_device.hpp"
 #include "tools/tune_file.hpp"
@@ -73,7 +74,7 @@ void complete(Options& options, int cores) {
   for (std::string& name : options.collectives) {
     name = tutti::bench::usual_collective(name);
     if (std::ranges::find(known, name) != known.end()) continue;
-    fail(fmt::format("--collectives has '{}', expected some of: {}", name, fmt::join(known, ", ")));
+    fail(fmt::format("COLLECTIVE has '{}', expected some of: {}", name, fmt::join(known, ", ")));
   }
   if (options.collectives.empty()) options.collectives = known;
   for (const uint64_t size : options.sizes) {
@@ -231,26 +232,28 @@ void add_tune(CLI::App& app) {
   tune->add_option("-n,--ranks", o->ranks,
                    "Numbers of ranks (default: 2, and as many as there are cores)")
       ->check(CLI::Range(2, 256))
+      ->allow_extra_args(false)
       ->delimiter(',');
-  tune->add_option("-c,--collectives,--collective", o->collectives,
-                   "Only these, e.g. allreduce,broadcast")
+  tune->add_option(tutti::kCollectiveNames, o->collectives, "Only these, e.g. allreduce,broadcast")
       ->delimiter(',');
   tune->add_option("-y,-b,--sizes,--bytes", o->sizes,
                    "Sizes of a block in bytes (default: 4 to 64M by factors of 8); all blocks of a "
                    "call together get no longer than the longest")
       ->transform(tutti::size_in_bytes())
       ->type_name("BYTES")
+      ->allow_extra_args(false)
       ->delimiter(',');
-  tune->add_option("--seconds", o->seconds,
+  tune->add_option("--total-seconds", o->seconds,
                    "Time for measuring, about; what does not fit in is left out")
       ->check(tutti::above_zero())
       ->capture_default_str();
+  tune->add_option("--seconds", o->seconds, "")->check(tutti::above_zero())->group("");
   CLI::Option* device =
       tune->add_option("--device", o->device,
                        "Measure a device instead, what copies and kernels of it take; of one of: " +
                            tutti::bench::known_apis());
   device->type_name("API");
-  for (const char* name : {"--ranks", "--collectives", "--sizes", "--seconds"}) {
+  for (const char* name : {"--ranks", "--collectives", "--sizes", "--total-seconds", "--seconds"}) {
     device->excludes(tune->get_option(name));
   }
   tune->add_option("--index", o->device_index, "Which device, as tutti info numbers them")

@@ -316,7 +316,7 @@ Result<std::vector<Contest>> Tuner::run() {
   }
   std::ranges::stable_sort(contests, {}, &Contest::collective);
   if (speaks && contests.size() < cases_.size()) {
-    fmt::print("No time was left for {} of {} kinds of call: --seconds gives more.\n",
+    fmt::print("No time was left for {} of {} kinds of call: --total-seconds gives more.\n",
                cases_.size() - contests.size(), cases_.size());
   }
   return contests;

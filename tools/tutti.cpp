@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/help.hpp"
 #include "tools/man.hpp"
 #include "tools/names.hpp"
 
@@ -55,9 +57,34 @@ void take_usual_name(int argc, char** argv) {
   throw std::system_error(errno, std::generic_category(), "cannot start tutti");
 }
 
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(each->get_name());
+  }
+  return names;
+}
+
+int unknown_command(const std::string& given, const std::vector<std::string>& known) {
+  std::fprintf(stderr, "tutti: there is no command '%s'%s\nRun with --help for all of them.\n",
+               given.c_str(), tutti::did_you_mean(given, known).c_str());
+  return 2;
+}
+
+// What options that the subcommand does not have may have been meant to be.
+void hint_at_options(const CLI::App& command, const std::vector<char*>& words) {
+  for (const std::string word : words) {
+    if (!word.starts_with("--")) continue;
+    if (command.get_option_no_throw(word.substr(0, word.find('='))) != nullptr) continue;
+    const std::string hint = tutti::did_you_mean_option(word, command);
+    if (!hint.empty()) std::fprintf(stderr, "%s%s\n", word.c_str(), hint.c_str());
+  }
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app{"Tutti: collective communication between the processes of a job"};
   app.name("tutti");
+  app.formatter(std::make_shared<tutti::HelpFormatter>());
   app.set_version_flag("--version", std::string("tutti ") + tutti_version_string());
   app.require_subcommand(1);
 #define TUTTI_COMMAND(name) add_##name(app);
@@ -67,8 +94,25 @@ int run_command(int argc, char** argv) {
     std::fputs(tutti::man_page(app, argc > 2 ? argv[2] : "").c_str(), stdout);
     return 0;
   }
+  if (argc == 2 && std::string_view(argv[1]) == "--options") {  // for a test
+    std::fputs(tutti::all_options(app).c_str(), stdout);
+    return 0;
+  }
+  const std::vector<std::string> known = command_names(app);
+  if (argc >= 2 && argv[1][0] != '-' && std::ranges::find(known, argv[1]) == known.end()) {
+    return unknown_command(argv[1], known);
+  }
   std::vector<char*> words = without_separator(app, argc, argv);
-  CLI11_PARSE(app, static_cast<int>(words.size()), words.data());
+  try {
+    app.parse(static_cast<int>(words.size()), words.data());
+  } catch (const CLI::ExtrasError& extras) {
+    const int status = app.exit(extras);
+    const auto chosen = app.get_subcommands();
+    if (!chosen.empty()) hint_at_options(*chosen.front(), words);
+    return status;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
   return 0;
 }
 

@@ -16,6 +16,7 @@
 
 #include "sched/verify.hpp"
 #include "tools/bench/usual_names.hpp"
+#include "tools/help.hpp"
 #include "tools/progress.hpp"
 #include "tools/sequences/proof.hpp"
 #include "tools/verify_cases.hpp"
@@ -255,12 +256,12 @@ void add_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "verify", "Prove every algorithm: results, no deadlock, no race, for every number of ranks");
-  command->add_option("-c,--collective,--collectives", options->collective,
-                      "Of this collective only");
+  command->add_option(tutti::kCollectiveNames, options->collective, "Only its algorithms");
   command->add_option("-a,--algorithm", options->algorithm, "Of this name only");
-  command->add_option(
-      "-n,--ranks", options->ranks,
-      fmt::format("Numbers of ranks, as in {} (default {})", kQuickRanks, kAllRanks));
+  command
+      ->add_option("-n,--ranks", options->ranks,
+                   fmt::format("Numbers of ranks, as in {} (default {})", kQuickRanks, kAllRanks))
+      ->type_name("N");
   command->add_flag("--quick", options->quick, fmt::format("Ranks {} only", kQuickRanks));
   command->add_flag("--json", options->json, "Print the table as JSON");
   command->footer(

@@ -3,6 +3,8 @@
 // What all communicators of a process share: environment, workers, monitor and figures.
 #include "comm/runtime.hpp"
 
+#include <algorithm>
+
 #include "bootstrap/launcher.hpp"
 #include "core/affinity.hpp"
 #include "core/log.hpp"
@@ -65,6 +67,11 @@ Result<WorkerPool*> Runtime::workers(int local_rank, int local_ranks) {
   if (environment_.local_rank >= 0) local_rank = static_cast<int>(environment_.local_rank);
   if (environment_.local_size >= 0) local_ranks = static_cast<int>(environment_.local_size);
   const auto count = static_cast<int>(environment_.worker_count);
+  const size_t threads = static_cast<size_t>(count) * static_cast<size_t>(std::max(local_ranks, 1));
+  if (count > 1 && local_rank == 0 && threads > online_cores().size()) {
+    log::warn("CCL_WORKER_COUNT={}: the {} ranks of this host have {} workers, but it has {} cores",
+              count, local_ranks, threads, online_cores().size());
+  }
   Result<std::vector<int>> cores = assign_worker_cores(
       environment_.worker_affinity,
       {.worker_count = count, .local_rank = local_rank, .local_ranks = local_ranks}, usable_cores(),

@@ -41,7 +41,8 @@ TEST(SimulateCommand, ComparesAlgorithmsOverRanksAndDrawsThem) {
 
 TEST(SimulateCommand, DrawsHowBusyLinksAre) {
   const Picture picture;
-  simulate_json("alltoall --ranks 8 --bytes 64 --topology fat-tree:4 --heat " + picture.path());
+  simulate_json("alltoall --ranks 8 --bytes 64 --topology fat-tree:4 --plot-links " +
+                picture.path());
   EXPECT_NE(picture.text().find("leaf up"), std::string::npos);
 }
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "core/topology.hpp"
 #include "tools/command.hpp"
 
 namespace {
@@ -31,7 +32,7 @@ class BenchCommand : public testing::Test {
   [[nodiscard]] Json bench(const std::string& arguments, int ranks = 2) const {
     const std::string file = folder_ + "/result.json";
     const auto result = run_tutti("bench " + arguments + " -n " + std::to_string(ranks) +
-                                  " -i 3 -w 1 --json " + file + " 2>&1");
+                                  " -i 3 -w 1 -o " + file + " 2>&1");
     EXPECT_EQ(result.exit_status, 0) << result.output;
     std::ifstream in(file);
     return Json::parse(in, nullptr, false);
@@ -121,6 +122,17 @@ TEST_F(BenchCommand, BadArgumentsAreNamedWithWhatWasExpected) {
   expect_refusal("bench allreduce -y 4 -n 2 --json /nonexistent/file",
                  "cannot write /nonexistent/file");
   expect_refusal("bench allreduce --seconds 0", "--seconds: expected a number above 0, got '0'");
+}
+
+TEST(Workers, OfWhichThereAreMoreThanCoresAreWarnedOfOnce) {
+  const size_t count = std::max<size_t>(tutti::online_cores().size(), 2);
+  const std::string told = run_tutti("bench barrier -n 2 -i 2 -w 1 2>&1 >/dev/null",
+                                     "CCL_WORKER_COUNT=" + std::to_string(count))
+                               .output;
+  const size_t first = told.find("CCL_WORKER_COUNT=");
+  ASSERT_NE(first, std::string::npos) << told;
+  EXPECT_NE(told.find(std::to_string(2 * count) + " workers"), std::string::npos) << told;
+  EXPECT_EQ(told.find("CCL_WORKER_COUNT=", first + 1), std::string::npos) << told;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tools/bench/collectives.hpp"
 #include "tools/bench/pattern.hpp"
 #include "tools/bench/plot.hpp"
+#include "tools/bench/session.hpp"
 #include "tools/bench/statistics.hpp"
 
 namespace tutti::bench {
@@ -31,6 +32,11 @@ struct Elements {
   }
   std::byte* at(size_t i) { return &bytes[i * tutti_type_size(type)]; }
 };
+
+TEST(Load, OfABusyMachineIsNotedAndOfAQuietOneIsNot) {
+  EXPECT_EQ(note_on_load(0.2), "");
+  EXPECT_NE(note_on_load(12.3).find("the load is 12.3"), std::string::npos);
+}
 
 TEST(BenchPattern, SmallNumbersSurviveEveryType) {
   for (const tutti_type type : all_types()) {

@@ -138,14 +138,15 @@ TEST(CommandsOnDevices, SayWhyThereAreNone) {
                       " --device level-zero 2>&1 >/dev/null",
                   "ZE_ENABLE_ALT_DRIVERS=/not/there.so");
     EXPECT_EQ(result.exit_status, 1);
-    EXPECT_TRUE(result.output.starts_with("tutti " + command + ": Level Zero")) << result.output;
+    EXPECT_NE(result.output.find("tutti " + command + ": Level Zero"), std::string::npos)
+        << result.output;
   }
 }
 
 TEST(CommandsOnDevices, ExplainByWhichFiguresTheyChoose) {
   const auto origin = [](const std::string& variables) {
     return std::string(Json::parse(
-        run_tutti("explain allreduce -n 2 -b 4kb --device --json", variables).output)["origin"]);
+        run_tutti("explain allreduce -n 2 -b 4kb --on-device --json", variables).output)["origin"]);
   };
   EXPECT_TRUE(contains(origin(""), "assumed figures of devices")) << origin("");
   const TuningFile file;
@@ -159,9 +160,10 @@ TEST(CommandsOnDevices, ExplainByWhichFiguresTheyChoose) {
   EXPECT_EQ(origin(file.variable()),
             "measured figures of devices (level-zero Example; tuning file " + file.path() + ")");
   const std::string staged =
-      run_tutti("explain allgatherv -n 2 --hosts 2 -b 4kb --device", file.variable()).output;
+      run_tutti("explain allgatherv -n 2 --hosts 2 -b 4kb --on-device", file.variable()).output;
   EXPECT_TRUE(contains(staged, "us from the device or to it (measured)")) << staged;
-  const std::string shared = run_tutti("explain allreduce -n 4 --hosts 2 -b 16mb --device").output;
+  const std::string shared =
+      run_tutti("explain allreduce -n 4 --hosts 2 -b 16mb --on-device").output;
   EXPECT_TRUE(contains(shared, "in 8 pieces: each device reduces 1/2 of one")) << shared;
 }
 

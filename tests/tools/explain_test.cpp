@@ -35,15 +35,15 @@ TEST(Explain, SaysWhatIsChosenAndWhyTheOthersAreNot) {
 }
 
 TEST(Explain, ShowsTheWayOfCallsOnDevices) {
-  const auto direct = explain_json("allreduce -n 2 -b 4kb --device");
+  const auto direct = explain_json("allreduce -n 2 -b 4kb --on-device");
   EXPECT_EQ(direct["device"], true);
   EXPECT_EQ(direct["algorithm"], "pull_all");
   EXPECT_TRUE(contains(direct["note"], "read one another's buffers")) << direct;
-  const auto staged = explain_json("allreduce -n 2 -b 64mb --no-shm --device");
+  const auto staged = explain_json("allreduce -n 2 -b 64mb --no-shm --on-device");
   EXPECT_TRUE(contains(staged["note"], "in 16 pieces")) << staged;
   EXPECT_EQ(staged["bytes"], 4 << 20);
   for (const char* const uneven : {"allgatherv", "alltoallv", "gatherv", "scatterv"}) {
-    const auto pulled = explain_json(std::string(uneven) + " -n 3 -b 8mb --device");
+    const auto pulled = explain_json(std::string(uneven) + " -n 3 -b 8mb --on-device");
     EXPECT_EQ(pulled["algorithm"], "pull");
     EXPECT_TRUE(contains(pulled["note"], "read one another's buffers")) << pulled;
   }
@@ -137,7 +137,7 @@ TEST(Explain, AbbreviatesLongSchedulesAsTextButNotAsJson) {
 TEST(Explain, DrawsEveryStepOfEveryRank) {
   const Picture picture;
   const auto report =
-      explain_json("allreduce -n 4 -b 16kb -a recursive_doubling --svg " + picture.path());
+      explain_json("allreduce -n 4 -b 16kb -a recursive_doubling --plot " + picture.path());
   const std::string svg = picture.text();
   EXPECT_TRUE(svg.starts_with("<svg")) << svg.substr(0, 100);
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
@@ -151,7 +151,7 @@ TEST(Explain, DrawsEveryStepOfEveryRank) {
 
 TEST(Explain, APictureSaysWhatItLeavesOut) {
   const Picture picture;
-  run_tutti("explain allreduce -n 2 -b 256mb --svg " + picture.path());
+  run_tutti("explain allreduce -n 2 -b 256mb --plot " + picture.path());
   EXPECT_TRUE(contains(picture.text(), "more steps"));
 }
 
@@ -182,8 +182,8 @@ TEST(Explain, RefusesWhatMakesNoSense) {
             "allreduce of 64 bytes does not look at the peers' buffers"},
            {"allreduce --shared --no-shm", "--shared: the ranks share no memory"},
            {"broadcast -b 4mb --shared", "broadcast of 4194304 bytes does not look"},
-           {"allreduce -n 9 --svg /tmp/no.svg", "a picture of 9 ranks is not legible"},
-           {"allreduce --svg /no/such/folder/x.svg", "cannot write /no/such/folder/x.svg"}}) {
+           {"allreduce -n 9 --plot /tmp/no.svg", "a picture of 9 ranks is not legible"},
+           {"allreduce --plot /no/such/folder/x.svg", "cannot write /no/such/folder/x.svg"}}) {
     const CommandResult result = run_tutti(std::string("explain ") + arguments + " 2>&1");
     EXPECT_NE(result.exit_status, 0) << arguments;
     EXPECT_TRUE(contains(result.output, expected)) << result.output;

@@ -4,44 +4,136 @@
 #include <algorithm>
 #include <map>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "tools/command.hpp"
 
 namespace tutti_test {
 namespace {
 
-// "sizes" and "size" are one word.
-std::string without_plural(std::string word) {
-  if (word.ends_with('s')) word.pop_back();
-  return word;
+// tutti benchmark and tutti perf have the options of the programs that they stand for.
+bool is_of_others(const std::string& command) {
+  return command == "perf" || command == "benchmark";
 }
 
-// tutti benchmark and tutti perf have the options of the programs that they stand for.
-TEST(Options, OfOneLetterMeanTheSameInAllSubcommands) {
-  const std::regex row(R"(^\s+((?:-\w,)+)--([\w-]+))");
-  std::map<std::string, std::string> meanings;
-  for (const std::string command : {"run", "bench", "explain", "tune", "verify", "trace", "top"}) {
-    const std::string help = run_tutti(command + " --help").output;
-    for (size_t at = 0; at < help.size();) {
-      const size_t end = std::min(help.find('\n', at), help.size());
-      std::smatch match;
-      const std::string line = help.substr(at, end - at);
-      at = end + 1;
-      if (!std::regex_search(line, match, row)) continue;
-      const std::string letters = match[1];
-      std::string meaning = without_plural(match[2]);
-      if (meaning == "byte") meaning = "size";
-      for (size_t i = 1; i < letters.size(); i += 3) {
-        const std::string letter = letters.substr(i, 1);
-        if (letter == "h") continue;
-        const auto known = meanings.emplace(letter, meaning).first;
-        EXPECT_EQ(known->second, meaning) << "-" << letter << " of tutti " << command;
-      }
+struct Row {
+  std::string command;
+  std::vector<std::string> names;
+  std::string value;
+  std::string description;
+};
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// As the command itself has them.
+std::vector<Row> all_options() {
+  std::vector<Row> rows;
+  for (const std::string& line : split(run_tutti("--options").output, '\n')) {
+    const std::vector<std::string> cells = split(line, '\t');
+    if (cells.size() != 4) {
+      ADD_FAILURE() << line;
+      continue;
+    }
+    rows.push_back({cells[0], split(cells[1], ','), cells[2], cells[3]});
+  }
+  return rows;
+}
+
+// Where several have a name, they take the same kind of value, and call it by the same names: the
+// first long one of them in the alphabet stands for all.
+TEST(Options, HaveOneMeaningPerNameOverAllSubcommands) {
+  std::map<std::string, Row> first;
+  size_t shared = 0;
+  for (const Row& row : all_options()) {
+    if (is_of_others(row.command)) continue;
+    for (const std::string& name : row.names) {
+      const auto [known, is_new] = first.emplace(name, row);
+      if (is_new) continue;
+      ++shared;
+      const std::string where = name + " of tutti " + known->second.command + " and " + row.command;
+      EXPECT_EQ(known->second.value, row.value) << where;
+      const std::set<std::string> names(row.names.begin(), row.names.end());
+      const std::set<std::string> others(known->second.names.begin(), known->second.names.end());
+      EXPECT_TRUE(std::ranges::includes(names, others) || std::ranges::includes(others, names))
+          << where;
     }
   }
-  EXPECT_EQ(meanings["n"], "rank");
-  EXPECT_EQ(meanings["b"], "size");
+  EXPECT_GT(shared, 30U);
+  EXPECT_EQ(first.at("-n").names, (std::vector<std::string>{"-n", "--ranks"}));
+}
+
+TEST(Options, ThatDrawAPictureAreNamedAlike) {
+  size_t pictures = 0;
+  for (const Row& row : all_options()) {
+    if (row.description.find("SVG") == std::string::npos) continue;
+    ++pictures;
+    EXPECT_TRUE(row.names.front().starts_with("--plot")) << row.command;
+    EXPECT_EQ(row.value, "FILE") << row.command;
+  }
+  EXPECT_EQ(pictures, 4U);
+}
+
+TEST(Options, ThatAskForJsonAreFlagsAndFilesHaveOneName) {
+  for (const Row& row : all_options()) {
+    const auto has = [&](const char* name) { return std::ranges::count(row.names, name) > 0; };
+    if (has("--json")) {
+      EXPECT_EQ(row.value, "") << row.command;
+    } else if (has("--output")) {
+      EXPECT_EQ(row.value, "FILE") << row.command;
+    }
+  }
+}
+
+TEST(Options, NameACollectiveByItself) {
+  for (const char* line : {"explain allreduce", "explain -c allreduce", "simulate allreduce -n 2",
+                           "verify barrier -n 2-3", "verify -c barrier -n 2-3"}) {
+    EXPECT_EQ(run_tutti(line).exit_status, 0) << line;
+  }
+}
+
+TEST(Options, AreShownInWordsOfPeople) {
+  const std::regex raw(R"(\b(INT|UINT|FLOAT|TEXT|NONNEGATIVE|POSITIVE|REQUIRED)\b|\{false\})");
+  for (const std::string& command : split(run_tutti("--options | cut -f1 | uniq").output, '\n')) {
+    const std::string help = run_tutti(command + " --help").output;
+    std::smatch found;
+    EXPECT_FALSE(std::regex_search(help, found, raw)) << command << ": " << found.str();
+    EXPECT_EQ(help.find("1073741824"), std::string::npos) << command;
+  }
+  EXPECT_NE(run_tutti("run --help").output.find("tutti run [OPTIONS] PROGRAM [ARGUMENT ...]"),
+            std::string::npos);
+}
+
+TEST(Options, AsTheyWereAtFirstStillWork) {
+  const Picture picture;
+  EXPECT_EQ(run_tutti("explain allreduce -n 2 -b 64 --svg " + picture.path()).exit_status, 0);
+  EXPECT_TRUE(picture.text().starts_with("<svg"));
+  EXPECT_EQ(run_tutti("explain allreduce -n 2 -b 64 --device").exit_status, 0);
+  const Picture json;  // a file that is gone at the end
+  EXPECT_EQ(run_tutti("bench barrier -n 1 -i 2 -w 1 --json " + json.path()).exit_status, 0);
+  EXPECT_NE(json.text().find("\"results\""), std::string::npos);
+}
+
+TEST(Options, OfBenchPrintJsonInsteadOfTables) {
+  const std::string output = run_tutti("bench barrier -n 2 -i 2 -w 1 --json 2>/dev/null").output;
+  EXPECT_TRUE(output.starts_with("{") && output.ends_with("}\n")) << output;
+}
+
+TEST(Commands, ThatAreMisspeltAreToldTheNearest) {
+  const CommandResult command = run_tutti("bnch allreduce 2>&1");
+  EXPECT_EQ(command.exit_status, 2);
+  EXPECT_NE(command.output.find("there is no command 'bnch'; did you mean bench?"),
+            std::string::npos)
+      << command.output;
+  expect_refusal("bench allreduce --rank 2", "--rank; did you mean --ranks?");
+  EXPECT_EQ(run_tutti("quarterly 2>&1").output.find("did you mean"), std::string::npos);
 }
 
 TEST(Options, TakeTheNamesOfOtherLibraries) {

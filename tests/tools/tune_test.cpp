@@ -107,7 +107,7 @@ class Tune : public testing::Test {
 
 TEST_F(Tune, WritesAFileThatIsFoundAndUsed) {
   const std::string place = "TUTTI_TUNING_FILE= XDG_CACHE_HOME=" + folder_;
-  const CommandResult tune = run_tutti("tune -n 2 -y 8,64,256,2kb --seconds 0.5 2>&1", place);
+  const CommandResult tune = run_tutti("tune -n 2 -y 8,64,256,2kb --total-seconds 0.5 2>&1", place);
   ASSERT_EQ(tune.exit_status, 0) << tune.output;
   EXPECT_TRUE(contains(tune.output, "allreduce")) << tune.output;
   const std::string path = *tutti::default_tuning_path(
@@ -150,7 +150,7 @@ TEST_F(Tune, AddsToWhatIsThere) {
   before.machine.line_s = 1.5e-7;
   before.choices = {{Collective::kAllreduce, 16, 2, 1, 9, named("ring")}};
   ASSERT_TRUE(write_tuning_file(path, before).ok());
-  const CommandResult tune = run_tutti("tune -n 2 -c barrier --seconds 0.01 2>&1 -o " + path);
+  const CommandResult tune = run_tutti("tune -n 2 barrier --total-seconds 0.01 2>&1 -o " + path);
   ASSERT_EQ(tune.exit_status, 0) << tune.output;
   const auto after = tutti::read_tuning_file(path);
   ASSERT_TRUE(after.ok()) << after.status().message();
@@ -163,7 +163,7 @@ TEST_F(Tune, AddsToWhatIsThere) {
 
 TEST_F(Tune, IsNotMisledByVariables) {
   const CommandResult tune = run_tutti(
-      "tune -n 2 -c broadcast -y 64 --seconds 0.01 --dry-run -o " + folder_ + "/t.json 2>&1",
+      "tune -n 2 broadcast -y 64 --total-seconds 0.01 --dry-run -o " + folder_ + "/t.json 2>&1",
       "CCL_BCAST=tree CCL_ALLREDUCE=ring TUTTI_TUNING_FILE=/not/there");
   EXPECT_EQ(tune.exit_status, 0) << tune.output;
   EXPECT_TRUE(contains(tune.output, "Not written")) << tune.output;
@@ -173,7 +173,7 @@ TEST_F(Tune, IsNotMisledByVariables) {
 TEST_F(Tune, RefusesWhatMakesNoSense) {
   for (const auto& [arguments, expected] :
        std::initializer_list<std::pair<const char*, const char*>>{
-           {"-c alreduce", "--collectives has 'alreduce', expected some of: allreduce"},
+           {"alreduce", "COLLECTIVE has 'alreduce', expected some of: allreduce"},
            {"-y 6", "--sizes has 6, expected multiples of 4 bytes"},
            {"-n 1", "--ranks"},
            {"-n 2 -c barrier --seconds 0.01 -o /proc/none/x.json", "/proc/none"}}) {

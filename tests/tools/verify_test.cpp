@@ -27,7 +27,7 @@ TEST(VerifyCommand, ProvesEveryRegisteredAlgorithm) {
 }
 
 TEST(VerifyCommand, ProvesWhatIsAskedForAndSaysSo) {
-  const auto run = run_tutti("verify --ranks 2-3 --collective barrier");
+  const auto run = run_tutti("verify barrier --ranks 2-3");
   EXPECT_EQ(run.exit_status, 0);
   EXPECT_NE(run.output.find("barrier         inline"), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("proved"), std::string::npos) << run.output;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,12 +16,29 @@
 
 namespace tutti::bench {
 
+namespace {
+// What a machine has that does nothing else; ./dev versus warns from there on, too.
+constexpr double kMostQuietLoad = 0.5;
+}  // namespace
+
 Status Session::open() {
   tutti_status status = tutti_comm_create_from_env(nullptr, &comm);
   if (status == TUTTI_OK) status = tutti_comm_rank(comm, &rank);
   if (status == TUTTI_OK) status = tutti_comm_size(comm, &ranks);
-  if (status == TUTTI_OK) return {};
+  if (status == TUTTI_OK) {
+    double load = 0;
+    if (rank == 0 && getloadavg(&load, 1) == 1) std::fputs(note_on_load(load).c_str(), stderr);
+    return {};
+  }
   return {static_cast<Code>(status), tutti_last_error()};
+}
+
+std::string note_on_load(double load) {
+  if (load <= kMostQuietLoad) return "";
+  return fmt::format(
+      "# the load is {:.1f}: something else runs on this machine, so times are longer than they "
+      "could be, of short calls many times as long\n",
+      load);
 }
 
 Result<bool> has_launcher() {

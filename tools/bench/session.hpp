@@ -29,6 +29,9 @@ class Session {
   int ranks = 0;
 };
 
+// A line where `load` says that others use the machine; else empty. Rank 0 says it on stderr.
+std::string note_on_load(double load);
+
 Result<bool> has_launcher();
 // Becomes `tutti run -n RANKS tutti ...` with the arguments of this process; returns only if it
 // cannot.
