@@ -71,10 +71,6 @@ std::vector<const Collective*> chosen_collectives(const Options& o) {
     if (found == nullptr || found->nonblocking == nullptr) {
       need.fail(fmt::format("-l has '{}', expected all or some of: {}", name, kCollectives));
     }
-    const bool separate = found->send != Blocks::kNone;
-    if (o.in_place != 0 && separate && !found->in_place) {
-      need.fail(fmt::format("{} does not work in place (-q 1)", name));
-    }
     chosen.push_back(found);
   }
   return chosen;

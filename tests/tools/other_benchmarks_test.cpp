@@ -140,7 +140,7 @@ TEST(Perf, EveryCollectiveHasThirteenColumnsAndNothingWrong) {
       ASSERT_EQ(row.size(), 13U) << result.output;
       EXPECT_EQ(row[8], "0") << result.output;
       const bool in_place = row[12] == "0";
-      EXPECT_NE(in_place, std::string(name) == "alltoall" || std::string(name) == "sendrecv");
+      EXPECT_NE(in_place, std::string(name) == "sendrecv");
     }
     EXPECT_EQ(rows[2][0], "3072");
     EXPECT_NE(result.output.find("# Out of bounds values : 0 OK"), std::string::npos);
@@ -207,7 +207,6 @@ TEST(Benchmark, BadArgumentsAreNamedWithWhatWasExpected) {
   expect_refusal("benchmark -l allreduec",
                  "-l has 'allreduec', expected all or some of: allgather");
   expect_refusal("benchmark -b sycl", "-b is sycl, expected host");
-  expect_refusal("benchmark -q 1 -l alltoall", "alltoall does not work in place (-q 1)");
   expect_refusal("benchmark -i 0", "--iters");
 }
 
