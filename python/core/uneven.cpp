@@ -169,7 +169,8 @@ void add(CommunicatorClass& type, const char* allgather_name, const char* reduce
       .def(reduce_scatter_name, reduce_scatter<kLater>, any("send"), any("recv"), "recv_counts"_a,
            any("op"))
       .def(alltoall_name, alltoallv<kLater>, any("send"), nb::arg("send_counts").none(),
-           any("recv"), "recv_counts"_a, nb::arg("send_displs").none(), nb::arg("recv_displs").none())
+           any("recv"), "recv_counts"_a, nb::arg("send_displs").none(),
+           nb::arg("recv_displs").none())
       .def(gather_name, gatherv<kLater>, any("send"), any("recv"), nb::arg("recv_counts").none(),
            nb::arg("recv_displs").none(), any("root"))
       .def(scatter_name, scatterv<kLater>, any("send"), nb::arg("send_counts").none(), any("recv"),
