@@ -175,7 +175,7 @@ class Tiers(unittest.TestCase):
     def test_a_run_names_what_it_left_out_and_how_long_it_took(self):
         _, lines = self.run_test()
         left, = (line for line in lines if line.startswith("left to ./dev test --all: "))
-        for name in ("wheel", "launchers", "fuzz", "AddressSanitizer"):
+        for name in ("wheel", "launchers", "fuzz", "intel", "AddressSanitizer"):
             self.assertIn(name, left)
         self.assertRegex("\n".join(lines), r"took \d+ min \d+ s\n(.*\n)*\d+ passed, \d+ failed$")
 
