@@ -47,7 +47,7 @@ inline Status check_root(std::string_view function, tutti_comm_t comm, int root)
     return {};
   return check_thoroughly(function, comm, type, call);
 }
-// The same without the buffers, for a call whose layouts are not yet known.
+// The same without the buffers, for a call that has one only, or whose layouts are not yet known.
 inline Status check_but_buffers(std::string_view function, tutti_comm_t comm, tutti_type type,
                                 const Call& call) {
   if (is_usual(comm, type, call)) [[likely]]

@@ -13,7 +13,7 @@ tutti_status broadcast(void* buffer, size_t count, tutti_type type, int root, tu
     Call call = base_call(Collective::kBroadcast, buffer, buffer, count, type);
     call.root = root;
     TUTTI_RETURN_IF_ERROR(check_root("tutti_broadcast", comm, root));
-    TUTTI_RETURN_IF_ERROR(check_call("tutti_broadcast", comm, type, call));
+    TUTTI_RETURN_IF_ERROR(check_but_buffers("tutti_broadcast", comm, type, call));
     return then(std::move(call));
   });
 }

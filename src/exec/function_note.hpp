@@ -4,9 +4,6 @@
 // call (transports/notes.hpp).
 #pragma once
 
-#include <unistd.h>
-
-#include "core/wait.hpp"
 #include "transports/notes.hpp"
 
 namespace tutti {
@@ -14,19 +11,8 @@ namespace tutti {
 class FunctionNote {
  public:
   // `note` may be null. The thread may have said there that it waits in that call: it will again.
-  FunctionNote(WaitNote* note, const CallRecord& record) : note_(note) {
-    if (note_ == nullptr) return;
-    before_ = note_->read().value_or(Wait{});
-    Wait wait;
-    wait.kind = WaitKind::kFunction;
-    wait.thread = gettid();
-    wait.since_ms = rough_host_ms();
-    wait.record = record;
-    note_->post(wait);
-  }
-  ~FunctionNote() {
-    if (note_ != nullptr) note_->post(before_);
-  }
+  FunctionNote(WaitNote* note, const CallRecord& record);
+  ~FunctionNote();
   FunctionNote(const FunctionNote&) = delete;
   FunctionNote& operator=(const FunctionNote&) = delete;
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/tuned.hpp"
+#include "exec/function_note.hpp"
 
 namespace tutti {
 namespace {
@@ -45,8 +46,10 @@ std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_byte
 }
 
 // Through a small accumulator, because dst may be any of the sources.
-void HostEngine::reduce_with_user_function(const Call& call, size_t element_bytes, std::byte* dst,
-                                           size_t k, size_t count) {
+void HostEngine::reduce_by_function(const Call& call, size_t element_bytes, std::byte* dst,
+                                    size_t k, size_t count, const ReduceOptions& options,
+                                    WaitNote* note, const CallRecord& record) {
+  const FunctionNote running(note, record);
   const size_t most = kAccumulatorBytes / element_bytes;
   accumulator_.resize(kAccumulatorBytes);
   for (size_t done = 0; done < count;) {
@@ -62,6 +65,7 @@ void HostEngine::reduce_with_user_function(const Call& call, size_t element_byte
     std::memcpy(dst + done * element_bytes, accumulator_.data(), now * element_bytes);
     done += now;
   }
+  if (options.copy != nullptr) std::memcpy(options.copy, dst, count * element_bytes);
 }
 
 }  // namespace tutti

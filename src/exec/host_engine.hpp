@@ -19,6 +19,7 @@
 #include "exec/plan.hpp"
 #include "kernels/copy.hpp"
 #include "kernels/reduce_host.hpp"
+#include "transports/notes.hpp"
 
 namespace tutti {
 
@@ -60,21 +61,17 @@ class HostEngine {
   }
   // The sources of the next reduce(), which the caller fills in.
   [[nodiscard]] std::span<const void*> sources() { return sources_; }
-  // Reduces the first k sources in their order, by the user's function if the plan has no kernel.
-  void reduce(const Plan& plan, const Call& call, std::byte* dst, size_t k, size_t count,
-              const ReduceOptions& options) {
-    if (plan.kernel != nullptr) [[likely]]
-      return plan.kernel(dst, sources_.data(), k, count, options);
-    reduce_with_user_function(call, plan.element_bytes, dst, k, count);
-    if (options.copy != nullptr) std::memcpy(options.copy, dst, count * plan.element_bytes);
-  }
+  // Reduces the first k sources in their order, by the user's function, as kernels do; a note says
+  // meanwhile that it runs in the call of `record`.
+  [[gnu::noinline, gnu::cold]] void reduce_by_function(const Call& call, size_t element_bytes,
+                                                       std::byte* dst, size_t k, size_t count,
+                                                       const ReduceOptions& options, WaitNote* note,
+                                                       const CallRecord& record);
 
  private:
   std::byte* scaled(const Call& call, int ranks, uint32_t element_bytes);
   void grow_scratch(size_t lines);
   void free_memory();
-  void reduce_with_user_function(const Call& call, size_t element_bytes, std::byte* dst, size_t k,
-                                 size_t count);
 
   std::vector<const void*> sources_;
   std::unique_ptr<CacheLine[]> scratch_;

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "exec/function_note.hpp"
 #include "exec/lane.hpp"
 
 namespace tutti {
@@ -29,14 +28,12 @@ void Lane::reduce(const Step& step) {
     options.copy = addresses_.of(copy.dst);
     options.stream_copy = staging_.is_non_temporal(copy, *part_);
   }
-  const auto work = [&] {
-    engine_.reduce(*plan_, *arguments_, addresses_.of(step.dst), step.source_count,
-                   step.bytes / plan_->element_bytes, options);
-  };
+  std::byte* const dst = addresses_.of(step.dst);
+  const size_t count = step.bytes / plan_->element_bytes;
   if (plan_->kernel != nullptr) [[likely]]
-    return work();
-  const FunctionNote note(function_note_, record_);
-  work();
+    return plan_->kernel(dst, sources.data(), step.source_count, count, options);
+  engine_.reduce_by_function(*arguments_, plan_->element_bytes, dst, step.source_count, count,
+                             options, function_note_, record_);
 }
 
 // The source is an address of the peer's process.
