@@ -150,7 +150,7 @@ TEST_F(Ofi, AnErrorSaysWhatWasAskedForAndWhatThereIs) {
   config = {};
   config.network.interfaces = "nowhere0";
   text = find_offers(config, true).status().message();
-  EXPECT_NE(text.find("interface nowhere0"), std::string::npos) << text;
+  EXPECT_NE(text.find("TUTTI_NET_IFACE, which is \"nowhere0\""), std::string::npos) << text;
 }
 
 TEST_F(Ofi, LoopbackIsForRanksThatShareTheirNetworkStack) {
