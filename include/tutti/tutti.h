@@ -34,7 +34,8 @@
  * Ownership. Handles belong to the caller from the function that makes them to the one that
  *   destroys them. Buffers stay the caller's; the library reads a send buffer and writes a receive
  *   buffer only between the start of an operation and its completion, during which the caller
- *   must leave both alone. Strings returned are owned by the library.
+ *   must leave both alone. Strings returned are owned by the library. A call on a communicator
+ *   that was destroyed is TUTTI_ERR_INVALID_USAGE, as long as few others were destroyed since.
  *
  * Counts are in elements of `type`, never in bytes, and may exceed 2^31. A buffer of more than 2^47
  *   bytes, or that ends beyond the last address, is TUTTI_ERR_INVALID_ARGUMENT. Pointers need no

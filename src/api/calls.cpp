@@ -31,7 +31,7 @@ Status check_buffer(std::string_view function, std::string_view name, const void
 
 Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type type,
                         const Call& call) {
-  TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
+  TUTTI_RETURN_IF_ERROR(expect_alive(comm, function));
   if (static_cast<unsigned>(type) >= kDataTypes) [[unlikely]] {
     return Status::format(Code::kInvalidArgument, "{}: type {} is none of tutti_type", function,
                           static_cast<int>(type));
@@ -48,7 +48,7 @@ Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type
 }
 
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root) {
-  TUTTI_RETURN_IF_ERROR(expect_not_null(comm, function, "comm"));
+  TUTTI_RETURN_IF_ERROR(expect_alive(comm, function));
   const int ranks = comm->inside->ranks();
   return Status::format(Code::kInvalidArgument,
                         "{}: root {}: expected a rank of the communicator, 0 to {}", function, root,

@@ -31,12 +31,12 @@ Status bind_any(std::string_view function, tutti_op op, Call& call);
 
 // To be called before check_call(), which asks whether this rank is the root.
 inline Status check_root(std::string_view function, tutti_comm_t comm, int root) {
-  if (comm != nullptr && root >= 0 && root < comm->inside->ranks()) [[likely]]
+  if (is_alive(comm) && root >= 0 && root < comm->inside->ranks()) [[likely]]
     return {};
   return refuse_root(function, comm, root);
 }
 [[gnu::always_inline]] inline bool is_usual(tutti_comm_t comm, tutti_type type, const Call& call) {
-  return comm != nullptr && static_cast<unsigned>(type) < kDataTypes && is_usual(call.send) &&
+  return is_alive(comm) && static_cast<unsigned>(type) < kDataTypes && is_usual(call.send) &&
          is_usual(call.recv) && call.count <= kFewElements;
 }
 // What can be wrong with a call besides its root, its operation, and, where blocks differ in size,

@@ -9,7 +9,7 @@ namespace {
 template <typename Then>
 tutti_status barrier(tutti_comm_t comm, Then&& then) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_barrier", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_barrier"));
     return then(base_call(Collective::kBarrier, nullptr, nullptr, 0, TUTTI_UINT8));
   });
 }

@@ -28,7 +28,7 @@ extern "C" {
 
 tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_abort", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_abort"));
     const Visit visit(*comm);
     comm->inside->health().abort(reason == nullptr ? "" : reason);
     return {};
@@ -37,7 +37,7 @@ tutti_status tutti_comm_abort(tutti_comm_t comm, const char* reason) {
 
 tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_rank", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_rank"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(rank, "tutti_comm_rank", "rank"));
     *rank = comm->inside->rank();
     return {};
@@ -46,7 +46,7 @@ tutti_status tutti_comm_rank(tutti_comm_t comm, int* rank) {
 
 tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_size", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_size"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(ranks, "tutti_comm_size", "ranks"));
     *ranks = comm->inside->ranks();
     return {};
@@ -55,7 +55,7 @@ tutti_status tutti_comm_size(tutti_comm_t comm, int* ranks) {
 
 tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_set_timeout", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_set_timeout"));
     if (timeout_ms == 0 || timeout_ms < -1) {
       return Status::format(Code::kInvalidArgument,
                             "tutti_comm_set_timeout: {} ms: expected 1 or more, or -1 for none",
@@ -68,7 +68,7 @@ tutti_status tutti_comm_set_timeout(tutti_comm_t comm, int timeout_ms) {
 
 tutti_status tutti_comm_get_timeout(tutti_comm_t comm, int* timeout_ms) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_get_timeout", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_get_timeout"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(timeout_ms, "tutti_comm_get_timeout", "timeout_ms"));
     const int64_t limit = comm->inside->executor().timeout_ms();
     *timeout_ms = limit == kNever ? -1 : static_cast<int>(limit);
@@ -78,7 +78,7 @@ tutti_status tutti_comm_get_timeout(tutti_comm_t comm, int* timeout_ms) {
 
 tutti_status tutti_comm_state(tutti_comm_t comm) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_state", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_state"));
     const Visit visit(*comm);
     return comm->inside->health().cause();
   });

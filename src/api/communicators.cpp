@@ -244,7 +244,7 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
                               const tutti_comm_config* config, tutti_comm_t* result) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_split"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_split", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_split"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_split", "result"));
     *result = nullptr;
     if (color < TUTTI_NO_COLOR) {
@@ -263,7 +263,7 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
                                tutti_comm_t* result) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_shrink"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_shrink", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_shrink"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_shrink", "result"));
     *result = nullptr;
     auto prepared = prepare(config);
@@ -277,7 +277,7 @@ tutti_status tutti_comm_grow(tutti_comm_t comm, const tutti_unique_id* id, int n
                              const tutti_comm_config* config, tutti_comm_t* result) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_grow"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_grow", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_grow"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(result, "tutti_comm_grow", "result"));
     *result = nullptr;
     return grow(comm, id, newcomers, config, result);
@@ -300,6 +300,7 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
   return guard_anywhere([&]() -> Status {
     if (is_forked()) return free_copy(comm);
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_destroy"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_destroy"));
     if (const int recorded = comm->grouped.load(std::memory_order_relaxed); recorded != 0) {
       return Status::format(Code::kInvalidUsage,
                             "tutti_comm_destroy: another thread has recorded {} calls on it in a "
@@ -321,7 +322,11 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
     Status closed = close(*freed);
     yield_until(kNever, [&] { return freed->visitors.load() == 0; });
     // What a thread does not leave must stay.
-    if (freed->viewed == nullptr && !is_left(*freed->inside)) (void)freed.release();
+    if (freed->viewed == nullptr && !is_left(*freed->inside)) {
+      (void)freed.release();
+    } else {
+      retire(std::move(freed));
+    }
     return closed;
   });
 }

@@ -23,9 +23,9 @@
 struct tutti_request;
 
 struct tutti_comm {
-  tutti::Allocations memory;  // outlives what may still use it
-  std::shared_ptr<tutti::Communicator> inside;
-  std::atomic<int> grouped{0};   // calls recorded in groups that have not ended
+  tutti::Allocations memory;                    // outlives what may still use it
+  std::shared_ptr<tutti::Communicator> inside;  // null once it is destroyed
+  std::atomic<int> grouped{0};                  // calls recorded in groups that have not ended
   std::atomic<int> visitors{0};  // threads in functions that any thread may call at any time
   // A communicator that has views shares this queue with them; else null.
   std::shared_ptr<tutti::ViewQueue> queue;
@@ -84,5 +84,17 @@ inline Status expect_not_null(const void* pointer, std::string_view function,
     return {};
   return Status::format(Code::kInvalidArgument, "{}: {} is NULL", function, argument);
 }
+
+inline bool is_alive(const tutti_comm* comm) { return comm != nullptr && comm->inside != nullptr; }
+[[gnu::cold]] Status refuse_comm(const tutti_comm* comm, std::string_view function);
+// A handle stays readable for a while after its communicator was destroyed: see retire().
+inline Status expect_alive(const tutti_comm* comm, std::string_view function) {
+  if (is_alive(comm)) [[likely]]
+    return {};
+  return refuse_comm(comm, function);
+}
+// Frees what a communicator has, at once, and its handle when some hundred others were retired: so
+// a call on it is an error instead of a crash.
+void retire(std::unique_ptr<tutti_comm> comm);
 
 }  // namespace tutti

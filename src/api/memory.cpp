@@ -10,7 +10,7 @@ extern "C" {
 
 tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_alloc", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_alloc"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(memory, "tutti_alloc", "memory"));
     *memory = nullptr;
     if (comm->stage != nullptr) return allocate_on_device(*comm, bytes, memory);
@@ -23,7 +23,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
 
 tutti_status tutti_free(tutti_comm_t comm, void* memory) {
   return guard([&]() -> Status {
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_free", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_free"));
     if (comm->stage != nullptr) return free_on_device(*comm, memory);
     return comm->memory.free(memory, comm->inside->shared_memory()).with_context("tutti_free");
   });

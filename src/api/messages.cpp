@@ -32,8 +32,7 @@ uint64_t bytes_of(const MessageArguments& arguments) {
 Status check_thoroughly(const Names& names, const MessageArguments& arguments, tutti_type type,
                         tutti_comm_t comm) {
   const std::string_view function = names.function;
-  if (comm == nullptr) [[unlikely]]
-    return expect_not_null(comm, function, "comm");
+  TUTTI_RETURN_IF_ERROR(expect_alive(comm, function));
   const auto bad = [&](std::string_view what, long long given, std::string_view expected) {
     return Status::format(Code::kInvalidArgument, "{}: {} {}: expected {}", function, what, given,
                           expected);
@@ -62,7 +61,7 @@ Status check_thoroughly(const Names& names, const MessageArguments& arguments, t
 
 inline Status check(const Names& names, const MessageArguments& arguments, tutti_type type,
                     tutti_comm_t comm) {
-  if (comm != nullptr && static_cast<unsigned>(type) < kDataTypes && is_usual(arguments.buffer) &&
+  if (is_alive(comm) && static_cast<unsigned>(type) < kDataTypes && is_usual(arguments.buffer) &&
       arguments.count <= kFewElements && arguments.peer >= 0 &&
       arguments.peer < comm->inside->ranks() && arguments.tag >= 0) [[likely]] {
     return {};

@@ -188,7 +188,7 @@ extern "C" tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* qu
                                         tutti_comm_t* view) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_no_group("tutti_comm_view"));
-    TUTTI_RETURN_IF_ERROR(expect_not_null(comm, "tutti_comm_view", "comm"));
+    TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_comm_view"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(queue, "tutti_comm_view", "queue"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(view, "tutti_comm_view", "view"));
     *view = nullptr;

@@ -124,8 +124,9 @@ constexpr bool root_gives(Collective collective) {
   return facts_of(collective).root == Root::kSends && !is_uneven(collective);
 }
 
-// The buffers of the root, or of any other rank; the same where there is no root.
-constexpr BufferBlocks blocks_of(Collective collective, bool at_root) {
+// The buffers of the root, or of any other rank; the same where there is no root. Small calls know
+// the collective when they are compiled: inlined, little is left.
+[[gnu::always_inline]] constexpr BufferBlocks blocks_of(Collective collective, bool at_root) {
   const CollectiveFacts& facts = facts_of(collective);
   BufferBlocks blocks = facts.blocks;
   if (at_root) return blocks;

@@ -312,5 +312,40 @@ TEST(Errors, StartingWhatCannotBeStartedIsWrongUsage) {
   });
 }
 
+TEST(Errors, CallsOnACommunicatorThatWasDestroyedAreWrongUsage) {
+  on_two_ranks([](int rank, tutti_comm_t comm) {
+    tutti_comm_t gone = nullptr;
+    ASSERT_OK(tutti_comm_split(comm, 0, rank, nullptr, &gone));
+    ASSERT_OK(tutti_comm_destroy(gone));
+    int32_t x = 0;
+    int32_t y = 0;
+    int number = 0;
+    const size_t counts[] = {1, 1};
+    tutti_comm_t made = nullptr;
+    tutti_request_t request = nullptr;
+    void* memory = nullptr;
+    const tutti_status given[] = {
+        tutti_allreduce(&x, &y, 1, TUTTI_INT32, TUTTI_SUM, gone),
+        tutti_iallreduce(&x, &y, 1, TUTTI_INT32, TUTTI_SUM, gone, &request),
+        tutti_broadcast(&x, 1, TUTTI_INT32, 0, gone),
+        tutti_allgatherv(&x, &y, counts, nullptr, TUTTI_INT32, gone),
+        tutti_barrier(gone),
+        tutti_send(&x, 1, TUTTI_INT32, 1 - rank, 0, gone),
+        tutti_irecv(&x, 1, TUTTI_INT32, 1 - rank, 0, gone, &request),
+        tutti_comm_rank(gone, &number),
+        tutti_comm_state(gone),
+        tutti_comm_abort(gone, "no"),
+        tutti_comm_split(gone, 0, 0, nullptr, &made),
+        tutti_comm_shrink(gone, nullptr, &made),
+        tutti_alloc(gone, 64, &memory),
+        tutti_comm_destroy(gone),
+    };
+    for (size_t i = 0; i < std::size(given); ++i) {
+      EXPECT_EQ(given[i], TUTTI_ERR_INVALID_USAGE) << "call " << i;
+    }
+    EXPECT_ERROR_SAYS("tutti_comm_destroy: comm was destroyed");
+  });
+}
+
 }  // namespace
 }  // namespace tutti_test

@@ -50,7 +50,7 @@ moved_flags=()
 eval "moved_flags+=($moved_words)"
 cc -std=c99 "$here/consumer/consumer.c" -o "$prefix/by_moved" "${moved_flags[@]}" \
   -Wl,-rpath,"$(dirname "$moved_library")"
-ldd "$prefix/by_moved" | grep -qF "$moved/" || fail 'a moved installation is not the one that is used'
+ldd "$prefix/by_moved" | grep -F "$moved/" >/dev/null || fail 'a moved installation is not the one that is used'
 "$prefix/by_moved"
 "$moved/bin/tutti" run -n 1 "$prefix/by_moved"
 
