@@ -27,7 +27,7 @@ constexpr double kMostByte_s = 1e-3;
 constexpr double kUnlike = 1.5;
 
 // The text of an error follows.
-struct Report {
+struct Measurement {
   double figure;
   int64_t code;
 };
@@ -35,7 +35,7 @@ struct Report {
 // Every rank's figure, or the first error that any has met.
 Result<std::vector<double>> tell(Exchange& exchange, const Status& status, double figure) {
   constexpr size_t kMostText = 1000;
-  const Report mine{figure, static_cast<int64_t>(status.code())};
+  const Measurement mine{figure, static_cast<int64_t>(status.code())};
   const std::string_view text = status.message().substr(0, kMostText);
   std::vector<std::byte> said(sizeof mine + text.size());
   std::memcpy(said.data(), &mine, sizeof mine);
@@ -45,7 +45,7 @@ Result<std::vector<double>> tell(Exchange& exchange, const Status& status, doubl
   std::vector<double> figures;
   for (size_t rank = 0; rank < all->size(); ++rank) {
     const std::vector<std::byte>& bytes = (*all)[rank];
-    Report report{};
+    Measurement report{};
     if (bytes.size() < sizeof report) {
       return Status::format(Code::kInternal, "rank {} sent {} bytes where {} or more were expected",
                             rank, bytes.size(), sizeof report);

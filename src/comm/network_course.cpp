@@ -15,7 +15,7 @@ constexpr double kTripsEnd_s = 5e-3;
 // Of the bytes, per host. Shaped lines let some 100 KB pass at once, at each end: what comes before
 // kSkipped does not count, and messages grow slowly at first, lest much is under way on a slow line
 // once its rate shows.
-constexpr uint64_t kMostBytes = 4 << 20;
+constexpr uint64_t kMostAsked = 4 << 20;
 constexpr uint64_t kSkipped = 512 << 10;
 constexpr uint64_t kFirstMessage = 32 << 10;
 constexpr uint64_t kLongestMessage = 512 << 10;
@@ -82,7 +82,7 @@ uint64_t StreamCourse::share_of(uint64_t bytes) const {
 uint64_t StreamCourse::next(double now) {
   if (arrivals_.empty()) arrivals_.push_back({now, 0});
   const bool late = now - arrivals_.front().at_s >= kStreamEnd_s;
-  if (late || asked_ >= share_of(kMostBytes)) return 0;
+  if (late || asked_ >= share_of(kMostAsked)) return 0;
   asked_ += length_;
   return length_;
 }

@@ -18,6 +18,7 @@
 #include "comm/connect.hpp"
 #include "core/fd.hpp"
 #include "core/fields.hpp"
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/socket.hpp"
 
@@ -38,13 +39,6 @@ template <>
 inline constexpr bool kUnpadded<CpuLimit> = sizeof(CpuLimit) == 3 * sizeof(uint64_t);
 
 namespace {
-
-// FNV-1a, 64 bits: the same on every rank, unlike std::hash.
-uint64_t hash_of(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 // ---- as bytes ----------------------------------------------------------------------------------
 

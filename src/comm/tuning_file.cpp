@@ -13,6 +13,7 @@
 #include "comm/measured_machine.hpp"
 #include "core/affinity.hpp"
 #include "core/fd.hpp"
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
 
@@ -20,13 +21,6 @@ namespace tutti {
 namespace {
 
 constexpr std::string_view kNoFile = "none";
-
-// FNV-1a, 64 bits: the same in every build, unlike std::hash.
-uint64_t hash_of(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
 
 Status failed(const std::string& path, std::string_view what) {
   return Status::system(errno, fmt::format("tuning file {}: {}", path, what));

@@ -21,7 +21,7 @@ namespace tutti {
 namespace {
 
 // How often a thread looks whether it is to wait no longer.
-constexpr int64_t kAskEveryMs = 10;
+constexpr int64_t kAskWaitsEveryMs = 10;
 
 // Since Linux 6.5; older headers lack the name.
 constexpr int kSoPeerPidfd = 77;
@@ -101,7 +101,7 @@ bool wait_for(int fd, short events, int64_t deadline_ms) {
   for (;;) {
     pollfd entry{fd, events, 0};
     const int64_t until_ms =
-        may_end_waits() ? std::min(deadline_ms, now_ms() + kAskEveryMs) : deadline_ms;
+        may_end_waits() ? std::min(deadline_ms, now_ms() + kAskWaitsEveryMs) : deadline_ms;
     const int ready = poll(&entry, 1, poll_timeout(until_ms));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;

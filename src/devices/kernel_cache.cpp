@@ -11,19 +11,14 @@
 #include <span>
 
 #include "core/fd.hpp"
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "env/env.hpp"
 
 namespace tutti::devices {
 namespace {
 
-uint64_t hash_of(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
-
-uint64_t hash_of(std::span<const unsigned char> bytes) {
+uint64_t hash_of_bytes(std::span<const unsigned char> bytes) {
   return hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -81,7 +76,7 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
   if (!read_all(file.get(), content.data(), bytes)) return std::nullopt;
   if (std::memcmp(content.data(), key.data(), key.size()) != 0) return std::nullopt;
   std::memcpy(&hash, content.data() + key.size(), sizeof hash);
-  if (hash_of(std::span(content).subspan(head)) != hash) return std::nullopt;
+  if (hash_of_bytes(std::span(content).subspan(head)) != hash) return std::nullopt;
   content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(head));
   return content;
 }
@@ -89,7 +84,7 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
 void KernelCache::write(std::string_view key, const std::vector<unsigned char>& binary) const {
   if (folder_.empty() || binary.empty()) return;
   std::vector<unsigned char> content(key.begin(), key.end());
-  const uint64_t hash = hash_of(binary);
+  const uint64_t hash = hash_of_bytes(binary);
   content.resize(key.size() + sizeof hash);
   std::memcpy(content.data() + key.size(), &hash, sizeof hash);
   content.insert(content.end(), binary.begin(), binary.end());
