@@ -179,6 +179,14 @@ class Tiers(unittest.TestCase):
             self.assertIn(name, left)
         self.assertRegex("\n".join(lines), r"took \d+ min \d+ s\n(.*\n)*\d+ passed, \d+ failed$")
 
+    def test_each_step_that_is_left_out_names_files_that_exist(self):
+        table = re.search(r"readonly long_table='([^']*)'", (ROOT / "dev").read_text()).group(1)
+        there = [str(path.relative_to(ROOT)) for path in ROOT.glob("[a-z]*/**/*")]
+        for line in table.splitlines():
+            name, files, text = line.split(";")
+            self.assertTrue(name.isalpha() and text, line)
+            self.assertTrue(any(re.search(files, path) for path in there), line)
+
     def test_all_leaves_out_nothing(self):
         noted, lines = self.run_test("--all")
         self.assertIn("left to ./dev test --all: nothing", lines)
