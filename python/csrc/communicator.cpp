@@ -305,6 +305,17 @@ void Communicator::close_all(Milliseconds grace) {
   }
 }
 
+void Communicator::abort_all(const std::string& reason) {
+  std::vector<std::weak_ptr<Communicator>> all;
+  {
+    std::lock_guard guard(registry().mutex);
+    all = registry().all;
+  }
+  for (const auto& entry : all) {
+    if (const auto communicator = entry.lock()) communicator->abort(reason);
+  }
+}
+
 // The old one may be locked by a thread that is not here.
 void Communicator::forget_all() {
   const auto& all = registry().all;

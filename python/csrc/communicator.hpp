@@ -131,6 +131,7 @@ class Communicator {
   void close(Milliseconds grace);
   // The same for every communicator of the process.
   static void close_all(Milliseconds grace);
+  static void abort_all(const std::string& reason);
   // In the child, after a fork.
   static void forget_all();
 

@@ -32,6 +32,20 @@ void look_for_signals() {
   tutti_set_interrupt_check([](void*) { return interrupted() ? 1 : 0; }, nullptr);
 }
 
+bool unwinds_by_interrupt() {
+  if (Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return false;
+  const pybind11::gil_scoped_acquire locked;
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_GetExcInfo(&type, &value, &traceback);
+  const bool is = value != nullptr && PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  return is;
+}
+
 void raise_interrupt() {
   if (raised.type == nullptr) return;
   const pybind11::gil_scoped_acquire locked;

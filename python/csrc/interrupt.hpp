@@ -13,6 +13,8 @@ void look_for_signals();
 // Runs the handlers of pending signals; whether one of them has raised, now or before. For waits of
 // our own; the caller does not have the interpreter lock.
 bool interrupted();
+// Whether this thread handles a KeyboardInterrupt, as in a `finally` through which it passes.
+bool unwinds_by_interrupt();
 // Throws what a handler has raised in this thread, if one has.
 void raise_interrupt();
 

@@ -74,15 +74,21 @@ void ProcessGroupTutti::setTimeout(std::chrono::milliseconds timeout) {
 }
 
 void ProcessGroupTutti::abort() {
+  abort_because("the process group was aborted by rank " + std::to_string(rank_));
+}
+
+void ProcessGroupTutti::abort_because(const std::string& reason) {
   std::shared_ptr<Streams> streams;
   {
     std::lock_guard guard(mutex_);
     streams = streams_;
   }
-  if (streams) streams->abort("the process group was aborted by rank " + std::to_string(rank_));
+  if (streams) streams->abort(reason);
 }
 
 void ProcessGroupTutti::shutdown() {
+  // Ctrl-C unwinds the program: peers are told so, and not that this rank has left.
+  if (unwinds_by_interrupt()) abort_because("its program was interrupted (KeyboardInterrupt)");
   leave(timeout_);
   raise_interrupt();
 }

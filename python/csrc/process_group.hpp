@@ -162,7 +162,9 @@ class ProcessGroupTutti final : public c10d::Backend {
   std::chrono::milliseconds timeout_;
   Coalescing coalescing_;
   std::shared_ptr<Streams> streams_;  // null: not configured
-  mutable std::mutex mutex_;          // for abort(), which may come while streams_ changes
+  void abort_because(const std::string& reason);
+
+  mutable std::mutex mutex_;  // for abort(), which may come while streams_ changes
   mutable std::string reconfigure_handle_;
   std::set<int64_t> reconfigured_;  // the numbers that were given
   int shrunk_ = 0;                  // groups made by shrink()

@@ -39,9 +39,11 @@ c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::
                                                 is_default);
 }
 
-// For the exit of the interpreter: after this nothing of ours needs Python.
-void stop(Milliseconds grace) {
+// For the exit of the interpreter: after this nothing of ours needs Python. With a reason peers are
+// told that instead of that this rank has left.
+void stop(Milliseconds grace, const std::string& reason) {
   tutti_torch::FlightRecorder::stop();
+  if (!reason.empty()) tutti_torch::Communicator::abort_all(reason);
   tutti_torch::Communicator::close_all(grace);
   tutti_torch::FuturePool::instance().stop(grace);
 }
@@ -75,7 +77,8 @@ PYBIND11_MODULE(_C, module) {
         }
         return py::bytes(shared);
       });
-  module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("grace"));
+  module.def("stop", &stop, py::call_guard<py::gil_scoped_release>(), py::arg("grace"),
+             py::arg("reason"));
   module.def("dump_flight_recorder", &tutti_torch::FlightRecorder::dump,
              py::call_guard<py::gil_scoped_release>());
   // Waits for the turn of a thread that may need the interpreter.

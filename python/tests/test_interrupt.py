@@ -64,3 +64,45 @@ def test_who_waits_gets_keyboard_interrupt_and_peers_are_told(wait, tmp_path):
     if wait != "group":
         assert "interrupt" in outputs[0][0].split("then:")[1], outputs
         assert "told:" in outputs[1][0] and "rank 0" in outputs[1][0], outputs
+
+
+# Rank 0 is interrupted, or fails, where it does not wait; rank 1 tells what it hears of that.
+ELSEWHERE = textwrap.dedent("""
+    import os, signal, sys, threading, time
+    import torch, torch.distributed as dist
+    import tutti_ccl.torch
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    store, rank, ending = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    dist.init_process_group("ccl", init_method="file://" + store, rank=rank, world_size=2)
+    dist.barrier()
+    if rank == 1:
+        try:
+            dist.barrier()
+        except RuntimeError as error:
+            print("told:", error, flush=True)
+        os._exit(0)
+    if ending == "error": raise ValueError("a shape that does not fit")
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        time.sleep(30)
+    finally:
+        if ending == "finally": dist.destroy_process_group()
+""")
+
+
+@pytest.mark.parametrize(("ending", "told"), [
+    ("plain", "KeyboardInterrupt"), ("finally", "KeyboardInterrupt"),
+    ("error", "ValueError: a shape that does not fit")])
+def test_peers_are_told_what_has_ended_a_program_that_did_not_wait(ending, told, tmp_path):
+    processes = [subprocess.Popen([sys.executable, "-c", ELSEWHERE, tmp_path / "store", str(rank),
+                                   ending],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                 for rank in range(2)]
+    try:
+        outputs = [process.communicate(timeout=50) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+    assert told in outputs[1][0] and "rank 0" in outputs[1][0], outputs
+    assert "destroyed" not in outputs[1][0], outputs

@@ -29,6 +29,10 @@ class Communicator(MpiNames):
                             "shrink and grow")
         super().__init__()
 
+    def __init__(self) -> None:
+        super().__init__()
+        _made.add(self)
+
     @classmethod
     def from_env(cls, timeout: Optional[float] = None, name: Optional[str] = None, *,
                  init_timeout: Optional[float] = None) -> Communicator:
@@ -91,6 +95,17 @@ class Communicator(MpiNames):
         made = cls()
         made._join(unique_id, newcomer, newcomers, timeout, init_timeout, name)
         return made
+
+    def destroy(self) -> None:
+        reason = ending.interruption()
+        if reason and not self.is_destroyed:
+            self.abort(reason)  # peers are told so, and not that this rank has left
+            try:
+                super().destroy()
+            except RuntimeError:
+                pass  # of the abort
+            return
+        super().destroy()
 
     def __enter__(self) -> Communicator:
         return self

@@ -14,7 +14,7 @@ import os
 import torch
 import torch.distributed as dist
 
-from . import autoload, launcher, torch_gaps
+from . import autoload, ending, launcher, torch_gaps
 from ._build_info import torch_version as built_against
 
 
@@ -104,4 +104,4 @@ autoload.register()
 launcher.fill()
 torch_gaps.install()
 # Threads that complete futures need the interpreter, so they end before it does.
-atexit.register(_C.stop, EXIT_PATIENCE)
+atexit.register(lambda: _C.stop(EXIT_PATIENCE, ending.why() or ""))
