@@ -3,11 +3,24 @@
 
 from __future__ import annotations
 
+import atexit
+import weakref
 from types import TracebackType
 from typing import Any, Optional
 
-from . import forms
+from . import ending, forms
 from .names import MpiNames
+
+_made: weakref.WeakSet[Communicator] = weakref.WeakSet()
+
+
+@atexit.register
+def _tell_peers() -> None:
+    """Of an exception that ends the program."""
+    reason = ending.why()
+    for comm in list(_made) if reason else ():
+        if comm.size > 0 and not comm.is_destroyed:
+            comm.abort(reason)
 
 
 class Communicator(MpiNames):
@@ -27,9 +40,6 @@ class Communicator(MpiNames):
             raise TypeError(f"{forms.shown('Communicator', given, named)}: expected one of "
                             "Communicator.from_env, create and join, or a communicator's split, "
                             "shrink and grow")
-        super().__init__()
-
-    def __init__(self) -> None:
         super().__init__()
         _made.add(self)
 

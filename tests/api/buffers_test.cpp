@@ -146,7 +146,7 @@ TEST(Buffers, ThatOverlapInPartAreRefusedByEveryCallInEveryForm) {
 TEST(Buffers, OfMessagesBothWaysMayNotOverlapAtAll) {
   run_ranks(kRanks, [](int rank, tutti_comm_t comm) {
     std::array<float, 20> memory{};
-    for (const size_t off : {0, 9}) {
+    for (const size_t off : {size_t{0}, size_t{9}}) {
       EXPECT_STATUS(TUTTI_ERR_INVALID_ARGUMENT,
                     tutti_sendrecv(memory.data(), 10, rank, 1, memory.data() + off, 10, rank, 1,
                                    TUTTI_FLOAT32, comm, nullptr));
