@@ -118,7 +118,11 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
     const bool changed = member->unproved() && by_network && ++unproved < bootstrap::kProofs;
     const bool again =
         earlier_life || changed || (member->unheard() && (id.maker_pid == 0 || by_network));
-    if (!again || now_ms() >= deadline_ms || must_end_wait()) return arrived;
+    if (!again || now_ms() >= deadline_ms || must_end_wait()) {
+      // Those who wait there are told why this rank does not.
+      if (const Status why = end_of_waits(); !why.ok()) (void)member->fail(why);
+      return arrived;
+    }
     pause_for(10);
   }
 }

@@ -51,6 +51,13 @@ bool must_end_wait() {
   return mine.interrupted;
 }
 
+Status end_of_waits() {
+  if (mine.scope == nullptr || !mine.scope->ends()) return {};
+  const EndsWaits* scope = mine.scope;
+  while (scope->reason_.ok() && scope->outer_ != nullptr) scope = scope->outer_;
+  return scope->reason_;
+}
+
 void forget_end_of_wait() { mine.interrupted = false; }
 
 bool interrupted() { return mine.interrupted; }

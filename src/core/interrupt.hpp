@@ -24,6 +24,9 @@ void begin_to_ask();
 [[nodiscard]] bool may_end_waits();
 // Asks, the user every 50 ms at most. True: to wait no longer.
 [[nodiscard]] bool must_end_wait();
+// The failure for which waits of this thread end (EndsWaits); fine if it is the user's wish, or
+// none has to.
+[[nodiscard]] Status end_of_waits();
 // What was waited for has come in the meantime.
 void forget_end_of_wait();
 // Whether the user's check has ended a wait; the second forgets it.
@@ -46,6 +49,7 @@ class EndsWaits {
 
  private:
   friend bool must_end_wait();
+  friend Status end_of_waits();
   bool ends();
 
   const std::function<Status()> why_;
