@@ -3,6 +3,7 @@
 
 import pytest
 import torch.distributed as dist
+import tutti_ccl
 from ranks import Ranks
 
 pytest.register_assert_rewrite("device_calls")
@@ -56,3 +57,10 @@ def fresh(size):
     ranks.run(dist.barrier)
     yield ranks
     ranks.kill()
+
+
+@pytest.fixture
+def alone():
+    """A communicator of this process, for calls on arrays that need no others."""
+    with tutti_ccl.Communicator.create(tutti_ccl.unique_id(), 0, 1) as comm:
+        yield comm

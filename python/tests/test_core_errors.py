@@ -19,12 +19,6 @@ import tutti_ccl as ccl
 
 
 @pytest.fixture
-def alone():
-    with ccl.Communicator.create(ccl.unique_id(), 0, 1) as comm:
-        yield comm
-
-
-@pytest.fixture
 def ranks():
     made = core_ranks.start(2)
     yield made

@@ -50,16 +50,21 @@ PROGRAM = textwrap.dedent("""
 """)
 
 
-@pytest.mark.parametrize("wait", ["blocking", "work", "recv", "barrier", "group"])
-def test_who_waits_gets_keyboard_interrupt_and_peers_are_told(wait, tmp_path):
-    processes = [subprocess.Popen([sys.executable, "-c", PROGRAM, tmp_path / "store", str(rank), wait],
+def outputs_of_two(program, folder, word):
+    """What each of two ranks has written, on both streams."""
+    processes = [subprocess.Popen([sys.executable, "-c", program, folder / "store", str(rank), word],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                  for rank in range(2)]
     try:
-        outputs = [process.communicate(timeout=50) for process in processes]
+        return [process.communicate(timeout=50) for process in processes]
     finally:
         for process in processes:
             process.kill()
+
+
+@pytest.mark.parametrize("wait", ["blocking", "work", "recv", "barrier", "group"])
+def test_who_waits_gets_keyboard_interrupt_and_peers_are_told(wait, tmp_path):
+    outputs = outputs_of_two(PROGRAM, tmp_path, wait)
     assert outputs[0][0].startswith("KeyboardInterrupt"), outputs
     if wait != "group":
         assert "interrupt" in outputs[0][0].split("then:")[1], outputs
@@ -95,14 +100,6 @@ ELSEWHERE = textwrap.dedent("""
     ("plain", "KeyboardInterrupt"), ("finally", "KeyboardInterrupt"),
     ("error", "ValueError: a shape that does not fit")])
 def test_peers_are_told_what_has_ended_a_program_that_did_not_wait(ending, told, tmp_path):
-    processes = [subprocess.Popen([sys.executable, "-c", ELSEWHERE, tmp_path / "store", str(rank),
-                                   ending],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                 for rank in range(2)]
-    try:
-        outputs = [process.communicate(timeout=50) for process in processes]
-    finally:
-        for process in processes:
-            process.kill()
+    outputs = outputs_of_two(ELSEWHERE, tmp_path, ending)
     assert told in outputs[1][0] and "rank 0" in outputs[1][0], outputs
     assert "destroyed" not in outputs[1][0], outputs

@@ -21,12 +21,6 @@ def ranks():
     made.close()
 
 
-@pytest.fixture
-def alone():
-    with ccl.Communicator.create(ccl.unique_id(), 0, 1) as comm:
-        yield comm
-
-
 PROGRAM = """
 from tutti_ccl import MPI
 import numpy as np

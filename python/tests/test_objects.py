@@ -18,12 +18,6 @@ def ranks(request):
     made.close()
 
 
-@pytest.fixture
-def alone():
-    with ccl.Communicator.create(ccl.unique_id(), 0, 1) as comm:
-        yield comm
-
-
 def same(x, y):
     return np.array_equal(x, y) if isinstance(x, np.ndarray) else type(x) is type(y) and x == y
 

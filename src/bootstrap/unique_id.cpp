@@ -4,9 +4,11 @@
 #include <sodium.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 
 #include "bootstrap/place.hpp"
+#include "core/hash.hpp"
 
 namespace tutti {
 namespace {
@@ -30,14 +32,9 @@ struct Encoded {
 };
 static_assert(sizeof(Encoded) == sizeof(tutti_unique_id));
 
-// FNV-1a, 64 bits: tells damage and garbage, not malice.
+// Tells damage and garbage, not malice.
 uint64_t checksum_of(const Encoded& encoded) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const std::byte byte :
-       std::as_bytes(std::span(&encoded, 1)).first(offsetof(Encoded, checksum))) {
-    hash = (hash ^ static_cast<uint64_t>(byte)) * 0x100000001b3ull;
-  }
-  return hash;
+  return hash_of({reinterpret_cast<const char*>(&encoded), offsetof(Encoded, checksum)});
 }
 
 // The purpose and its closing zero keep names and secrets of one key apart.

@@ -41,11 +41,8 @@ void run_calls(int rank, tutti_comm_t comm) {
   }
 }
 
-TEST_P(Sandboxes, KeepNobodyFromMeetingAndTalking) {
-  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
-  Ranks ranks;
-  ranks.count = 3;
-  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
+// Calls on all ranks, and on the parts of a split.
+void talk(const Ranks& ranks) {
   run_ranks(ranks, [](int rank, tutti_comm_t comm) {
     run_calls(rank, comm);
     tutti_comm_t half = nullptr;
@@ -55,13 +52,9 @@ TEST_P(Sandboxes, KeepNobodyFromMeetingAndTalking) {
   });
 }
 
-TEST_P(Sandboxes, HideNoDeath) {
-  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
-  Ranks ranks;
-  ranks.count = 3;
+void lose_rank_1(Ranks& ranks) {
   ranks.killed = {1};
   ranks.breaks = true;
-  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
   const Meeting met(ranks.count);
   run_ranks(ranks, [&met](int rank, tutti_comm_t comm) {
     ASSERT_OK(tutti_barrier(comm));
@@ -72,6 +65,22 @@ TEST_P(Sandboxes, HideNoDeath) {
     EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
     EXPECT_ERROR_SAYS("rank 1");
   });
+}
+
+TEST_P(Sandboxes, KeepNobodyFromMeetingAndTalking) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
+  talk(ranks);
+}
+
+TEST_P(Sandboxes, HideNoDeath) {
+  if (!can_forbid()) GTEST_SKIP() << "this system has no filters of system calls";
+  Ranks ranks;
+  ranks.count = 3;
+  ranks.before = [](int) { ASSERT_TRUE(forbid(GetParam().forbidden)); };
+  lose_rank_1(ranks);
 }
 
 // Filters may be set when a program is about to run what it does not trust.
@@ -167,30 +176,13 @@ Ranks in_domains_of_their_own() {
 
 TEST(Landlock, DomainsOfTheirOwnLetRanksTalkOverTheNetwork) {
   if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
-  run_ranks(in_domains_of_their_own(), [](int rank, tutti_comm_t comm) {
-    run_calls(rank, comm);
-    tutti_comm_t half = nullptr;
-    ASSERT_OK(tutti_comm_split(comm, rank == 0 ? 0 : 1, 0, nullptr, &half));
-    run_calls(rank == 0 ? 0 : rank - 1, half);
-    EXPECT_OK(tutti_comm_destroy(half));
-  });
+  talk(in_domains_of_their_own());
 }
 
 TEST(Landlock, DomainsOfTheirOwnHideNoDeath) {
   if (!has_landlock_scopes()) GTEST_SKIP() << "no Landlock with scopes here";
   Ranks ranks = in_domains_of_their_own();
-  ranks.killed = {1};
-  ranks.breaks = true;
-  const Meeting met(ranks.count);
-  run_ranks(ranks, [&met](int rank, tutti_comm_t comm) {
-    ASSERT_OK(tutti_barrier(comm));
-    met.wait();
-    if (rank == 1) kill_myself();
-    tutti_status status = TUTTI_OK;
-    while (status == TUTTI_OK) status = tutti_barrier(comm);
-    EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
-    EXPECT_ERROR_SAYS("rank 1");
-  });
+  lose_rank_1(ranks);
 }
 
 // No launcher hands them an id, and the socket of rank 0 is not for the others.
