@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 
-#include "core/fd.hpp"
 #include "core/log.hpp"
 #include "core/socket.hpp"
 #include "core/thread.hpp"
@@ -61,17 +60,16 @@ Monitor::~Monitor() {
     wake();
     thread_.join();
   }
-  if (epoll_ >= 0) close(epoll_);
-  if (wake_ >= 0) close(wake_);
 }
 
 Status Monitor::start() {
   if (thread_.joinable()) return {};
-  if (epoll_ < 0) epoll_ = above_standard(epoll_create1(EPOLL_CLOEXEC));
-  if (wake_ < 0) wake_ = above_standard(eventfd(0, EFD_CLOEXEC));
-  epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
-  const bool opened = epoll_ >= 0 && wake_ >= 0;
-  if (!opened || (epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0 && errno != EEXIST)) {
+  if (!epoll_.open()) epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!wake_.open()) wake_.reset(eventfd(0, EFD_CLOEXEC));
+  epoll_event event{.events = EPOLLIN, .data = {.fd = wake_.get()}};
+  const bool opened = epoll_.open() && wake_.open();
+  if (!opened ||
+      (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wake_.get(), &event) != 0 && errno != EEXIST)) {
     return Status::system(errno, "watching peer processes: epoll");
   }
   auto thread = start_thread("tutti-monitor", "the thread that watches peers", [this] { run(); });
@@ -87,7 +85,7 @@ Status Monitor::begin() {
 
 void Monitor::wake() const {
   const uint64_t one = 1;
-  while (write(wake_, &one, sizeof one) < 0 && errno == EINTR) {
+  while (write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {
   }
 }
 
@@ -100,7 +98,7 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   }
   if (line.fd >= 0) {
     epoll_event event{.events = EPOLLIN, .data = {.fd = line.fd}};
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.fd, &event) != 0) {
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, line.fd, &event) != 0) {
       return Status::system(errno, "listening to ranks on other hosts: epoll_ctl");
     }
   }
@@ -115,8 +113,8 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
 // It comes at once if the peer has ended already, also where another watch has had one.
 Status Monitor::expect_end_of(int pidfd) const {
   epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = pidfd}};
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, pidfd, &event) == 0) return {};
-  if (errno == EEXIST && epoll_ctl(epoll_, EPOLL_CTL_MOD, pidfd, &event) == 0) return {};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pidfd, &event) == 0) return {};
+  if (errno == EEXIST && epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, pidfd, &event) == 0) return {};
   return Status::system(errno, "watching peer processes: epoll_ctl");
 }
 
@@ -129,10 +127,10 @@ void Monitor::remove(Token token) {
   watches_.erase(found);
   for (const Peer& peer : removed.peers) {
     const bool alone = peer.pidfd >= 0 && !is_watched(peer.pidfd);
-    if (alone) epoll_ctl(epoll_, EPOLL_CTL_DEL, peer.pidfd, nullptr);
+    if (alone) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.pidfd, nullptr);
   }
   const int line = removed.line.fd;
-  if (line >= 0) epoll_ctl(epoll_, EPOLL_CTL_DEL, line, nullptr);
+  if (line >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line, nullptr);
 }
 
 bool Monitor::is_watched(int pidfd) const {
@@ -151,7 +149,7 @@ void Monitor::run() {
   while (!stopping_.load()) {
     const int readable = sleep();
     try {
-      if (readable == wake_ || readable == kAny) sign();
+      if (readable == wake_.get() || readable == kAny) sign();
       report_deaths(lacks_memory ? kAny : readable);
       if (readable != kNone) listen();
       look_each_second();
@@ -166,7 +164,7 @@ void Monitor::run() {
 // Returns the descriptor that has news.
 int Monitor::sleep() const {
   epoll_event event{};
-  const int ready = epoll_wait(epoll_, &event, 1, kLookWithinMs);
+  const int ready = epoll_wait(epoll_.get(), &event, 1, kLookWithinMs);
   const int error = ready < 0 ? errno : 0;
   (void)now_ms();  // the look by which all others know that this process runs
   if (ready == 0 || error == EINTR) return kNone;
@@ -182,7 +180,7 @@ int Monitor::sleep() const {
     return kAny;
   }
   uint64_t count = 0;
-  if (event.data.fd == wake_ && read(wake_, &count, sizeof count) < 0) return kNone;
+  if (event.data.fd == wake_.get() && read(wake_.get(), &count, sizeof count) < 0) return kNone;
   return event.data.fd;
 }
 

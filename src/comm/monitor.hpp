@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/fd.hpp"
 #include "core/life_sign.hpp"
 #include "core/status.hpp"
 
@@ -76,8 +77,8 @@ class Monitor {
   Token next_token_ = 1;            // guarded by mutex_
   LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
   int64_t next_second_ms_ = 0;      // the thread's own
-  int epoll_ = -1;
-  int wake_ = -1;  // eventfd: look at what has changed
+  Fd epoll_;
+  Fd wake_;  // eventfd: look at what has changed
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <ctime>
-#include <optional>
 
 #include "core/fields.hpp"
 
@@ -95,14 +94,15 @@ void write(LogLevel level, std::string_view text) {
   const std::string lines =
       format_lines(level, rank_now.load(std::memory_order_relaxed), time_ms, text);
   std::string_view rest = lines;
-  auto scope = std::make_optional<NoPipeSignal>();
-  while (!rest.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) break;  // a closed or full standard error is no reason to fail
-    rest.remove_prefix(static_cast<size_t>(written));
+  {
+    const NoPipeSignal scope;
+    while (!rest.empty()) {
+      const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) break;  // a closed or full standard error is no reason to fail
+      rest.remove_prefix(static_cast<size_t>(written));
+    }
   }
-  scope.reset();
   errno = error_number;
 }
 
