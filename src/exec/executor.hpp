@@ -80,6 +80,7 @@ class Executor : public HelpedProgress {
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
   void tell_awaited(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
+  Status compare_last_calls();
   [[nodiscard]] Status why_failed(LaneGroup& lanes);
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
   [[nodiscard]] std::string who_is_late(LaneGroup& lanes, uint64_t sequence);

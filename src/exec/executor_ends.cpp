@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
 
 #include "core/fields.hpp"
 #include "exec/executor.hpp"
@@ -41,6 +44,35 @@ bool hears_all(const Plan* last, uint64_t sequence) {
   const CallRecord record = last->record_of(sequence);
   return takes(*last) && record.root < 0 && !is_uneven(static_cast<Collective>(record.collective));
 }
+
+// What the journal hears of the last calls of peers, where ranks are on several hosts.
+struct FarLastCalls {
+  Journal& journal;
+  LaneGroup& lanes;
+  int rank;
+  int ranks;
+  // Of whom it is to be asked: of those here that have not left, and of those elsewhere with which
+  // this rank has exchanged something, for there may be thousands.
+  std::function<bool(int peer)> asks;
+
+  // Of a peer that has left by its last words; of one that has not by its answer, that it has made
+  // so many calls. Whether all is heard, or something differs.
+  bool heard(uint64_t calls, Status& differs) const {
+    bool all = true;
+    for (int peer = 0; peer < ranks; ++peer) {
+      if (peer == rank) continue;
+      const std::span<const std::byte> last_words = lanes.last_words_of(peer);
+      if (!last_words.empty()) {
+        differs = journal.check_last_words(peer, last_words);
+        if (!differs.ok()) return true;
+      } else if (asks(peer)) {
+        const std::optional<uint64_t> answer = journal.answer_of(peer);
+        all &= answer.has_value() && *answer >= calls;
+      }
+    }
+    return all;
+  }
+};
 
 }  // namespace
 
@@ -137,38 +169,31 @@ Status Executor::leave() {
     const bool first = journal_ != nullptr && queue == lanes_.front();
     queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
   }
+  return compare_last_calls();
+}
+
+// Waits for a moment for what the peers' last calls are, and as long as one elsewhere takes to
+// answer at all.
+Status Executor::compare_last_calls() {
   LaneGroup& lanes = lanes_.front()->lanes();
-  const bool heard_all = hears_all(plans_.last(), sequence_);
-  // Not of one elsewhere with which this rank has exchanged nothing: there may be thousands.
-  const auto asks = [&](int peer) {
-    const Hosts& hosts = *settings_.hosts;
-    const bool here = hosts.host(peer) == hosts.host(settings_.rank);
-    return !heard_all && (here ? !has_left(peer) : lanes.deals_with(peer));
-  };
+  std::optional<FarLastCalls> far;
+  if (journal_ != nullptr) {
+    const bool wanted = !hears_all(plans_.last(), sequence_);
+    far.emplace(
+        FarLastCalls{*journal_, lanes, settings_.rank, settings_.ranks, [&, wanted](int peer) {
+                       const Hosts& hosts = *settings_.hosts;
+                       const bool here = hosts.host(peer) == hosts.host(settings_.rank);
+                       return wanted && (here ? !has_left(peer) : lanes.deals_with(peer));
+                     }});
+  }
   Status differs;
-  // Of a peer that has left, by its last words; of one that has not, by its answer.
-  const auto hears = [&](uint64_t least) {
-    bool all = true;
-    for (int peer = 0; journal_ != nullptr && peer < settings_.ranks; ++peer) {
-      if (peer == settings_.rank) continue;
-      const std::span<const std::byte> last_words = lanes.last_words_of(peer);
-      if (!last_words.empty()) {
-        differs = journal_->check_last_words(peer, last_words);
-        if (!differs.ok()) return true;
-      } else if (asks(peer)) {
-        const std::optional<uint64_t> answer = journal_->answer_of(peer);
-        all &= answer.has_value() && *answer >= least;
-      }
-    }
-    return all;
-  };
   const auto knows = [&] {
     bool all = true;
     for (const auto& queue : lanes_) {
       all &= queue->lanes().knows_last_calls(differs);
       if (!differs.ok()) return true;
     }
-    return hears(sequence_) && (all || !differs.ok());
+    return (!far || far->heard(sequence_, differs)) && (all || !differs.ok());
   };
   const auto wait = [&](int64_t timeout_ms, const auto& ready) {
     Waiter waiter = waiter_for(timeout_ms);
@@ -176,10 +201,10 @@ Status Executor::leave() {
     return wait_until(waiter, ready) == WaitEnd::kReady;
   };
   if (knows()) return differs;
-  if (journal_ != nullptr) journal_->leave(asks);
-  if (wait(kLastCallsMs, knows) || journal_ == nullptr) return differs;
+  if (far) journal_->leave(far->asks);
+  if (wait(kLastCallsMs, knows) || !far) return differs;
   // Whoever has made its call answers that at once, whatever it does now.
-  wait(kAnswersMs, [&] { return hears(0); });
+  wait(kAnswersMs, [&] { return far->heard(0, differs); });
   return differs;
 }
 
