@@ -4,6 +4,7 @@
 // did not run. Whoever reads it notes when; a long time without a note is such a time.
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/wait.hpp"
@@ -45,11 +46,14 @@ uint64_t note_look(uint64_t seen, uint32_t now) {
 int64_t own_time(int64_t host_ms) {
   const auto now = static_cast<uint32_t>(host_ms >> kUnitBits);
   uint64_t seen = state.load(std::memory_order_relaxed);
-  // A rough clock may be behind the last look.
   if (static_cast<int32_t>(now - look_of(seen)) > 0 || seen == 0) [[unlikely]] {
     seen = note_look(seen, now);
   }
-  return host_ms - (static_cast<int64_t>(missed_of(seen)) << kUnitBits);
+  // Another may have looked since the clock was read, after a time that does not count: then it is
+  // as late as that look. So it is where a rough clock is behind the last one.
+  const auto behind = static_cast<int32_t>(look_of(seen) - now);
+  const int64_t units = std::max(behind, 0) - static_cast<int64_t>(missed_of(seen));
+  return host_ms + units * (int64_t{1} << kUnitBits);
 }
 
 }  // namespace

@@ -7,6 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "core/socket.hpp"
 #include "core/wait.hpp"
 
@@ -70,6 +74,35 @@ TEST(OwnTime, NeverGoesBack) {
                                         last_ms = now;
                                       }
                                       return true;
+                                    }),
+            0);
+}
+
+// One may have read the clock before a stop that another notes first: a deadline from a time that
+// is too early would pass at once.
+TEST(OwnTime, NeverGoesBackForAnyOfSeveralThreads) {
+  constexpr int kStops = 8;
+  EXPECT_EQ(in_a_process_that_stops(2 * kMostBetweenLooksMs,
+                                    [] {
+                                      std::atomic<bool> over{false};
+                                      std::atomic<bool> back{false};
+                                      const auto look = [&] {
+                                        int64_t last_ms = now_ms();
+                                        while (!over) {
+                                          const int64_t now = now_ms();
+                                          if (now < last_ms - kInexactMs) back = true;
+                                          last_ms = now;
+                                        }
+                                      };
+                                      std::vector<std::thread> threads;
+                                      for (int i = 0; i < 4; ++i) threads.emplace_back(look);
+                                      for (int stop = 0; stop < kStops; ++stop) {
+                                        usleep(20'000);
+                                        raise(SIGSTOP);
+                                      }
+                                      over = true;
+                                      for (std::thread& thread : threads) thread.join();
+                                      return !back;
                                     }),
             0);
 }
