@@ -33,6 +33,13 @@ void allow_descriptors(int more) {
 
 void forbid_threads() { ASSERT_TRUE(forbid({{SYS_clone3, EAGAIN}})); }
 
+// A check that lacks descriptors takes sound memory for damaged.
+#ifdef TUTTI_SANITIZED
+constexpr bool kChecksNeedDescriptors = true;
+#else
+constexpr bool kChecksNeedDescriptors = false;
+#endif
+
 struct Trouble {
   const char* name;
   std::function<void()> make;
@@ -142,14 +149,9 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Starting,
                          });
 
 // One that has descriptors to meet the others, and none for what follows.
-#ifdef TUTTI_SANITIZED
-constexpr bool kNeedsDescriptors = true;
-#else
-constexpr bool kNeedsDescriptors = false;
-#endif
-
 TEST(Start, WithoutDescriptorsIsToldToAll) {
-  if (kNeedsDescriptors) GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at memory by a pipe";
+  if (kChecksNeedDescriptors)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at memory by a pipe";
   IdPipe ids;
   Shared<Told> told;
   Shared<std::atomic<int>> failed;
@@ -173,7 +175,8 @@ TEST(Start, WithoutDescriptorsIsToldToAll) {
 
 // One that has none at all, be it the one that is to run the service; the hard limit leaves some.
 TEST(Start, WithoutAnyDescriptorIsToldToAll) {
-  if (kNeedsDescriptors) GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at memory by a pipe";
+  if (kChecksNeedDescriptors)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at memory by a pipe";
   const std::string job = "descriptors " + std::to_string(getpid());
   for (const int failing : {0, 1}) {
     Shared<Told> told;
@@ -220,6 +223,8 @@ class Descending : public testing::TestWithParam<Descent> {};
 
 // The descriptors that there are suffice for the meeting, not for what the ranks share.
 TEST_P(Descending, OfOneRankThatFailsTellsAllItsOwnText) {
+  if (kChecksNeedDescriptors)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer looks at memory by a pipe";
   Shared<Told> told;
   Shared<std::atomic<int>> failed;
   run_ranks(3, [&](int rank, tutti_comm_t comm) {
