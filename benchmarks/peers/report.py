@@ -4,6 +4,7 @@
 from . import summary, text
 from .summary import OURS
 
+CALLS_PER_TOKEN = 96  # two for each of 48 layers
 
 def titles(peers):
     bare = [f"{OURS}/bare"] if summary.BARE in peers else []
@@ -111,6 +112,32 @@ def markdown_table(rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
 
 
+def terminal_table(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths)) for row in rows)
+
+
+def tokens(results, table):
+    """Milliseconds for the calls of one token, of each peer and of the floor: the line's latency and
+    rate, and what one connection of TCP takes between two processes that only poll it."""
+    peers = peers_of(results["contestants"])
+    for job in results["jobs"]:
+        rows = [["size", *peers, "floor", f"{OURS}/floor", "bare TCP", f"{OURS}/bare TCP"]]
+        for size in job["sizes"]:
+            best, floor = summary.best_variants(size), size["floor"] or {}
+            times = [best[p]["us"] if p in best else None for p in peers]
+            bare = {"us": floor["exchange_us"]} if floor.get("exchange_us") else None
+            rows.append([text.size(size["bytes"]), *map(per_token, times),
+                         per_token(floor.get("us")), ratio(best.get(OURS), floor),
+                         per_token(bare and bare["us"]), ratio(best.get(OURS), bare)])
+        yield f"{job_name(job)}: milliseconds for {CALLS_PER_TOKEN} calls, one token's"
+        yield table(rows)
+
+
+def per_token(us):
+    return "–" if us is None else f"{us * CALLS_PER_TOKEN / 1e3:.2f}"
+
+
 def method(results):
     """What the figures of this run are, in sentences."""
     m = results["machine"]
@@ -181,6 +208,8 @@ def markdown(results):
         parts += [overview(jobs, name) for name in dict.fromkeys(sized)]
     for job in jobs:
         parts += job_markdown(job, peers)
+    if results.get("calls_per_token"):
+        parts += ["\n" + part for part in tokens(results, markdown_table)]
     parts += ["\nContestants:\n",
               "\n".join(f"- {text.contestant(e['peer'], e['variant'])}: {e['version']}; settings: "
                         f"`{e['settings']}`" for e in results["contestants"])]

@@ -18,6 +18,13 @@ DEVICE = "eth0"
 AGENT = ROOT / "tests/support/hosts.py"
 
 
+def shares_of_cores(cores, ranks, hosts):
+    """Of each rank, where each host has an equal part of the cores, as machines have: ranks wait
+    for those of other hosts, but do not take their cores."""
+    share, per_host = len(cores) // hosts, ranks // hosts
+    return [cores[rank // per_host * share + rank % per_host % share] for rank in range(ranks)]
+
+
 def tutti(shop):
     program = shop.build / "bin/versus_tutti"
     if not program.exists():
@@ -35,30 +42,60 @@ def launch_files(shop, name, line):
     return listed, agent
 
 
-def openmpi(shop):
+def open_mpi(shop, peer, program, launcher, shared_memory):
     """Ranks pin themselves, since each host would begin at the first core. HAN is the hierarchy."""
-    program = shop.compile("openmpi", "mpicc.openmpi", ["mpi.c"])
     listed, agent = launch_files(shop, "openmpi", "{} slots={}")
-    base = f"--mca pml ob1 --mca btl self,vader,tcp --mca btl_tcp_if_include {DEVICE}"
+    base = f"--mca pml ob1 --mca btl self,{shared_memory},tcp --mca btl_tcp_if_include {DEVICE}"
     base += " --bind-to none" + " --mca mpi_yield_when_idle 1" * shop.oversubscribed
     variants = {"": ""}
     if shop.per_host > 1:
         variants = {"flat": "", "HAN": "--mca coll_han_priority 100"}
     for variant, extra in variants.items():
         options = f"{base} {extra}".split()
-        command = ["mpirun.openmpi", "--allow-run-as-root", "--hostfile", listed, "--mca",
+        command = [launcher, "--allow-run-as-root", "--hostfile", listed, "--mca",
                    "plm_rsh_agent", agent, "-np", shop.ranks, *options, program]
-        yield contestant("Open MPI", variant, command, arguments=" ".join(options))
+        yield contestant(peer, variant, command, arguments=" ".join(options))
+
+
+def openmpi(shop):
+    program = shop.compile("openmpi", "mpicc.openmpi", ["mpi.c"])
+    yield from open_mpi(shop, "Open MPI", program, "mpirun.openmpi", "vader")
+
+
+def openmpi5(shop):
+    program, venv = contestants.openmpi5_program(shop)
+    yield from open_mpi(shop, "Open MPI 5", program, venv / "bin/mpirun", "sm")
+
+
+def hydra(shop, peer, program, launcher, settings):
+    """The launcher of MPICH and of what is made from it."""
+    listed, agent = launch_files(shop, "hydra", "{}:{}")
+    command = [launcher, "-f", listed, "-launcher", "ssh", "-launcher-exec", agent, "-np",
+               shop.ranks, program]
+    return contestant(peer, "", command, settings)
 
 
 def mpich(shop):
     """Debian's has UCX below, which is to use TCP between hosts."""
     program = shop.compile("mpich", "mpicc.mpich", ["mpi.c"])
-    listed, agent = launch_files(shop, "mpich", "{}:{}")
-    command = ["mpirun.mpich", "-f", listed, "-launcher", "ssh", "-launcher-exec", agent,
-               "-np", shop.ranks, program]
     transports = "tcp,sm,self" if shop.per_host > 1 else "tcp,self"
-    yield contestant("MPICH", "", command, f"UCX_TLS={transports} UCX_NET_DEVICES={DEVICE}")
+    yield hydra(shop, "MPICH", program, "mpirun.mpich",
+                f"UCX_TLS={transports} UCX_NET_DEVICES={DEVICE}")
+
+
+def mpich5(shop):
+    program, venv = contestants.mpich5_program(shop)
+    yield hydra(shop, "MPICH 5", program, venv / "bin/mpirun",
+                f"FI_PROVIDER=tcp FI_TCP_IFACE={DEVICE}")
+
+
+def intelmpi(shop):
+    program = contestants.intelmpi_program(shop)
+    [launcher, *_], paths = contestants.intel_launcher(shop)
+    entry = hydra(shop, "Intel MPI", program, launcher,
+                  f"I_MPI_FABRICS=shm:ofi I_MPI_PIN=0 FI_PROVIDER=tcp FI_TCP_IFACE={DEVICE} "
+                  f"I_MPI_HYDRA_IFACE={DEVICE}")
+    yield contestants.with_paths(entry, paths)
 
 
 def gloo(shop):
@@ -66,7 +103,8 @@ def gloo(shop):
     yield contestant("Gloo", "", command, f"GLOO_SOCKET_IFNAME={DEVICE}", one_by_one=True)
 
 
-SPREAD = {"tutti": tutti, "openmpi": openmpi, "mpich": mpich, "gloo": gloo}
+SPREAD = {"tutti": tutti, "openmpi": openmpi, "openmpi5": openmpi5, "mpich": mpich,
+          "mpich5": mpich5, "intelmpi": intelmpi, "gloo": gloo}
 
 
 def spread(name, shop):
