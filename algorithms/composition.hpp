@@ -4,7 +4,8 @@
 // collectives between hosts. Plain data, like a schedule; which algorithm runs a phase is chosen
 // when the plan is made, by the same selector as for a call of its own.
 //
-// Where blocks lie otherwise than the next collective needs them, a phase can copy instead (Move).
+// Where blocks lie otherwise than the next collective needs them, a phase can copy instead, or
+// reduce what lies in this rank's memory (Move).
 //
 // Phases of one scope run in their order; the two scopes run side by side, so that the network is
 // busy with one part of a message while the host works on another.
@@ -30,6 +31,9 @@ struct Move {
   Ref to;
   Ref from;
   uint64_t bytes = 0;
+  // If there are any: `from` and these are reduced in their order, which completes the reduction
+  // over all ranks. No phase of such a composition reduces otherwise.
+  std::vector<Ref> others = {};
 };
 
 struct Phase {
@@ -46,7 +50,8 @@ struct Phase {
   uint32_t after = 0;
   bool alone = false;  // of a column: the other columns send nothing meanwhile
   // If there are any, these are all that the phase does, and this rank does them alone: blocks that
-  // a collective needs side by side, or leaves so, lie apart in the caller's buffers.
+  // a collective needs side by side, or leaves so, lie apart in the caller's buffers; or all that is
+  // to be reduced has come to this rank.
   std::vector<Move> moves = {};
 };
 

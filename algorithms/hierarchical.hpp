@@ -145,6 +145,10 @@ class BlocksByHost {
     return first_[static_cast<size_t>(host)] * q_.count;
   }
   [[nodiscard]] uint64_t offset(int host) const { return begin(host) * q_.element_bytes; }
+  // Where the block of a rank begins, in bytes.
+  [[nodiscard]] uint64_t place_of(int rank) const {
+    return offset(q_.hosts->host(rank)) + static_cast<uint64_t>(q_.hosts->place(rank)) * q_.bytes();
+  }
 
   // From and to such a buffer.
   [[nodiscard]] std::vector<Move> pack(const Ref& packed, const Ref& buffer) const {

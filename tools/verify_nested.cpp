@@ -86,6 +86,7 @@ class InColumn final : public PhaseSink {
     for (Move& move : translated) {
       move.to = in_whole(rank, move.to);
       move.from = in_whole(rank, move.from);
+      for (Ref& other : move.others) other = in_whole(rank, other);
     }
     return effects_.move(rank_of(rank), translated);
   }

@@ -30,6 +30,7 @@ std::vector<Use> uses_of_moves(const Phase& phase) {
   for (const tutti::Move& move : phase.moves) {
     if (move.bytes == 0) continue;
     uses.push_back({move.from, {0, move.bytes}, false});
+    for (const tutti::Ref& other : move.others) uses.push_back({other, {0, move.bytes}, false});
     uses.push_back({move.to, {0, move.bytes}, true});
   }
   return uses;

@@ -57,8 +57,15 @@ Status PhaseEffects::write(int rank, const Ref& ref, const Range& range,
 
 Status PhaseEffects::move(int rank, std::span<const tutti::Move> moves) {
   for (const tutti::Move& move : moves) {
-    std::vector<Run> runs;
-    TUTTI_RETURN_IF_ERROR(read(rank, move.from, {0, move.bytes}, runs));
+    std::vector<std::vector<Run>> sources(1 + move.others.size());
+    TUTTI_RETURN_IF_ERROR(read(rank, move.from, {0, move.bytes}, sources[0]));
+    for (size_t i = 1; i < sources.size(); ++i) {
+      TUTTI_RETURN_IF_ERROR(read(rank, move.others[i - 1], {0, move.bytes}, sources[i]));
+    }
+    std::vector<Run> runs = sources[0];
+    if (!move.others.empty() && move.bytes > 0) {
+      TUTTI_RETURN_IF_ERROR(reduce_runs(sources, element_bytes_, true, values_, runs));
+    }
     TUTTI_RETURN_IF_ERROR(write(rank, move.to, {0, move.bytes}, runs));
   }
   return {};

@@ -20,16 +20,26 @@ LaneGroup::LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host,
                      std::unique_ptr<LaneGroup> column)
     : all_(std::move(all)), host_(std::move(host)), column_(std::move(column)) {}
 
-void LaneGroup::start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
-                             uint32_t chain) {
+void LaneGroup::start_phases(const Plan& plan, size_t index, const Call& call,
+                             const CallRecord& record, uint32_t chain) {
+  const Plan::Part& part = plan.parts[index];
   composed_ = part.composed.get();
+  plan_ = &plan;
   arguments_ = &call;
+  send_ = static_cast<std::byte*>(const_cast<void*>(call.send));
   offset_ = part.offset;
   record_ = record;
   chain_ = chain;
   progress_ = {};
   const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
+  if (composed_->reduces_alone) start_reducing(plan, call);
+}
+
+// What is given is scaled here, where no phase of the composition begins the reduction.
+void LaneGroup::start_reducing(const Plan& plan, const Call& call) {
+  HostEngine& engine = all_->engine_;
+  send_ = engine.start(call, composed_->most_sources, all_->ranks_, plan.element_bytes);
 }
 
 void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {
@@ -118,9 +128,8 @@ std::byte* LaneGroup::address_of(const Ref& ref) {
   if (ref.space() == Space::kScratch) {
     return reinterpret_cast<std::byte*>(scratch_.data()) + ref.offset;
   }
-  auto* const send = static_cast<std::byte*>(const_cast<void*>(arguments_->send));
   auto* const recv = static_cast<std::byte*>(arguments_->recv);
-  std::byte* const base = ref.space() == Space::kSend ? send : recv;
+  std::byte* const base = ref.space() == Space::kSend ? send_ : recv;
   return base == nullptr ? nullptr : base + offset_ + ref.offset;
 }
 
@@ -133,11 +142,30 @@ void LaneGroup::bind(const ComposedPlan::Phase& phase, Call& call) {
 
 void LaneGroup::move(const ComposedPlan::Phase& phase) {
   for (const Move& move : phase.moves) {
-    copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kToOthers);
+    if (!move.others.empty()) {
+      reduce(move);
+    } else {
+      copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kToOthers);
+    }
   }
 }
 
+void LaneGroup::reduce(const Move& move) {
+  HostEngine& engine = all_->engine_;
+  const std::span<const void*> sources = engine.sources();
+  size_t k = 0;
+  sources[k++] = address_of(move.from);
+  for (const Ref& other : move.others) sources[k++] = address_of(other);
+  std::byte* const dst = address_of(move.to);
+  const size_t count = move.bytes / plan_->element_bytes;
+  const ReduceOptions options{.divisor = plan_->divisor};
+  if (plan_->kernel != nullptr) return plan_->kernel(dst, sources.data(), k, count, options);
+  engine.reduce_by_function(*arguments_, plan_->element_bytes, dst, k, count, options,
+                            all_->function_note_, record_);
+}
+
 void LaneGroup::finish() {
+  if (composed_ != nullptr && composed_->reduces_alone) all_->engine_.finish();
   composed_ = idle_;
   arguments_ = nullptr;
 }

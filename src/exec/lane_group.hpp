@@ -83,9 +83,9 @@ class LaneGroup {
     const Plan::Part& part = plan.parts[index];
     if (part.composed == nullptr) [[likely]]
       return all_->start(plan, index, call, record, chain);
-    start_phases(part, call, record, chain);
+    start_phases(plan, index, call, record, chain);
   }
-  void start_phases(const Plan::Part& part, const Call& call, const CallRecord& record,
+  void start_phases(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
                     uint32_t chain);
   [[nodiscard]] bool runs_phases() const { return composed_ != idle_; }
   Advance advance_slowly();
@@ -94,9 +94,11 @@ class LaneGroup {
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
+  void start_reducing(const Plan& plan, const Call& call);
   [[nodiscard]] std::byte* address_of(const Ref& ref);
   void bind(const ComposedPlan::Phase& phase, Call& call);
   void move(const ComposedPlan::Phase& phase);
+  void reduce(const Move& move);
   void finish();
   static bool knows_last_calls_of(Lane& lane, Status& differs);
 
@@ -109,7 +111,9 @@ class LaneGroup {
   const ComposedPlan* composed_ = nullptr;
   const ComposedPlan* idle_ = nullptr;
   std::shared_ptr<StepTrace> trace_;
+  const Plan* plan_ = nullptr;  // that it is of
   const Call* arguments_ = nullptr;
+  std::byte* send_ = nullptr;
   uint64_t offset_ = 0;
   CallRecord record_{};
   uint32_t chain_ = 0;

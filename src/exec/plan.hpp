@@ -82,6 +82,9 @@ struct ComposedPlan {
   };
   std::vector<Phase> phases;
   uint64_t scratch_bytes = 0;
+  // It reduces by moves, on some rank, and by no phase that begins the reduction.
+  bool reduces_alone = false;
+  uint32_t most_sources = 0;  // of those moves on this rank
 };
 
 // Whether a lane may leave this schedule after the entry for one that was chosen for

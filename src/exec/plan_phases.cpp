@@ -3,6 +3,7 @@
 // Makes a plan for each phase, in the scope where it runs.
 #include "exec/plan_phases.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -23,6 +24,14 @@ void* stand_in(const Ref& ref) {
   return reinterpret_cast<void*>((uint64_t{ref.base} + 1) << 56 | ref.offset);
 }
 
+uint32_t most_sources(const std::vector<Move>& moves) {
+  size_t most = 0;
+  for (const Move& move : moves) {
+    if (!move.others.empty()) most = std::max(most, move.others.size() + 1);
+  }
+  return static_cast<uint32_t>(most);
+}
+
 class PhasePlanner {
  public:
   PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
@@ -32,8 +41,11 @@ class PhasePlanner {
   std::shared_ptr<const ComposedPlan> plan(const Composition& composition) {
     auto composed = std::make_shared<ComposedPlan>();
     composed->scratch_bytes = composition.scratch_bytes;
+    composed->reduces_alone =
+        reduces(call_.collective) && std::ranges::none_of(composition.phases, &Phase::begins);
     for (const Phase& phase : composition.phases) {
       if (!phase.moves.empty()) {
+        composed->most_sources = std::max(composed->most_sources, most_sources(phase.moves));
         composed->phases.push_back({phase.scope, phase.after, {}, {}, {}, nullptr, phase.moves});
         continue;
       }

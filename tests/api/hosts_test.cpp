@@ -74,6 +74,28 @@ TEST_F(HostsOfTwo, EveryOperationGivesTheReference) {
   });
 }
 
+// What is reduced in one step, as small floats and a user's operation ask for, by each algorithm that
+// does so: the reference is exact.
+TEST_F(HostsOfTwo, ReductionsInOneStepGiveTheReferenceOfEveryOperation) {
+  for (const char* algorithm : {"gathered", "exchange", "all_pairs"}) {
+    for (const char* hosts : {"aabb", "abab", "aabbcc"}) {
+      on_hosts(
+          hosts,
+          [](Collectives& on) {
+            for (int type = 0; type < kTypes; ++type) {
+              for (const Op op : kOps) {
+                if (!op_applies(op, static_cast<tutti_type>(type))) continue;
+                on.allreduce(static_cast<tutti_type>(type), op, 777, {Form::kBlocking, true, true});
+                on.allreduce(static_cast<tutti_type>(type), op, 5, {Form::kNonBlocking});
+              }
+            }
+            on.allreduce(TUTTI_BFLOAT16, Op::kSum, 30'001, {Form::kPersistent});
+          },
+          {{"CCL_ALLREDUCE", algorithm}});
+    }
+  }
+}
+
 TEST_F(HostsOfTwo, EveryAlgorithmGivesTheReference) {
   std::map<std::string, std::vector<std::string>> names;
 #define TUTTI_ALGORITHM(collective, name) names["CCL_" #collective].push_back(#name);

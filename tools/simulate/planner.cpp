@@ -34,7 +34,7 @@ Choose hierarchical_first(Choose other) {
   };
 }
 
-// Moves of a composition, as the copies that they are.
+// Moves of a composition, as the copies and reductions that they are.
 std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan& whole) {
   auto plan = std::make_shared<Plan>();
   plan->record = whole.record;
@@ -42,7 +42,15 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
   plan->parts.resize(1);
   plan->parts.front().traits.enters = true;  // nobody waits for it
   Builder builder(plan->parts.front().schedule);
-  for (const Move& move : phase.moves) builder.copy(move.to, move.from, move.bytes);
+  for (const Move& move : phase.moves) {
+    if (move.others.empty()) {
+      builder.copy(move.to, move.from, move.bytes);
+      continue;
+    }
+    std::vector<Ref> sources = {move.from};
+    sources.insert(sources.end(), move.others.begin(), move.others.end());
+    builder.reduce(move.to, sources, move.bytes, true);
+  }
   return plan;
 }
 
