@@ -24,6 +24,7 @@ inline constexpr Tag kExactTag = ~Tag{0};
 // until done or cancelled.
 struct Transfer {
   bool done = false;
+  bool synchronous = false;  // a send that is done only once its receive has taken it; as given
   Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
   uint64_t bytes = 0;  // received
   uint64_t sent = 0;   // the length of the message received
@@ -60,9 +61,12 @@ class Endpoint {
   // As poll(), but leaves off once `wanted` is done: what came behind it stays where it is, and
   // need not be put aside.
   virtual bool poll_for(const Transfer& wanted) = 0;
-  // The first such message of `peer`, or of all with kAnySource; for texts. None where an endpoint
-  // does not know.
-  [[nodiscard]] virtual std::optional<Unmet> first_unmet(int /*peer*/) const { return {}; }
+  // The first message of `peer`, or of all with kAnySource, that a receive of this tag and mask
+  // would take at once. None where an endpoint does not know.
+  [[nodiscard]] virtual std::optional<Unmet> first_unmet(int /*peer*/, Tag /*tag*/ = 0,
+                                                         Tag /*mask*/ = 0) const {
+    return {};
+  }
   // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer
   // may then never complete: for use when the communicator is broken or a receive is given up.
   virtual void cancel(Transfer& transfer) = 0;

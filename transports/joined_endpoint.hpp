@@ -28,7 +28,7 @@ class JoinedEndpoint final : public Endpoint {
   bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
   bool poll() override;
   bool poll_for(const Transfer& wanted) override;
-  [[nodiscard]] std::optional<Unmet> first_unmet(int peer) const override;
+  [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const override;
   void cancel(Transfer& transfer) override;
   // The network joins the ranks of this host, too, and says who leaves.
   void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
@@ -36,7 +36,9 @@ class JoinedEndpoint final : public Endpoint {
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
     return network_->last_words_of(peer);
   }
+  void await(int peer) override { network_->await(peer); }
   [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
+  [[nodiscard]] bool all_have_left() const override { return network_->all_have_left(); }
   [[nodiscard]] uint64_t eager_bytes() const override;
   [[nodiscard]] bool rings() const override { return host_->rings() && network_->rings(); }
 

@@ -644,6 +644,10 @@ TUTTI_API tutti_status tutti_isend(const void* buffer, size_t count, tutti_type 
                                    int tag, tutti_comm_t comm, tutti_request_t* request);
 TUTTI_API tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer,
                                        int tag, tutti_comm_t comm, tutti_request_t* request);
+/* As tutti_isend, but it completes only once a receive of the peer has met the message, however
+ * short that is. */
+TUTTI_API tutti_status tutti_issend(const void* buffer, size_t count, tutti_type type, int peer,
+                                    int tag, tutti_comm_t comm, tutti_request_t* request);
 /* Receives at most count elements from rank `peer` or TUTTI_ANY_SOURCE with `tag` or TUTTI_ANY_TAG.
  * A longer message gives TUTTI_ERR_TRUNCATED; one of another type, of any length,
  * TUTTI_ERR_MISMATCH. `info` may be NULL. */
@@ -663,6 +667,16 @@ TUTTI_API tutti_status tutti_sendrecv(const void* send, size_t send_count, int d
                                       tutti_type type, tutti_comm_t comm, tutti_recv_info* info);
 /* What a completed receive request got. */
 TUTTI_API tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* info);
+/* Sets *found to 1 if a message has come that such a receive would take, else to 0; waits for
+ * nothing. `info`, which may be NULL, then tells what it is, with the count that the sender gave,
+ * in elements of the sender's type: the next receive from that source with that tag gets it.
+ * TUTTI_ERR_PEER_FAILED: nothing has come, and whoever could send it has left. */
+TUTTI_API tutti_status tutti_iprobe(int peer, int tag, tutti_comm_t comm, int* found,
+                                    tutti_recv_info* info);
+/* Ends a started receive that no message has met: it is complete then, with TUTTI_OK and a
+ * tutti_recv_info of source -1 and count 0, and *cancelled is 1. Anything else goes on, and
+ * *cancelled is 0. Any thread. */
+TUTTI_API tutti_status tutti_request_cancel(tutti_request_t request, int* cancelled);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "api/buffers.hpp"
 #include "api/groups.hpp"
 #include "api/requests.hpp"
+#include "comm/message_tag.hpp"
 
 namespace tutti {
 namespace {
@@ -16,10 +17,12 @@ struct Names {
 };
 constexpr Names kSend{"tutti_send"};
 constexpr Names kIsend{"tutti_isend"};
+constexpr Names kIssend{"tutti_issend"};
 constexpr Names kSendInit{"tutti_send_init"};
 constexpr Names kRecv{"tutti_recv"};
 constexpr Names kIrecv{"tutti_irecv"};
 constexpr Names kRecvInit{"tutti_recv_init"};
+constexpr Names kIprobe{"tutti_iprobe"};
 constexpr Names kSendOfBoth{"tutti_sendrecv", "send", "send_count", "dest", "send_tag"};
 constexpr Names kRecvOfBoth{"tutti_sendrecv", "recv", "recv_count", "source", "recv_tag"};
 
@@ -98,6 +101,26 @@ tutti_status make(const Names& names, const MessageArguments& arguments, tutti_t
   });
 }
 
+Status probe(int peer, int tag, tutti_comm_t comm, int* found, tutti_recv_info* info) {
+  const MessageArguments receive = arguments_of(false, nullptr, 0, TUTTI_UINT8, peer, tag);
+  TUTTI_RETURN_IF_ERROR(check(kIprobe, receive, TUTTI_UINT8, comm));
+  TUTTI_RETURN_IF_ERROR(expect_not_null(found, kIprobe.function, "found"));
+  const Result<std::optional<Unmet>> looked = comm->inside->messages().probe(receive);
+  if (!looked.ok()) return looked.status().with_context(kIprobe.function);
+  *found = looked->has_value() ? 1 : 0;
+  if (!looked->has_value() || info == nullptr) return {};
+  const Unmet& message = **looked;
+  const auto type = static_cast<DataType>(message.tag >> kTypeShift & kTypeMask);
+  if (message.tag >> kAnnouncedShift != 0) {
+    return {Code::kUnsupported,
+            "tutti_iprobe: the message lies in memory of a device: its count is not known"};
+  }
+  *info = {.source = message.source,
+           .tag = static_cast<int>(message.tag & kUserTag),
+           .count = message.bytes / type_size(type)};
+  return {};
+}
+
 }  // namespace
 }  // namespace tutti
 
@@ -112,6 +135,12 @@ tutti_status tutti_isend(const void* buffer, size_t count, tutti_type type, int 
                          tutti_comm_t comm, tutti_request_t* request) {
   return tutti::make(tutti::kIsend, tutti::arguments_of(true, buffer, count, type, peer, tag), type,
                      comm, false, request);
+}
+tutti_status tutti_issend(const void* buffer, size_t count, tutti_type type, int peer, int tag,
+                          tutti_comm_t comm, tutti_request_t* request) {
+  tutti::MessageArguments arguments = tutti::arguments_of(true, buffer, count, type, peer, tag);
+  arguments.synchronous = true;
+  return tutti::make(tutti::kIssend, arguments, type, comm, false, request);
 }
 tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer, int tag,
                              tutti_comm_t comm, tutti_request_t* request) {
@@ -133,6 +162,10 @@ tutti_status tutti_recv_init(void* buffer, size_t count, tutti_type type, int pe
                              tutti_comm_t comm, tutti_request_t* request) {
   return tutti::make(tutti::kRecvInit, tutti::arguments_of(false, buffer, count, type, peer, tag),
                      type, comm, true, request);
+}
+
+tutti_status tutti_iprobe(int peer, int tag, tutti_comm_t comm, int* found, tutti_recv_info* info) {
+  return tutti::guard([&] { return tutti::probe(peer, tag, comm, found, info); });
 }
 
 tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int send_tag, void* recv,

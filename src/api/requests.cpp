@@ -262,6 +262,16 @@ tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* i
   });
 }
 
+tutti_status tutti_request_cancel(tutti_request_t request, int* cancelled) {
+  return guard([&]() -> Status {
+    TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_cancel"));
+    TUTTI_RETURN_IF_ERROR(expect_not_null(cancelled, "tutti_request_cancel", "cancelled"));
+    auto* const message = std::get_if<Message>(&request->what);
+    *cancelled = message != nullptr && message->cancel() ? 1 : 0;
+    return {};
+  });
+}
+
 tutti_status tutti_request_event(tutti_request_t request, void** event) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));

@@ -25,6 +25,11 @@ constexpr double kLookApart = 8;
 Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
 Status Message::wait_inside(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
 HelpedProgress& Message::progress() const { return messages_; }
+bool Message::cancel() {
+  if (done() || !messages_.cancel(*this)) return false;
+  (void)wait(kNever);
+  return true;
+}
 
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
@@ -64,6 +69,7 @@ template <typename Post>
 bool Messages::start_by(Message& message, const Post& post) {
   const bool has_callback = message.reset();
   message.transfer_ = {};
+  message.transfer_.synchronous = message.arguments_.synchronous;
   {
     const std::lock_guard lock(lock_);
     // What has been posted must be in the list.
@@ -190,6 +196,56 @@ Status Messages::late(const MessageArguments& arguments) const {
   const std::optional<Unmet> unmet = unmet_of(*endpoint_, arguments);
   return Status::format(Code::kTimeout, "nothing came of it in {} ms{}", executor_.timeout_ms(),
                         unmet ? describe_unmet(record_of(*unmet)) : "");
+}
+
+Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
+  if (health_.stopped()) return health_.cause();
+  application_calls();
+  std::optional<Unmet> found;
+  bool moved = false;
+  Status gone;
+  {
+    const std::lock_guard lock(lock_);
+    try {
+      moved = endpoint_->poll();
+    } catch (...) {
+      health_.fail_by_exception("its messages");
+      return health_.cause();
+    }
+    const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
+    const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
+    found = endpoint_->first_unmet(peer, tag_of(receive), mask);
+    if (!found) {
+      gone = nobody_left(receive);
+      if (!gone.ok()) found = endpoint_->first_unmet(peer, tag_of(receive), mask);
+    }
+  }
+  if (moved) wake_this_rank();
+  if (!found && !gone.ok()) return gone;
+  return found;
+}
+
+// As peer_is_gone(), for what no transfer stands for.
+Status Messages::nobody_left(const MessageArguments& receive) {
+  if (endpoint_->rings()) return peer_is_gone(receive, Transfer());
+  if (receive.peer == rank_) return {};
+  const bool from_any = receive.peer == TUTTI_ANY_SOURCE;
+  endpoint_->await(from_any ? kAnySource : receive.peer);
+  if (!(from_any ? endpoint_->all_have_left() : endpoint_->has_left(receive.peer))) return {};
+  return {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
+}
+
+// What has met a message goes on: its sender may wait for that.
+bool Messages::cancel(Message& message) {
+  {
+    const std::lock_guard lock(lock_);
+    Transfer& transfer = message.transfer_;
+    if (message.done() || message.sends() || transfer.done || transfer.source >= 0) return false;
+    give_up(transfer, {});
+    transfer.tag = tag_of(message.arguments_);
+  }
+  push();
+  return true;
 }
 
 std::optional<Unmet> Messages::unmet_by(const MessageArguments& arguments) {

@@ -22,6 +22,7 @@ class Fetches;
 
 struct MessageArguments {
   bool sends = false;
+  bool synchronous = false;  // a started send that is done only once its receive has taken it
   DataType type = DataType::kUint8;
   int peer = 0;            // TUTTI_ANY_SOURCE for a receive from anybody
   int tag = 0;             // TUTTI_ANY_TAG likewise
@@ -52,6 +53,8 @@ class Message : public Completion {
   [[nodiscard]] bool sends() const { return arguments_.sends; }
   // What a receive has got, once it is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
+  // Ends a receive that no message has met, as one from nobody; whether it has.
+  bool cancel();
   // To be told of announcements (comm/announced.hpp), which a receive then ends with: else it goes
   // on, and gets the bytes.
   void meet_announced() { meets_announced_ = true; }
@@ -96,6 +99,10 @@ class Messages : public HelpedProgress {
   // As submit(), for a send that announces a message under a number of this rank's choice.
   Status announce(Message& message, uint32_t number);
   [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
+  // A message that has come and that such a receive would take; none: there is none.
+  Result<std::optional<Unmet>> probe(const MessageArguments& receive);
+  // Ends a started receive that no message has met, as one from nobody; whether it has.
+  bool cancel(Message& message);
   // A message of its peer that has come and that no receive takes; for texts.
   [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
   // Of those that have been started and have not ended; none: there are none.
@@ -131,6 +138,7 @@ class Messages : public HelpedProgress {
   Message* take_ended();
   bool is_over(Message& message);
   [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
+  [[nodiscard]] Status nobody_left(const MessageArguments& receive);
   [[nodiscard]] Status late(const MessageArguments& arguments) const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);

@@ -78,9 +78,9 @@ class Engine : public Endpoint {
     link().take_back(*static_cast<Op*>(transfer.internal));
   }
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
-  [[nodiscard]] std::optional<Unmet> first_unmet(int peer) const final {
+  [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const final {
     if (peer != kAnySource && !is_rank(peer)) return std::nullopt;
-    const Kept* const message = matching_.first_message(peer);
+    const Kept* const message = matching_.first_message(peer, tag, mask);
     if (message == nullptr) return std::nullopt;
     const int source = static_cast<const Link&>(*this).number_of(message->source);
     return Unmet{.source = source, .tag = message->tag, .bytes = message->bytes};

@@ -72,7 +72,8 @@ void Engine<Link, Types>::send(int rank, Tag tag, const void* source, uint64_t b
   if (!is_rank(rank) || !link().is_up(rank)) [[unlikely]]
     return end(transfer, refusal(rank));
   if (rank == rank_) return send_to_self(tag, source, bytes, transfer);
-  if (link().send_at_once(rank, tag, source, bytes)) return end(transfer, {});
+  if (!transfer.synchronous && link().send_at_once(rank, tag, source, bytes))
+    return end(transfer, {});
   Op& operation = begin(transfer, rank, tag, source, bytes);
   operation.state = State::kWaiting;
   peer(rank).waiting.push(operation);
@@ -92,7 +93,7 @@ void Engine<Link, Types>::send_to_self(Tag tag, const void* source, uint64_t byt
   message.local = &send;
   if (Op* receive = matching_.take_posted(rank_, tag)) return deliver(*receive, message);
   auto kept = std::make_unique<Kept>(std::move(message));
-  if (bytes <= Types::kEagerBytes && self_unmatched_ <= kUnmatchedBytes) {
+  if (!transfer.synchronous && bytes <= Types::kEagerBytes && self_unmatched_ <= kUnmatchedBytes) {
     kept->local = nullptr;
     kept->eager = true;
     kept->data = std::make_unique<std::byte[]>(bytes);
@@ -247,7 +248,7 @@ bool Engine<Link, Types>::push_grant(int rank) {
 template <typename Link, typename Types>
 bool Engine<Link, Types>::push_waiting(int rank) {
   Op& send = *peer(rank).waiting.first();
-  const bool eager = link().may_be_eager(send);
+  const bool eager = !send.transfer->synchronous && link().may_be_eager(send);
   if (const Put put = link().put_first(send, eager); put != Put::kYes) return put == Put::kOver;
   peer(rank).waiting.remove(send);
   if (eager) {

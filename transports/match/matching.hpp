@@ -55,9 +55,9 @@ class Matching {
     Kept* const found = source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
     return found != nullptr ? detach(*found) : nullptr;
   }
-  // The first message of a source, or of all; null if there is none.
-  [[nodiscard]] const Kept* first_message(int source) const {
-    return source != kAnySource ? find_message(source, 0, 0) : oldest(0, 0);
+  // The same, which stays where it is.
+  [[nodiscard]] const Kept* first_message(int source, Tag tag, Tag mask) const {
+    return source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
   }
   // Drops the message of a send to this rank that is cancelled.
   void drop_local(int rank, const Op& send) {
