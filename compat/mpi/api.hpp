@@ -1,0 +1,89 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The border to the program: how a function of MPI is defined, and how it ends.
+//
+// A function is defined once and has three names: MPI_X and PMPI_X of the standard's binary
+// interface, and MPIABI_X of MPItrampoline's. A library exports those of one interface, by its map
+// of exports; it is linked from the same objects. Handles, constants and MPI_Status are alike in
+// both, as MPItrampoline reads the values of its constants from the library that it opens: so a
+// second library adds a table of constants (objects MPIABI_X with the values of mpi.h) and no
+// function. What it lacks is named by stubs.cpp. Default error handler: default_errhandler().
+#pragma once
+
+#include <mpi.h>
+#include <tutti/tutti.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#define TUTTI_MPI_EXPORT extern "C" __attribute__((visibility("default")))
+#define TUTTI_MPI_ALIAS(name) \
+  extern "C" __attribute__((visibility("default"), alias("PMPI_" #name)))
+#define TUTTI_MPI_DEFINE(result, name, parameters)       \
+  TUTTI_MPI_EXPORT result PMPI_##name parameters;        \
+  TUTTI_MPI_ALIAS(name) result MPI_##name parameters;    \
+  TUTTI_MPI_ALIAS(name) result MPIABI_##name parameters; \
+  result PMPI_##name parameters
+// TUTTI_MPI(Name, (parameters)) { body }
+#define TUTTI_MPI(name, parameters) TUTTI_MPI_DEFINE(int, name, parameters)
+// What enter() is told of the function that it is in.
+#define TUTTI_MPI_NAME (__func__ + 1)
+
+namespace tutti_mpi {
+
+// How a function of MPI fails; thrown inside, and never out of it.
+struct Failure {
+  int code;
+  std::string text;
+};
+[[noreturn]] void fail(int code, std::string text);
+inline void expect(bool fine, int code, const char* text) {
+  if (!fine) [[unlikely]]
+    fail(code, text);
+}
+inline void expect_argument(const void* pointer, const char* name) {
+  if (pointer == nullptr) [[unlikely]]
+    fail(MPI_ERR_ARG, std::string(name) + " is NULL");
+}
+int class_of(tutti_status status);
+// Fails with the library's text unless it is TUTTI_OK.
+inline void check(tutti_status status) {
+  if (status != TUTTI_OK) [[unlikely]]
+    fail(class_of(status), tutti_last_error());
+}
+
+// Whether MPI is in use in this process, and fails if not.
+extern bool in_use;
+void expect_in_use();
+// Calls the error handler of `comm`, or of the world if it is none; returns the code.
+int report(const char* function, MPI_Comm comm, int code, const std::string& text) noexcept;
+// Ends the job with a line on stderr.
+[[noreturn]] void die(const char* function, const std::string& text, int code) noexcept;
+// Of communicators that were given none: fatal by the standard; the first set before MPI_Init.
+MPI_Errhandler& default_errhandler();
+// A line on stderr, of which each begins with the same word.
+void say(const std::string& text) noexcept;
+
+// Runs a function's body; `comm` is whose error handler is called.
+template <typename Body>
+int enter(const char* function, MPI_Comm comm, Body&& body) noexcept {
+  try {
+    if (!in_use) [[unlikely]]
+      expect_in_use();
+    body();
+    return MPI_SUCCESS;
+  } catch (const Failure& failure) {
+    return report(function, comm, failure.code, failure.text);
+  } catch (const std::bad_alloc&) {
+    return report(function, comm, MPI_ERR_NO_MEM, "there is no memory");
+  } catch (const std::exception& error) {
+    return report(function, comm, MPI_ERR_INTERN, error.what());
+  }
+}
+template <typename Body>
+int enter(const char* function, Body&& body) noexcept {
+  return enter(function, MPI_COMM_NULL, std::forward<Body>(body));
+}
+
+}  // namespace tutti_mpi

@@ -1,0 +1,175 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "attributes.hpp"
+
+#include <climits>
+#include <memory>
+#include <mutex>
+
+#include "communicator.hpp"
+#include "datatype.hpp"
+
+namespace tutti_mpi {
+namespace {
+
+// Both kinds of functions are alike but for the handle, which is an address in either.
+using Copy = int (*)(void*, int, void*, void*, void*, int*);
+using Delete = int (*)(void*, int, void*, void*);
+
+struct Key {
+  Keeper keeper;
+  Copy copy;
+  Delete erase;
+  void* context;
+};
+constexpr int kFirstKey = 1000;  // beyond those that are there from the start
+std::mutex keys_mutex;
+std::map<int, std::shared_ptr<Key>> keys;  // under it; attributes keep what they need
+int next_key = kFirstKey;
+// Of keys that are freed while attributes have them.
+std::map<int, std::shared_ptr<Key>> freed;
+
+int add_key(Keeper keeper, void* copy, void* erase, void* context) {
+  const std::lock_guard lock(keys_mutex);
+  keys[next_key] = std::make_shared<Key>(
+      Key{keeper, reinterpret_cast<Copy>(copy), reinterpret_cast<Delete>(erase), context});
+  return next_key++;
+}
+std::shared_ptr<Key> find_key(Keeper keeper, int number, bool even_freed = false) {
+  const std::lock_guard lock(keys_mutex);
+  auto found = keys.find(number);
+  if (found == keys.end() && even_freed) {
+    found = freed.find(number);
+    if (found == freed.end()) return nullptr;
+  }
+  expect(found != keys.end() && found->second->keeper == keeper, MPI_ERR_KEYVAL,
+         "it is not a key for such objects");
+  return found->second;
+}
+void free_key(Keeper keeper, int* number) {
+  find_key(keeper, *number);
+  const std::lock_guard lock(keys_mutex);
+  freed.insert(keys.extract(*number));
+  *number = MPI_KEYVAL_INVALID;
+}
+void erase_value(const Key& key, void* object, int number, void* value) {
+  if (key.erase == nullptr) return;
+  const int code = key.erase(object, number, value, key.context);
+  if (code != MPI_SUCCESS) fail(code, "the attribute's function failed");
+}
+
+// What communicators have from the start.
+bool predefined(int key, void** value) {
+  static int tag_ub = INT_MAX;
+  static int yes = 1;
+  static int no_host = MPI_PROC_NULL;
+  static int last_code = MPI_ERR_LASTCODE;
+  static int size;
+  switch (key) {
+    case MPI_TAG_UB: *value = &tag_ub; return true;
+    case MPI_WTIME_IS_GLOBAL: *value = &(yes = 0); return true;
+    case MPI_HOST: *value = &no_host; return true;
+    case MPI_IO: *value = &no_host; return true;
+    case MPI_LASTUSEDCODE: *value = &last_code; return true;
+    case MPI_UNIVERSE_SIZE: *value = &(size = world.world->size); return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void Attributes::set(Keeper keeper, void* object, int number, void* value) {
+  const std::shared_ptr<Key> key = find_key(keeper, number);
+  const auto found = values_.find(number);
+  if (found != values_.end()) erase_value(*key, object, number, found->second);
+  values_[number] = value;
+}
+
+bool Attributes::get(Keeper keeper, int number, void** value) const {
+  if (keeper == Keeper::kComm && number < kFirstKey && number != MPI_KEYVAL_INVALID) {
+    return predefined(number, value);
+  }
+  find_key(keeper, number);
+  const auto found = values_.find(number);
+  if (found == values_.end()) return false;
+  *value = found->second;
+  return true;
+}
+
+void Attributes::erase(Keeper keeper, void* object, int number) {
+  const std::shared_ptr<Key> key = find_key(keeper, number);
+  const auto found = values_.find(number);
+  expect(found != values_.end(), MPI_ERR_KEYVAL, "the object has no such attribute");
+  erase_value(*key, object, number, found->second);
+  values_.erase(number);
+}
+
+// In the opposite order of setting them, as far as keys tell.
+void Attributes::clear(Keeper keeper, void* object) {
+  while (!values_.empty()) {
+    const auto last = std::prev(values_.end());
+    const auto [number, value] = *last;
+    const std::shared_ptr<Key> key = find_key(keeper, number, true);
+    if (key != nullptr) erase_value(*key, object, number, value);
+    values_.erase(number);
+  }
+}
+
+void Attributes::copy_from(Keeper keeper, const Attributes& other, void* object) {
+  for (const auto& [number, value] : other.values_) {
+    const std::shared_ptr<Key> key = find_key(keeper, number, true);
+    if (key == nullptr || key->copy == nullptr) continue;
+    void* copied = value;
+    int flag = 1;
+    if (number_of(key->copy) != number_of(MPI_COMM_DUP_FN)) {
+      copied = nullptr;
+      const int code = key->copy(object, number, key->context, value, &copied, &flag);
+      if (code != MPI_SUCCESS) fail(code, "the attribute's function failed");
+    }
+    if (flag != 0) values_[number] = copied;
+  }
+}
+
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+#define TUTTI_MPI_ATTRIBUTES(Object, Handle, keeper)                                               \
+  TUTTI_MPI(Object##_create_keyval,                                                                \
+            (MPI_##Object##_copy_attr_function * copy,                                             \
+             MPI_##Object##_delete_attr_function * erase, int* key, void* context)) {              \
+    return enter(TUTTI_MPI_NAME, [&] {                                                             \
+      *key =                                                                                       \
+          add_key(keeper, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(erase), context); \
+    });                                                                                            \
+  }                                                                                                \
+  TUTTI_MPI(Object##_free_keyval, (int* key)) {                                                    \
+    return enter(TUTTI_MPI_NAME, [&] { free_key(keeper, key); });                                  \
+  }                                                                                                \
+  TUTTI_MPI(Object##_set_attr, (Handle object, int key, void* value)) {                            \
+    return enter(TUTTI_MPI_NAME,                                                                   \
+                 [&] { find(object).attributes.set(keeper, object, key, value); });                \
+  }                                                                                                \
+  TUTTI_MPI(Object##_get_attr, (Handle object, int key, void* value, int* flag)) {                 \
+    return enter(TUTTI_MPI_NAME, [&] {                                                             \
+      *flag = find(object).attributes.get(keeper, key, static_cast<void**>(value)) ? 1 : 0;        \
+    });                                                                                            \
+  }                                                                                                \
+  TUTTI_MPI(Object##_delete_attr, (Handle object, int key)) {                                      \
+    return enter(TUTTI_MPI_NAME, [&] { find(object).attributes.erase(keeper, object, key); });     \
+  }
+TUTTI_MPI_ATTRIBUTES(Comm, MPI_Comm, Keeper::kComm)
+TUTTI_MPI_ATTRIBUTES(Type, MPI_Datatype, Keeper::kType)
+
+// The names of MPI-1.
+TUTTI_MPI(Keyval_create,
+          (MPI_Copy_function * copy, MPI_Delete_function* erase, int* key, void* context)) {
+  return PMPI_Comm_create_keyval(copy, erase, key, context);
+}
+TUTTI_MPI(Keyval_free, (int* key)) { return PMPI_Comm_free_keyval(key); }
+TUTTI_MPI(Attr_put, (MPI_Comm comm, int key, void* value)) {
+  return PMPI_Comm_set_attr(comm, key, value);
+}
+TUTTI_MPI(Attr_get, (MPI_Comm comm, int key, void* value, int* flag)) {
+  return PMPI_Comm_get_attr(comm, key, value, flag);
+}
+TUTTI_MPI(Attr_delete, (MPI_Comm comm, int key)) { return PMPI_Comm_delete_attr(comm, key); }

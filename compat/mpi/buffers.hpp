@@ -1,0 +1,159 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The program's buffers as the library takes them: bytes one after the other. Elements without gaps
+// are used where they lie, others pass through memory aside.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "datatype.hpp"
+
+namespace tutti_mpi {
+
+inline std::unique_ptr<std::byte[]> new_bytes(size_t bytes) {
+  return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
+}
+template <typename N>
+size_t count_of(N count) {
+  expect(count >= 0, MPI_ERR_COUNT, "a count is negative");
+  return static_cast<size_t>(count);
+}
+
+// `count` elements of a type.
+class Buffer {
+ public:
+  Buffer() = default;
+  template <typename N>
+  Buffer(const void* address, N count, MPI_Datatype type) : Buffer(address, count, find(type)) {}
+  template <typename N>
+  Buffer(const void* address, N count, Type& type)
+      : address_(static_cast<std::byte*>(const_cast<void*>(address))),
+        type_(type),
+        bytes_(type.size * count_of(count)) {
+    expect(address != nullptr || bytes_ == 0 || type.number == 0, MPI_ERR_BUFFER,
+           "a buffer is NULL");
+  }
+
+  [[nodiscard]] size_t bytes() const { return bytes_; }
+  // Where the bytes are to be, or are.
+  std::byte* stage() {
+    if (bytes_ == 0) return nullptr;
+    if (type_->dense) return address_ + type_->true_lb;
+    if (aside_ == nullptr) aside_ = new_bytes(bytes_);
+    return aside_.get();
+  }
+  // The same, with the bytes that the program has in the buffer.
+  std::byte* load() {
+    std::byte* const bytes = stage();
+    if (bytes != nullptr && !type_->dense) pack(*type_, address_, bytes_, bytes);
+    return bytes;
+  }
+  // So many bytes have come to where stage() said.
+  void unload(size_t bytes) {
+    if (bytes != 0 && !type_->dense) unpack(*type_, address_, bytes, aside_.get());
+  }
+  void unload() { unload(bytes_); }
+  // Bytes from elsewhere.
+  void fill(const std::byte* packed) {
+    if (bytes_ != 0) unpack(*type_, address_, bytes_, packed);
+  }
+  void copy_to(std::byte* packed) const {
+    if (bytes_ != 0) pack(*type_, address_, bytes_, packed);
+  }
+
+ private:
+  std::byte* address_ = nullptr;
+  Ref<Type> type_;
+  size_t bytes_ = 0;
+  std::unique_ptr<std::byte[]> aside_;
+};
+
+// A buffer for each rank, at places of its own, perhaps of types of its own.
+class Buffers {
+ public:
+  template <typename N>
+  void add(const void* base, MPI_Aint offset, N count, Type& type) {
+    const auto* const address = static_cast<const std::byte*>(base) + offset;
+    dense_ = dense_ && type.dense;
+    const size_t bytes = type.size * count_of(count);
+    places_.push_back({const_cast<std::byte*>(address), Ref<Type>(type)});
+    counts_.push_back(bytes);
+    total_ += bytes;
+  }
+  // Blocks of one type at displacements in its extent.
+  template <typename N, typename D>
+  void add_all(const void* base, const N* counts, const D* displs, MPI_Datatype handle,
+               size_t ranks) {
+    Type& type = find(handle);
+    expect(ranks == 0 || (counts != nullptr && displs != nullptr), MPI_ERR_ARG,
+           "counts or displacements are NULL");
+    for (size_t i = 0; i < ranks; ++i) {
+      add(base, static_cast<MPI_Aint>(displs[i]) * type.extent, counts[i], type);
+    }
+  }
+  // A type each, at displacements in bytes.
+  template <typename N, typename D>
+  void add_all(const void* base, const N* counts, const D* displs, const MPI_Datatype* types,
+               size_t ranks) {
+    expect(counts != nullptr && displs != nullptr && types != nullptr, MPI_ERR_ARG,
+           "counts, displacements or types are NULL");
+    for (size_t i = 0; i < ranks; ++i) {
+      add(base, static_cast<MPI_Aint>(displs[i]), counts[i], find(types[i]));
+    }
+  }
+
+  [[nodiscard]] const size_t* counts() const { return counts_.data(); }
+  // In bytes from where stage() says.
+  [[nodiscard]] const size_t* displs() const { return displs_.data(); }
+  [[nodiscard]] size_t count(int rank) const { return counts_[static_cast<size_t>(rank)]; }
+  [[nodiscard]] size_t displ(int rank) const { return displs_[static_cast<size_t>(rank)]; }
+  std::byte* stage() {
+    displs_.resize(counts_.size());
+    std::byte* base = nullptr;
+    if (dense_) {
+      for (size_t i = 0; i < counts_.size(); ++i) {
+        std::byte* const begin = places_[i].address + places_[i].type->true_lb;
+        if (counts_[i] > 0 && (base == nullptr || begin < base)) base = begin;
+      }
+      for (size_t i = 0; i < counts_.size(); ++i) {
+        std::byte* const begin = places_[i].address + places_[i].type->true_lb;
+        displs_[i] = counts_[i] > 0 ? static_cast<size_t>(begin - base) : 0;
+      }
+      return base;
+    }
+    if (aside_ == nullptr) aside_ = new_bytes(total_);
+    size_t at = 0;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      displs_[i] = at;
+      at += counts_[i];
+    }
+    return aside_.get();
+  }
+  std::byte* load() {
+    std::byte* const base = stage();
+    for (size_t i = 0; i < counts_.size() && !dense_; ++i) {
+      pack(*places_[i].type, places_[i].address, counts_[i], base + displs_[i]);
+    }
+    return base;
+  }
+  void unload() {
+    for (size_t i = 0; i < counts_.size() && !dense_; ++i) {
+      unpack(*places_[i].type, places_[i].address, counts_[i], aside_.get() + displs_[i]);
+    }
+  }
+
+ private:
+  struct Place {
+    std::byte* address;
+    Ref<Type> type;
+  };
+  std::vector<Place> places_;
+  std::vector<size_t> counts_;  // in bytes
+  std::vector<size_t> displs_;
+  size_t total_ = 0;
+  bool dense_ = true;
+  std::unique_ptr<std::byte[]> aside_;
+};
+
+}  // namespace tutti_mpi

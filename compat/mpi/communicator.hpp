@@ -1,0 +1,106 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Communicators: each is one of the library's, with what MPI adds to it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "attributes.hpp"
+#include "handles.hpp"
+
+namespace tutti_mpi {
+
+// Ranks are named by their number in MPI_COMM_WORLD.
+using WorldRanks = std::vector<int>;
+
+struct Cart {
+  std::vector<int> dims, periods;
+};
+
+}  // namespace tutti_mpi
+
+struct MPI_ABI_Comm final : tutti_mpi::Counted {
+  ~MPI_ABI_Comm() override;
+
+  [[nodiscard]] MPI_Comm handle() {
+    return number != 0 ? reinterpret_cast<MPI_Comm>(number) : this;
+  }
+  // The library's: that of MPI_COMM_SELF is made when it is first needed.
+  tutti_comm_t use() {
+    if (inside == nullptr) [[unlikely]]
+      make_self();
+    return inside;
+  }
+
+  tutti_comm_t inside = nullptr;
+  int rank = 0;
+  int size = 1;
+  uintptr_t number = 0;  // of its handle, if it was there from the start
+  tutti_mpi::WorldRanks world;
+  std::string name;
+  MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;
+  MPI_Info info = MPI_INFO_NULL;
+  tutti_mpi::Attributes attributes;
+  std::unique_ptr<tutti_mpi::Cart> cart;
+  // Calls on it begin one at a time. Held only where several threads make them.
+  std::mutex mutex;
+
+ private:
+  void make_self();
+};
+
+namespace tutti_mpi {
+
+using Comm = MPI_ABI_Comm;
+
+// What is there between MPI_Init and MPI_Finalize.
+struct World {
+  Ref<Comm> world;
+  Ref<Comm> self;
+  tutti_comm_t service = nullptr;  // of all ranks, for messages of this library itself
+  std::mutex service_mutex;
+  bool threads = false;  // several make calls at once
+};
+extern World world;
+
+Comm& find(MPI_Comm comm);
+inline void expect_rank(const Comm& comm, int rank) {
+  if (rank < 0 || rank >= comm.size) [[unlikely]] {
+    fail(MPI_ERR_RANK,
+         "rank " + std::to_string(rank) + ": expected 0 to " + std::to_string(comm.size - 1));
+  }
+}
+inline void expect_root(const Comm& comm, int root) {
+  if (root < 0 || root >= comm.size) [[unlikely]] {
+    fail(MPI_ERR_ROOT,
+         "root " + std::to_string(root) + ": expected 0 to " + std::to_string(comm.size - 1));
+  }
+}
+// Takes over `inside`; the ranks are those of the world.
+Comm& make_comm(Comm& parent, tutti_comm_t inside);
+// Collective: the ranks of one color, by key; null for MPI_UNDEFINED.
+Comm* split(Comm& comm, int color, int key);
+void free_comm(MPI_Comm* comm);
+// Errors of a handler that was freed or never was.
+void hold_errhandler(MPI_Errhandler errhandler);
+void drop_errhandler(MPI_Errhandler errhandler);
+
+// A call on a communicator begins, in one thread at a time.
+class Turn {
+ public:
+  explicit Turn(std::mutex& mutex) : lock_(mutex, std::defer_lock) {
+    if (world.threads) [[unlikely]]
+      lock_.lock();
+  }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+};
+
+}  // namespace tutti_mpi
+
+struct MPI_ABI_Group {
+  tutti_mpi::WorldRanks ranks;
+};

@@ -1,0 +1,297 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Errors: codes, classes and texts, and the handlers that hear of them.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "communicator.hpp"
+
+struct MPI_ABI_Errhandler final : tutti_mpi::Counted {
+  ~MPI_ABI_Errhandler() override {
+    if (destructor != nullptr) destructor(context);
+  }
+  MPI_Comm_errhandler_function* function = nullptr;
+  MPIX_Comm_errhandler_function_x* function_x = nullptr;
+  MPIX_Destructor_function* destructor = nullptr;
+  void* context = nullptr;
+};
+
+namespace tutti_mpi {
+namespace {
+
+struct NamedClass {
+  int code;
+  const char* name;
+  const char* text;
+};
+constexpr NamedClass kClasses[] = {
+    {MPI_SUCCESS, "MPI_SUCCESS", "no error"},
+#define CLASS(name, text) \
+  { MPI_ERR_##name, "MPI_ERR_" #name, text }
+    CLASS(BUFFER, "invalid buffer"),
+    CLASS(COUNT, "invalid count"),
+    CLASS(TYPE, "invalid datatype"),
+    CLASS(TAG, "invalid tag"),
+    CLASS(COMM, "invalid communicator"),
+    CLASS(RANK, "invalid rank"),
+    CLASS(REQUEST, "invalid request"),
+    CLASS(ROOT, "invalid root"),
+    CLASS(GROUP, "invalid group"),
+    CLASS(OP, "invalid reduction operation"),
+    CLASS(TOPOLOGY, "invalid topology"),
+    CLASS(DIMS, "invalid dimensions"),
+    CLASS(ARG, "invalid argument"),
+    CLASS(UNKNOWN, "unknown error"),
+    CLASS(TRUNCATE, "message truncated on receive"),
+    CLASS(OTHER, "other error"),
+    CLASS(INTERN, "internal error"),
+    CLASS(PENDING, "pending request"),
+    CLASS(IN_STATUS, "error code is in the status"),
+    CLASS(INFO_KEY, "invalid info key"),
+    CLASS(INFO_NOKEY, "no such info key"),
+    CLASS(INFO_VALUE, "invalid info value"),
+    CLASS(INFO, "invalid info"),
+    CLASS(KEYVAL, "invalid attribute key"),
+    CLASS(NO_MEM, "out of memory"),
+    CLASS(SPAWN, "cannot start processes"),
+    CLASS(UNSUPPORTED_OPERATION, "not supported by this library"),
+    CLASS(WIN, "invalid window"),
+    CLASS(FILE, "invalid file"),
+    CLASS(PROC_ABORTED, "a process of the communicator has ended"),
+    CLASS(VALUE_TOO_LARGE, "the value is too large for its type"),
+    CLASS(SESSION, "invalid session"),
+    CLASS(ERRHANDLER, "invalid error handler"),
+    CLASS(ABI, "invalid binary interface"),
+#undef CLASS
+};
+const NamedClass* named(int code) {
+  for (const NamedClass& one : kClasses) {
+    if (one.code == code) return &one;
+  }
+  return nullptr;
+}
+
+// What the program added: codes with their class and text. A class is a code of its own.
+struct Added {
+  int error_class;
+  std::string text{};
+};
+std::mutex added_mutex;
+std::map<int, Added> added;  // under it
+int last_added = MPI_ERR_LASTCODE;
+
+int add(int error_class) {
+  const std::lock_guard lock(added_mutex);
+  const int code = ++last_added;
+  added[code] = {error_class != 0 ? error_class : code};
+  return code;
+}
+void remove(int code, bool is_class) {
+  const std::lock_guard lock(added_mutex);
+  const auto found = added.find(code);
+  expect(found != added.end() && (found->second.error_class == code) == is_class, MPI_ERR_ARG,
+         "the error was not added by this program");
+  for (const auto& [other, what] : added) {
+    expect(other == code || what.error_class != code, MPI_ERR_OTHER, "the class has codes");
+  }
+  added.erase(found);
+  last_added = added.empty() ? MPI_ERR_LASTCODE : added.rbegin()->first;
+}
+
+// The last error of this thread, for MPI_Error_string.
+thread_local int last_code = MPI_SUCCESS;
+thread_local std::string last_text;
+
+bool is_known(MPI_Errhandler errhandler) {
+  return !is_predefined(errhandler) || errhandler == MPI_ERRORS_ARE_FATAL ||
+         errhandler == MPI_ERRORS_ABORT || errhandler == MPI_ERRORS_RETURN;
+}
+
+// The handler of `comm`, which becomes the world where it is none.
+MPI_Errhandler handler_of(MPI_Comm& comm) {
+  if (!in_use) return default_errhandler();
+  if (is_predefined(comm) && comm != MPI_COMM_SELF) comm = MPI_COMM_WORLD;
+  if (comm == MPI_COMM_WORLD) return world.world->errhandler;
+  if (comm == MPI_COMM_SELF) return world.self->errhandler;
+  return comm->errhandler;
+}
+
+int handle(const char* function, MPI_Comm comm, int code, const std::string& text) {
+  const MPI_Errhandler errhandler = handler_of(comm);
+  if (errhandler == MPI_ERRORS_RETURN) return code;
+  if (is_predefined(errhandler)) die(function, text, code);
+  if (errhandler->function != nullptr) errhandler->function(&comm, &code);
+  if (errhandler->function_x != nullptr) errhandler->function_x(comm, code, errhandler->context);
+  return code;
+}
+
+}  // namespace
+
+void fail(int code, std::string text) { throw Failure{code, std::move(text)}; }
+
+int class_of(tutti_status status) {
+  switch (status) {
+    case TUTTI_OK: return MPI_SUCCESS;
+    case TUTTI_ERR_INVALID_ARGUMENT: return MPI_ERR_ARG;
+    case TUTTI_ERR_UNSUPPORTED: return MPI_ERR_UNSUPPORTED_OPERATION;
+    case TUTTI_ERR_OUT_OF_MEMORY: return MPI_ERR_NO_MEM;
+    case TUTTI_ERR_TRUNCATED: return MPI_ERR_TRUNCATE;
+    case TUTTI_ERR_PEER_FAILED:
+    case TUTTI_ERR_ABORTED: return MPI_ERR_PROC_ABORTED;
+    case TUTTI_ERR_INTERNAL: return MPI_ERR_INTERN;
+    default: return MPI_ERR_OTHER;
+  }
+}
+
+MPI_Errhandler& default_errhandler() {
+  static MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;
+  return errhandler;
+}
+void hold_errhandler(MPI_Errhandler errhandler) {
+  if (!is_predefined(errhandler)) errhandler->keep();
+}
+void drop_errhandler(MPI_Errhandler errhandler) {
+  if (!is_predefined(errhandler)) errhandler->drop();
+}
+
+void say(const std::string& text) noexcept {
+  std::fprintf(stderr, "tutti-mpi: %s\n", text.c_str());
+}
+
+void die(const char* function, const std::string& text, int code) noexcept {
+  const NamedClass* const known = named(code);
+  std::string line = in_use ? "rank " + std::to_string(world.world->rank) + ": " : std::string();
+  line += function;
+  line += ": ";
+  line += text;
+  if (known != nullptr) line += std::string(" (") + known->name + ")";
+  say(line);
+  if (in_use) tutti_comm_abort(world.world->inside, line.c_str());
+  std::fflush(nullptr);
+  std::_Exit(code == 0 || code > 255 ? 1 : code);
+}
+
+int report(const char* function, MPI_Comm comm, int code, const std::string& text) noexcept {
+  last_code = code;
+  last_text = std::string(function) + ": " + text;
+  return handle(function, comm, code, text);
+}
+
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+TUTTI_MPI(Error_class, (int code, int* error_class)) {
+  const std::lock_guard lock(added_mutex);
+  const auto found = added.find(code);
+  if (found == added.end() && (code < 0 || code > MPI_ERR_LASTCODE)) return MPI_ERR_ARG;
+  *error_class = found != added.end() ? found->second.error_class : code;
+  return MPI_SUCCESS;
+}
+
+TUTTI_MPI(Error_string, (int code, char* string, int* length)) {
+  std::string text;
+  {
+    const std::lock_guard lock(added_mutex);
+    const auto found = added.find(code);
+    if (found != added.end()) {
+      text = found->second.text;
+    } else if (const NamedClass* const known = named(code)) {
+      text = std::string(known->name) + ": " + known->text;
+      if (code != MPI_SUCCESS && code == last_code) text += ": " + last_text;
+    } else if (code >= 0 && code <= MPI_ERR_LASTCODE) {
+      text = "error " + std::to_string(code);
+    } else {
+      return MPI_ERR_ARG;
+    }
+  }
+  text.resize(std::min<size_t>(text.size(), MPI_MAX_ERROR_STRING - 1));
+  std::memcpy(string, text.c_str(), text.size() + 1);
+  *length = static_cast<int>(text.size());
+  return MPI_SUCCESS;
+}
+
+TUTTI_MPI(Add_error_class, (int* error_class)) {
+  return enter(TUTTI_MPI_NAME, [&] { *error_class = add(0); });
+}
+TUTTI_MPI(Add_error_code, (int error_class, int* code)) {
+  return enter(TUTTI_MPI_NAME, [&] { *code = add(error_class); });
+}
+TUTTI_MPI(Add_error_string, (int code, const char* string)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    const std::lock_guard lock(added_mutex);
+    const auto found = added.find(code);
+    expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
+    found->second.text = string;
+  });
+}
+TUTTI_MPI(Remove_error_class, (int error_class)) {
+  return enter(TUTTI_MPI_NAME, [&] { remove(error_class, true); });
+}
+TUTTI_MPI(Remove_error_code, (int code)) {
+  return enter(TUTTI_MPI_NAME, [&] { remove(code, false); });
+}
+TUTTI_MPI(Remove_error_string, (int code)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    const std::lock_guard lock(added_mutex);
+    const auto found = added.find(code);
+    expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
+    found->second.text.clear();
+  });
+}
+
+TUTTI_MPI(Comm_create_errhandler,
+          (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    *errhandler = new MPI_ABI_Errhandler;
+    (*errhandler)->function = function;
+  });
+}
+TUTTI_MPI_EXPORT int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x* function,
+                                                    MPIX_Destructor_function* destructor,
+                                                    void* context, MPI_Errhandler* errhandler) {
+  return enter("MPIX_Comm_create_errhandler_x", [&] {
+    *errhandler = new MPI_ABI_Errhandler;
+    (*errhandler)->function_x = function;
+    (*errhandler)->destructor = destructor;
+    (*errhandler)->context = context;
+  });
+}
+extern "C" __attribute__((visibility("default"), alias("PMPIX_Comm_create_errhandler_x"))) int
+MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x*, MPIX_Destructor_function*, void*,
+                              MPI_Errhandler*);
+
+TUTTI_MPI(Errhandler_free, (MPI_Errhandler * errhandler)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");
+    drop_errhandler(*errhandler);
+    *errhandler = MPI_ERRHANDLER_NULL;
+  });
+}
+TUTTI_MPI(Comm_set_errhandler, (MPI_Comm handle, MPI_Errhandler errhandler)) {
+  if (!in_use && is_known(errhandler)) {  // allowed before MPI_Init
+    default_errhandler() = errhandler;
+    return MPI_SUCCESS;
+  }
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    Comm& comm = find(handle);
+    expect(is_known(errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");
+    hold_errhandler(errhandler);
+    drop_errhandler(std::exchange(comm.errhandler, errhandler));
+  });
+}
+TUTTI_MPI(Comm_get_errhandler, (MPI_Comm handle, MPI_Errhandler* errhandler)) {
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    *errhandler = find(handle).errhandler;
+    hold_errhandler(*errhandler);
+  });
+}
+TUTTI_MPI(Comm_call_errhandler, (MPI_Comm comm, int code)) {
+  return enter(TUTTI_MPI_NAME, comm, [&] {
+    find(comm);
+    (void)tutti_mpi::handle("MPI_Comm_call_errhandler", comm, code, "called by the program");
+  });
+}

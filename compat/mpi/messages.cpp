@@ -1,0 +1,432 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Messages. All are of bytes, so that elements of different types may meet, as MPI allows where
+// their basic elements agree.
+#include <cstring>
+#include <deque>
+#include <vector>
+
+#include "buffers.hpp"
+#include "pause.hpp"
+#include "request.hpp"
+
+// A message that has been matched: it is being received into memory aside.
+struct MPI_ABI_Message {
+  tutti_mpi::Ref<tutti_mpi::Comm> comm;
+  std::unique_ptr<std::byte[]> data;
+  tutti_request_t inside = nullptr;
+  tutti_recv_info info{};
+};
+
+namespace tutti_mpi {
+namespace {
+
+constexpr tutti_type kBytes = TUTTI_UINT8;
+
+void expect_tag(int tag) { expect(tag >= 0, MPI_ERR_TAG, "a tag is negative"); }
+void expect_source(const Comm& comm, int source, int tag) {
+  if (source != MPI_ANY_SOURCE && source != MPI_PROC_NULL) expect_rank(comm, source);
+  if (tag != MPI_ANY_TAG) expect_tag(tag);
+}
+int library_source(int source) { return source == MPI_ANY_SOURCE ? TUTTI_ANY_SOURCE : source; }
+int library_tag(int tag) { return tag == MPI_ANY_TAG ? TUTTI_ANY_TAG : tag; }
+void give(const tutti_recv_info& info, Outcome& outcome) {
+  outcome.source = info.source;
+  outcome.tag = info.tag;
+  outcome.bytes = info.count;
+}
+Outcome of_nobody() {
+  Outcome outcome;
+  outcome.source = MPI_PROC_NULL;
+  return outcome;
+}
+
+class Send : public Operation {
+ public:
+  template <typename N>
+  Send(Comm& comm, const void* data, N count, MPI_Datatype type, int dest, int tag)
+      : Operation(comm), data_(data, count, type), dest_(dest), tag_(tag) {
+    if (dest != MPI_PROC_NULL) expect_rank(comm, dest);
+    expect_tag(tag);
+  }
+  tutti_status begin(tutti_request_t* request) override {
+    if (dest_ == MPI_PROC_NULL) return TUTTI_OK;
+    const std::byte* const bytes = data_.load();
+    const tutti_comm_t to = comm_->use();
+    return request != nullptr ? tutti_isend(bytes, data_.bytes(), kBytes, dest_, tag_, to, request)
+                              : tutti_send(bytes, data_.bytes(), kBytes, dest_, tag_, to);
+  }
+
+ protected:
+  Buffer data_;
+  const int dest_;
+  const int tag_;
+};
+
+// Complete once its receive has been met.
+class SynchronousSend final : public Send {
+ public:
+  using Send::Send;
+  tutti_status begin(tutti_request_t* request) override {
+    if (dest_ == MPI_PROC_NULL) return TUTTI_OK;
+    tutti_request_t own = nullptr;
+    tutti_status status = tutti_issend(data_.load(), data_.bytes(), kBytes, dest_, tag_,
+                                       comm_->use(), request != nullptr ? request : &own);
+    if (request == nullptr && status == TUTTI_OK) {
+      status = tutti_request_wait(own);
+      tutti_request_free(own);
+    }
+    return status;
+  }
+};
+
+// The buffer that the program lends for messages that it no longer cares about: only its size
+// counts, as they are copied to memory of their own.
+struct Lent {
+  std::mutex mutex;
+  void* address = nullptr;
+  size_t size = 0;
+  struct Copy {
+    std::unique_ptr<std::byte[]> data;
+    size_t bytes;
+    tutti_request_t request;
+  };
+  std::deque<Copy> copies;
+  size_t used = 0;
+  tutti_status first_error = TUTTI_OK;
+
+  void forget_sent(bool all) {
+    std::erase_if(copies, [&](Copy& copy) {
+      int done = 0;
+      const tutti_status status =
+          all ? tutti_request_wait(copy.request) : tutti_request_test(copy.request, &done);
+      if (status == TUTTI_OK && !all && done == 0) return false;
+      tutti_request_free(copy.request);
+      used -= copy.bytes + MPI_BSEND_OVERHEAD;
+      return true;
+    });
+  }
+};
+Lent lent;
+
+class BufferedSend final : public Send {
+ public:
+  using Send::Send;
+  tutti_status begin(tutti_request_t*) override {
+    if (dest_ == MPI_PROC_NULL) return TUTTI_OK;
+    const std::lock_guard lock(lent.mutex);
+    lent.forget_sent(false);
+    const size_t needed = data_.bytes() + MPI_BSEND_OVERHEAD;
+    const bool automatic = lent.address == MPI_BUFFER_AUTOMATIC;
+    expect(automatic || lent.used + needed <= lent.size, MPI_ERR_BUFFER,
+           "the attached buffer has no room");
+    Lent::Copy copy{new_bytes(data_.bytes()), data_.bytes(), nullptr};
+    data_.copy_to(copy.data.get());
+    const tutti_status status =
+        tutti_isend(data_.bytes() == 0 ? nullptr : copy.data.get(), data_.bytes(), kBytes, dest_,
+                    tag_, comm_->use(), &copy.request);
+    if (status != TUTTI_OK) return status;
+    lent.used += needed;
+    lent.copies.push_back(std::move(copy));
+    return TUTTI_OK;
+  }
+};
+
+class Receive final : public Operation {
+ public:
+  template <typename N>
+  Receive(Comm& comm, void* data, N count, MPI_Datatype type, int source, int tag)
+      : Operation(comm), data_(data, count, type), source_(source), tag_(tag) {
+    expect_source(comm, source, tag);
+  }
+  tutti_status begin(tutti_request_t* request) override {
+    if (source_ == MPI_PROC_NULL) return TUTTI_OK;
+    std::byte* const bytes = data_.stage();
+    const int from = library_source(source_);
+    const int tag = library_tag(tag_);
+    const tutti_comm_t comm = comm_->use();
+    return request != nullptr ? tutti_irecv(bytes, data_.bytes(), kBytes, from, tag, comm, request)
+                              : tutti_recv(bytes, data_.bytes(), kBytes, from, tag, comm, &info_);
+  }
+  void end(tutti_request_t request, Outcome& outcome) override {
+    if (source_ == MPI_PROC_NULL) {
+      outcome = of_nobody();
+      return;
+    }
+    if (request != nullptr) check(tutti_request_recv_info(request, &info_));
+    give(info_, outcome);
+    data_.unload(info_.count);
+  }
+
+ private:
+  Buffer data_;
+  const int source_;
+  const int tag_;
+  tutti_recv_info info_{};
+};
+
+// Both at once. `Replaced`: the data that goes is copied, as what comes takes its place.
+class SendReceive final : public Operation {
+ public:
+  template <typename N>
+  SendReceive(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, int dest,
+              int send_tag, void* recv, N recv_count, MPI_Datatype recv_type, int source,
+              int recv_tag)
+      : Operation(comm),
+        recv_(recv, recv_count, recv_type),
+        dest_(dest),
+        send_tag_(send_tag),
+        source_(source),
+        recv_tag_(recv_tag) {
+    if (send == recv && send != nullptr) {
+      const Buffer replaced(send, send_count, send_type);
+      copy_ = new_bytes(replaced.bytes());
+      send_ = Buffer(copy_.get(), replaced.bytes(), MPI_BYTE);
+      original_ = Buffer(send, send_count, send_type);
+    } else {
+      send_ = Buffer(send, send_count, send_type);
+    }
+    if (dest != MPI_PROC_NULL) expect_rank(comm, dest);
+    expect_tag(send_tag);
+    expect_source(comm, source, recv_tag);
+  }
+  ~SendReceive() override { tutti_request_free(sent_); }
+
+  tutti_status begin(tutti_request_t* request) override {
+    if (copy_ != nullptr) original_.copy_to(copy_.get());
+    const tutti_comm_t comm = comm_->use();
+    const std::byte* const out = send_.load();
+    std::byte* const in = recv_.stage();
+    const bool sends = dest_ != MPI_PROC_NULL;
+    const bool receives = source_ != MPI_PROC_NULL;
+    const int from = library_source(source_);
+    const int tag = library_tag(recv_tag_);
+    if (request == nullptr) {
+      if (sends && receives) {
+        return tutti_sendrecv(out, send_.bytes(), dest_, send_tag_, in, recv_.bytes(), from, tag,
+                              kBytes, comm, &info_);
+      }
+      if (sends) return tutti_send(out, send_.bytes(), kBytes, dest_, send_tag_, comm);
+      return receives ? tutti_recv(in, recv_.bytes(), kBytes, from, tag, comm, &info_) : TUTTI_OK;
+    }
+    if (receives) {
+      const tutti_status status = tutti_irecv(in, recv_.bytes(), kBytes, from, tag, comm, request);
+      if (status != TUTTI_OK) return status;
+    }
+    if (!sends) return TUTTI_OK;
+    tutti_request_free(std::exchange(sent_, nullptr));
+    return tutti_isend(out, send_.bytes(), kBytes, dest_, send_tag_, comm,
+                       receives ? &sent_ : request);
+  }
+  // The receive is complete: the send may not be, and then is waited for, as its peer will take it.
+  void end(tutti_request_t request, Outcome& outcome) override {
+    if (sent_ != nullptr) check(tutti_request_wait(sent_));
+    if (source_ == MPI_PROC_NULL) {
+      outcome = of_nobody();
+      return;
+    }
+    if (request != nullptr) check(tutti_request_recv_info(request, &info_));
+    give(info_, outcome);
+    recv_.unload(info_.count);
+  }
+
+ private:
+  Buffer send_;
+  Buffer recv_;
+  Buffer original_;
+  std::unique_ptr<std::byte[]> copy_;
+  const int dest_;
+  const int send_tag_;
+  const int source_;
+  const int recv_tag_;
+  tutti_request_t sent_ = nullptr;
+  tutti_recv_info info_{};
+};
+
+// ---- probing
+
+// Whether such a message has come.
+bool probe(Comm& comm, int source, int tag, tutti_recv_info* info) {
+  const Turn turn(comm.mutex);
+  int found = 0;
+  check(tutti_iprobe(library_source(source), library_tag(tag), comm.use(), &found, info));
+  return found != 0;
+}
+
+// As probe(), and begins to receive it.
+MPI_Message match(Comm& comm, int source, int tag) {
+  auto message = std::make_unique<MPI_ABI_Message>();
+  const Turn turn(comm.mutex);
+  int found = 0;
+  check(tutti_iprobe(library_source(source), library_tag(tag), comm.use(), &found, &message->info));
+  if (found == 0) return MPI_MESSAGE_NULL;
+  const tutti_recv_info& info = message->info;
+  message->comm = Ref(comm);
+  message->data = new_bytes(info.count);
+  check(tutti_irecv(info.count == 0 ? nullptr : message->data.get(), info.count, kBytes,
+                    info.source, info.tag, comm.use(), &message->inside));
+  return message.release();
+}
+
+template <typename Found>
+void until_found(const Comm& comm, Found&& found) {
+  int timeout_ms = -1;
+  check(tutti_comm_get_timeout(comm.inside, &timeout_ms));
+  const auto begin = std::chrono::steady_clock::now();
+  Pause pause;
+  while (!found()) {
+    pause.once();
+    const auto since = std::chrono::steady_clock::now() - begin;
+    expect(timeout_ms < 0 || since < std::chrono::milliseconds(timeout_ms), MPI_ERR_OTHER,
+           "no such message has come before the timeout");
+  }
+}
+
+void give_status(const tutti_recv_info& info, MPI_Status* status) {
+  Outcome outcome;
+  give(info, outcome);
+  write(outcome, status);
+}
+
+// Takes the message over.
+class MatchedReceive final : public Operation {
+ public:
+  template <typename N>
+  MatchedReceive(Comm& comm, std::unique_ptr<MPI_ABI_Message> message, void* data, N count,
+                 MPI_Datatype type)
+      : Operation(comm), message_(std::move(message)), data_(data, count, type) {}
+  ~MatchedReceive() override {
+    if (message_ != nullptr) tutti_request_free(message_->inside);
+  }
+  // The request stays with the message, so that this is asked whether it is done.
+  tutti_status begin(tutti_request_t* request) override {
+    if (message_ == nullptr || request != nullptr) return TUTTI_OK;
+    return tutti_request_wait(message_->inside);
+  }
+  bool is_done() override {
+    if (message_ == nullptr) return true;
+    int done = 0;
+    const tutti_status status = tutti_request_test(message_->inside, &done);
+    return done != 0 || status != TUTTI_OK;
+  }
+  void end(tutti_request_t, Outcome& outcome) override {
+    if (message_ == nullptr) {
+      outcome = of_nobody();
+      return;
+    }
+    check(tutti_request_wait(message_->inside));
+    give(message_->info, outcome);
+    outcome.bytes = std::min(outcome.bytes, data_.bytes());
+    std::byte* const to = data_.stage();
+    if (outcome.bytes != 0) std::memcpy(to, message_->data.get(), outcome.bytes);
+    data_.unload(outcome.bytes);
+    if (message_->info.count > data_.bytes()) {
+      outcome.error = MPI_ERR_TRUNCATE;
+      outcome.text = "a message of " + std::to_string(message_->info.count) +
+                     " bytes came, the receive has " + std::to_string(data_.bytes());
+    }
+  }
+
+ private:
+  std::unique_ptr<MPI_ABI_Message> message_;
+  Buffer data_;
+};
+
+template <typename N>
+std::unique_ptr<MatchedReceive> receive_matched(MPI_Message* handle, void* data, N count,
+                                                MPI_Datatype type) {
+  expect(*handle == MPI_MESSAGE_NO_PROC || !is_predefined(*handle), MPI_ERR_REQUEST,
+         "it is not a message");
+  const bool of_nobody = *handle == MPI_MESSAGE_NO_PROC;
+  std::unique_ptr<MPI_ABI_Message> message(of_nobody ? nullptr : *handle);
+  *handle = MPI_MESSAGE_NULL;
+  Comm& comm = of_nobody ? *world.self : *message->comm;
+  return std::make_unique<MatchedReceive>(comm, std::move(message), data, count, type);
+}
+
+// ---- the buffer of the program
+
+template <typename N>
+void attach(void* buffer, N size) {
+  expect(size >= 0, MPI_ERR_ARG, "size is negative");
+  const std::lock_guard lock(lent.mutex);
+  expect(lent.address == nullptr, MPI_ERR_BUFFER, "a buffer is attached already");
+  lent.address = buffer;
+  lent.size = static_cast<size_t>(size);
+}
+template <typename N>
+void detach(void* address, N* size) {
+  const std::lock_guard lock(lent.mutex);
+  lent.forget_sent(true);
+  *static_cast<void**>(address) = std::exchange(lent.address, nullptr);
+  *size = static_cast<N>(std::exchange(lent.size, 0));
+}
+
+}  // namespace
+
+void flush_buffered() {
+  const std::lock_guard lock(lent.mutex);
+  lent.forget_sent(true);
+}
+
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+#define FN(name) name
+#define N int
+#include "messages.inc"
+#undef FN
+#undef N
+#define FN(name) name##_c
+#define N MPI_Count
+#include "messages.inc"
+
+TUTTI_MPI(Buffer_flush, (void)) {
+  return enter(TUTTI_MPI_NAME, [] { flush_buffered(); });
+}
+TUTTI_MPI(Probe, (int source, int tag, MPI_Comm handle, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    Comm& comm = find(handle);
+    expect_source(comm, source, tag);
+    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+    tutti_recv_info info{};
+    until_found(comm, [&] { return probe(comm, source, tag, &info); });
+    give_status(info, status);
+  });
+}
+TUTTI_MPI(Iprobe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    Comm& comm = find(handle);
+    expect_source(comm, source, tag);
+    *flag = 1;
+    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+    tutti_recv_info info{};
+    *flag = probe(comm, source, tag, &info) ? 1 : 0;
+    if (*flag != 0) give_status(info, status);
+  });
+}
+TUTTI_MPI(Mprobe,
+          (int source, int tag, MPI_Comm handle, MPI_Message* message, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    Comm& comm = find(handle);
+    expect_source(comm, source, tag);
+    *message = MPI_MESSAGE_NO_PROC;
+    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+    until_found(comm, [&] { return (*message = match(comm, source, tag)) != MPI_MESSAGE_NULL; });
+    give_status((*message)->info, status);
+  });
+}
+TUTTI_MPI(Improbe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Message* message,
+                    MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, handle, [&] {
+    Comm& comm = find(handle);
+    expect_source(comm, source, tag);
+    *flag = 1;
+    *message = MPI_MESSAGE_NO_PROC;
+    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+    *message = match(comm, source, tag);
+    *flag = *message != MPI_MESSAGE_NULL ? 1 : 0;
+    if (*flag != 0) give_status((*message)->info, status);
+  });
+}

@@ -1,0 +1,276 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "op.hpp"
+
+#include <array>
+#include <climits>
+#include <complex>
+#include <cstring>
+#include <memory>
+
+namespace tutti_mpi {
+namespace {
+
+enum Which : uintptr_t {
+  kSum = 0x21,
+  kMin,
+  kMax,
+  kProd,
+  kBand = 0x28,
+  kBor,
+  kBxor,
+  kLand = 0x30,
+  kLor,
+  kLxor,
+  kMinloc = 0x38,
+  kMaxloc,
+  kReplace = 0x3c,
+  kNoOp
+};
+
+class Predefined {
+ public:
+  Predefined() {
+    for (const Which which : {kSum, kMin, kMax, kProd, kBand, kBor, kBxor, kLand, kLor, kLxor,
+                              kMinloc, kMaxloc, kReplace, kNoOp}) {
+      ops_[which] = std::make_unique<Op>();
+      ops_[which]->number = which;
+      ops_[which]->commutes = which != kReplace && which != kNoOp;
+    }
+  }
+  Op* at(uintptr_t number) const { return number < ops_.size() ? ops_[number].get() : nullptr; }
+
+ private:
+  std::array<std::unique_ptr<Op>, 0x40> ops_;
+};
+
+template <typename T, typename Combine>
+void each(const void* in, void* inout, size_t count, Combine&& combine) {
+  const T* const source = static_cast<const T*>(in);
+  T* const target = static_cast<T*>(inout);
+  for (size_t i = 0; i < count; ++i) target[i] = combine(source[i], target[i]);
+}
+
+template <typename T>
+bool bitwise(uintptr_t which, const void* in, void* inout, size_t count) {
+  switch (which) {
+    case kBand: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a & b); }); break;
+    case kBor: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a | b); }); break;
+    case kBxor: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a ^ b); }); break;
+    default: return false;
+  }
+  return true;
+}
+template <typename T>
+bool logical(uintptr_t which, const void* in, void* inout, size_t count) {
+  const auto is = [](T value) { return value != T{}; };
+  switch (which) {
+    case kLand: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) && is(b)); }); break;
+    case kLor: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) || is(b)); }); break;
+    case kLxor: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) != is(b)); }); break;
+    default: return false;
+  }
+  return true;
+}
+template <typename T>
+bool sums(uintptr_t which, const void* in, void* inout, size_t count) {
+  switch (which) {
+    case kSum: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a + b); }); break;
+    case kProd: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a * b); }); break;
+    default: return false;
+  }
+  return true;
+}
+template <typename T>
+bool ordered(uintptr_t which, const void* in, void* inout, size_t count) {
+  switch (which) {
+    case kMin: each<T>(in, inout, count, [](T a, T b) { return b < a ? b : a; }); break;
+    case kMax: each<T>(in, inout, count, [](T a, T b) { return a < b ? b : a; }); break;
+    default: return false;
+  }
+  return true;
+}
+// Integers wrap: sums and products are of unsigned ones, wide enough not to become int.
+template <typename T>
+bool integer(uintptr_t which, const void* in, void* inout, size_t count) {
+  const auto wrapped = [&](auto combine) {
+    each<T>(in, inout, count, [&](T a, T b) {
+      return static_cast<T>(combine(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+    });
+    return true;
+  };
+  if (which == kSum) return wrapped([](uint64_t a, uint64_t b) { return a + b; });
+  if (which == kProd) return wrapped([](uint64_t a, uint64_t b) { return a * b; });
+  return ordered<T>(which, in, inout, count) || bitwise<T>(which, in, inout, count) ||
+         logical<T>(which, in, inout, count);
+}
+template <typename T>
+bool floating(uintptr_t which, const void* in, void* inout, size_t count) {
+  return sums<T>(which, in, inout, count) || ordered<T>(which, in, inout, count);
+}
+// A value and where it is; of equal values the lower index counts.
+template <typename T, typename Index>
+bool located(uintptr_t which, const void* in, void* inout, size_t count) {
+  struct Pair {
+    T value;
+    Index index;
+  };
+  if (which != kMinloc && which != kMaxloc) return false;
+  each<Pair>(in, inout, count, [&](const Pair& a, const Pair& b) {
+    if (a.value == b.value) return a.index < b.index ? a : b;
+    return (a.value < b.value) == (which == kMinloc) ? a : b;
+  });
+  return true;
+}
+
+// Whether there is such a reduction of such elements; with count 0 it touches nothing.
+bool combine(uintptr_t which, Kind kind, const void* in, void* inout, size_t count) {
+  switch (kind) {
+    case Kind::kNone: return false;
+    case Kind::kInt8: return integer<int8_t>(which, in, inout, count);
+    case Kind::kUint8: return integer<uint8_t>(which, in, inout, count);
+    case Kind::kInt16: return integer<int16_t>(which, in, inout, count);
+    case Kind::kUint16: return integer<uint16_t>(which, in, inout, count);
+    case Kind::kInt32: return integer<int32_t>(which, in, inout, count);
+    case Kind::kUint32: return integer<uint32_t>(which, in, inout, count);
+    case Kind::kInt64: return integer<int64_t>(which, in, inout, count);
+    case Kind::kUint64: return integer<uint64_t>(which, in, inout, count);
+    case Kind::kFloat: return floating<float>(which, in, inout, count);
+    case Kind::kDouble: return floating<double>(which, in, inout, count);
+    case Kind::kLongDouble: return floating<long double>(which, in, inout, count);
+    case Kind::kComplexFloat: return sums<std::complex<float>>(which, in, inout, count);
+    case Kind::kComplexDouble: return sums<std::complex<double>>(which, in, inout, count);
+    case Kind::kComplexLongDouble: return sums<std::complex<long double>>(which, in, inout, count);
+    case Kind::kByte: return bitwise<uint8_t>(which, in, inout, count);
+    case Kind::kBool: return logical<uint8_t>(which, in, inout, count);
+    case Kind::kFloatInt: return located<float, int>(which, in, inout, count);
+    case Kind::kDoubleInt: return located<double, int>(which, in, inout, count);
+    case Kind::kLongInt: return located<long, int>(which, in, inout, count);
+    case Kind::kIntInt: return located<int, int>(which, in, inout, count);
+    case Kind::kShortInt: return located<short, int>(which, in, inout, count);
+    case Kind::kLongDoubleInt: return located<long double, int>(which, in, inout, count);
+    case Kind::kFloatFloat: return located<float, float>(which, in, inout, count);
+    case Kind::kDoubleDouble: return located<double, double>(which, in, inout, count);
+  }
+  return false;
+}
+
+std::optional<tutti_type> native_type(Kind kind) {
+  switch (kind) {
+    case Kind::kInt8: return TUTTI_INT8;
+    case Kind::kUint8:
+    case Kind::kByte: return TUTTI_UINT8;
+    case Kind::kInt16: return TUTTI_INT16;
+    case Kind::kUint16: return TUTTI_UINT16;
+    case Kind::kInt32: return TUTTI_INT32;
+    case Kind::kUint32: return TUTTI_UINT32;
+    case Kind::kInt64: return TUTTI_INT64;
+    case Kind::kUint64: return TUTTI_UINT64;
+    case Kind::kFloat: return TUTTI_FLOAT32;
+    case Kind::kDouble: return TUTTI_FLOAT64;
+    default: return std::nullopt;
+  }
+}
+std::optional<tutti_op> native_op(uintptr_t which) {
+  switch (which) {
+    case kSum: return TUTTI_SUM;
+    case kProd: return TUTTI_PROD;
+    case kMin: return TUTTI_MIN;
+    case kMax: return TUTTI_MAX;
+    case kBand: return TUTTI_BAND;
+    case kBor: return TUTTI_BOR;
+    case kBxor: return TUTTI_BXOR;
+    default: return std::nullopt;
+  }
+}
+
+MPI_Op add(int commutes) {
+  auto* const op = new Op;
+  op->commutes = commutes != 0;
+  return op;
+}
+
+}  // namespace
+
+Op& find(MPI_Op handle) {
+  static const Predefined predefined;
+  if (!is_predefined(handle)) return *handle;
+  Op* const op = predefined.at(number_of(handle));
+  if (op == nullptr) fail(MPI_ERR_OP, "it is not a reduction");
+  return *op;
+}
+
+void expect_reducible(const Op& op, const Type& type) {
+  if (op.number == 0 || op.number == kReplace || op.number == kNoOp) return;
+  if (combine(op.number, type.kind, nullptr, nullptr, 0)) return;
+  fail(MPI_ERR_OP, "there is no such reduction of " +
+                       (type.name.empty() ? std::string("this type") : type.name));
+}
+
+std::optional<NativeOp> native(const Op& op, const Type& type) {
+  const std::optional<tutti_type> of = native_type(type.kind);
+  const std::optional<tutti_op> by = native_op(op.number);
+  if (!of || !by) return std::nullopt;
+  return NativeOp{*of, *by};
+}
+
+void apply(Op& op, Type& type, const void* in, void* inout, size_t count) {
+  if (op.number == kNoOp) return;
+  if (op.number == kReplace) {
+    std::unique_ptr<std::byte[]> packed(new std::byte[type.size * count]);
+    pack(type, in, type.size * count, packed.get());
+    return unpack(type, inout, type.size * count, packed.get());
+  }
+  if (op.number != 0) {
+    combine(op.number, type.kind, in, inout, count);
+    return;
+  }
+  MPI_Datatype handle = type.handle();
+  auto* source = static_cast<std::byte*>(const_cast<void*>(in));
+  auto* target = static_cast<std::byte*>(inout);
+  if (op.function_c != nullptr) {
+    auto length = static_cast<MPI_Count>(count);
+    return op.function_c(source, target, &length, &handle);
+  }
+  if (op.function_x != nullptr) {
+    return op.function_x(source, target, static_cast<MPI_Count>(count), handle, op.context);
+  }
+  while (count > 0) {
+    int length = static_cast<int>(std::min<size_t>(count, INT_MAX));
+    op.function(source, target, &length, &handle);
+    source += length * type.extent;
+    target += length * type.extent;
+    count -= static_cast<size_t>(length);
+  }
+}
+
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+TUTTI_MPI(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)) {
+  return enter(TUTTI_MPI_NAME, [&] { (*op = add(commutes))->function = function; });
+}
+TUTTI_MPI(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op)) {
+  return enter(TUTTI_MPI_NAME, [&] { (*op = add(commutes))->function_c = function; });
+}
+TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
+                                       MPIX_Destructor_function* destructor, int commutes,
+                                       void* context, MPI_Op* op) {
+  return enter("MPIX_Op_create_x", [&] {
+    (*op = add(commutes))->function_x = function;
+    (*op)->destructor = destructor;
+    (*op)->context = context;
+  });
+}
+extern "C" __attribute__((visibility("default"), alias("PMPIX_Op_create_x"))) int MPIX_Op_create_x(
+    MPIX_User_function_x*, MPIX_Destructor_function*, int, void*, MPI_Op*);
+
+TUTTI_MPI(Op_free, (MPI_Op * op)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
+    std::exchange(*op, MPI_OP_NULL)->drop();
+  });
+}
+TUTTI_MPI(Op_commutative, (MPI_Op op, int* commutes)) {
+  return enter(TUTTI_MPI_NAME, [&] { *commutes = find(op).commutes ? 1 : 0; });
+}

@@ -1,0 +1,247 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Collectives that reduce. What the library reduces itself goes to it as it is. Everything else
+// (the program's functions, pairs, logical operations, scans) is gathered, and reduced here, in the
+// order of ranks, by the thread that completes the call: so the program's function is called by no
+// other, and sees whole elements of its type.
+#include <cstring>
+
+#include "buffers.hpp"
+#include "op.hpp"
+#include "request.hpp"
+
+namespace tutti_mpi {
+namespace {
+
+constexpr tutti_type kBytes = TUTTI_UINT8;
+bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
+size_t ranks_of(const Comm& comm) { return static_cast<size_t>(comm.size); }
+
+class Reduction : public Operation {
+ protected:
+  Reduction(Comm& comm, MPI_Datatype type, MPI_Op op)
+      : Operation(comm), type_(find(type)), op_(find(op)), native_(native(*op_, *type_)) {
+    expect_reducible(*op_, *type_);
+  }
+
+  // blocks[0] (op) blocks[1] (op) ..., each of `count` elements, packed; returns where that is.
+  const std::byte* fold(std::byte* blocks, size_t ranks, size_t count) {
+    const size_t bytes = count * type_->size;
+    if (ranks == 1 || bytes == 0) return blocks;
+    std::byte* const result = blocks + (ranks - 1) * bytes;
+    if (type_->dense) {
+      for (size_t rank = 1; rank < ranks; ++rank) {
+        std::byte* const block = blocks + rank * bytes;
+        apply(*op_, *type_, block - bytes - type_->true_lb, block - type_->true_lb, count);
+      }
+      return result;
+    }
+    // Laid out as the function expects them, two at a time.
+    const size_t span = static_cast<size_t>(type_->true_extent) +
+                        (count - 1) * static_cast<size_t>(std::abs(type_->extent));
+    auto in = new_bytes(span);
+    auto inout = new_bytes(span);
+    const auto base = [&](std::unique_ptr<std::byte[]>& memory) {
+      const MPI_Aint lowest =
+          type_->extent < 0 ? static_cast<MPI_Aint>(count - 1) * type_->extent : 0;
+      return memory.get() - type_->true_lb - lowest;
+    };
+    unpack(*type_, base(in), bytes, blocks);
+    for (size_t rank = 1; rank < ranks; ++rank) {
+      unpack(*type_, base(inout), bytes, blocks + rank * bytes);
+      apply(*op_, *type_, base(in), base(inout), count);
+      std::swap(in, inout);
+    }
+    pack(*type_, base(in), bytes, result);
+    return result;
+  }
+  // Memory for packed blocks, made once.
+  std::byte* blocks(size_t bytes) {
+    if (blocks_ == nullptr) blocks_ = new_bytes(bytes + 1);
+    return blocks_.get();
+  }
+  [[nodiscard]] std::byte* blocks() const { return blocks_.get(); }
+
+  Ref<Type> type_;
+  Ref<Op> op_;
+  const std::optional<NativeOp> native_;
+
+ private:
+  std::unique_ptr<std::byte[]> blocks_;
+};
+
+class Allreduce final : public Reduction {
+ public:
+  template <typename N>
+  Allreduce(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
+      : Reduction(comm, type, op),
+        count_(count_of(count)),
+        send_(in_place(send) ? recv : send, count, *type_),
+        recv_(recv, count, *type_) {}
+  tutti_status begin(tutti_request_t* request) override {
+    const tutti_comm_t comm = comm_->use();
+    const std::byte* const send = send_.load();
+    if (native_) {
+      std::byte* const recv = recv_.stage();
+      return request != nullptr
+                 ? tutti_iallreduce(send, recv, count_, native_->type, native_->op, comm, request)
+                 : tutti_allreduce(send, recv, count_, native_->type, native_->op, comm);
+    }
+    std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
+    return request != nullptr ? tutti_iallgather(send, all, send_.bytes(), kBytes, comm, request)
+                              : tutti_allgather(send, all, send_.bytes(), kBytes, comm);
+  }
+  void end(tutti_request_t, Outcome&) override {
+    if (!native_) recv_.fill(fold(blocks(), ranks_of(*comm_), count_));
+  }
+
+ private:
+  const size_t count_;
+  Buffer send_;
+  Buffer recv_;
+};
+
+class Reduce final : public Reduction {
+ public:
+  template <typename N>
+  Reduce(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op, int root)
+      : Reduction(comm, type, op),
+        count_(count_of(count)),
+        root_(root),
+        send_(comm.rank == root && in_place(send) ? recv : send, count, *type_) {
+    expect_root(comm, root);
+    if (comm.rank == root) recv_ = Buffer(recv, count, *type_);
+  }
+  tutti_status begin(tutti_request_t* request) override {
+    const tutti_comm_t comm = comm_->use();
+    const std::byte* const send = send_.load();
+    const bool is_root = comm_->rank == root_;
+    if (native_) {
+      std::byte* const recv = is_root ? recv_.stage() : nullptr;
+      const auto [type, op] = *native_;
+      return request != nullptr ? tutti_ireduce(send, recv, count_, type, op, root_, comm, request)
+                                : tutti_reduce(send, recv, count_, type, op, root_, comm);
+    }
+    std::byte* const all = is_root ? blocks(send_.bytes() * ranks_of(*comm_)) : nullptr;
+    return request != nullptr
+               ? tutti_igather(send, all, send_.bytes(), kBytes, root_, comm, request)
+               : tutti_gather(send, all, send_.bytes(), kBytes, root_, comm);
+  }
+  void end(tutti_request_t, Outcome&) override {
+    if (!native_ && comm_->rank == root_) recv_.fill(fold(blocks(), ranks_of(*comm_), count_));
+  }
+
+ private:
+  const size_t count_;
+  const int root_;
+  Buffer send_;
+  Buffer recv_;
+};
+
+// Of the ranks up to this one, or before it.
+template <bool inclusive>
+class ScanOf final : public Reduction {
+ public:
+  template <typename N>
+  ScanOf(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
+      : Reduction(comm, type, op),
+        count_(count_of(count)),
+        send_(in_place(send) ? recv : send, count, *type_),
+        recv_(recv, count, *type_) {}
+  tutti_status begin(tutti_request_t* request) override {
+    const std::byte* const send = send_.load();
+    std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
+    const tutti_comm_t comm = comm_->use();
+    return request != nullptr ? tutti_iallgather(send, all, send_.bytes(), kBytes, comm, request)
+                              : tutti_allgather(send, all, send_.bytes(), kBytes, comm);
+  }
+  void end(tutti_request_t, Outcome&) override {
+    const size_t ranks = static_cast<size_t>(comm_->rank) + (inclusive ? 1 : 0);
+    if (ranks > 0) recv_.fill(fold(blocks(), ranks, count_));
+  }
+
+ private:
+  const size_t count_;
+  Buffer send_;
+  Buffer recv_;
+};
+using Scan = ScanOf<true>;
+using Exscan = ScanOf<false>;
+
+class ReduceScatter final : public Reduction {
+ public:
+  template <typename N>
+  ReduceScatter(Comm& comm, const void* send, void* recv, const N* counts, MPI_Datatype type,
+                MPI_Op op)
+      : Reduction(comm, type, op) {
+    expect(counts != nullptr, MPI_ERR_ARG, "recvcounts is NULL");
+    for (int rank = 0; rank < comm.size; ++rank) counts_.push_back(count_of(counts[rank]));
+    prepare(send, recv);
+  }
+  template <typename N>
+  ReduceScatter(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
+      : Reduction(comm, type, op), counts_(ranks_of(comm), count_of(count)) {
+    prepare(send, recv);
+  }
+  tutti_status begin(tutti_request_t* request) override {
+    const tutti_comm_t comm = comm_->use();
+    std::byte* send = send_.load();
+    if (in_place_ && native_) {  // the result is to be where another rank's block is
+      copy_.assign(send, send + send_.bytes());
+      send = copy_.data();
+    }
+    if (native_) {
+      std::byte* const recv = recv_.stage();
+      const auto [type, op] = *native_;
+      return request != nullptr
+                 ? tutti_ireduce_scatterv(send, recv, counts_.data(), type, op, comm, request)
+                 : tutti_reduce_scatterv(send, recv, counts_.data(), type, op, comm);
+    }
+    std::byte* const all = blocks(mine() * ranks_of(*comm_));
+    out_.clear();
+    for (const size_t count : counts_) out_.push_back(count * type_->size);
+    in_.assign(ranks_of(*comm_), mine());
+    return request != nullptr ? tutti_ialltoallv(send, out_.data(), nullptr, all, in_.data(),
+                                                 nullptr, kBytes, comm, request)
+                              : tutti_alltoallv(send, out_.data(), nullptr, all, in_.data(),
+                                                nullptr, kBytes, comm);
+  }
+  void end(tutti_request_t, Outcome&) override {
+    if (!native_) recv_.fill(fold(blocks(), ranks_of(*comm_), recv_count()));
+  }
+
+ private:
+  void prepare(const void* send, void* recv) {
+    size_t all = 0;
+    for (const size_t count : counts_) all += count;
+    in_place_ = in_place(send);
+    send_ = Buffer(in_place_ ? recv : send, all, *type_);
+    recv_ = Buffer(recv, recv_count(), *type_);
+  }
+  [[nodiscard]] size_t recv_count() const { return counts_[static_cast<size_t>(comm_->rank)]; }
+  [[nodiscard]] size_t mine() const { return recv_count() * type_->size; }
+
+  std::vector<size_t> counts_;  // in elements
+  bool in_place_ = false;
+  Buffer send_;
+  Buffer recv_;
+  std::vector<std::byte> copy_;
+  std::vector<size_t> out_;
+  std::vector<size_t> in_;
+};
+
+}  // namespace
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+#include "forms.hpp"
+
+#define FN(name) name
+#define N int
+#include "reductions.inc"
+#undef FN
+#undef N
+#define FN(name) name##_c
+#define N MPI_Count
+#include "reductions.inc"

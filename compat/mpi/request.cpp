@@ -1,0 +1,390 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Requests are begun, tested, waited for and freed. A thread that waits for any of several looks at
+// them in turn; each goes on by itself meanwhile.
+#include "request.hpp"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "pause.hpp"
+
+namespace tutti_mpi {
+namespace {
+
+using Request = MPI_ABI_Request;
+
+Request& request_of(MPI_Request handle) {
+  expect(!is_predefined(handle), MPI_ERR_REQUEST, "it is not a request");
+  return *handle;
+}
+
+// Keeps how it ended; what the operation still has to do is done.
+void complete(Request& request, tutti_status status) {
+  Outcome& outcome = request.outcome;
+  outcome = {};
+  if (status != TUTTI_OK) {
+    outcome.error = class_of(status);
+    outcome.text = tutti_last_error();
+  }
+  try {
+    if (status == TUTTI_OK && !request.cancelled) request.operation->end(request.inside, outcome);
+  } catch (const Failure& failure) {
+    outcome.error = failure.code;
+    outcome.text = failure.text;
+  }
+  outcome.cancelled = request.cancelled;
+  tutti_request_free(std::exchange(request.inside, nullptr));
+  request.complete = true;
+}
+
+void start(Request& request) {
+  expect(!request.active, MPI_ERR_REQUEST, "the request is active");
+  request.cancelled = false;
+  request.complete = false;
+  Comm& comm = request.operation->comm();
+  tutti_status status;
+  {
+    const Turn turn(comm.mutex);
+    status = request.operation->begin(&request.inside);
+  }
+  check(status);
+  request.active = true;
+  if (request.inside == nullptr && request.operation->is_done()) complete(request, TUTTI_OK);
+}
+
+// Whether it is complete; helps it along.
+bool look(Request& request) {
+  if (request.complete) return true;
+  if (request.inside == nullptr) {
+    if (!request.operation->is_done()) return false;
+    complete(request, TUTTI_OK);
+    return true;
+  }
+  int done = 0;
+  const tutti_status status = tutti_request_test(request.inside, &done);
+  if (status != TUTTI_OK || done != 0) complete(request, status);
+  return request.complete;
+}
+
+bool is_active(MPI_Request handle) {
+  return handle != MPI_REQUEST_NULL && request_of(handle).active;
+}
+
+// The program has heard how it ended: the request is over, or ready to be started again. The error,
+// if it ended with one.
+int take(MPI_Request* handle, MPI_Status* status, std::string* text) {
+  Request& request = request_of(*handle);
+  const Outcome outcome = std::move(request.outcome);
+  write(outcome, status);
+  if (text != nullptr) *text = outcome.text;
+  request.outcome = {};
+  request.active = false;
+  if (!request.is_persistent) {
+    delete &request;
+    *handle = MPI_REQUEST_NULL;
+  }
+  return outcome.error;
+}
+void take_or_fail(MPI_Request* handle, MPI_Status* status) {
+  std::string text;
+  const int error = take(handle, status, &text);
+  if (error != MPI_SUCCESS) fail(error, text);
+}
+
+// Waits until `done()` says so, which looks at what it waits for.
+template <typename Done>
+void wait_until(Done&& done) {
+  Pause pause;
+  while (!done()) pause.once();
+}
+
+void wait(Request& request) {
+  if (request.complete) return;
+  if (request.inside == nullptr) return wait_until([&] { return look(request); });
+  complete(request, tutti_request_wait(request.inside));
+}
+
+MPI_Status* at(MPI_Status* statuses, int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
+}
+void expect_list(int count, const MPI_Request* requests) {
+  expect(count >= 0, MPI_ERR_ARG, "count is negative");
+  expect(count == 0 || requests != nullptr, MPI_ERR_ARG, "the array of requests is NULL");
+}
+
+// Takes all of them, complete; errors stand in the statuses.
+void take_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  int failed = 0;
+  std::string first;
+  std::vector<int> errors(static_cast<size_t>(count), MPI_SUCCESS);
+  for (int i = 0; i < count; ++i) {
+    if (!is_active(requests[i])) {
+      write({}, at(statuses, i));
+      continue;
+    }
+    std::string text;
+    const int error = take(&requests[i], at(statuses, i), &text);
+    errors[static_cast<size_t>(i)] = error;
+    if (error != MPI_SUCCESS && failed++ == 0) first = text;
+  }
+  if (failed == 0) return;
+  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
+    statuses[i].MPI_ERROR = errors[static_cast<size_t>(i)];
+  }
+  fail(MPI_ERR_IN_STATUS, first);
+}
+
+// The index of a request that is complete; -1: none is; MPI_UNDEFINED: none is active.
+int look_for_any(int count, const MPI_Request* requests) {
+  int found = MPI_UNDEFINED;
+  for (int i = 0; i < count; ++i) {
+    if (!is_active(requests[i])) continue;
+    if (look(*requests[i])) return i;
+    found = -1;
+  }
+  return found;
+}
+
+bool look_at_all(int count, const MPI_Request* requests) {
+  bool all = true;
+  for (int i = 0; i < count; ++i) all = (!is_active(requests[i]) || look(*requests[i])) && all;
+  return all;
+}
+
+void take_some(int count, MPI_Request* requests, int* found, int* indices, MPI_Status* statuses) {
+  *found = 0;
+  std::vector<int> errors;
+  std::string first;
+  int failed = 0;
+  for (int i = 0; i < count; ++i) {
+    if (!is_active(requests[i]) || !look(*requests[i])) continue;
+    std::string text;
+    const int error = take(&requests[i], at(statuses, *found), &text);
+    errors.push_back(error);
+    if (error != MPI_SUCCESS && failed++ == 0) first = text;
+    indices[(*found)++] = i;
+  }
+  if (failed == 0) return;
+  for (size_t i = 0; i < errors.size() && statuses != MPI_STATUSES_IGNORE; ++i) {
+    statuses[i].MPI_ERROR = errors[i];
+  }
+  fail(MPI_ERR_IN_STATUS, first);
+}
+
+bool any_active(int count, const MPI_Request* requests) {
+  for (int i = 0; i < count; ++i) {
+    if (is_active(requests[i])) return true;
+  }
+  return false;
+}
+
+// Without a handle any more, it goes on until it is complete: these are looked after.
+std::mutex orphans_mutex;
+std::vector<Request*> orphans;  // under it
+
+}  // namespace
+
+void free_orphans(bool all) {
+  const std::lock_guard lock(orphans_mutex);
+  std::erase_if(orphans, [&](Request* request) {
+    if (all) wait(*request);
+    if (!look(*request)) return false;
+    delete request;
+    return true;
+  });
+}
+
+void adopt(MPI_Request request) {
+  free_orphans(false);
+  const std::lock_guard lock(orphans_mutex);
+  orphans.push_back(request);
+}
+
+void run(Operation& operation, MPI_Status* status) {
+  Comm& comm = operation.comm();
+  tutti_request_t request = nullptr;
+  if (!world.threads) [[likely]] {
+    check(operation.begin(nullptr));
+  } else {
+    {
+      const Turn turn(comm.mutex);
+      check(operation.begin(&request));
+    }
+    if (request != nullptr) {
+      const tutti_status ended = tutti_request_wait(request);
+      if (ended != TUTTI_OK) tutti_request_free(request);
+      check(ended);
+    }
+  }
+  Outcome outcome;
+  operation.end(request, outcome);
+  tutti_request_free(request);
+  if (status != MPI_STATUS_IGNORE) write(outcome, status);
+}
+
+MPI_Request started(std::unique_ptr<Operation> operation) {
+  auto request = std::make_unique<Request>();
+  request->operation = std::move(operation);
+  start(*request);
+  return request.release();
+}
+MPI_Request persistent(std::unique_ptr<Operation> operation) {
+  auto request = std::make_unique<Request>();
+  request->operation = std::move(operation);
+  request->is_persistent = true;
+  return request.release();
+}
+
+}  // namespace tutti_mpi
+
+using namespace tutti_mpi;
+
+TUTTI_MPI(Start, (MPI_Request * request)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect(request_of(*request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
+    start(**request);
+  });
+}
+TUTTI_MPI(Startall, (int count, MPI_Request requests[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    for (int i = 0; i < count; ++i) {
+      expect(request_of(requests[i]).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
+      start(*requests[i]);
+    }
+  });
+}
+TUTTI_MPI(Wait, (MPI_Request * request, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    if (!is_active(*request)) return write({}, status);
+    wait(**request);
+    take_or_fail(request, status);
+  });
+}
+TUTTI_MPI(Test, (MPI_Request * request, int* flag, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    *flag = 1;
+    if (!is_active(*request)) return write({}, status);
+    *flag = look(**request) ? 1 : 0;
+    if (*flag != 0) take_or_fail(request, status);
+  });
+}
+TUTTI_MPI(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    for (int i = 0; i < count; ++i) {
+      if (is_active(requests[i])) wait(*requests[i]);
+    }
+    take_all(count, requests, statuses);
+  });
+}
+TUTTI_MPI(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *flag = look_at_all(count, requests) ? 1 : 0;
+    if (*flag != 0) take_all(count, requests, statuses);
+  });
+}
+TUTTI_MPI(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
+    if (*index == MPI_UNDEFINED) return write({}, status);
+    take_or_fail(&requests[*index], status);
+  });
+}
+TUTTI_MPI(Testany, (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *index = look_for_any(count, requests);
+    *flag = *index != -1 ? 1 : 0;
+    if (*index == -1) {
+      *index = MPI_UNDEFINED;
+    } else if (*index == MPI_UNDEFINED) {
+      write({}, status);
+    } else {
+      take_or_fail(&requests[*index], status);
+    }
+  });
+}
+TUTTI_MPI(Waitsome,
+          (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *found = MPI_UNDEFINED;
+    if (!any_active(count, requests)) return;
+    wait_until([&] { return look_for_any(count, requests) != -1; });
+    take_some(count, requests, found, indices, statuses);
+  });
+}
+TUTTI_MPI(Testsome,
+          (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *found = MPI_UNDEFINED;
+    if (any_active(count, requests)) take_some(count, requests, found, indices, statuses);
+  });
+}
+TUTTI_MPI(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    *flag = !is_active(request) || look(*request) ? 1 : 0;
+    if (*flag != 0) write(is_active(request) ? request->outcome : Outcome(), status);
+  });
+}
+TUTTI_MPI(Request_get_status_any,
+          (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *index = look_for_any(count, requests);
+    *flag = *index != -1 ? 1 : 0;
+    if (*index == -1) *index = MPI_UNDEFINED;
+    if (*flag != 0) write(*index >= 0 ? requests[*index]->outcome : Outcome(), status);
+  });
+}
+TUTTI_MPI(Request_get_status_all,
+          (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *flag = look_at_all(count, requests) ? 1 : 0;
+    for (int i = 0; i < count && *flag != 0; ++i) {
+      write(is_active(requests[i]) ? requests[i]->outcome : Outcome(), at(statuses, i));
+    }
+  });
+}
+TUTTI_MPI(Request_get_status_some, (int count, const MPI_Request requests[], int* found,
+                                    int indices[], MPI_Status statuses[])) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    expect_list(count, requests);
+    *found = MPI_UNDEFINED;
+    if (!any_active(count, requests)) return;
+    *found = 0;
+    for (int i = 0; i < count; ++i) {
+      if (!is_active(requests[i]) || !look(*requests[i])) continue;
+      write(requests[i]->outcome, at(statuses, *found));
+      indices[(*found)++] = i;
+    }
+  });
+}
+TUTTI_MPI(Request_free, (MPI_Request * handle)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    Request& request = request_of(*handle);
+    if (request.active && !look(request)) {
+      adopt(&request);
+    } else {
+      delete &request;
+    }
+    *handle = MPI_REQUEST_NULL;
+  });
+}
+// Only a receive that no message has met can be cancelled; anything else goes on.
+TUTTI_MPI(Cancel, (MPI_Request * handle)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    Request& request = request_of(*handle);
+    if (request.complete) return;
+    int cancelled = 0;
+    if (request.inside != nullptr) check(tutti_request_cancel(request.inside, &cancelled));
+    if (request.inside == nullptr) cancelled = request.operation->cancel() ? 1 : 0;
+    request.cancelled = cancelled != 0;
+  });
+}

@@ -1,0 +1,91 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Operations, which a blocking function runs itself, and requests, which stand for one that goes
+// on.
+#pragma once
+
+#include <memory>
+
+#include "communicator.hpp"
+
+namespace tutti_mpi {
+
+// How an operation ended; of a receive with what it got.
+struct Outcome {
+  int source = MPI_ANY_SOURCE;
+  int tag = MPI_ANY_TAG;
+  int error = MPI_SUCCESS;
+  bool cancelled = false;
+  size_t bytes = 0;
+  std::string text{};  // of the error
+};
+void write(const Outcome& outcome, MPI_Status* status);
+
+class Operation {
+ public:
+  explicit Operation(Comm& comm) : comm_(comm) {}
+  virtual ~Operation() = default;
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  // Begins it; *request stays null if it is complete. Null `request`: returns once it is complete.
+  virtual tutti_status begin(tutti_request_t* request) = 0;
+  // It is complete: puts its results where the program wants them. `request` as begin() gave it.
+  virtual void end(tutti_request_t /*request*/, Outcome& /*outcome*/) {}
+  // Of one whose *request stayed null: whether it is complete, as most of these are at once.
+  [[nodiscard]] virtual bool is_done() { return true; }
+  virtual bool cancel() { return false; }
+  [[nodiscard]] Comm& comm() const { return *comm_; }
+
+ protected:
+  Ref<Comm> comm_;
+};
+
+// Begins and ends it.
+void run(Operation& operation, MPI_Status* status);
+
+// A request for an operation that has begun, or that is to be begun by MPI_Start.
+MPI_Request started(std::unique_ptr<Operation> operation);
+MPI_Request persistent(std::unique_ptr<Operation> operation);
+
+// Requests that are freed before they are complete go on; the second forgets those that are, or
+// waits for all.
+void adopt(MPI_Request request);
+void free_orphans(bool all);
+
+// The forms of a function whose operation is of the class T.
+template <typename T, typename... Arguments>
+int blocking(const char* function, MPI_Comm comm, const Arguments&... arguments) {
+  return enter(function, comm, [&] {
+    T operation(find(comm), arguments...);
+    run(operation, MPI_STATUS_IGNORE);
+  });
+}
+template <typename T, typename... Arguments>
+int immediate(const char* function, MPI_Comm comm, MPI_Request* request,
+              const Arguments&... arguments) {
+  return enter(function, comm, [&] {
+    expect_argument(request, "request");
+    *request = started(std::make_unique<T>(find(comm), arguments...));
+  });
+}
+template <typename T, typename... Arguments>
+int prepared(const char* function, MPI_Comm comm, MPI_Request* request,
+             const Arguments&... arguments) {
+  return enter(function, comm, [&] {
+    expect_argument(request, "request");
+    *request = persistent(std::make_unique<T>(find(comm), arguments...));
+  });
+}
+
+}  // namespace tutti_mpi
+
+struct MPI_ABI_Request {
+  std::unique_ptr<tutti_mpi::Operation> operation;
+  bool is_persistent = false;
+  bool active = false;
+  bool cancelled = false;
+  bool complete = false;  // and its outcome is known
+  tutti_request_t inside = nullptr;
+  tutti_mpi::Outcome outcome{};
+};
