@@ -6,6 +6,9 @@
 //   Lane                 the type that is computed with, one lane per element; of a PairMath the
 //                        Element, for it computes with two vectors for one of elements
 //   kLong                whether decode and encode are so long that variants of the loop do not pay
+//   kTogether            how many elements in a row, from a multiple of that, are computed
+//   together:
+//                        every count is a multiple of it
 //   decode(d, v)         elements to lanes; d is the tag of the lanes
 //   combine(d, a, b)     the operation
 //   encode(d, v)         lanes to elements, with whatever ends the reduction
@@ -201,17 +204,21 @@ HWY_INLINE void reduce_few(const Math& math, const Sources& sources, const To& t
     const auto last = fold(math, sources, d, end);
     for (size_t i = 0; i < end; i += kLanes) store(math, d, fold(math, sources, d, i), to, i);
     store(math, d, last, to, end);
-  } else if constexpr (kLanes > 1) {
-    reduce_few<HWY_MAX(1, kLanes / 4)>(math, sources, to, count);
+  } else if constexpr (kLanes > Math::kTogether) {
+    reduce_few<HWY_MAX(Math::kTogether, kLanes / 4)>(math, sources, to, count);
   }
 }
 
+// What stays together.
+template <class Math>
+inline constexpr size_t kBytesTogether = Math::kTogether * sizeof(typename Math::Element);
+
 // Elements from dst to the first at a multiple of `bytes`, which is a power of two and at most a
-// vector; `otherwise` if there is none.
-template <class Element>
+// vector; `otherwise` if there is none at which elements that belong together begin.
+template <class Math>
 HWY_INLINE size_t elements_to_alignment(const void* dst, size_t bytes, size_t otherwise) {
   const size_t gap = (size_t{0} - reinterpret_cast<uintptr_t>(dst)) & (bytes - 1);
-  return gap % sizeof(Element) == 0 ? gap / sizeof(Element) : otherwise;
+  return gap % kBytesTogether<Math> == 0 ? gap / sizeof(typename Math::Element) : otherwise;
 }
 
 // A vector's worth at each end is computed first and written last, so that the loop between them
@@ -228,14 +235,15 @@ HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, const 
       return reduce_elements(typename Math::Single{math.finish}, sources, to, count);
     } else {
       // Smaller ones of a target whose vectors have no fixed size: single elements.
-      constexpr size_t kLanes = HWY_HAVE_SCALABLE ? 1 : HWY_MAX(1, hn::MaxLanes(d) / 4);
+      constexpr size_t kLeast = Math::kTogether;
+      constexpr size_t kLanes = HWY_HAVE_SCALABLE ? kLeast : HWY_MAX(kLeast, hn::MaxLanes(d) / 4);
       return reduce_few<kLanes>(math, sources, to, count);
     }
   }
   const auto first = fold(math, sources, d, 0);
   const auto last = fold(math, sources, d, count - n);
   const size_t end = count - n;
-  size_t i = elements_to_alignment<Element>(to.dst, n * sizeof(Element), n);
+  size_t i = elements_to_alignment<Math>(to.dst, n * sizeof(Element), n);
   if constexpr (!Math::kLong) {
     for (; i + 4 * n <= count; i += 4 * n) reduce_four(math, sources, d, to, i);
   }
@@ -250,7 +258,7 @@ void reduce_with(const Math& math, void* dst, const void* const* sources, size_t
                  const ReduceOptions& options) {
   // Stores past the caches must be aligned, which they can be if elements are.
   const auto offset = reinterpret_cast<uintptr_t>(dst);
-  const bool aligned = offset % sizeof(typename Math::Element) == 0;
+  const bool aligned = offset % kBytesTogether<Math> == 0;
   if (options.copy != nullptr) {
     const hn::ScalableTag<typename Math::Lane> d;
     const uintptr_t vector = hn::Lanes(d) * sizeof(typename Math::Element);
@@ -327,6 +335,7 @@ struct Math {
   using Element = typename Format::Element;
   using Lane = typename Format::Lane;
   static constexpr bool kLong = Format::kLong;
+  static constexpr size_t kTogether = 1;
   Finish finish;
 
   template <class D, class V>
@@ -357,6 +366,7 @@ struct PairMath {
   using Lane = Element;
   using Single = Math<Format, Combine, Finish>;  // for fewer than a vector
   static constexpr bool kLong = Format::kLong;
+  static constexpr size_t kTogether = 1;
   Finish finish;
 
   template <class D, class V>

@@ -28,6 +28,7 @@ struct Isa {
 template <int64_t kTarget>
 ReduceKernel vector_reduce(ReduceOp op, DataType type) {
   if (is_integer(type)) return integer_reduce<kTarget>(op, type);
+  if (is_complex(type)) return complex_reduce<kTarget>(op, type);
   return type_size(type) < 4 ? small_float_reduce<kTarget>(op, type)
                              : float_reduce<kTarget>(op, type);
 }
@@ -35,6 +36,7 @@ ReduceKernel vector_reduce(ReduceOp op, DataType type) {
 template <int64_t kTarget>
 ScaleKernel vector_scale(DataType type) {
   if (is_integer(type)) return integer_scale<kTarget>(type);
+  if (is_complex(type)) return complex_scale<kTarget>(type);
   return type_size(type) < 4 ? small_float_scale<kTarget>(type) : float_scale<kTarget>(type);
 }
 

@@ -28,8 +28,8 @@ struct ReduceOptions {
 // to one of the sources, but not overlap one otherwise; so may options.copy, but not to dst. No
 // pointer needs alignment. Floats of 16 and 8 bits: accumulated in binary32, rounded once to
 // nearest even; what leaves their range becomes infinity, or NaN in e4m3, which has none. Integers
-// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. The bits are the same on
-// every instruction set.
+// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. Of complex numbers that
+// is said of each part; products are as in tutti.h. The bits are the same on every instruction set.
 using ReduceKernel = void (*)(void* dst, const void* const* sources, size_t k, size_t count,
                               const ReduceOptions& options);
 

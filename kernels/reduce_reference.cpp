@@ -32,6 +32,26 @@ struct Native {
   }
 };
 
+template <class T>
+struct Complex {
+  T real;
+  T imaginary;
+};
+
+template <class T>
+struct Pairs {
+  using Value = Complex<T>;
+  static constexpr size_t kBytes = sizeof(Value);
+  static Value load(const void* element) {
+    return {Native<T>::load(element),
+            Native<T>::load(static_cast<const char*>(element) + sizeof(T))};
+  }
+  static void store(Value value, void* element) {
+    Native<T>::store(value.real, element);
+    Native<T>::store(value.imaginary, static_cast<char*>(element) + sizeof(T));
+  }
+};
+
 template <class Small>
 struct Converted {
   using Value = float;
@@ -52,6 +72,10 @@ struct Add {
     else
       return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
+  template <class T>
+  static Complex<T> combine(Complex<T> a, Complex<T> b) {
+    return {a.real + b.real, a.imaginary + b.imaginary};
+  }
 };
 struct Multiply {
   template <class T>
@@ -60,6 +84,11 @@ struct Multiply {
       return a * b;
     else
       return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  }
+  template <class T>
+  static Complex<T> combine(Complex<T> a, Complex<T> b) {
+    return {a.real * b.real - a.imaginary * b.imaginary,
+            a.real * b.imaginary + a.imaginary * b.real};
   }
 };
 template <bool kLess>
@@ -102,6 +131,11 @@ T average(T sum, uint32_t divisor) {
     return divide(sum, divisor);
 }
 
+template <class T>
+Complex<T> average(Complex<T> sum, uint32_t divisor) {
+  return {average(sum.real, divisor), average(sum.imaginary, divisor)};
+}
+
 template <class Format, class Op, bool kAverage>
 void reduce(void* dst, const void* const* sources, size_t k, size_t count,
             const ReduceOptions& options) {
@@ -126,16 +160,24 @@ void scale(void* dst, const void* source, const void* scalar, size_t count) {
   }
 }
 
+// What all types have.
 template <class Format>
-ReduceKernel arithmetic(ReduceOp op) {
+ReduceKernel unordered(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum:
     case ReduceOp::kPremulSum: return reduce<Format, Add, false>;
     case ReduceOp::kProd: return reduce<Format, Multiply, false>;
-    case ReduceOp::kMin: return reduce<Format, Minimum, false>;
-    case ReduceOp::kMax: return reduce<Format, Maximum, false>;
     case ReduceOp::kAvg: return reduce<Format, Add, true>;
     default: return nullptr;
+  }
+}
+
+template <class Format>
+ReduceKernel arithmetic(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kMin: return reduce<Format, Minimum, false>;
+    case ReduceOp::kMax: return reduce<Format, Maximum, false>;
+    default: return unordered<Format>(op);
   }
 }
 
@@ -167,6 +209,8 @@ ReduceKernel reduce_kernel_scalar(ReduceOp op, DataType type) {
     case DataType::kFloat64: return arithmetic<Native<double>>(op);
     case DataType::kFloat8E4M3: return arithmetic<Converted<Float8E4M3>>(op);
     case DataType::kFloat8E5M2: return arithmetic<Converted<Float8E5M2>>(op);
+    case DataType::kComplex64: return unordered<Pairs<float>>(op);
+    case DataType::kComplex128: return unordered<Pairs<double>>(op);
   }
   return nullptr;
 }
@@ -187,6 +231,8 @@ ScaleKernel scale_kernel_scalar(DataType type) {
     case DataType::kFloat64: return scale<Native<double>>;
     case DataType::kFloat8E4M3: return scale<Converted<Float8E4M3>>;
     case DataType::kFloat8E5M2: return scale<Converted<Float8E5M2>>;
+    case DataType::kComplex64: return scale<Pairs<float>>;
+    case DataType::kComplex128: return scale<Pairs<double>>;
   }
   return nullptr;
 }

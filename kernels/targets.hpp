@@ -2,9 +2,9 @@
 //
 // The instruction sets that the kernels are compiled for. Include before any header of Highway.
 //
-// Each of reduce_integers.cpp, reduce_floats.cpp, reduce_small_floats.cpp and copy.cpp is compiled
-// once per target and defines there what this file declares. Highway's scalar fallback is not used:
-// the reference of reduce_reference.cpp stands in its place.
+// Each of reduce_integers.cpp, reduce_floats.cpp, reduce_small_floats.cpp, reduce_complex.cpp and
+// copy.cpp is compiled once per target and defines there what this file declares. Highway's scalar
+// fallback is not used: the reference of reduce_reference.cpp stands in its place.
 #pragma once
 
 // Left out: those that gain nothing over a neighbour here, each of which would cost compile time.
@@ -38,11 +38,15 @@ ReduceKernel float_reduce(ReduceOp op, DataType type);
 template <int64_t kTarget>
 ReduceKernel small_float_reduce(ReduceOp op, DataType type);
 template <int64_t kTarget>
+ReduceKernel complex_reduce(ReduceOp op, DataType type);
+template <int64_t kTarget>
 ScaleKernel integer_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel float_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel small_float_scale(DataType type);
+template <int64_t kTarget>
+ScaleKernel complex_scale(DataType type);
 // Copy at least kLeastLongCopy bytes, from the beginning to the end or the reverse.
 template <int64_t kTarget>
 void forward_copy(void* dst, const void* source, size_t bytes);
@@ -65,11 +69,15 @@ void twin_copy(void* dst, bool stream, void* other, bool stream_other, const voi
   template <>                                                                    \
   ReduceKernel small_float_reduce<target>(ReduceOp, DataType);                   \
   template <>                                                                    \
+  ReduceKernel complex_reduce<target>(ReduceOp, DataType);                       \
+  template <>                                                                    \
   ScaleKernel integer_scale<target>(DataType);                                   \
   template <>                                                                    \
   ScaleKernel float_scale<target>(DataType);                                     \
   template <>                                                                    \
   ScaleKernel small_float_scale<target>(DataType);                               \
+  template <>                                                                    \
+  ScaleKernel complex_scale<target>(DataType);                                   \
   template <>                                                                    \
   void forward_copy<target>(void* dst, const void* source, size_t bytes);        \
   template <>                                                                    \

@@ -97,10 +97,13 @@ std::vector<Table> chosen_tables(const Options& o) {
   std::vector<Table> tables;
   for (const int type : types) {
     for (const int op : ops) {
+      if (!op_supports(static_cast<tutti::ReduceOp>(op), static_cast<tutti::DataType>(type)))
+        continue;
       tables.push_back(
           {chosen_collectives(o), static_cast<tutti_type>(type), static_cast<tutti::ReduceOp>(op)});
     }
   }
+  if (tables.empty()) need.fail("no type given supports any operation given");
   return tables;
 }
 

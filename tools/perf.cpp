@@ -58,6 +58,8 @@ std::vector<Case> chosen_cases(const Options& o, const Collective& collective, i
   std::vector<Case> cases;
   for (const int type : types) {
     for (const int op : collective.reduces ? ops : std::vector<int>{TUTTI_SUM}) {
+      if (!op_supports(static_cast<tutti::ReduceOp>(op), static_cast<tutti::DataType>(type)))
+        continue;
       for (const uint64_t size : sizes) {
         const auto element = static_cast<tutti_type>(type);
         cases.push_back({&collective, element, static_cast<tutti::ReduceOp>(op),
@@ -65,6 +67,7 @@ std::vector<Case> chosen_cases(const Options& o, const Collective& collective, i
       }
     }
   }
+  if (cases.empty() && !sizes.empty()) need.fail("no type given supports any operation given");
   return cases;
 }
 

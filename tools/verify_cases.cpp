@@ -57,6 +57,7 @@ std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& 
       {4, 0},
       {4, 1},
       {8, 7},  // fills a line's payload
+      {16, 3},
       {1, ranks - 1},
       {1, ranks},
       {1, ranks + 1},
@@ -66,7 +67,7 @@ std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& 
   };
   const bool tight = limits.slots.shared() && limits.chunk_bytes < (128 << 10);
   if (tight) return sizes;
-  sizes.push_back({8, (300 << 10) / 8 + 5});
+  sizes.push_back({16, (300 << 10) / 16 + 5});
   if (collective == Collective::kAllreduce) sizes.push_back({4, ranks * (140 << 10) / 4 + 5});
   return sizes;
 }
@@ -74,7 +75,7 @@ std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& 
 // Away from the ends, roots differ only in the rotation of ranks: some sizes are enough.
 bool worth_a_proof(const Problem& problem, size_t size_index) {
   const bool at_an_end = problem.root == 0 || problem.root == problem.ranks - 1;
-  return at_an_end || size_index == 1 || size_index >= 7;
+  return at_an_end || size_index == 1 || size_index >= 8;
 }
 
 // What rank `from` gives rank `to`: nothing, or up to three units and a bit.

@@ -23,6 +23,7 @@ tutti::DataType type_of(uint32_t bytes) {
     case 1: return tutti::DataType::kInt8;
     case 2: return tutti::DataType::kFloat16;
     case 8: return tutti::DataType::kFloat64;
+    case 16: return tutti::DataType::kComplex128;
     default: return tutti::DataType::kFloat32;
   }
 }

@@ -67,7 +67,9 @@
  *
  * Sums of 16- and 8-bit floating types are accumulated in 32-bit floats, in rank order, and rounded
  *   once. Integers wrap. A result that is not a number is the type's default quiet NaN; min and max
- *   give NaN if any input is NaN, and -0 counts as less than +0.
+ *   give NaN if any input is NaN, and -0 counts as less than +0. Complex numbers are added part by
+ *   part, and multiplied as (a + bi)(c + di) = (ac - bd) + (ad + bc)i whatever the parts are: each
+ *   of the six operations is rounded by itself, and each part that is no number is as said above.
  */
 #ifndef TUTTI_TUTTI_H
 #define TUTTI_TUTTI_H
@@ -137,7 +139,11 @@ typedef enum tutti_type {
   TUTTI_FLOAT32 = 10,     /* IEEE 754 binary32 */
   TUTTI_FLOAT64 = 11,     /* IEEE 754 binary64 */
   TUTTI_FLOAT8_E4M3 = 12, /* OCP FP8 E4M3 (no infinities, max 448) */
-  TUTTI_FLOAT8_E5M2 = 13  /* OCP FP8 E5M2 */
+  TUTTI_FLOAT8_E5M2 = 13, /* OCP FP8 E5M2 */
+  TUTTI_COMPLEX64 = 14,   /* two binary32: the real part, then the imaginary one */
+  TUTTI_COMPLEX128 = 15,  /* two binary64 */
+  /* No type: with it a tutti_type holds any value in C++, too, and later types fit. */
+  TUTTI_TYPE_RANGE = 0x7FFFFFFF
 } tutti_type;
 
 /* Size of one element in bytes; 0 for a value that is no type. */
@@ -150,7 +156,7 @@ typedef int32_t tutti_op;
 enum {
   TUTTI_SUM = 0,
   TUTTI_PROD = 1,
-  TUTTI_MIN = 2,
+  TUTTI_MIN = 2, /* complex numbers have no order, so no min and max */
   TUTTI_MAX = 3,
   TUTTI_AVG = 4,  /* sum divided by the number of ranks; integers truncate toward zero */
   TUTTI_BAND = 5, /* bitwise, integer types only, as are the next two */

@@ -62,6 +62,7 @@ const char* name_of_part(ReduceOp op, DevicePart part) {
 
 const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part) {
   if (op == ReduceOp::kUser || !op_supports(op, type)) return nullptr;
+  if (is_complex(type) && op != ReduceOp::kSum && op != ReduceOp::kAvg) return nullptr;
   if (part != DevicePart::kWhole) {
     if (device_passes_floats(op, type)) return name_of_part(op, part);
     if (op == ReduceOp::kAvg && part != DevicePart::kEnds) op = ReduceOp::kSum;

@@ -57,7 +57,8 @@ std::string_view device_source();
 std::string device_options(DataType type, DeviceVariant variant);
 // SPIR-V of at most version 1.2; empty where the build had no compiler for it.
 std::span<const uint8_t> device_spirv(DataType type, DeviceVariant variant);
-// kPremulSum is kSum; null for an operation that the type does not have, or kUser.
+// kPremulSum is kSum; null for an operation that the type does not have, or kUser. Complex numbers
+// have no modules: sums and averages of theirs are those of their parts.
 const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part = DevicePart::kWhole);
 inline constexpr const char* kDeviceScaleKernel = "scale";
 uint64_t device_work_items(DataType type, DeviceVariant variant, uint64_t count);

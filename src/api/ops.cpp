@@ -57,8 +57,8 @@ Result<BoundOp> bind_op(tutti_op op, DataType type) {
   }
   const auto kind = static_cast<ReduceOp>(op);
   if (!op_supports(kind, type)) {
-    return Status::format(Code::kInvalidArgument, "{} is for integer types, the data is {}",
-                          op_name(kind), type_name(type));
+    return Status::format(Code::kInvalidArgument, "{} is for {}, the data is {}", op_name(kind),
+                          types_of_op(kind), type_name(type));
   }
   return BoundOp{kind, nullptr};
 }

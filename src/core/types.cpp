@@ -25,10 +25,16 @@ constexpr std::array<TypeInfo, kDataTypes> kTypeInfo = {{
     {"float64", false},
     {"float8_e4m3", false},
     {"float8_e5m2", false},
+    {"complex64", false},
+    {"complex128", false},
 }};
 
 constexpr std::array<std::string_view, 10> kOpNames = {
     "sum", "prod", "min", "max", "avg", "band", "bor", "bxor", "premul_sum", "user"};
+
+bool is_bitwise(ReduceOp op) {
+  return op == ReduceOp::kBand || op == ReduceOp::kBor || op == ReduceOp::kBxor;
+}
 
 }  // namespace
 
@@ -38,8 +44,14 @@ bool is_integer(DataType type) { return kTypeInfo[static_cast<size_t>(type)].int
 std::string_view op_name(ReduceOp op) { return kOpNames[static_cast<size_t>(op)]; }
 
 bool op_supports(ReduceOp op, DataType type) {
-  const bool bitwise = op == ReduceOp::kBand || op == ReduceOp::kBor || op == ReduceOp::kBxor;
-  return !bitwise || is_integer(type);
+  if (is_bitwise(op)) return is_integer(type);
+  return !is_complex(type) || (op != ReduceOp::kMin && op != ReduceOp::kMax);
+}
+
+std::string_view types_of_op(ReduceOp op) {
+  if (is_bitwise(op)) return "integer types";
+  const bool compares = op == ReduceOp::kMin || op == ReduceOp::kMax;
+  return compares ? "types that have an order" : "all types";
 }
 
 bool needs_rank_order(ReduceOp op, DataType type) {

@@ -28,12 +28,15 @@ enum class DataType : uint8_t {
   kFloat64,
   kFloat8E4M3,
   kFloat8E5M2,
+  kComplex64,
+  kComplex128,
 };
-constexpr int kDataTypes = 14;
-static_assert(static_cast<int>(DataType::kFloat8E5M2) == TUTTI_FLOAT8_E5M2);
+constexpr int kDataTypes = 16;
+static_assert(static_cast<int>(DataType::kComplex128) == TUTTI_COMPLEX128);
 
-inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4, 8,
-                                                               8, 2, 2, 4, 8, 1, 1};
+inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4, 8, 8,
+                                                               2, 2, 4, 8, 1, 1, 8, 16};
+inline constexpr size_t kLongestElement = 16;
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
 // So many elements of any type fit into an address space once per rank.
 inline constexpr uint64_t kFewElements = INT32_MAX;
@@ -48,6 +51,15 @@ constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1
 }
 std::string_view type_name(DataType type);
 bool is_integer(DataType type);
+// Of two floats each, which part_type() is.
+constexpr bool is_complex(DataType type) {
+  return type == DataType::kComplex64 || type == DataType::kComplex128;
+}
+// The type of the two parts of a complex number; any other type itself.
+constexpr DataType part_type(DataType type) {
+  if (!is_complex(type)) return type;
+  return type == DataType::kComplex64 ? DataType::kFloat32 : DataType::kFloat64;
+}
 
 // What a kernel computes. A user function and a pre-multiplied sum are bound to these in exec/.
 enum class ReduceOp : uint8_t {
@@ -68,8 +80,10 @@ std::string_view op_name(ReduceOp op);
 // Whether ranks must be combined in one step in ascending order: a user's function need not
 // commute, and floats of 16 and 8 bits are accumulated in wider ones and rounded once.
 bool needs_rank_order(ReduceOp op, DataType type);
-// Bitwise operations exist for integers only.
+// Bitwise operations exist for integers only, min and max for what has an order.
 bool op_supports(ReduceOp op, DataType type);
+// The types that it does exist for, as errors say it: "integer types".
+std::string_view types_of_op(ReduceOp op);
 
 enum class Collective : uint8_t {
 #define TUTTI_COLLECTIVE(id, ...) id,

@@ -56,6 +56,13 @@ std::string_view memory_kind_name(MemoryKind kind) {
   return "unknown";
 }
 
+Reduction by_parts(const Reduction& reduction) {
+  Reduction made = reduction;
+  made.type = part_type(reduction.type);
+  if (made.type != reduction.type) made.count *= 2;
+  return made;
+}
+
 bool passes_floats(const Reduction& reduction) {
   return reduction.part != DevicePart::kWhole && device_passes_floats(reduction.op, reduction.type);
 }

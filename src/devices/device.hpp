@@ -146,6 +146,8 @@ struct Reduction {
   DevicePart part = DevicePart::kWhole;
 };
 
+// The same in terms of types that there are modules for: complex numbers are twice as many floats.
+Reduction by_parts(const Reduction& reduction);
 // Whether it reads or writes 32-bit floats that pass between parts; the bytes of its buffers.
 bool passes_floats(const Reduction& reduction);
 uint64_t bytes_of_dst(const Reduction& reduction);

@@ -19,7 +19,7 @@ namespace tutti {
 struct ReduceBinding {
   tutti_reduce_fn function = nullptr;  // kUser
   void* context = nullptr;
-  std::array<std::byte, 8> scalar{};  // kPremulSum: one element
+  std::array<std::byte, kLongestElement> scalar{};  // kPremulSum: one element
   DataType scalar_type = DataType::kInt8;
 };
 

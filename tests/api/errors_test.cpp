@@ -10,9 +10,9 @@
 namespace tutti_test {
 namespace {
 
-// The values after the last type that a tutti_type can hold in C++.
-constexpr auto kBadType = static_cast<tutti_type>(14);
-constexpr auto kWorseType = static_cast<tutti_type>(15);
+// The values after the last type.
+constexpr auto kBadType = static_cast<tutti_type>(16);
+constexpr auto kWorseType = static_cast<tutti_type>(17);
 
 // The body, then proof that the communicator still works.
 void on_two_ranks(const RankBody& body) {
@@ -138,9 +138,9 @@ TEST(Errors, AnUnknownTypeIsNamed) {
     EXPECT_INVALID(tutti_allreduce(&x, &x, 1, kBadType, TUTTI_SUM, comm));
     EXPECT_ERROR_SAYS("14");
     EXPECT_INVALID(tutti_broadcast(&x, 1, kWorseType, 0, comm));
-    EXPECT_ERROR_SAYS("15");
+    EXPECT_ERROR_SAYS("17");
     EXPECT_INVALID(tutti_send(&x, 1, kBadType, 0, 0, comm));
-    EXPECT_ERROR_SAYS("14");
+    EXPECT_ERROR_SAYS("16");
   });
 }
 
@@ -161,6 +161,17 @@ TEST(Errors, ABitwiseOperationOnFloatsNamesBoth) {
     EXPECT_INVALID(tutti_allreduce(&x, &x, 1, TUTTI_FLOAT64, TUTTI_BXOR, comm));
     EXPECT_ERROR_SAYS("bxor");
     EXPECT_ERROR_SAYS("float64");
+  });
+}
+
+TEST(Errors, OfComplexNumbersWhatHasNoMeaningNamesBoth) {
+  on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
+    double x[2] = {};
+    for (const tutti_op op : {TUTTI_MIN, TUTTI_MAX, TUTTI_BAND, TUTTI_BOR, TUTTI_BXOR}) {
+      EXPECT_INVALID(tutti_allreduce(x, x, 1, TUTTI_COMPLEX128, op, comm));
+      EXPECT_ERROR_SAYS(tutti_op_name(op));
+      EXPECT_ERROR_SAYS("complex128");
+    }
   });
 }
 

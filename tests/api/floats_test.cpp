@@ -13,8 +13,9 @@
 namespace tutti_test {
 namespace {
 
-constexpr tutti_type kFloats[] = {TUTTI_FLOAT16, TUTTI_BFLOAT16,    TUTTI_FLOAT32,
-                                  TUTTI_FLOAT64, TUTTI_FLOAT8_E4M3, TUTTI_FLOAT8_E5M2};
+constexpr tutti_type kFloats[] = {TUTTI_FLOAT16,   TUTTI_BFLOAT16,    TUTTI_FLOAT32,
+                                  TUTTI_FLOAT64,   TUTTI_FLOAT8_E4M3, TUTTI_FLOAT8_E5M2,
+                                  TUTTI_COMPLEX64, TUTTI_COMPLEX128};
 
 // The bits that every rank must get, one period of them.
 Bytes sum_in_rank_order(tutti_type type, int ranks, Op op) {

@@ -36,6 +36,8 @@ static_assert(type_of<long> == TUTTI_INT64 && type_of<long long> == TUTTI_INT64)
 static_assert(type_of<size_t> == TUTTI_UINT64);
 static_assert(type_of<float> == TUTTI_FLOAT32 && type_of<double> == TUTTI_FLOAT64);
 static_assert(type_of<tutti::bfloat16> == TUTTI_BFLOAT16);
+static_assert(type_of<std::complex<float>> == TUTTI_COMPLEX64);
+static_assert(type_of<std::complex<double>> == TUTTI_COMPLEX128);
 static_assert(!tutti::Element<long double> && !tutti::Element<std::string>);
 static_assert(!tutti::Writable<const std::vector<int>&> && !tutti::Writable<std::span<const int>>);
 static_assert(!std::is_copy_constructible_v<tutti::Communicator>);

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -51,6 +52,14 @@ struct TypeOf<float> {
 template <>
 struct TypeOf<double> {
   static constexpr DataType kValue = DataType::kFloat64;
+};
+template <>
+struct TypeOf<std::complex<float>> {
+  static constexpr DataType kValue = DataType::kComplex64;
+};
+template <>
+struct TypeOf<std::complex<double>> {
+  static constexpr DataType kValue = DataType::kComplex128;
 };
 
 // Reduces one element of each source.
@@ -173,6 +182,38 @@ TEST(Reference, OverflowsFloatsOfEightBitsAsTheFormatsSay) {
   EXPECT_EQ(reduce_as<uint8_t>(DataType::kFloat8E4M3, ReduceOp::kSum, {0xFE, 0xE0}), 0x7F);
   EXPECT_EQ(reduce_as<uint8_t>(DataType::kFloat8E5M2, ReduceOp::kSum, {0xFB, 0xFB}), 0xFC);
   EXPECT_EQ(reduce_as<uint8_t>(DataType::kFloat8E5M2, ReduceOp::kSum, {0x7C, 0xFC}), 0x7E);
+}
+
+TEST(Reference, MultipliesComplexNumbersByBothParts) {
+  using Single = std::complex<float>;
+  using Double = std::complex<double>;
+  EXPECT_EQ(reduce<Single>(ReduceOp::kProd, {{1, 2}, {3, -1}}), Single(5, 5));
+  EXPECT_EQ(reduce<Double>(ReduceOp::kProd, {{0, 1}, {0, 1}, {2, 3}}), Double(-2, -3));
+  EXPECT_EQ(reduce<Single>(ReduceOp::kSum, {{1, 2}, {3, -1}}), Single(4, 1));
+  EXPECT_EQ(reduce<Double>(ReduceOp::kAvg, {{1, 2}, {3, -1}}, 2), Double(2, 0.5));
+  const Single both(0.5F, 2);
+  const Single number(4, 1);
+  Single scaled;
+  scale_kernel_scalar(DataType::kComplex64)(&scaled, &number, &both, 1);
+  EXPECT_EQ(scaled, Single(0, 8.5F));
+}
+
+TEST(Reference, RoundsEachOperationOfAComplexProduct) {
+  // (1 + 2^-23)^2 is rounded before 1 is taken from it: fused, 2^-46 would be left as well.
+  const float above_one = 1 + 0x1p-23F;
+  const auto square =
+      reduce<std::complex<float>>(ReduceOp::kProd, {{above_one, 1}, {above_one, 1}});
+  EXPECT_EQ(square.real(), 0x1p-22F);
+}
+
+TEST(Reference, HasNoNumberInThePartsOfAComplexProductThatAreNone) {
+  const auto product =
+      reduce<std::complex<float>>(ReduceOp::kProd, {{kInfinity, 0}, {kNegativeNan, 1}});
+  EXPECT_EQ(bits(product.real()), 0x7FC00000u);
+  EXPECT_EQ(bits(product.imag()), 0x7FC00000u);
+  const auto infinite = reduce<std::complex<float>>(ReduceOp::kProd, {{kInfinity, 1}, {1, 0}});
+  EXPECT_EQ(bits(infinite.real()), bits(kInfinity));
+  EXPECT_EQ(bits(infinite.imag()), 0x7FC00000u);  // infinity times 0
 }
 
 TEST(Reference, ScalesAndWraps) {

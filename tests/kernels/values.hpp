@@ -32,9 +32,9 @@ inline const std::vector<ReduceOp>& all_ops() {
   return ops;
 }
 
-// Codes that stand at an edge of the type, as bits.
+// Codes that stand at an edge of the type, as bits; of a part of a complex number.
 inline std::vector<uint64_t> special_codes(DataType type) {
-  switch (type) {
+  switch (part_type(type)) {
     case DataType::kFloat16:
       return {0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF,
               0x3C00, 0x7C00, 0xFC00, 0x7E00, 0xFE00, 0x7C01, 0xFFFF};
@@ -60,7 +60,7 @@ inline std::vector<uint64_t> special_codes(DataType type) {
 inline uint64_t ordinary_code(DataType type, std::mt19937_64& random) {
   const double number = std::uniform_real_distribution<double>(-2, 2)(random);
   const auto single = static_cast<float>(number);
-  switch (type) {
+  switch (part_type(type)) {
     case DataType::kFloat16: return Float16::encode(single);
     case DataType::kBfloat16: return Bfloat16::encode(single);
     case DataType::kFloat32: return std::bit_cast<uint32_t>(single);
@@ -78,6 +78,7 @@ inline void put_code(uint64_t code, DataType type, void* element) {
 // `count` elements: a sixth special, half of the rest ordinary, the others random bits.
 inline std::vector<uint8_t> mixed_elements(DataType type, size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
+  if (is_complex(type)) return mixed_elements(part_type(type), 2 * count, seed);
   const std::vector<uint64_t> special = special_codes(type);
   std::vector<uint8_t> elements(count * type_size(type));
   for (size_t i = 0; i < count; ++i) {

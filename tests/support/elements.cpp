@@ -47,9 +47,12 @@ void compose_elements(const void* source, void* accumulator, size_t count) {
   }
 }
 
+// Each part of a complex number is one such map.
 void compose_all(const void* source, void* accumulator, size_t count, tutti_type type,
                  void* /*context*/) {
-  switch (format_of(type).size) {
+  const Format& format = format_of(type);
+  count *= format.parts;
+  switch (format.part_size()) {
     case 1: return compose_elements<uint8_t>(source, accumulator, count);
     case 2: return compose_elements<uint16_t>(source, accumulator, count);
     case 4: return compose_elements<uint32_t>(source, accumulator, count);
@@ -58,6 +61,36 @@ void compose_all(const void* source, void* accumulator, size_t count, tutti_type
 }
 
 double premul_scalar(int rank) { return rank % 2 == 0 ? 2 : -2; }
+
+struct Complex {
+  double real;
+  double imaginary;
+};
+Complex complex_scalar(int rank) { return {premul_scalar(rank), 1}; }
+
+// `Float` is what the parts are.
+template <typename Float>
+Complex product(Complex left, Complex right) {
+  const auto a = static_cast<Float>(left.real);
+  const auto b = static_cast<Float>(left.imaginary);
+  const auto c = static_cast<Float>(right.real);
+  const auto d = static_cast<Float>(right.imaginary);
+  return {a * c - b * d, a * d + b * c};
+}
+Complex product(tutti_type type, Complex left, Complex right) {
+  return type == TUTTI_COMPLEX64 ? product<float>(left, right) : product<double>(left, right);
+}
+
+Complex decode_pair(tutti_type type, const std::byte* element) {
+  const size_t size = format_of(type).part_size();
+  return {decode(type, load(element, size)), decode(type, load(element + size, size))};
+}
+void encode_pair(tutti_type type, Complex value, std::byte* element) {
+  const size_t size = format_of(type).part_size();
+  const uint64_t parts[] = {encode(type, value.real), encode(type, value.imaginary)};
+  std::memcpy(element, &parts[0], size);
+  std::memcpy(element + size, &parts[1], size);
+}
 
 uint64_t scalar_bits(tutti_type type, int rank) {
   if (!format_of(type).integer) return encode(type, premul_scalar(rank));
@@ -107,7 +140,7 @@ uint64_t reduce_integers(tutti_type type, Op op, const std::vector<uint64_t>& in
 }
 
 uint64_t reduce_floats(tutti_type type, Op op, const std::vector<uint64_t>& inputs) {
-  const bool wide = type == TUTTI_FLOAT64;
+  const bool wide = type == TUTTI_FLOAT64 || type == TUTTI_COMPLEX128;
   double result = 0;
   for (size_t rank = 0; rank < inputs.size(); ++rank) {
     double input = decode(type, inputs[rank]);
@@ -153,15 +186,67 @@ uint64_t pattern_bits(tutti_type type, Op op, int ranks, uint64_t random) {
   return encode(type, exact_float(type, op, ranks, random));
 }
 
+// Products of these are exact, as long as there are few ranks, and no part of one is 0, whose sign
+// would depend on the order.
+Bytes factors(tutti_type type, int rank, int ranks, uint64_t salt) {
+  constexpr int kMostRanks = 20;
+  if (ranks > kMostRanks) throw std::logic_error("products of so many numbers are not exact");
+  constexpr Complex kFactors[] = {{2, 1}, {-2, -1}, {1, 0.5}, {-1, -0.5}};
+  const size_t size = format_of(type).size;
+  Bytes result(kPeriod * size);
+  for (size_t i = 0; i < kPeriod; ++i) {
+    encode_pair(type, kFactors[mix(i, static_cast<uint64_t>(rank), salt) % 4], &result[i * size]);
+  }
+  return result;
+}
+
+// Products, and sums of products with each rank's factor.
+Bytes reduce_pairs(tutti_type type, Op op, const std::vector<Bytes>& inputs) {
+  const size_t size = format_of(type).size;
+  Bytes result(kPeriod * size);
+  for (size_t i = 0; i < result.size(); i += size) {
+    Complex all{};
+    for (size_t rank = 0; rank < inputs.size(); ++rank) {
+      Complex input = decode_pair(type, &inputs[rank][i]);
+      if (op == Op::kPremul) {
+        input = product(type, input, complex_scalar(static_cast<int>(rank)));
+      }
+      if (rank == 0) {
+        all = input;
+      } else if (op == Op::kPremul) {
+        all = {all.real + input.real, all.imaginary + input.imaginary};
+      } else {
+        all = product(type, all, input);
+      }
+    }
+    encode_pair(type, all, &result[i]);
+  }
+  return result;
+}
+
+// All bits of an element, the highest first.
+std::string in_digits(const std::byte* element, size_t size) {
+  std::string text = "0x";
+  for (size_t i = size; i-- > 0;) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned>(element[i]));
+    text += digits;
+  }
+  return text;
+}
+
 }  // namespace
 
 const Format& format_of(tutti_type type) {
   static constexpr Format kFormats[kTypes] = {
-      {1, true, true, 0, 0, false},  {1, true, false, 0, 0, false}, {2, true, true, 0, 0, false},
-      {2, true, false, 0, 0, false}, {4, true, true, 0, 0, false},  {4, true, false, 0, 0, false},
-      {8, true, true, 0, 0, false},  {8, true, false, 0, 0, false}, {2, false, true, 5, 10, true},
-      {2, false, true, 8, 7, true},  {4, false, true, 8, 23, true}, {8, false, true, 11, 52, true},
-      {1, false, true, 4, 3, false}, {1, false, true, 5, 2, true},
+      {1, true, true, 0, 0, false},     {1, true, false, 0, 0, false},
+      {2, true, true, 0, 0, false},     {2, true, false, 0, 0, false},
+      {4, true, true, 0, 0, false},     {4, true, false, 0, 0, false},
+      {8, true, true, 0, 0, false},     {8, true, false, 0, 0, false},
+      {2, false, true, 5, 10, true},    {2, false, true, 8, 7, true},
+      {4, false, true, 8, 23, true},    {8, false, true, 11, 52, true},
+      {1, false, true, 4, 3, false},    {1, false, true, 5, 2, true},
+      {8, false, true, 8, 23, true, 2}, {16, false, true, 11, 52, true, 2},
   };
   return kFormats[type];
 }
@@ -204,15 +289,22 @@ const char* op_name(Op op) {
 }
 
 bool op_applies(Op op, tutti_type type) {
-  return format_of(type).integer || (op != Op::kBand && op != Op::kBor && op != Op::kBxor);
+  if (op == Op::kBand || op == Op::kBor || op == Op::kBxor) return format_of(type).integer;
+  return format_of(type).parts == 1 || (op != Op::kMin && op != Op::kMax);
 }
 
 OpHandle::OpHandle(Op op, tutti_type type, int rank)
     : op_(static_cast<tutti_op>(op)), created_(op == Op::kPremul || op == Op::kUser) {
   if (!created_) return;
-  const uint64_t scalar = scalar_bits(type, rank);
+  std::byte scalar[16];
+  if (format_of(type).parts == 2) {
+    encode_pair(type, complex_scalar(rank), scalar);
+  } else {
+    const uint64_t bits = scalar_bits(type, rank);
+    std::memcpy(scalar, &bits, sizeof bits);
+  }
   const tutti_status status = op == Op::kUser ? tutti_op_create_user(compose_all, nullptr, &op_)
-                                              : tutti_op_create_premul_sum(&scalar, type, &op_);
+                                              : tutti_op_create_premul_sum(scalar, type, &op_);
   if (status != TUTTI_OK) throw std::runtime_error(tutti_last_error());
 }
 
@@ -221,9 +313,11 @@ OpHandle::~OpHandle() {
 }
 
 Bytes pattern(tutti_type type, Op op, int rank, int ranks, uint64_t salt) {
-  const size_t size = format_of(type).size;
-  Bytes result(kPeriod * size);
-  for (size_t i = 0; i < kPeriod; ++i) {
+  const Format& format = format_of(type);
+  if (format.parts == 2 && op == Op::kProd) return factors(type, rank, ranks, salt);
+  const size_t size = format.part_size();
+  Bytes result(kPeriod * format.size);
+  for (size_t i = 0; i < kPeriod * format.parts; ++i) {
     const uint64_t bits = pattern_bits(type, op, ranks, mix(i, static_cast<uint64_t>(rank), salt));
     std::memcpy(&result[i * size], &bits, size);
   }
@@ -231,9 +325,10 @@ Bytes pattern(tutti_type type, Op op, int rank, int ranks, uint64_t salt) {
 }
 
 Bytes rough_pattern(tutti_type type, int rank, uint64_t salt) {
-  const size_t size = format_of(type).size;
-  Bytes result(kPeriod * size);
-  for (size_t i = 0; i < kPeriod; ++i) {
+  const Format& format = format_of(type);
+  const size_t size = format.part_size();
+  Bytes result(kPeriod * format.size);
+  for (size_t i = 0; i < kPeriod * format.parts; ++i) {
     const uint64_t random = mix(i, static_cast<uint64_t>(rank), salt);
     // Magnitudes from 1/8 to 8.
     const double fraction = 1 + static_cast<double>(random >> 12) / static_cast<double>(1ull << 52);
@@ -247,22 +342,26 @@ Bytes rough_pattern(tutti_type type, int rank, uint64_t salt) {
 
 Bytes reduce(tutti_type type, Op op, const std::vector<Bytes>& inputs) {
   const Format& format = format_of(type);
+  if (format.parts == 2 && (op == Op::kProd || op == Op::kPremul)) {
+    return reduce_pairs(type, op, inputs);
+  }
+  const size_t size = format.part_size();
   Bytes result(kPeriod * format.size);
   std::vector<uint64_t> elements(inputs.size());
-  for (size_t i = 0; i < result.size(); i += format.size) {
+  for (size_t i = 0; i < result.size(); i += size) {
     for (size_t rank = 0; rank < inputs.size(); ++rank) {
-      elements[rank] = load(&inputs[rank][i], format.size);
+      elements[rank] = load(&inputs[rank][i], size);
     }
     uint64_t bits = elements[0];
     if (op == Op::kUser) {
       for (size_t rank = 1; rank < inputs.size(); ++rank) {
-        bits = compose(bits, elements[rank], format.size);
+        bits = compose(bits, elements[rank], size);
       }
     } else {
       bits =
           format.integer ? reduce_integers(type, op, elements) : reduce_floats(type, op, elements);
     }
-    std::memcpy(&result[i], &bits, format.size);
+    std::memcpy(&result[i], &bits, size);
   }
   return result;
 }
@@ -293,12 +392,9 @@ std::string difference(const std::byte* at, const Bytes& period, size_t element_
                        element_bytes) == 0) {
       ++j;
     }
-    char text[120];
-    std::snprintf(
-        text, sizeof(text), "element %zu of %zu is 0x%llx, should be 0x%llx", i + j, count,
-        static_cast<unsigned long long>(load(at + (i + j) * element_bytes, element_bytes)),
-        static_cast<unsigned long long>(load(&period[(from + j) * element_bytes], element_bytes)));
-    return text;
+    return "element " + std::to_string(i + j) + " of " + std::to_string(count) + " is " +
+           in_digits(at + (i + j) * element_bytes, element_bytes) + ", should be " +
+           in_digits(&period[(from + j) * element_bytes], element_bytes);
   }
   return "";
 }

@@ -16,7 +16,7 @@
 
 namespace tutti_test {
 
-inline constexpr int kTypes = 14;
+inline constexpr int kTypes = 16;
 inline constexpr size_t kPeriod = 1021;
 
 struct Format {
@@ -25,11 +25,15 @@ struct Format {
   bool is_signed;
   int exponent_bits;  // of floats
   int mantissa_bits;
-  bool infinities;  // e4m3 has none
+  bool infinities;   // e4m3 has none
+  size_t parts = 1;  // of a complex number two, which the bits above are of
+
+  [[nodiscard]] size_t part_size() const { return size / parts; }
 };
 const Format& format_of(tutti_type type);
 
-// Floats of any width from and to double; encode rounds to nearest even.
+// Floats of any width from and to double, parts of complex numbers among them; encode rounds to
+// nearest even.
 double decode(tutti_type type, uint64_t bits);
 uint64_t encode(tutti_type type, double value);
 

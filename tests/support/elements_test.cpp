@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace tutti_test {
 namespace {
@@ -59,6 +60,19 @@ TEST(Elements, TheUsersOperationDependsOnTheOrder) {
   const Bytes a = pattern(TUTTI_INT32, Op::kUser, 0, 2, 1);
   const Bytes b = pattern(TUTTI_INT32, Op::kUser, 1, 2, 1);
   EXPECT_NE(reduce(TUTTI_INT32, Op::kUser, {a, b}), reduce(TUTTI_INT32, Op::kUser, {b, a}));
+}
+
+TEST(Elements, AProductOfComplexNumbersHasBothPartsOfAll) {
+  Bytes left(kPeriod * 8);
+  Bytes right(kPeriod * 8);
+  const float numbers[] = {1, 2, 3, -1};
+  std::memcpy(left.data(), &numbers[0], 8);
+  std::memcpy(right.data(), &numbers[2], 8);
+  const Bytes result = reduce(TUTTI_COMPLEX64, Op::kProd, {left, right});
+  float product[2];
+  std::memcpy(product, result.data(), 8);
+  EXPECT_EQ(product[0], 5);
+  EXPECT_EQ(product[1], 5);
 }
 
 TEST(Elements, ADifferenceIsFoundWhereItIs) {

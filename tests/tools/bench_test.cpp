@@ -41,7 +41,7 @@ TEST(Load, OfABusyMachineIsNotedAndOfAQuietOneIsNot) {
 TEST(BenchPattern, SmallNumbersSurviveEveryType) {
   for (const tutti_type type : all_types()) {
     for (const double value : {0.0, 1.0, 2.0, 3.0, 4.0, 6.0}) {
-      std::byte element[8];
+      std::byte element[16];
       encode(type, value, element);
       EXPECT_EQ(decode(type, element), value) << tutti_type_name(type);
     }
@@ -131,6 +131,18 @@ TEST(BenchPattern, AverageMayDifferInTheLastBitOnly) {
   EXPECT_FALSE(pattern.find_mismatch(values, 0, kCount));
   values[0] += 1e-5F;
   EXPECT_TRUE(pattern.find_mismatch(values, 0, kCount));
+}
+
+TEST(BenchPattern, BothPartsOfAComplexAverageAreLookedAt) {
+  const Pattern pattern = Pattern::reduction_result(TUTTI_COMPLEX64, ReduceOp::kAvg, 3);
+  Elements elements(TUTTI_COMPLEX64, pattern);
+  auto* parts = reinterpret_cast<float*>(elements.bytes.data());
+  parts[0] = std::nextafter(parts[0], 2.0F);
+  EXPECT_FALSE(pattern.find_mismatch(parts, 0, kCount));
+  parts[1] = 1e-9F;
+  const auto found = pattern.find_mismatch(parts, 0, kCount);
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->got.find(" + 1e-09 "), std::string::npos) << found->got;
 }
 
 TEST(BenchStatistics, SummarizeOrdersTheSamples) {

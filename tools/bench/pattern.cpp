@@ -56,11 +56,16 @@ double decode_small(SmallFloat format, uint32_t bits) {
 
 bool is_float(tutti_type type) { return type >= TUTTI_FLOAT16; }
 
+// Of a complex number, that of each of its two parts; else the type itself.
+tutti_type part_of(tutti_type type) {
+  return static_cast<tutti_type>(part_type(static_cast<DataType>(type)));
+}
+
 bool is_signed_integer(tutti_type type) { return !is_float(type) && type % 2 == 0; }
 
 int mantissa_bits(tutti_type type) {
   if (const auto format = small_float(type)) return format->mantissa_bits;
-  return type == TUTTI_FLOAT32 ? 23 : 52;
+  return part_of(type) == TUTTI_FLOAT32 ? 23 : 52;
 }
 
 uint64_t bits_of(tutti_type type, const std::byte* element) {
@@ -104,6 +109,10 @@ int combine_all(ReduceOp op, int ranks, int j) {
 }
 
 std::string describe(tutti_type type, const std::byte* element) {
+  if (const tutti_type part = part_of(type); part != type) {
+    return fmt::format("{} + {} i", describe(part, element),
+                       describe(part, element + tutti_type_size(part)));
+  }
   return fmt::format("{:g} (0x{:0{}x})", decode(type, element), bits_of(type, element),
                      2 * tutti_type_size(type));
 }
@@ -111,6 +120,10 @@ std::string describe(tutti_type type, const std::byte* element) {
 }  // namespace
 
 void encode(tutti_type type, double value, std::byte* element) {
+  if (const tutti_type part = part_of(type); part != type) {
+    encode(part, value, element);
+    return encode(part, 0, element + tutti_type_size(part));
+  }
   uint64_t bits = 0;
   if (const auto format = small_float(type)) {
     bits = encode_small(*format, value);
@@ -125,6 +138,7 @@ void encode(tutti_type type, double value, std::byte* element) {
 }
 
 double decode(tutti_type type, const std::byte* element) {
+  type = part_of(type);
   const uint64_t bits = bits_of(type, element);
   if (const auto format = small_float(type)) {
     return decode_small(*format, static_cast<uint32_t>(bits));
@@ -191,9 +205,13 @@ bool Pattern::acceptable(const std::byte* got, size_t index) const {
   const std::byte* expected = &period_[index % kPeriod * width_];
   if (std::memcmp(got, expected, width_) == 0) return true;
   if (exact_) return false;
-  const double right = decode(type_, expected);
-  return std::fabs(decode(type_, got) - right) <=
-         std::ldexp(std::fabs(right), -mantissa_bits(type_));
+  const tutti_type part = part_of(type_);
+  for (size_t at = 0; at < width_; at += tutti_type_size(part)) {
+    const double right = decode(part, expected + at);
+    const double most = std::ldexp(std::fabs(right), -mantissa_bits(part));
+    if (!(std::fabs(decode(part, got + at) - right) <= most)) return false;
+  }
+  return true;
 }
 
 std::optional<Mismatch> Pattern::find_mismatch(const void* buffer, size_t first,

@@ -5,6 +5,7 @@
 
 #include <tutti/cpp/error.hpp>
 
+#include <complex>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,8 @@ TUTTI_ELEMENT(float16, TUTTI_FLOAT16)
 TUTTI_ELEMENT(bfloat16, TUTTI_BFLOAT16)
 TUTTI_ELEMENT(float8_e4m3, TUTTI_FLOAT8_E4M3)
 TUTTI_ELEMENT(float8_e5m2, TUTTI_FLOAT8_E5M2)
+TUTTI_ELEMENT(std::complex<float>, TUTTI_COMPLEX64)
+TUTTI_ELEMENT(std::complex<double>, TUTTI_COMPLEX128)
 TUTTI_ELEMENT(std::byte, TUTTI_UINT8)
 #ifdef __FLT16_MANT_DIG__
 TUTTI_ELEMENT(_Float16, TUTTI_FLOAT16)

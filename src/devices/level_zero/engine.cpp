@@ -88,7 +88,7 @@ Status Engine::check_kernel(const char* name, DataType type, size_t sources, Red
 Status Engine::prepare(ReduceOp op, DataType type) {
   TUTTI_RETURN_IF_ERROR(check_kernel(device_kernel_name(op, type), type, 1, op));
   for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    Result<ze_module_handle_t> module = context_->module(type, variant);
+    Result<ze_module_handle_t> module = context_->module(part_type(type), variant);
     if (!module.ok()) return module.status();
   }
   return {};
@@ -101,9 +101,10 @@ uint64_t Engine::most_elements() const {
   return std::max(items / kAligned * kAligned, kAligned);
 }
 
-Status Engine::reduce(const Reduction& given) {
-  const char* const name = device_kernel_name(given.op, given.type, given.part);
-  TUTTI_RETURN_IF_ERROR(check_kernel(name, given.type, given.sources.size(), given.op));
+Status Engine::reduce(const Reduction& asked) {
+  const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
+  TUTTI_RETURN_IF_ERROR(check_kernel(name, asked.type, asked.sources.size(), asked.op));
+  const Reduction given = by_parts(asked);
   const uint64_t most = most_elements();
   if (given.count <= most) return given.count == 0 ? Status() : reduce_at_once(name, given);
   for (uint64_t first = 0; first < given.count; first += most) {
@@ -155,7 +156,9 @@ Status Engine::reduce_at_once(const char* name, const Reduction& given) {
 
 Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
                      uint64_t count) {
-  TUTTI_RETURN_IF_ERROR(check_kernel(kDeviceScaleKernel, type, 1, ReduceOp::kPremulSum));
+  const bool has_kernel = device_kernel_name(ReduceOp::kPremulSum, type) != nullptr;
+  TUTTI_RETURN_IF_ERROR(
+      check_kernel(has_kernel ? kDeviceScaleKernel : nullptr, type, 1, ReduceOp::kPremulSum));
   const uint64_t most = most_elements();
   for (uint64_t first = 0; first < count; first += most) {
     const uint64_t offset = first * type_size(type);

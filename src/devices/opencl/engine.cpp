@@ -100,18 +100,20 @@ Status Engine::prepare(ReduceOp op, DataType type) {
                           op_name(op), type_name(type));
   }
   for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    if (Result<Ready> made = kernel({type, variant, name}); !made.ok()) return made.status();
+    Result<Ready> made = kernel({part_type(type), variant, name});
+    if (!made.ok()) return made.status();
   }
   return {};
 }
 
-Status Engine::reduce(const Reduction& given) {
-  const char* const name = device_kernel_name(given.op, given.type, given.part);
-  const size_t k = given.sources.size();
+Status Engine::reduce(const Reduction& asked) {
+  const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
+  const size_t k = asked.sources.size();
   if (name == nullptr || k == 0 || k > kMostSources) {
     return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}", context_->name(),
-                          op_name(given.op), k, type_name(given.type));
+                          op_name(asked.op), k, type_name(asked.type));
   }
+  const Reduction given = by_parts(asked);
   if (given.count == 0) return {};
   uintptr_t addresses = address(given.dst);
   for (const void* const source : given.sources) addresses |= address(source);
@@ -137,6 +139,10 @@ Status Engine::reduce(const Reduction& given) {
 Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
                      uint64_t count) {
   if (count == 0) return {};
+  if (device_kernel_name(ReduceOp::kPremulSum, type) == nullptr) {
+    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
+                          op_name(ReduceOp::kPremulSum), type_name(type));
+  }
   const DeviceVariant variant = device_variant_for(address(dst) | address(source));
   Result<Ready> made = kernel({type, variant, kDeviceScaleKernel});
   if (!made.ok()) return made.status();
