@@ -167,6 +167,8 @@ std::optional<tutti_type> native_type(Kind kind) {
     case Kind::kUint64: return TUTTI_UINT64;
     case Kind::kFloat: return TUTTI_FLOAT32;
     case Kind::kDouble: return TUTTI_FLOAT64;
+    case Kind::kComplexFloat: return TUTTI_COMPLEX64;
+    case Kind::kComplexDouble: return TUTTI_COMPLEX128;
     default: return std::nullopt;
   }
 }
