@@ -62,6 +62,8 @@ int report(const char* function, MPI_Comm comm, int code, const std::string& tex
 [[noreturn]] void die(const char* function, const std::string& text, int code) noexcept;
 // Of communicators that were given none: fatal by the standard; the first set before MPI_Init.
 MPI_Errhandler& default_errhandler();
+// The largest error code, of the program's as well.
+int last_used_code();
 // A line on stderr, of which each begins with the same word.
 void say(const std::string& text) noexcept;
 

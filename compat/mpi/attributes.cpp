@@ -62,14 +62,14 @@ bool predefined(int key, void** value) {
   static int tag_ub = INT_MAX;
   static int yes = 1;
   static int no_host = MPI_PROC_NULL;
-  static int last_code = MPI_ERR_LASTCODE;
+  static int last_code;
   static int size;
   switch (key) {
     case MPI_TAG_UB: *value = &tag_ub; return true;
     case MPI_WTIME_IS_GLOBAL: *value = &(yes = 0); return true;
     case MPI_HOST: *value = &no_host; return true;
     case MPI_IO: *value = &no_host; return true;
-    case MPI_LASTUSEDCODE: *value = &last_code; return true;
+    case MPI_LASTUSEDCODE: *value = &(last_code = last_used_code()); return true;
     case MPI_UNIVERSE_SIZE: *value = &(size = world.world->size); return true;
     default: return false;
   }

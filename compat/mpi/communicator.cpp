@@ -48,6 +48,12 @@ int color_by(Comm& comm, uint64_t value) {
   return static_cast<int>(std::find(all.begin(), all.end(), value) - all.begin());
 }
 
+bool names_shared_memory(MPI_Info info) {
+  if (is_predefined(info)) return false;
+  const std::pair<std::string, std::string> hint = {"mpi_hw_resource_type", "mpi_shared_memory"};
+  return std::find(info->entries.begin(), info->entries.end(), hint) != info->entries.end();
+}
+
 const WorldRanks& ranks_of(MPI_Group group) {
   static const WorldRanks none;
   if (group == MPI_GROUP_EMPTY) return none;
@@ -95,7 +101,6 @@ Comm& dup(Comm& comm, MPI_Comm handle, MPI_Info info) {
     throw;
   }
   copy.info = info;
-  if (comm.cart != nullptr) copy.cart = std::make_unique<Cart>(*comm.cart);
   return copy;
 }
 
@@ -166,7 +171,7 @@ TUTTI_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* result)) {
     *result = handle_or_null(split(find(comm), color, key));
   });
 }
-TUTTI_MPI(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info, MPI_Comm* result)) {
+TUTTI_MPI(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm* result)) {
   return enter(TUTTI_MPI_NAME, handle, [&] {
     Comm& comm = find(handle);
     const bool known = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
@@ -175,8 +180,9 @@ TUTTI_MPI(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info, MPI_Co
     expect(known, MPI_ERR_ARG, "split_type is unknown");
     // All ranks take part, with whatever type; what is not known of the hardware divides nothing.
     const int color = color_by(comm, host_number());
+    const bool shared = type == MPI_COMM_TYPE_SHARED || names_shared_memory(info);
     *result =
-        handle_or_null(split(comm, type == MPI_COMM_TYPE_SHARED ? color : MPI_UNDEFINED, key));
+        handle_or_null(split(comm, shared && type != MPI_UNDEFINED ? color : MPI_UNDEFINED, key));
   });
 }
 TUTTI_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result)) {
@@ -211,6 +217,12 @@ TUTTI_MPI(Comm_compare, (MPI_Comm one, MPI_Comm other, int* result)) {
       const bool alike = std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
       *result = alike ? MPI_SIMILAR : MPI_UNEQUAL;
     }
+  });
+}
+TUTTI_MPI(Topo_test, (MPI_Comm comm, int* kind)) {
+  return enter(TUTTI_MPI_NAME, comm, [&] {
+    find(comm);
+    *kind = MPI_UNDEFINED;
   });
 }
 TUTTI_MPI(Comm_test_inter, (MPI_Comm comm, int* flag)) {

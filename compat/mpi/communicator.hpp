@@ -15,10 +15,6 @@ namespace tutti_mpi {
 // Ranks are named by their number in MPI_COMM_WORLD.
 using WorldRanks = std::vector<int>;
 
-struct Cart {
-  std::vector<int> dims, periods;
-};
-
 }  // namespace tutti_mpi
 
 struct MPI_ABI_Comm final : tutti_mpi::Counted {
@@ -43,7 +39,6 @@ struct MPI_ABI_Comm final : tutti_mpi::Counted {
   MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;
   MPI_Info info = MPI_INFO_NULL;
   tutti_mpi::Attributes attributes;
-  std::unique_ptr<tutti_mpi::Cart> cart;
   // Calls on it begin one at a time. Held only where several threads make them.
   std::mutex mutex;
 

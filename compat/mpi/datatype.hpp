@@ -72,6 +72,7 @@ struct MPI_ABI_Datatype final : tutti_mpi::Counted {
   tutti_mpi::Attributes attributes;
   // What it was made of, for MPI_Type_get_contents.
   int combiner = MPI_COMBINER_NAMED;
+  bool large = false;  // by a function with large counts
   std::vector<MPI_Count> integers;
   std::vector<MPI_Count> addresses;
   std::vector<tutti_mpi::Ref<MPI_ABI_Datatype>> parts;

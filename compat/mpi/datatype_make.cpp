@@ -199,6 +199,12 @@ MPI_Datatype resized(MPI_Datatype old, MPI_Aint lb, MPI_Aint extent) {
   return made(other, {}, {lb, extent}, {&type});
 }
 
+template <typename N>
+MPI_Datatype sized(MPI_Datatype type) {
+  type->large = sizeof(N) > sizeof(int);
+  return type;
+}
+
 }  // namespace
 }  // namespace tutti_mpi
 

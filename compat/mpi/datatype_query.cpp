@@ -95,16 +95,10 @@ void expect_native(const char* datarep) {
          MPI_ERR_UNSUPPORTED_OPERATION, "only the representation \"native\" is there");
 }
 
-template <typename N>
-void envelope(MPI_Datatype handle, N* integers, N* addresses, N* counts, N* types, int* combiner) {
-  const Type& type = find(handle);
-  *combiner = type.combiner;
-  // The forms with large counts have these in an array of their own.
-  const bool large = counts != nullptr;
-  *integers = large ? N{0} : static_cast<N>(type.integers.size());
-  *addresses = large ? N{0} : static_cast<N>(type.addresses.size());
-  if (large) *counts = static_cast<N>(type.integers.size() + type.addresses.size());
-  *types = static_cast<N>(type.parts.size());
+// What a function with large counts was given is told as such, but for ints.
+bool is_count(const Type& type, size_t i) {
+  const bool of_array = type.combiner == MPI_COMBINER_SUBARRAY;
+  return type.large && !(of_array && (i == 0 || i + 1 == type.integers.size()));
 }
 
 void give_parts(const Type& type, MPI_Datatype* types) {
@@ -140,14 +134,26 @@ using namespace tutti_mpi;
 #include "datatype_query.inc"
 
 TUTTI_MPI(Type_get_envelope,
-          (MPI_Datatype type, int* integers, int* addresses, int* types, int* combiner)) {
-  return enter(TUTTI_MPI_NAME,
-               [&] { envelope<int>(type, integers, addresses, nullptr, types, combiner); });
+          (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner)) {
+  return enter(TUTTI_MPI_NAME, [&] {
+    const Type& type = find(handle);
+    *combiner = type.combiner;
+    *integers = static_cast<int>(type.integers.size());
+    *addresses = static_cast<int>(type.addresses.size());
+    *types = static_cast<int>(type.parts.size());
+  });
 }
-TUTTI_MPI(Type_get_envelope_c, (MPI_Datatype type, MPI_Count* integers, MPI_Count* addresses,
+TUTTI_MPI(Type_get_envelope_c, (MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
                                 MPI_Count* counts, MPI_Count* types, int* combiner)) {
-  return enter(TUTTI_MPI_NAME,
-               [&] { envelope(type, integers, addresses, counts, types, combiner); });
+  return enter(TUTTI_MPI_NAME, [&] {
+    const Type& type = find(handle);
+    *combiner = type.combiner;
+    *integers = *counts = 0;
+    for (size_t i = 0; i < type.integers.size(); ++i) ++*(is_count(type, i) ? counts : integers);
+    *addresses = static_cast<MPI_Count>(type.addresses.size());
+    if (type.large) *counts += std::exchange(*addresses, 0);
+    *types = static_cast<MPI_Count>(type.parts.size());
+  });
 }
 TUTTI_MPI(Type_get_contents, (MPI_Datatype handle, int, int, int, int integers[],
                               MPI_Aint addresses[], MPI_Datatype types[])) {
@@ -158,13 +164,26 @@ TUTTI_MPI(Type_get_contents, (MPI_Datatype handle, int, int, int, int integers[]
     for (const MPI_Count one : type.addresses) *addresses++ = static_cast<MPI_Aint>(one);
   });
 }
-TUTTI_MPI(Type_get_contents_c, (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count,
-                                int[], MPI_Aint[], MPI_Count counts[], MPI_Datatype types[])) {
+TUTTI_MPI(Type_get_contents_c,
+          (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int integers[],
+           MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[])) {
   return enter(TUTTI_MPI_NAME, [&] {
     const Type& type = find(handle);
     give_parts(type, types);
-    for (const MPI_Count one : type.integers) *counts++ = one;
-    for (const MPI_Count one : type.addresses) *counts++ = one;
+    for (size_t i = 0; i < type.integers.size(); ++i) {
+      if (is_count(type, i)) {
+        *counts++ = type.integers[i];
+      } else {
+        *integers++ = static_cast<int>(type.integers[i]);
+      }
+    }
+    for (const MPI_Count one : type.addresses) {
+      if (type.large) {
+        *counts++ = one;
+      } else {
+        *addresses++ = static_cast<MPI_Aint>(one);
+      }
+    }
   });
 }
 
@@ -203,6 +222,8 @@ TUTTI_MPI(Type_match_size, (int typeclass, int size, MPI_Datatype* type)) {
 }
 TUTTI_MPI(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair)) {
   return enter(TUTTI_MPI_NAME, [&] {
+    find(value);
+    find(index);
     *pair = MPI_DATATYPE_NULL;
     if (index == MPI_INT && value == MPI_FLOAT) *pair = MPI_FLOAT_INT;
     if (index == MPI_INT && value == MPI_DOUBLE) *pair = MPI_DOUBLE_INT;

@@ -105,6 +105,10 @@ void remove(int code, bool is_class) {
 thread_local int last_code = MPI_SUCCESS;
 thread_local std::string last_text;
 
+}  // namespace
+int last_used_code() { return last_added; }
+namespace {
+
 bool is_known(MPI_Errhandler errhandler) {
   return !is_predefined(errhandler) || errhandler == MPI_ERRORS_ARE_FATAL ||
          errhandler == MPI_ERRORS_ABORT || errhandler == MPI_ERRORS_RETURN;

@@ -87,6 +87,11 @@ int take(MPI_Request* handle, MPI_Status* status, std::string* text) {
   }
   return outcome.error;
 }
+// The same without taking it.
+void peek(MPI_Request request, MPI_Status* status) {
+  if (!is_active(request)) return write_empty(status);
+  write(request->outcome, status);
+}
 void take_or_fail(MPI_Request* handle, MPI_Status* status) {
   std::string text;
   const int error = take(handle, status, &text);
@@ -121,7 +126,7 @@ void take_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   std::vector<int> errors(static_cast<size_t>(count), MPI_SUCCESS);
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i])) {
-      write({}, at(statuses, i));
+      write_empty(at(statuses, i));
       continue;
     }
     std::string text;
@@ -257,7 +262,7 @@ TUTTI_MPI(Startall, (int count, MPI_Request requests[])) {
 }
 TUTTI_MPI(Wait, (MPI_Request * request, MPI_Status* status)) {
   return enter(TUTTI_MPI_NAME, [&] {
-    if (!is_active(*request)) return write({}, status);
+    if (!is_active(*request)) return write_empty(status);
     wait(**request);
     take_or_fail(request, status);
   });
@@ -265,7 +270,7 @@ TUTTI_MPI(Wait, (MPI_Request * request, MPI_Status* status)) {
 TUTTI_MPI(Test, (MPI_Request * request, int* flag, MPI_Status* status)) {
   return enter(TUTTI_MPI_NAME, [&] {
     *flag = 1;
-    if (!is_active(*request)) return write({}, status);
+    if (!is_active(*request)) return write_empty(status);
     *flag = look(**request) ? 1 : 0;
     if (*flag != 0) take_or_fail(request, status);
   });
@@ -290,7 +295,7 @@ TUTTI_MPI(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* s
   return enter(TUTTI_MPI_NAME, [&] {
     expect_list(count, requests);
     wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
-    if (*index == MPI_UNDEFINED) return write({}, status);
+    if (*index == MPI_UNDEFINED) return write_empty(status);
     take_or_fail(&requests[*index], status);
   });
 }
@@ -302,7 +307,7 @@ TUTTI_MPI(Testany, (int count, MPI_Request requests[], int* index, int* flag, MP
     if (*index == -1) {
       *index = MPI_UNDEFINED;
     } else if (*index == MPI_UNDEFINED) {
-      write({}, status);
+      write_empty(status);
     } else {
       take_or_fail(&requests[*index], status);
     }
@@ -329,7 +334,7 @@ TUTTI_MPI(Testsome,
 TUTTI_MPI(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status)) {
   return enter(TUTTI_MPI_NAME, [&] {
     *flag = !is_active(request) || look(*request) ? 1 : 0;
-    if (*flag != 0) write(is_active(request) ? request->outcome : Outcome(), status);
+    if (*flag != 0) peek(request, status);
   });
 }
 TUTTI_MPI(Request_get_status_any,
@@ -339,7 +344,7 @@ TUTTI_MPI(Request_get_status_any,
     *index = look_for_any(count, requests);
     *flag = *index != -1 ? 1 : 0;
     if (*index == -1) *index = MPI_UNDEFINED;
-    if (*flag != 0) write(*index >= 0 ? requests[*index]->outcome : Outcome(), status);
+    if (*flag != 0) peek(*index >= 0 ? requests[*index] : MPI_REQUEST_NULL, status);
   });
 }
 TUTTI_MPI(Request_get_status_all,
@@ -348,7 +353,7 @@ TUTTI_MPI(Request_get_status_all,
     expect_list(count, requests);
     *flag = look_at_all(count, requests) ? 1 : 0;
     for (int i = 0; i < count && *flag != 0; ++i) {
-      write(is_active(requests[i]) ? requests[i]->outcome : Outcome(), at(statuses, i));
+      peek(requests[i], at(statuses, i));
     }
   });
 }

@@ -20,6 +20,8 @@ struct Outcome {
   std::string text{};  // of the error
 };
 void write(const Outcome& outcome, MPI_Status* status);
+// Of what was not active.
+void write_empty(MPI_Status* status);
 
 class Operation {
  public:

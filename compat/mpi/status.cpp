@@ -32,6 +32,11 @@ void write(const Outcome& outcome, MPI_Status* status) {
   status->MPI_internal[kCancelled] = outcome.cancelled ? 1 : 0;
 }
 
+void write_empty(MPI_Status* status) {
+  write(Outcome(), status);
+  if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+}
+
 }  // namespace tutti_mpi
 
 using namespace tutti_mpi;

@@ -651,7 +651,7 @@ TUTTI_API tutti_status tutti_isend(const void* buffer, size_t count, tutti_type 
 TUTTI_API tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer,
                                        int tag, tutti_comm_t comm, tutti_request_t* request);
 /* As tutti_isend, but it completes only once a receive of the peer has met the message, however
- * short that is. */
+ * short that is. Not on a view. */
 TUTTI_API tutti_status tutti_issend(const void* buffer, size_t count, tutti_type type, int peer,
                                     int tag, tutti_comm_t comm, tutti_request_t* request);
 /* Receives at most count elements from rank `peer` or TUTTI_ANY_SOURCE with `tag` or TUTTI_ANY_TAG.
@@ -681,7 +681,7 @@ TUTTI_API tutti_status tutti_iprobe(int peer, int tag, tutti_comm_t comm, int* f
                                     tutti_recv_info* info);
 /* Ends a started receive that no message has met: it is complete then, with TUTTI_OK and a
  * tutti_recv_info of source -1 and count 0, and *cancelled is 1. Anything else goes on, and
- * *cancelled is 0. Any thread. */
+ * *cancelled is 0. */
 TUTTI_API tutti_status tutti_request_cancel(tutti_request_t request, int* cancelled);
 
 #ifdef __cplusplus

@@ -140,6 +140,11 @@ tutti_status tutti_issend(const void* buffer, size_t count, tutti_type type, int
                           tutti_comm_t comm, tutti_request_t* request) {
   tutti::MessageArguments arguments = tutti::arguments_of(true, buffer, count, type, peer, tag);
   arguments.synchronous = true;
+  if (comm != nullptr && tutti::is_alive(comm) && comm->queue != nullptr) {
+    return tutti::guard([]() -> tutti::Status {
+      return {tutti::Code::kUnsupported, "tutti_issend: not on a view"};
+    });
+  }
   return tutti::make(tutti::kIssend, arguments, type, comm, false, request);
 }
 tutti_status tutti_send_init(const void* buffer, size_t count, tutti_type type, int peer, int tag,
