@@ -94,6 +94,7 @@ void remove(int code, bool is_class) {
   const auto found = added.find(code);
   expect(found != added.end() && (found->second.error_class == code) == is_class, MPI_ERR_ARG,
          "the error was not added by this program");
+  expect(found->second.text.empty(), MPI_ERR_OTHER, "the error has a text");
   for (const auto& [other, what] : added) {
     expect(other == code || what.error_class != code, MPI_ERR_OTHER, "the class has codes");
   }

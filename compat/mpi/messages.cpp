@@ -245,21 +245,27 @@ class SendReceive final : public Operation {
 
 // ---- probing
 
-// Whether such a message has come.
-bool probe(Comm& comm, int source, int tag, tutti_recv_info* info) {
-  const Turn turn(comm.mutex);
+// Whether such a message has come. `waits`: whether the program waits for one, so that it is an
+// error if nobody is left who could send it.
+bool look_for(Comm& comm, int source, int tag, bool waits, tutti_recv_info* info) {
   int found = 0;
-  check(tutti_iprobe(library_source(source), library_tag(tag), comm.use(), &found, info));
+  const tutti_comm_t in = comm.use();
+  const tutti_status status =
+      tutti_iprobe(library_source(source), library_tag(tag), in, &found, info);
+  if (status == TUTTI_ERR_PEER_FAILED && !waits && tutti_comm_state(in) == TUTTI_OK) return false;
+  check(status);
   return found != 0;
+}
+bool probe(Comm& comm, int source, int tag, bool waits, tutti_recv_info* info) {
+  const Turn turn(comm.mutex);
+  return look_for(comm, source, tag, waits, info);
 }
 
 // As probe(), and begins to receive it.
-MPI_Message match(Comm& comm, int source, int tag) {
+MPI_Message match(Comm& comm, int source, int tag, bool waits) {
   auto message = std::make_unique<MPI_ABI_Message>();
   const Turn turn(comm.mutex);
-  int found = 0;
-  check(tutti_iprobe(library_source(source), library_tag(tag), comm.use(), &found, &message->info));
-  if (found == 0) return MPI_MESSAGE_NULL;
+  if (!look_for(comm, source, tag, waits, &message->info)) return MPI_MESSAGE_NULL;
   const tutti_recv_info& info = message->info;
   message->comm = Ref(comm);
   message->data = new_bytes(info.count);
@@ -391,7 +397,7 @@ TUTTI_MPI(Probe, (int source, int tag, MPI_Comm handle, MPI_Status* status)) {
     expect_source(comm, source, tag);
     if (source == MPI_PROC_NULL) return write(of_nobody(), status);
     tutti_recv_info info{};
-    until_found(comm, [&] { return probe(comm, source, tag, &info); });
+    until_found(comm, [&] { return probe(comm, source, tag, true, &info); });
     give_status(info, status);
   });
 }
@@ -402,7 +408,7 @@ TUTTI_MPI(Iprobe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Status* 
     *flag = 1;
     if (source == MPI_PROC_NULL) return write(of_nobody(), status);
     tutti_recv_info info{};
-    *flag = probe(comm, source, tag, &info) ? 1 : 0;
+    *flag = probe(comm, source, tag, false, &info) ? 1 : 0;
     if (*flag != 0) give_status(info, status);
   });
 }
@@ -413,7 +419,8 @@ TUTTI_MPI(Mprobe,
     expect_source(comm, source, tag);
     *message = MPI_MESSAGE_NO_PROC;
     if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    until_found(comm, [&] { return (*message = match(comm, source, tag)) != MPI_MESSAGE_NULL; });
+    until_found(comm,
+                [&] { return (*message = match(comm, source, tag, true)) != MPI_MESSAGE_NULL; });
     give_status((*message)->info, status);
   });
 }
@@ -425,7 +432,7 @@ TUTTI_MPI(Improbe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Message
     *flag = 1;
     *message = MPI_MESSAGE_NO_PROC;
     if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    *message = match(comm, source, tag);
+    *message = match(comm, source, tag, false);
     *flag = *message != MPI_MESSAGE_NULL ? 1 : 0;
     if (*flag != 0) give_status((*message)->info, status);
   });
