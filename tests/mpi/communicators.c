@@ -130,37 +130,45 @@ static void handler(MPI_Comm* comm, int* code, ...) {
   handled = *code;
 }
 
+static int class_of(int code) {
+  int error_class = -1;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
 static void errors(void) {
-  int data = 0, code, error_class, length;
+  int data = 0, code, length;
   char text[MPI_MAX_ERROR_STRING];
   MPI_Errhandler own;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   code = MPI_Send(&data, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD);
-  MPI_Error_class(code, &error_class);
-  CHECK_EQUAL(error_class, MPI_ERR_RANK);
+  CHECK_EQUAL(class_of(code), MPI_ERR_RANK);
   MPI_Error_string(code, text, &length);
+#ifdef TUTTI_MPI_HEADER
   CHECK(strstr(text, "MPI_ERR_RANK") != NULL && strstr(text, "MPI_Send") != NULL);
-  CHECK_EQUAL(MPI_Send(&data, -1, MPI_INT, 0, 0, MPI_COMM_WORLD), MPI_ERR_COUNT);
-  CHECK_EQUAL(MPI_Send(&data, 1, MPI_INT, 0, -1, MPI_COMM_WORLD), MPI_ERR_TAG);
-  CHECK_EQUAL(MPI_Send(&data, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD), MPI_ERR_TYPE);
-  CHECK_EQUAL(MPI_Bcast(&data, 1, MPI_INT, -1, MPI_COMM_WORLD), MPI_ERR_ROOT);
-  CHECK_EQUAL(MPI_Barrier(MPI_COMM_NULL), MPI_ERR_COMM);
-  CHECK_EQUAL(MPI_Allreduce(&data, &data, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_WORLD), MPI_ERR_OP);
+#endif
+  CHECK_EQUAL(class_of(MPI_Send(&data, -1, MPI_INT, 0, 0, MPI_COMM_WORLD)), MPI_ERR_COUNT);
+  CHECK_EQUAL(class_of(MPI_Send(&data, 1, MPI_INT, 0, -1, MPI_COMM_WORLD)), MPI_ERR_TAG);
+  CHECK_EQUAL(class_of(MPI_Send(&data, 1, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_WORLD)), MPI_ERR_TYPE);
+  CHECK_EQUAL(class_of(MPI_Bcast(&data, 1, MPI_INT, -1, MPI_COMM_WORLD)), MPI_ERR_ROOT);
+  CHECK_EQUAL(class_of(MPI_Barrier(MPI_COMM_NULL)), MPI_ERR_COMM);
+  CHECK_EQUAL(class_of(MPI_Allreduce(&data, &data, 1, MPI_FLOAT, MPI_BAND, MPI_COMM_WORLD)),
+              MPI_ERR_OP);
   /* A message that is longer than its receive. */
   int two[2] = {1, 2};
   MPI_Request request;
   MPI_Isend(two, 2, MPI_INT, rank, 0, MPI_COMM_WORLD, &request);
-  CHECK_EQUAL(MPI_Recv(&data, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+  CHECK_EQUAL(class_of(MPI_Recv(&data, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE)),
               MPI_ERR_TRUNCATE);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Win window;
-  CHECK_EQUAL(MPI_Win_create(&data, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+  CHECK_EQUAL(class_of(MPI_Win_create(&data, 4, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window)),
               MPI_ERR_UNSUPPORTED_OPERATION);
   MPI_Comm_create_errhandler(handler, &own);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
   MPI_Errhandler_free(&own);
   MPI_Send(&data, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD);
-  CHECK_EQUAL(handled, MPI_ERR_RANK);
+  CHECK_EQUAL(class_of(handled), MPI_ERR_RANK);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 

@@ -125,6 +125,7 @@ static void types(void) {
   MPI_Datatype column, columns;
   MPI_Type_vector(SIDE, 1, SIDE, MPI_INT, &column);
   MPI_Type_create_resized(column, 0, sizeof(int), &columns);
+  MPI_Type_commit(&column);
   MPI_Type_commit(&columns);
   MPI_Sendrecv(out, SIDE, columns, next, 0, in, SIDE * SIDE, MPI_INT, previous, 0, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
