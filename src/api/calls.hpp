@@ -55,9 +55,9 @@ inline Status check_but_buffers(std::string_view function, tutti_comm_t comm, tu
   return check_thoroughly(function, comm, type, call);
 }
 
-// The operation of a reduction; the type has been checked.
+// The operation of a reduction; the type has been checked. Complex numbers lack some.
 inline Status bind(std::string_view function, tutti_op op, Call& call) {
-  if (op >= TUTTI_SUM && op < TUTTI_BAND) [[likely]] {
+  if (op >= TUTTI_SUM && op < TUTTI_BAND && call.type < DataType::kComplex64) [[likely]] {
     call.op = static_cast<ReduceOp>(op);
     return {};
   }

@@ -136,7 +136,7 @@ TEST(Errors, AnUnknownTypeIsNamed) {
   on_two_ranks([](int /*rank*/, tutti_comm_t comm) {
     float x = 0;
     EXPECT_INVALID(tutti_allreduce(&x, &x, 1, kBadType, TUTTI_SUM, comm));
-    EXPECT_ERROR_SAYS("14");
+    EXPECT_ERROR_SAYS("16");
     EXPECT_INVALID(tutti_broadcast(&x, 1, kWorseType, 0, comm));
     EXPECT_ERROR_SAYS("17");
     EXPECT_INVALID(tutti_send(&x, 1, kBadType, 0, 0, comm));
