@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kTypes =
     "expected signed or unsigned integers of 1 to 8 bytes, float16, bfloat16, float32, float64, "
-    "float8_e4m3fn, float8_e5m2 or bool in this machine's byte order";
+    "float8_e4m3fn, float8_e5m2, complex64, complex128 or bool in this machine's byte order";
 
 std::string text_of(nb::handle object) {
   const nb::object text = nb::steal(PyObject_Str(object.ptr()));
@@ -47,10 +47,20 @@ std::optional<tutti_type> floating(size_t bytes) {
   }
 }
 
-// By a format of Python's module struct.
+std::optional<tutti_type> complex(size_t bytes) {
+  switch (bytes) {
+    case 8: return TUTTI_COMPLEX64;
+    case 16: return TUTTI_COMPLEX128;
+    default: return {};
+  }
+}
+
+// By a format of Python's module struct, in which Z stands before the type of both parts.
 std::optional<tutti_type> by_format(const char* format, size_t item) {
   if (std::strchr("@=<", *format) != nullptr && *format != 0) ++format;
-  if (std::strlen(format) != 1) return {};
+  const std::string_view given = format;
+  if (given == "Zf" || given == "Zd") return complex(item);
+  if (given.size() != 1) return {};
   if (std::strchr("bhilqn", *format) != nullptr) return integer(item, true);
   if (std::strchr("BHILQN?c", *format) != nullptr) return integer(item, false);
   if (std::strchr("efd", *format) != nullptr) return floating(item);
@@ -65,6 +75,7 @@ std::optional<tutti_type> by_dlpack(nb::dlpack::dtype type) {
     case Code::UInt:
     case Code::Bool: return integer(type.bits / 8, false);
     case Code::Float: return floating(type.bits / 8);
+    case Code::Complex: return complex(type.bits / 8);
     case Code::Bfloat: return TUTTI_BFLOAT16;
     case Code::Float8_E4M3FN: return TUTTI_FLOAT8_E4M3;
     case Code::Float8_E5M2: return TUTTI_FLOAT8_E5M2;
@@ -91,6 +102,8 @@ std::optional<NamedType> by_code(std::string_view code) {
   if (!code.empty() && std::string_view("@=<").find(code.front()) != code.npos)
     code.remove_prefix(1);
   if (code == "?" || code == "b1") return NamedType{TUTTI_UINT8, true};
+  if (code == "F" || code == "c8") return NamedType{TUTTI_COMPLEX64, false};
+  if (code == "D" || code == "c16") return NamedType{TUTTI_COMPLEX128, false};
   if (code.size() == 2 && code[1] >= '1' && code[1] <= '8') {
     const auto bytes = static_cast<size_t>(code[1] - '0');
     std::optional<tutti_type> type;

@@ -31,6 +31,8 @@ std::optional<tutti_type> named_type(at::ScalarType type) {
     case at::kDouble: return TUTTI_FLOAT64;
     case at::kFloat8_e4m3fn: return TUTTI_FLOAT8_E4M3;
     case at::kFloat8_e5m2: return TUTTI_FLOAT8_E5M2;
+    case at::kComplexFloat: return TUTTI_COMPLEX64;
+    case at::kComplexDouble: return TUTTI_COMPLEX128;
     default: return std::nullopt;
   }
 }
@@ -81,10 +83,11 @@ OwnedOp premultiplied_sum(const ReduceOp& op, at::ScalarType type, tutti_type el
   const auto* factor = dynamic_cast<const PremultipliedSum*>(op.supplement_.get());
   if (factor == nullptr)
     refuse(op.op_, type, "a factor, see torch.distributed._make_nccl_premul_sum");
+  const at::ScalarType wide = at::isComplexType(type) ? at::kComplexDouble : at::kDouble;
   const at::Tensor given =
       factor->tensor_factor.defined()
-          ? factor->tensor_factor.to(at::kCPU, at::kDouble)
-          : at::full({1}, factor->double_factor, at::TensorOptions().dtype(at::kDouble));
+          ? factor->tensor_factor.to(at::kCPU, wide)
+          : at::full({1}, factor->double_factor, at::TensorOptions().dtype(wide));
   const at::Tensor scalar = given.to(type);
   if (at::isIntegralType(type, false) && !scalar.to(at::kDouble).equal(given))
     refuse(op.op_, type, "a whole factor, for a fraction would become 0, or a type of floats");
@@ -97,22 +100,24 @@ OwnedOp premultiplied_sum(const ReduceOp& op, at::ScalarType type, tutti_type el
 
 Element moved_element(at::ScalarType type) {
   if (const auto named = named_type(type)) return {*named, 1};
-  if (at::isComplexType(type)) return {*named_type(c10::toRealValueType(type)), 2};
   return {TUTTI_UINT8, c10::elementSize(type)};
 }
 
 Reduction reduction_for(const ReduceOp& op, at::ScalarType type) {
   if (type == at::kBool) return {{TUTTI_UINT8, 1}, bool_op(op.op_), {}};
-  if (at::isComplexType(type) && op.op_ != ReduceOp::SUM && op.op_ != ReduceOp::AVG &&
-      op.op_ != ReduceOp::PREMUL_SUM) {
-    refuse(op.op_, type, "SUM, AVG or PREMUL_SUM");
+  const bool is_halves = type == at::kComplexHalf;
+  const bool sums = op.op_ == ReduceOp::SUM || op.op_ == ReduceOp::AVG;
+  const bool multiplies = op.op_ == ReduceOp::PRODUCT || op.op_ == ReduceOp::PREMUL_SUM;
+  if (is_halves && !sums) refuse(op.op_, type, "SUM or AVG");
+  if (at::isComplexType(type) && !sums && !multiplies) {
+    refuse(op.op_, type, "SUM, AVG, PRODUCT or PREMUL_SUM");
   }
-  const at::ScalarType real = c10::toRealValueType(type);
-  const auto named = named_type(real);
+  // Two halves are a number to PyTorch alone.
+  const auto named = named_type(is_halves ? at::kHalf : type);
   if (!named) refuse(op.op_, type, "a type of numbers");
-  Reduction result{{*named, at::isComplexType(type) ? 2u : 1u}, TUTTI_SUM, {}};
+  Reduction result{{*named, is_halves ? 2u : 1u}, TUTTI_SUM, {}};
   if (op.op_ == ReduceOp::PREMUL_SUM) {
-    result.owned = premultiplied_sum(op, real, *named, &result.op);
+    result.owned = premultiplied_sum(op, type, *named, &result.op);
   } else {
     result.op = plain_op(op.op_, type);
   }

@@ -61,6 +61,27 @@ def test_reductions_give_what_numpy_gives(ranks, dtype):
     ranks.run(reductions, dtype)
 
 
+def complex_reductions(dtype):
+    comm = core_ranks.comm()
+    all_of = everyones(dtype=dtype) * (2 - 1j) + 1j
+    mine = all_of[comm.rank].astype(dtype)
+    for name, wanted in (("SUM", all_of.sum(0)), ("PROD", all_of.prod(0))):
+        recv = np.zeros(4, dtype)
+        comm.Allreduce(mine, recv, getattr(ccl, name))
+        equal(recv, wanted.astype(dtype))
+        comm.Allreduce([mine, ccl.MPI.COMPLEX if dtype == "c8" else "c16"], recv,
+                       getattr(ccl, name))
+        equal(recv, wanted.astype(dtype))
+        equal(comm.allreduce(mine, getattr(ccl, name)), wanted.astype(dtype))
+    with pytest.raises(ccl.InvalidArgument, match="max is for types that have an order"):
+        comm.Allreduce(mine, np.zeros(4, dtype), ccl.MAX)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16"])
+def test_complex_numbers_are_added_and_multiplied(ranks, dtype):
+    ranks.run(complex_reductions, dtype)
+
+
 def equal_blocks():
     comm, size, rank = core_ranks.comm(), core_ranks.comm().size, core_ranks.comm().rank
     mine, rows = given(rank), given(rank, (size, 4))

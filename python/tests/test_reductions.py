@@ -194,6 +194,32 @@ def test_bools_are_true_whatever_their_byte(ranks):
     ranks.run(bools_of_other_bytes)
 
 
+def multiplied(dtype):
+    # Below torch.distributed, which asks for no product of complex numbers.
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    everyone = [data((1001,), dtype, each, 0) for each in range(ranks)]
+    product = torch.stack(everyone).prod(0)
+    mine = everyone[rank].clone()
+    options = dist.AllreduceOptions()
+    options.reduceOp = ReduceOp.PRODUCT
+    dist.group.WORLD.allreduce([mine], options).wait()
+    check(mine, product)
+    check(torch.ops.tutti.all_reduce(everyone[rank], "product"), product)
+    factor = torch.tensor([2 - 1j], dtype=dtype)
+    mine = everyone[rank].clone()
+    dist.all_reduce(torch.view_as_real(mine), dist._make_nccl_premul_sum(0.5))
+    check(mine, sum(everyone) * 0.5)
+    mine = everyone[rank].clone()
+    options.reduceOp = dist._make_nccl_premul_sum(factor)
+    dist.group.WORLD.allreduce([mine], options).wait()
+    check(mine, sum(everyone) * factor)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX, ids=str)
+def test_complex_numbers_are_multiplied_as_such(three_ranks, dtype):
+    three_ranks.run(multiplied, dtype)
+
+
 def refused(dtype, op):
     tensor = torch.ones(3, dtype=dtype)
     with pytest.raises(RuntimeError) as error:
@@ -207,7 +233,8 @@ def refused(dtype, op):
 
 @pytest.mark.parametrize("dtype, op, words", [
     (torch.complex64, ReduceOp.MAX, ["MAX", "ComplexFloat"]),
-    (torch.complex128, ReduceOp.PRODUCT, ["PRODUCT", "ComplexDouble"]),
+    (torch.complex128, ReduceOp.MIN, ["MIN", "ComplexDouble"]),
+    (torch.complex32, ReduceOp.PRODUCT, ["PRODUCT", "ComplexHalf"]),
     (torch.bool, ReduceOp.AVG, ["AVG", "Bool"]),
     (torch.float32, ReduceOp.BAND, ["float32"]),
 ], ids=str)

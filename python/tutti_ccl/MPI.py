@@ -79,9 +79,11 @@ _TYPES = {
     "f2": "FLOAT16_T REAL2",
     "f4": "FLOAT FLOAT32_T REAL REAL4 F_FLOAT",
     "f8": "DOUBLE FLOAT64_T DOUBLE_PRECISION REAL8 F_DOUBLE",
+    "c8": "C_COMPLEX C_FLOAT_COMPLEX CXX_FLOAT_COMPLEX COMPLEX COMPLEX8 F_COMPLEX F_FLOAT_COMPLEX",
+    "c16": "C_DOUBLE_COMPLEX CXX_DOUBLE_COMPLEX DOUBLE_COMPLEX COMPLEX16 F_DOUBLE_COMPLEX",
     "b1": "C_BOOL CXX_BOOL BOOL",
 }
-_DATATYPES = {name: Datatype(name, code, int(code[1]))
+_DATATYPES = {name: Datatype(name, code, int(code[1:]))
               for code, names in _TYPES.items() for name in names.split()}
 globals().update(_DATATYPES)
 

@@ -32,7 +32,7 @@ ABSENT = (
      "of tutti_ccl.Communicator"),
     (r"Group|GROUP_.*|Get_group|Create.*|Intercomm|Intracomm",
      "make communicators by Split or Dup"),
-    (r".*COMPLEX.*|.*_INT|TWOINT|WCHAR|LONG_DOUBLE|REAL16|INTEGER16|LOGICAL.*|DATATYPE_NULL",
+    (r".*LONG_DOUBLE_COMPLEX|COMPLEX(4|32)|.*_INT|TWOINT|WCHAR|LONG_DOUBLE|REAL16|INTEGER16|LOGICAL.*|DATATYPE_NULL",
      "upper-case calls have no such type; lower-case ones take any object"),
     (r"Info|INFO_.*|.*[Ee]rrhandler.*|ERRORS_.*|.*_attr|.*keyval.*|Session|.*info",
      "errors are exceptions, and there are no attributes"),

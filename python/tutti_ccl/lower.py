@@ -43,7 +43,8 @@ def is_array(x: Any) -> bool:
     if numpy is None or type(x) is not numpy.ndarray:
         return False
     kind = x.dtype
-    return (kind.kind in "biuf" and kind.isnative and kind.itemsize <= 8) or kind.name in OWN_TYPES
+    plain = kind.itemsize <= (16 if kind.kind == "c" else 8)
+    return (kind.kind in "biufc" and kind.isnative and plain) or kind.name in OWN_TYPES
 
 
 def own_name(call: Function) -> Function:
