@@ -1,0 +1,72 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What MPItrampoline, which is part of jaxlib, reads of the library that MPITRAMPOLINE_LIB names,
+// besides functions: constants, of which each library has its own values, and versions.
+#include <mpi.h>
+
+#include "api.hpp"
+
+#define TUTTI_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
+
+// Those of Fortran have no place in a program of C.
+#define MPI_F_STATUS_IGNORE nullptr
+#define MPI_F_STATUSES_IGNORE nullptr
+#define TUTTI_MPI_CONSTANT(type, name)         \
+  TUTTI_MPI_EXPORTED type const MPIABI_##name; \
+  type const MPIABI_##name = (type)(MPI_##name);
+#include "trampoline/constants.inc"
+#undef TUTTI_MPI_CONSTANT
+
+// The interface that this follows: its major number has to be the caller's, the minor not less.
+#define TUTTI_MPI_VERSION(name, value) \
+  TUTTI_MPI_EXPORTED const int name;   \
+  const int name = value;
+TUTTI_MPI_VERSION(mpiabi_version_major, 2)
+TUTTI_MPI_VERSION(mpiabi_version_minor, 10)
+TUTTI_MPI_VERSION(mpiabi_version_patch, 0)
+TUTTI_MPI_VERSION(mpiwrapper_version_major, TUTTI_VERSION_MAJOR)
+TUTTI_MPI_VERSION(mpiwrapper_version_minor, TUTTI_VERSION_MINOR)
+TUTTI_MPI_VERSION(mpiwrapper_version_patch, TUTTI_VERSION_PATCH)
+
+// Functions that the standard's interface lacks: of Fortran's handles, and one of MPI 1. 0 is null.
+#define TUTTI_MPI_ABSENT(name, result)                                                 \
+  TUTTI_MPI_EXPORTED intptr_t MPIABI_##name();                                         \
+  intptr_t MPIABI_##name() {                                                           \
+    static bool said = false;                                                          \
+    if (!said) tutti_mpi::say("MPI_" #name " is not in this library's subset of MPI"); \
+    said = true;                                                                       \
+    return result;                                                                     \
+  }
+TUTTI_MPI_ABSENT(Comm_c2f, 0)
+TUTTI_MPI_ABSENT(Comm_f2c, 0)
+TUTTI_MPI_ABSENT(Errhandler_c2f, 0)
+TUTTI_MPI_ABSENT(Errhandler_f2c, 0)
+TUTTI_MPI_ABSENT(File_c2f, 0)
+TUTTI_MPI_ABSENT(File_f2c, 0)
+TUTTI_MPI_ABSENT(Group_c2f, 0)
+TUTTI_MPI_ABSENT(Group_f2c, 0)
+TUTTI_MPI_ABSENT(Info_c2f, 0)
+TUTTI_MPI_ABSENT(Info_f2c, 0)
+TUTTI_MPI_ABSENT(Message_c2f, 0)
+TUTTI_MPI_ABSENT(Message_f2c, 0)
+TUTTI_MPI_ABSENT(Op_c2f, 0)
+TUTTI_MPI_ABSENT(Op_f2c, 0)
+TUTTI_MPI_ABSENT(Request_c2f, 0)
+TUTTI_MPI_ABSENT(Request_f2c, 0)
+TUTTI_MPI_ABSENT(Type_c2f, 0)
+TUTTI_MPI_ABSENT(Type_f2c, 0)
+TUTTI_MPI_ABSENT(Win_c2f, 0)
+TUTTI_MPI_ABSENT(Win_f2c, 0)
+TUTTI_MPI_ABSENT(Status_c2f, MPI_ERR_UNSUPPORTED_OPERATION)
+TUTTI_MPI_ABSENT(Status_f2c, MPI_ERR_UNSUPPORTED_OPERATION)
+TUTTI_MPI_ABSENT(Type_struct, MPI_ERR_UNSUPPORTED_OPERATION)
+
+// Whether buffers may lie on a device: none of MPI's calls takes such.
+#define TUTTI_MPI_ABSENT_DEVICE(name)      \
+  TUTTI_MPI_EXPORTED int MPIXABI_##name(); \
+  int MPIXABI_##name() { return 0; }
+TUTTI_MPI_ABSENT_DEVICE(Query_cuda_support)
+TUTTI_MPI_ABSENT_DEVICE(Query_hip_support)
+TUTTI_MPI_ABSENT_DEVICE(Query_ze_support)
+
+TUTTI_MPI_EXPORTED void mpiwrapper_export_fortran_constants_() {}
