@@ -87,7 +87,11 @@ def main(arguments):
         print(client["help"])
         return 0
     python = prepare(name, client)
-    return subprocess.run([python, "-B", HERE / f"{name}.py", *rest]).returncode
+    # Not by its path alone, which would put this folder before what is installed: a client has the
+    # name of its file.
+    start = "import runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    return subprocess.run([python, "-B", "-c", start, HERE / f"{name}.py", *rest],
+                          cwd=TREE).returncode
 
 
 if __name__ == "__main__":

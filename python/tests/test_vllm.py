@@ -1,0 +1,119 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""vLLM's plug-in takes CPUs alone, and never keeps vLLM from going on. vLLM is imitated, as far as
+the plug-in looks at it; where it is installed, the last test makes its own classes."""
+
+import importlib.metadata
+import importlib.util
+import textwrap
+
+import pytest
+from test_frameworks import run, write
+
+VLLM = {
+    "__init__.py": "__version__ = '0.0.1'",
+    "logger.py": """
+        class Logger:
+            def warning(self, text, *values):
+                print("warning:", text % values)
+            info = warning
+        def init_logger(name):
+            assert name.startswith("vllm."), "has no handler"
+            return Logger()
+    """,
+    "distributed/__init__.py": "",
+    "distributed/device_communicators/__init__.py": "",
+    "distributed/device_communicators/base_device_communicator.py": """
+        class DeviceCommunicatorBase: pass
+    """,
+    "distributed/device_communicators/cpu_communicator.py": """
+        from .base_device_communicator import DeviceCommunicatorBase
+        class CpuCommunicator(DeviceCommunicatorBase): pass
+    """,
+}
+CPU = """
+    class CpuPlatform:
+        dist_backend = "gloo"
+        def is_cpu(self): return True
+        @classmethod
+        def get_device_communicator_cls(cls): return "theirs"
+    current_platform = CpuPlatform()
+"""
+REGISTER = """
+    from tutti_ccl.vllm import register
+    register()
+    register()  # vLLM may call it again
+    from vllm.platforms import current_platform as platform
+    print(platform.dist_backend, platform.get_device_communicator_cls())
+"""
+OURS = "ccl tutti_ccl.vllm.communicator.Communicator"
+THEIRS = "gloo theirs"
+
+
+def registered(folder, platform=CPU, files=VLLM, **variables):
+    write(folder / "vllm", files | {"platforms.py": platform})
+    status, text = run(folder, REGISTER, **variables)
+    assert status == 0, text
+    return text.strip()
+
+
+def test_the_platform_for_cpus_is_given_the_backend_and_the_class(tmp_path):
+    assert registered(tmp_path) == OURS
+
+
+@pytest.mark.parametrize("value", ["0", "off", "No"])
+def test_the_plug_in_can_be_switched_off(tmp_path, value):
+    assert registered(tmp_path, TUTTI_VLLM=value) == THEIRS
+
+
+def test_other_platforms_are_left_alone(tmp_path):
+    assert registered(tmp_path, CPU.replace("return True", "return False")) == THEIRS
+
+
+def test_a_vllm_without_the_plug_points_goes_on_with_a_line(tmp_path):
+    write(tmp_path / "vllm", VLLM | {"platforms.py": CPU.replace('dist_backend = "gloo"', "pass")})
+    status, text = run(tmp_path, "from tutti_ccl.vllm import register\nregister()")
+    assert status == 0 and text.startswith(
+        "warning: vLLM goes on without tutti_ccl, over Gloo and its own kernels: CpuPlatform of vLLM "
+        "0.0.1 lacks dist_backend or get_device_communicator_cls"), text
+
+
+def test_a_vllm_with_other_classes_goes_on_with_a_line(tmp_path):
+    base = "distributed/device_communicators/base_device_communicator.py"
+    text = registered(tmp_path, files=VLLM | {base: "class Other: pass"})
+    assert "goes on without tutti_ccl" in text and "DeviceCommunicatorBase" in text, text
+    assert text.endswith(THEIRS), text
+
+
+def test_a_backend_that_another_plug_in_chose_stays(tmp_path):
+    text = registered(tmp_path, CPU.replace('"gloo"', '"other"'))
+    assert "the backend of CpuPlatform is other already, expected gloo" in text, text
+    assert text.endswith("other theirs"), text
+
+
+def test_vllm_finds_the_plug_in_and_nobody_else_imports_it():
+    points = importlib.metadata.entry_points(group="vllm.general_plugins", name="tutti_ccl")
+    assert [point.value for point in points] == ["tutti_ccl.vllm:register"]
+
+
+def test_nothing_of_vllm_is_imported_with_the_backend(tmp_path):
+    write(tmp_path / "vllm", {"__init__.py": "raise AssertionError('imported')"})
+    status, text = run(tmp_path, """
+        import tutti_ccl.torch
+        assert not [name for name in sys.modules if "vllm" in name]
+    """)
+    assert status == 0, text
+
+
+def is_installed(name):
+    spec = importlib.util.find_spec(name)
+    return spec is not None and spec.origin is not None  # not merely a folder of that name
+
+
+@pytest.mark.skipif(not is_installed("vllm"), reason="vllm is not installed")
+def test_the_installed_vllm_has_what_the_plug_in_needs(tmp_path):
+    status, text = run(tmp_path, """
+        import vllm.platforms
+        from vllm.platforms.cpu import CpuPlatform
+        vllm.platforms._current_platform = CpuPlatform()
+""" + textwrap.indent(textwrap.dedent(REGISTER), 8 * " "))
+    assert status == 0 and text.strip().endswith(OURS), text
