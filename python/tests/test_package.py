@@ -5,6 +5,7 @@ import ast
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -124,3 +125,12 @@ def test_a_c_program_is_built_with_the_package(tmp_path):
     run("sh", "-c", f'. "{PREFIX}/env/setvars.sh" && cc "{tmp_path}/consumer.c" -ltutti '
         f'-o "{tmp_path}/by_setvars"', PATH=os.environ["PATH"])
     assert run(str(tmp_path / "by_setvars"), LD_LIBRARY_PATH=str(PREFIX / "lib")) == by_cmake
+
+
+def test_every_variable_that_the_package_reads_is_in_the_librarys_table():
+    """Which else warns that there is no such variable."""
+    table = run(str(Path(sys.executable).parent / "tutti"), "info", "--env")
+    read = {name for path in PREFIX.rglob("*.py")
+            for name in re.findall(r'"(TUTTI_(?!ERR_)[A-Z_]+)"', path.read_text(encoding="utf-8"))}
+    assert {"TUTTI_TORCH_SHIMS", "TUTTI_VLLM"} <= read
+    assert sorted(name for name in read if name not in table) == []
