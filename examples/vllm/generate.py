@@ -5,7 +5,8 @@
 With tutti-ccl installed the workers communicate over ccl; TUTTI_VLLM=0 leaves that to vLLM. The
 last line is JSON, with the tokens of each prompt and their logarithms of probability.
 
-Several hosts: the same command on each, with --nnodes, --node-rank and --master HOST:PORT.
+Several hosts: the same command on each, with --nnodes, --node-rank and --master HOST:PORT. The
+first alone has an engine; the others have workers, as of `vllm serve --headless`.
 """
 
 import argparse
@@ -21,7 +22,8 @@ def arguments():
     parser.add_argument("--tp", type=int, default=1, help="ranks that share each layer")
     parser.add_argument("--pp", type=int, default=1, help="stages, each with some layers")
     parser.add_argument("--ep", action="store_true", help="whole experts on each rank")
-    parser.add_argument("--compile", action="store_true", help="compile the graph (minutes)")
+    parser.add_argument("--compile", action="store_true", help="compile the graph; vLLM 0.32's "
+                        "stages need that")
     parser.add_argument("--prompts", type=int, default=4)
     parser.add_argument("--prompt-tokens", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=64, help="tokens generated for each prompt")
@@ -32,17 +34,30 @@ def arguments():
     return parser.parse_args()
 
 
+def serve_workers(engine):
+    from vllm import EngineArgs
+    from vllm.v1.executor.multiproc_executor import MultiprocExecutor
+
+    config = EngineArgs(**engine).create_engine_config(headless=True)
+    MultiprocExecutor(config, monitor_workers=False).start_worker_monitor(inline=True)
+
+
 def main():
     args = arguments()
+    address, port = args.master.rsplit(":", 1)
+    engine = {"model": args.model, "skip_tokenizer_init": True, "dtype": "bfloat16", "seed": 0,
+              "max_model_len": 512, "enforce_eager": not args.compile,
+              "tensor_parallel_size": args.tp, "pipeline_parallel_size": args.pp,
+              "enable_expert_parallel": args.ep, "enable_prefix_caching": False,
+              "gpu_memory_utilization": 0.1}
+    if args.nnodes > 1:
+        engine |= {"nnodes": args.nnodes, "node_rank": args.node_rank, "master_addr": address,
+                   "master_port": int(port)}
+    if args.node_rank > 0:
+        return serve_workers(engine)
     from vllm import LLM, SamplingParams
 
-    address, port = args.master.rsplit(":", 1)
-    several = {"nnodes": args.nnodes, "node_rank": args.node_rank, "master_addr": address,
-               "master_port": int(port)} if args.nnodes > 1 else {}
-    llm = LLM(args.model, skip_tokenizer_init=True, dtype="bfloat16", max_model_len=512,
-              enforce_eager=not args.compile, tensor_parallel_size=args.tp,
-              pipeline_parallel_size=args.pp, enable_expert_parallel=args.ep, seed=0,
-              enable_prefix_caching=False, gpu_memory_utilization=0.1, **several)
+    llm = LLM(**engine)
     prompts = [{"prompt_token_ids": [3 + (17 * i + 5 * j) % 2000
                                      for j in range(args.prompt_tokens)]}
                for i in range(args.prompts)]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""Makes a model with random weights in FOLDER, without a download: small_model.py {llama,moe} FOLDER.
+"""Makes a model with random weights, without a download: small_model.py {llama,moe} FOLDER.
 
 llama: 8 layers of width 512, 27 million parameters; moe: 4 layers with 8 experts, 2 for each token.
 """

