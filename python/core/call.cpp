@@ -5,11 +5,7 @@ namespace tutti_core {
 namespace {
 
 int signal_has_raised(void* /*context*/) {
-#if PY_VERSION_HEX >= 0x030D0000
-  if (Py_IsFinalizing() != 0) return 0;
-#else
-  if (_Py_IsFinalizing() != 0) return 0;
-#endif
+  if (is_finalizing()) return 0;
   const nb::gil_scoped_acquire locked;
   return PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 ? 1 : 0;
 }
@@ -17,6 +13,14 @@ int signal_has_raised(void* /*context*/) {
 PyObject* in_place_object = nullptr;
 
 }  // namespace
+
+bool is_finalizing() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
 
 void look_for_signals() { tutti_set_interrupt_check(signal_has_raised, nullptr); }
 

@@ -20,6 +20,8 @@ namespace tutti_core {
 // Waits of this thread run the handlers of signals; one that raises ends the wait, and its
 // exception stays set in the thread.
 void look_for_signals();
+// Whether the interpreter ends, whose lock must not be taken then.
+bool is_finalizing();
 // Throws what a handler has raised, or the exception that `status` stands for.
 void check(tutti_status status, const char* operation, int rank);
 // The exception itself, and what was raised by a handler instead of it.

@@ -36,6 +36,7 @@ NB_MODULE(_core, module) {
   tutti_core::add_messages(type);
   auto request = tutti_core::add_requests(module);
   tutti_core::add_groups(module);
+  tutti_core::add_lightgbm(module);
   add_other_forms(type);
   add_other_forms(request);
   const auto no_arguments = [](const nb::args&, const nb::kwargs&) {

@@ -23,6 +23,8 @@ Counts = Sequence[int]
 def version() -> str: ...
 def in_group() -> bool:
     """Whether this thread is in the body of a group()."""
+def _lightgbm_network(communicator: Optional[Communicator]) -> tuple[int, int]:
+    """Makes it what LightGBM calls over in this thread; addresses of its two functions."""
 def unique_id() -> bytes:
     """128 bytes that name a communicator to be; contain a secret. Good for one create per rank."""
 
