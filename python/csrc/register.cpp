@@ -21,16 +21,17 @@ namespace {
 using Milliseconds = std::chrono::milliseconds;
 
 // Without `global_ranks` it is the group of all ranks. `reconfigurable`: it has no members until
-// its reconfigure().
+// its reconfigure(). `apart`: its ranks are not all of the default group.
 c10::intrusive_ptr<c10d::Backend> create_backend(const c10::intrusive_ptr<c10d::Store>& store,
                                                  int rank, int size, Milliseconds timeout,
                                                  const std::string& name,
                                                  const std::vector<int>& global_ranks,
-                                                 bool is_default, bool reconfigurable) {
+                                                 bool is_default, bool reconfigurable, bool apart) {
   using tutti_torch::ProcessGroupTutti;
   tutti_torch::look_for_signals();
   tutti_torch::GroupInfo info{name, global_ranks,
-                              is_default ? nullptr : tutti_torch::default_communicator(), nullptr};
+                              is_default || apart ? nullptr : tutti_torch::default_communicator(),
+                              nullptr};
   if (reconfigurable) {
     return c10::make_intrusive<ProcessGroupTutti>(ProcessGroupTutti::Unconfigured{}, store, rank,
                                                   size, timeout, std::move(info), is_default);
@@ -64,7 +65,8 @@ PYBIND11_MODULE(_C, module) {
   module.def("create_backend", &create_backend, py::call_guard<py::gil_scoped_release>(),
              py::arg("store"), py::arg("rank"), py::arg("size"), py::arg("timeout"),
              py::arg("name"), py::arg("global_ranks") = std::vector<int>{},
-             py::arg("is_default") = false, py::arg("reconfigurable") = false);
+             py::arg("is_default") = false, py::arg("reconfigurable") = false,
+             py::arg("apart") = false);
   py::class_<tutti_torch::Job>(module, "Job", "All processes that the launcher started.")
       .def(py::init<Milliseconds>(), py::call_guard<py::gil_scoped_release>(), py::arg("timeout"))
       .def_property_readonly("rank", &tutti_torch::Job::rank)
