@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "bootstrap/launchers/launchers.hpp"
+#include "bootstrap/place.hpp"
 #include "core/log.hpp"
 #include "env/values.hpp"
 
@@ -55,7 +56,7 @@ Result<UniqueId> id_at(const std::string& place, const Getter& getter) {
   if (!port.ok()) return port.status();
   bool prefer_ipv6 = false;
   (void)parse_value(getter("CCL_KVS_PREFER_IPV6").value_or(""), NoBounds{}, prefer_ipv6);
-  auto address = resolve_host(host, static_cast<uint16_t>(*port), prefer_ipv6);
+  auto address = bootstrap::place_on_host(host, static_cast<uint16_t>(*port), prefer_ipv6);
   if (!address.ok()) return address.status();
   auto secret = read_secret(getter(kVariable).value_or(""));
   if (!secret.ok()) return secret.status();

@@ -8,6 +8,7 @@
 #include "bootstrap/couriers/courier.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launchers/launchers.hpp"
+#include "bootstrap/place.hpp"
 #include "bootstrap/service.hpp"
 #include "core/log.hpp"
 #include "core/wait.hpp"
@@ -158,8 +159,8 @@ Result<UniqueId> spread_id(const JobPlace& place, int64_t deadline_ms) {
 Result<UniqueId> derived_id(const JobPlace& place, int64_t deadline_ms) {
   UniqueId id = id_for_job(place);
   if (place.route.kind == Route::Kind::kAddress) {
-    auto address = resolve_host(place.route.host, static_cast<uint16_t>(place.route.port),
-                                place.route.prefer_ipv6);
+    auto address = bootstrap::place_on_host(
+        place.route.host, static_cast<uint16_t>(place.route.port), place.route.prefer_ipv6);
     if (!address.ok()) return address.status();
     id.address = *address;
   }

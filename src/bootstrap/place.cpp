@@ -34,10 +34,10 @@ Result<Interface> chosen_interface() {
   return Interface{*address, !wanted.empty()};
 }
 
-// 127.0.1.1 and the like: what a host's own name means on it, and nowhere else.
-bool own_name(const NetAddress& address) {
-  return address.loopback() && address.family == NetAddress::Family::kIpv4 &&
-         address.host_text() != "127.0.0.1";
+// What means the loopback on every host: its addresses, and what systems call it.
+bool means_loopback(const std::string& host) {
+  return parse_address(host, 0).known() || host.starts_with("localhost") ||
+         host.starts_with("ip6-");
 }
 
 }  // namespace
@@ -82,6 +82,16 @@ Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
                         status.message());
 }
 
+Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6) {
+  auto address = resolve_host(host, port, prefer_ipv6);
+  if (!address.ok() || !address->loopback() || means_loopback(host)) return address;
+  auto chosen = chosen_interface();
+  if (!chosen.ok()) return chosen.status();
+  if (!chosen->address.known()) return address;  // there are no other hosts
+  chosen->address.port = port;
+  return chosen->address;
+}
+
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
   if (!id.address.known()) return Fd();
   if (id.listener != nullptr && id.listener->open()) return std::move(*id.listener);
@@ -94,7 +104,7 @@ Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
       pause_for(5);
     }
   };
-  if (!own_name(address)) attempt();
+  attempt();
   if (error == EADDRNOTAVAIL) {
     auto chosen = chosen_interface();
     if (!chosen.ok()) return chosen.status();

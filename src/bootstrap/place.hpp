@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "bootstrap/unique_id.hpp"
 
@@ -15,6 +16,10 @@ Status find_place(UniqueId& id);
 // The socket that listens at the id's address, for its service; not open for an id without one.
 // Waits until the deadline for a service before at the same port.
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms);
+
+// Where rank 0 is to be met, on a host that is called so. A host's own name may mean its loopback
+// there, and nowhere else: on that host it is the interface that ranks of others reach.
+Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6);
 
 // Why a Unix socket was not to be had, where the id has no address to meet at instead.
 Status no_meeting_here(std::string_view what, const UniqueId& id, int error);

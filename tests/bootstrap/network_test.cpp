@@ -3,9 +3,15 @@
 // Meetings of ranks that come over TCP, as those of other hosts do.
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <fstream>
 
 #include "bootstrap/meeting.hpp"
+#include "bootstrap/place.hpp"
 #include "core/interfaces.hpp"
 #include "support/processes.hpp"
 
@@ -87,6 +93,69 @@ TEST(Network, AnIdCarriesTheAddressOfTheDefaultInterface) {
   ASSERT_TRUE(chosen.ok());
   if (!chosen->known()) GTEST_SKIP() << "this host has no network but the loopback";
   meet_by_id_of_rank_0("");
+}
+
+// Makes `text` all that this process finds in /etc/hosts; false where it may not.
+bool become_host_with_names(const std::string& text) {
+  const std::string path = "/tmp/tutti-hosts-" + std::to_string(getpid());
+  std::ofstream(path) << text;
+  const bool done = unshare(CLONE_NEWNS) == 0 &&
+                    mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                    mount(path.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) == 0;
+  unlink(path.c_str());
+  return done;
+}
+
+// As of a pod with the network of its node.
+TEST(Network, AHostWhoseNameIsItsLoopbackIsMetWhereOthersReachIt) {
+  const auto chosen = choose_interface("CCL_KVS_IFACE", "", false);
+  ASSERT_TRUE(chosen.ok());
+  if (!chosen->known()) GTEST_SKIP() << "this host has no network but the loopback";
+  const uint16_t port = free_address(chosen->host_text()).port;
+  const std::string key = fresh_key();
+  Shared<std::atomic<int>> able;
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    if (!become_host_with_names("127.0.0.1 localhost node-7\n::1 localhost6 node-8\n")) return;
+    ++*able;
+    for (const char* name : {"node-7", "node-8"}) {
+      const auto address = bootstrap::place_on_host(name, port, false);
+      ASSERT_TRUE(address.ok()) << error_of(address);
+      EXPECT_EQ(address->host_text(), chosen->host_text()) << name;
+      const UniqueId id = derive_unique_id(key + name, *address);
+      auto exchange = meet(id, rank, 3, kLongMs, via_of(rank));
+      ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+      expect_gathered(**exchange, 3);
+    }
+    for (const char* own : {"localhost", "127.0.0.1", "127.0.1.1"}) {
+      const auto address = bootstrap::place_on_host(own, port, false);
+      ASSERT_TRUE(address.ok()) << error_of(address);
+      EXPECT_TRUE(address->loopback()) << own;
+    }
+  });
+  if (*able == 0) GTEST_SKIP() << "this user may not make mount namespaces";
+}
+
+// As of containers whose interfaces have one before any other.
+TEST(Network, ALinkLocalAddressIsPassedOverThoughItComesFirst) {
+  Shared<std::atomic<int>> able;
+  run_processes({1, kLimit, {}}, [&](int) {
+    if (!become_host_with_names("fe80::1 node-9\nfd00::5 node-9\nfe80::1 node-10\n")) return;
+    if (unshare(CLONE_NEWNET) != 0) return;
+    constexpr const char* kMakeInterface =
+        "ip link add d0 type veth peer name d1 && ip link set d1 up && ip link set d0 up && "
+        "ip addr add fe80::77/64 dev d0 nodad && ip addr add fd00::5/64 dev d0 nodad";
+    if (std::system(kMakeInterface) != 0) return;
+    ++*able;
+    const auto chosen = choose_interface("CCL_KVS_IFACE", "", true);
+    ASSERT_TRUE(chosen.ok()) << error_of(chosen);
+    EXPECT_EQ(chosen->host_text(), "fd00::5");
+    const auto named = bootstrap::place_on_host("node-9", 1234, true);
+    ASSERT_TRUE(named.ok()) << error_of(named);
+    EXPECT_EQ(named->text(), "[fd00::5]:1234");
+    EXPECT_TRUE(says(error_of(bootstrap::place_on_host("node-10", 1234, true)),
+                     "looking up the address of host \"node-10\": it has no address"));
+  });
+  if (*able == 0) GTEST_SKIP() << "this user may not make namespaces, or has no ip";
 }
 
 TEST(Network, AnInterfaceThatIsNotThereIsAnErrorThatListsThoseThatAre) {
