@@ -5,6 +5,8 @@ import gc
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 
 import torch
@@ -139,6 +141,26 @@ def test_a_group_per_epoch_leaves_nothing(two_ranks):
     for before, after in two_ranks.run(a_group_per_epoch, epochs):
         for what, slack in SLACK.items():
             assert after[what] <= before[what] + slack, (what, before, after)
+
+
+NAME_A_CPU = """
+import torch, torch.distributed as dist
+options = {"store": dist.HashStore(), "rank": 0, "world_size": 1}
+try:
+    dist.init_process_group("ccl", device_id=torch.device("cpu:0"), **options)
+except ValueError as error:
+    assert "device_id" in str(error), error
+    dist.init_process_group("ccl", **options)
+dist.all_reduce(tensor := torch.ones(1))
+dist.destroy_process_group()
+print("sum", tensor.item())
+"""
+
+
+def test_a_program_goes_on_where_pytorch_refuses_a_cpu_as_device_id():
+    done = subprocess.run([sys.executable, "-c", NAME_A_CPU], text=True, capture_output=True,
+                          timeout=120, check=False)
+    assert done.stdout == "sum 1.0\n", done.stdout + done.stderr
 
 
 def test_the_page_tells_of_every_virtual_function():

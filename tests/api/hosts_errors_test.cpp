@@ -2,6 +2,8 @@
 //
 // What calls of ranks on several hosts say when something is wrong: deaths, late ranks, calls that
 // differ.
+#include <poll.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +45,52 @@ TEST_P(HostsErrors, ADeadRankIsNamedToAll) {
     EXPECT_EQ(status, TUTTI_ERR_PEER_FAILED) << tutti_last_error();
     EXPECT_ERROR_SAYS("rank " + std::to_string(victim));
   });
+}
+
+// As one that is lost while the others compute: they are connected to it by their first call, or
+// not at all any more.
+TEST_P(HostsErrors, ARankThatDiesBeforeTheFirstCallIsNamedToAll) {
+  Ranks ranks = ranks_on(GetParam());
+  const int victim = ranks.count - 1;
+  ranks.killed = {victim};
+  ranks.breaks = true;
+  std::vector<float> much(1 << 18);
+  const CallOf calls[] = {
+      [](int, auto comm) {
+        return tutti_allreduce(in.data(), out.data(), 1, TUTTI_FLOAT32, TUTTI_SUM, comm);
+      },
+      [&](int, auto comm) {
+        return tutti_allreduce(much.data(), much.data(), much.size(), TUTTI_FLOAT32, TUTTI_SUM,
+                               comm);
+      },
+      [=](int, auto comm) {
+        return tutti_recv(out.data(), 1, TUTTI_FLOAT32, victim, 0, comm, nullptr);
+      },
+      [&, victim](int, auto comm) {
+        return tutti_send(much.data(), much.size(), TUTTI_FLOAT32, victim, 0, comm);
+      },
+      [](int, auto comm) {
+        tutti_comm_t part = nullptr;
+        return tutti_comm_split(comm, 0, 0, nullptr, &part);
+      },
+  };
+  for (const CallOf& first : calls) {
+    const Shared<pid_t> pid_of_victim;
+    const Meeting known(ranks.count);
+    const Meeting watched(ranks.count);
+    run_ranks(ranks, [&](int rank, tutti_comm_t comm) {
+      if (rank == victim) *pid_of_victim = getpid();
+      known.wait();
+      pollfd gone{static_cast<int>(syscall(SYS_pidfd_open, *pid_of_victim, 0)), POLLIN, 0};
+      ASSERT_GE(gone.fd, 0);
+      watched.wait();
+      if (rank == victim) kill_myself();
+      ASSERT_EQ(poll(&gone, 1, -1), 1);
+      close(gone.fd);
+      EXPECT_STATUS(TUTTI_ERR_PEER_FAILED, first(rank, comm));
+      EXPECT_ERROR_SAYS("rank " + std::to_string(victim));
+    });
+  }
 }
 
 TEST_P(HostsErrors, DifferentCallsAreNamed) {
