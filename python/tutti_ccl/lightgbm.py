@@ -18,6 +18,7 @@ from typing import Any, Optional
 
 from . import _core
 from .communicator import Communicator
+from .errors import TuttiError
 
 __all__ = ["Network", "free", "init"]
 
@@ -40,12 +41,22 @@ class Network:
 
     def free(self) -> None:
         """Ends it, as the function free() does."""
-        self._leave()
-        self._communicator.destroy()
-
-    def _leave(self) -> None:
         if self._communicator.is_destroyed:
             return
+        self._leave()
+        try:
+            self._communicator.check()
+        except TuttiError:
+            told = True  # by the call of LightGBM that it has ended
+        else:
+            told = False
+        try:
+            self._communicator.destroy()
+        except TuttiError:
+            if not told:
+                raise
+
+    def _leave(self) -> None:
         if getattr(_threads, "network", None) is not self:
             raise ValueError("free: this network is another thread's; expected that thread, as "
                              "LightGBM has a network for each")
@@ -58,6 +69,11 @@ class Network:
 
     def __exit__(self, kind: Optional[type[BaseException]], value: Optional[BaseException],
                  traceback: Optional[TracebackType]) -> None:
+        if self._communicator.is_destroyed:
+            return
+        if kind is None:
+            self.free()
+            return
         self._leave()
         self._communicator.__exit__(kind, value, traceback)
 
