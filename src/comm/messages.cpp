@@ -215,24 +215,18 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
     const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
     const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
     found = endpoint_->first_unmet(peer, tag_of(receive), mask);
-    if (!found) {
-      gone = nobody_left(receive);
-      if (!gone.ok()) found = endpoint_->first_unmet(peer, tag_of(receive), mask);
+    if (!found && !endpoint_->rings() && peer != rank_) {  // else peer_is_gone() knows
+      endpoint_->await(peer);
+      if (peer == kAnySource ? endpoint_->all_have_left() : endpoint_->has_left(peer)) {
+        gone = {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
+      }
     }
+    if (!found && gone.ok()) gone = peer_is_gone(receive, Transfer());
+    if (!gone.ok()) found = endpoint_->first_unmet(peer, tag_of(receive), mask);
   }
   if (moved) wake_this_rank();
   if (!found && !gone.ok()) return gone;
   return found;
-}
-
-// As peer_is_gone(), for what no transfer stands for.
-Status Messages::nobody_left(const MessageArguments& receive) {
-  if (endpoint_->rings()) return peer_is_gone(receive, Transfer());
-  if (receive.peer == rank_) return {};
-  const bool from_any = receive.peer == TUTTI_ANY_SOURCE;
-  endpoint_->await(from_any ? kAnySource : receive.peer);
-  if (!(from_any ? endpoint_->all_have_left() : endpoint_->has_left(receive.peer))) return {};
-  return {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
 }
 
 // What has met a message goes on: its sender may wait for that.

@@ -138,7 +138,6 @@ class Messages : public HelpedProgress {
   Message* take_ended();
   bool is_over(Message& message);
   [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
-  [[nodiscard]] Status nobody_left(const MessageArguments& receive);
   [[nodiscard]] Status late(const MessageArguments& arguments) const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);

@@ -68,6 +68,7 @@ WAITS = {
     "transports/tcp/port.cpp": "looks at its sockets, without waiting",
     "transports/mpi/port.cpp": "gives way to the MPI library's threads",
     "compat/oneccl/communicator.cpp": "calls of other threads, where a communicator is aborted",
+    "compat/mpi/pause.hpp": "requests of several communicators, of which any ends the wait",
     "compat/oneccl/matcher.cpp": "other match_ids, where the ranks have told different ones",
 }
 CODE = {".c", ".h", ".cpp", ".hpp", ".inc"}
