@@ -148,112 +148,77 @@ void free_comm(MPI_Comm* handle) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Comm_rank, (MPI_Comm comm, int* rank)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] { *rank = find(comm).rank; });
-}
-TUTTI_MPI(Comm_size, (MPI_Comm comm, int* size)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] { *size = find(comm).size; });
-}
-TUTTI_MPI(Comm_dup, (MPI_Comm comm, MPI_Comm* copy)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    Comm& from = find(comm);
-    *copy =
-        dup(from, comm, from.info == MPI_INFO_NULL ? MPI_INFO_NULL : copy_of(from.info)).handle();
-  });
-}
-TUTTI_MPI(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy)) {
-  return enter(TUTTI_MPI_NAME, comm,
-               [&] { *copy = dup(find(comm), comm, copy_of(info)).handle(); });
-}
-TUTTI_MPI(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* result)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    expect(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color is negative");
-    *result = handle_or_null(split(find(comm), color, key));
-  });
-}
-TUTTI_MPI(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm* result)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    const bool known = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
-                       type == MPI_COMM_TYPE_HW_UNGUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED ||
-                       type == MPI_UNDEFINED;
-    expect(known, MPI_ERR_ARG, "split_type is unknown");
-    // All ranks take part, with whatever type; what is not known of the hardware divides nothing.
-    const int color = color_by(comm, host_number());
-    const bool shared = type == MPI_COMM_TYPE_SHARED || names_shared_memory(info);
-    *result =
-        handle_or_null(split(comm, shared && type != MPI_UNDEFINED ? color : MPI_UNDEFINED, key));
-  });
-}
-TUTTI_MPI(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    const WorldRanks& ranks = ranks_of(group);
-    const int rank = place(ranks, world.world->rank);
-    *result = handle_or_null(split(find(comm), rank < 0 ? MPI_UNDEFINED : ranks[0], rank));
-  });
-}
-TUTTI_MPI(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* result)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    expect(tag >= 0, MPI_ERR_TAG, "tag is negative");
-    *result = handle_or_null(create_group(find(comm), ranks_of(group), tag));
-  });
-}
-TUTTI_MPI(Comm_free, (MPI_Comm * comm)) {
-  return enter(TUTTI_MPI_NAME, *comm, [&] { free_comm(comm); });
-}
-TUTTI_MPI(Comm_disconnect, (MPI_Comm * comm)) {
-  return enter(TUTTI_MPI_NAME, *comm, [&] { free_comm(comm); });
-}
-TUTTI_MPI(Comm_compare, (MPI_Comm one, MPI_Comm other, int* result)) {
-  return enter(TUTTI_MPI_NAME, one, [&] {
-    const Comm& first = find(one);
-    const Comm& second = find(other);
-    const auto& [a, b] = std::tie(first.world, second.world);
-    if (&first == &second) {
-      *result = MPI_IDENT;
-    } else if (a == b) {
-      *result = MPI_CONGRUENT;
-    } else {
-      const bool alike = std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
-      *result = alike ? MPI_SIMILAR : MPI_UNEQUAL;
-    }
-  });
-}
-TUTTI_MPI(Topo_test, (MPI_Comm comm, int* kind)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    find(comm);
-    *kind = MPI_UNDEFINED;
-  });
-}
-TUTTI_MPI(Comm_test_inter, (MPI_Comm comm, int* flag)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    find(comm);
-    *flag = 0;
-  });
-}
-TUTTI_MPI(Comm_get_parent, (MPI_Comm * parent)) {
-  return enter(TUTTI_MPI_NAME, [&] { *parent = MPI_COMM_NULL; });
-}
-TUTTI_MPI(Comm_set_name, (MPI_Comm comm, const char* name)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] { find(comm).name = name; });
-}
-TUTTI_MPI(Comm_get_name, (MPI_Comm comm, char* name, int* length)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    const std::string text = comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : find(comm).name;
-    const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
-    std::memcpy(name, text.data(), copied);
-    name[copied] = '\0';
-    *length = static_cast<int>(copied);
-  });
-}
-TUTTI_MPI(Comm_set_info, (MPI_Comm handle, MPI_Info info)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    const MPI_Info copy = copy_of(info);
-    if (!is_predefined(comm.info)) delete comm.info;
-    comm.info = copy;
-  });
-}
-TUTTI_MPI(Comm_get_info, (MPI_Comm comm, MPI_Info* info)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] { *info = copy_of(find(comm).info); });
-}
+TUTTI_MPI_DO(Comm_rank, (MPI_Comm comm, int* rank), comm, *rank = find(comm).rank)
+TUTTI_MPI_DO(Comm_size, (MPI_Comm comm, int* size), comm, *size = find(comm).size)
+TUTTI_MPI_DO(Comm_dup, (MPI_Comm comm, MPI_Comm* copy), comm, {
+  Comm& from = find(comm);
+  *copy = dup(from, comm, from.info == MPI_INFO_NULL ? MPI_INFO_NULL : copy_of(from.info)).handle();
+})
+TUTTI_MPI_DO(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), comm,
+             *copy = dup(find(comm), comm, copy_of(info)).handle())
+TUTTI_MPI_DO(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* result), comm, {
+  expect(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color is negative");
+  *result = handle_or_null(split(find(comm), color, key));
+})
+TUTTI_MPI_DO(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm* result),
+             handle, {
+               Comm& comm = find(handle);
+               const bool known = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
+                                  type == MPI_COMM_TYPE_HW_UNGUIDED ||
+                                  type == MPI_COMM_TYPE_RESOURCE_GUIDED || type == MPI_UNDEFINED;
+               expect(known, MPI_ERR_ARG, "split_type is unknown");
+               // All ranks take part, with whatever type; what is not known of the hardware divides
+               // nothing.
+               const int color = color_by(comm, host_number());
+               const bool shared = type == MPI_COMM_TYPE_SHARED || names_shared_memory(info);
+               *result = handle_or_null(
+                   split(comm, shared && type != MPI_UNDEFINED ? color : MPI_UNDEFINED, key));
+             })
+TUTTI_MPI_DO(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result), comm, {
+  const WorldRanks& ranks = ranks_of(group);
+  const int rank = place(ranks, world.world->rank);
+  *result = handle_or_null(split(find(comm), rank < 0 ? MPI_UNDEFINED : ranks[0], rank));
+})
+TUTTI_MPI_DO(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* result), comm, {
+  expect(tag >= 0, MPI_ERR_TAG, "tag is negative");
+  *result = handle_or_null(create_group(find(comm), ranks_of(group), tag));
+})
+TUTTI_MPI_DO(Comm_free, (MPI_Comm * comm), *comm, free_comm(comm))
+TUTTI_MPI_DO(Comm_disconnect, (MPI_Comm * comm), *comm, free_comm(comm))
+TUTTI_MPI_DO(Comm_compare, (MPI_Comm one, MPI_Comm other, int* result), one, {
+  const Comm& first = find(one);
+  const Comm& second = find(other);
+  const auto& [a, b] = std::tie(first.world, second.world);
+  if (&first == &second) {
+    *result = MPI_IDENT;
+  } else if (a == b) {
+    *result = MPI_CONGRUENT;
+  } else {
+    const bool alike = std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
+    *result = alike ? MPI_SIMILAR : MPI_UNEQUAL;
+  }
+})
+TUTTI_MPI_DO(Topo_test, (MPI_Comm comm, int* kind), comm, {
+  find(comm);
+  *kind = MPI_UNDEFINED;
+})
+TUTTI_MPI_DO(Comm_test_inter, (MPI_Comm comm, int* flag), comm, {
+  find(comm);
+  *flag = 0;
+})
+TUTTI_MPI_DO(Comm_get_parent, (MPI_Comm * parent), MPI_COMM_NULL, *parent = MPI_COMM_NULL)
+TUTTI_MPI_DO(Comm_set_name, (MPI_Comm comm, const char* name), comm, find(comm).name = name)
+TUTTI_MPI_DO(Comm_get_name, (MPI_Comm comm, char* name, int* length), comm, {
+  const std::string text = comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : find(comm).name;
+  const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
+  std::memcpy(name, text.data(), copied);
+  name[copied] = '\0';
+  *length = static_cast<int>(copied);
+})
+TUTTI_MPI_DO(Comm_set_info, (MPI_Comm handle, MPI_Info info), handle, {
+  Comm& comm = find(handle);
+  const MPI_Info copy = copy_of(info);
+  if (!is_predefined(comm.info)) delete comm.info;
+  comm.info = copy;
+})
+TUTTI_MPI_DO(Comm_get_info, (MPI_Comm comm, MPI_Info* info), comm, *info = copy_of(find(comm).info))

@@ -225,24 +225,18 @@ using namespace tutti_mpi;
 #define A MPI_Count
 #include "datatype_make.inc"
 
-TUTTI_MPI(Type_dup, (MPI_Datatype old, MPI_Datatype* dup)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    Type& type = find(old);
-    Type& copy = make(MPI_COMBINER_DUP, {{0, 1, &type}});
-    copy.lb = type.lb;
-    copy.extent = type.extent;
-    copy.kind = type.kind;
-    *dup = made(copy, {}, {}, {&type});
-    copy.attributes.copy_from(Keeper::kType, type.attributes, old);
-  });
-}
-TUTTI_MPI(Type_commit, (MPI_Datatype * type)) {
-  return enter(TUTTI_MPI_NAME, [&] { find(*type); });
-}
-TUTTI_MPI(Type_free, (MPI_Datatype * type)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect(!is_predefined(*type), MPI_ERR_TYPE, "it is not a type of the program's");
-    (*type)->attributes.clear(Keeper::kType, *type);
-    std::exchange(*type, MPI_DATATYPE_NULL)->drop();
-  });
-}
+TUTTI_MPI_DO(Type_dup, (MPI_Datatype old, MPI_Datatype* dup), MPI_COMM_NULL, {
+  Type& type = find(old);
+  Type& copy = make(MPI_COMBINER_DUP, {{0, 1, &type}});
+  copy.lb = type.lb;
+  copy.extent = type.extent;
+  copy.kind = type.kind;
+  *dup = made(copy, {}, {}, {&type});
+  copy.attributes.copy_from(Keeper::kType, type.attributes, old);
+})
+TUTTI_MPI_DO(Type_commit, (MPI_Datatype * type), MPI_COMM_NULL, find(*type))
+TUTTI_MPI_DO(Type_free, (MPI_Datatype * type), MPI_COMM_NULL, {
+  expect(!is_predefined(*type), MPI_ERR_TYPE, "it is not a type of the program's");
+  (*type)->attributes.clear(Keeper::kType, *type);
+  std::exchange(*type, MPI_DATATYPE_NULL)->drop();
+})

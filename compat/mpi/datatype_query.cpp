@@ -133,103 +133,96 @@ using namespace tutti_mpi;
 #define TUTTI_MPI_OLD_LARGE
 #include "datatype_query.inc"
 
-TUTTI_MPI(Type_get_envelope,
-          (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const Type& type = find(handle);
-    *combiner = type.combiner;
-    *integers = static_cast<int>(type.integers.size());
-    *addresses = static_cast<int>(type.addresses.size());
-    *types = static_cast<int>(type.parts.size());
-  });
-}
-TUTTI_MPI(Type_get_envelope_c, (MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses,
-                                MPI_Count* counts, MPI_Count* types, int* combiner)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const Type& type = find(handle);
-    *combiner = type.combiner;
-    *integers = *counts = 0;
-    for (size_t i = 0; i < type.integers.size(); ++i) ++*(is_count(type, i) ? counts : integers);
-    *addresses = static_cast<MPI_Count>(type.addresses.size());
-    if (type.large) *counts += std::exchange(*addresses, 0);
-    *types = static_cast<MPI_Count>(type.parts.size());
-  });
-}
-TUTTI_MPI(Type_get_contents, (MPI_Datatype handle, int, int, int, int integers[],
-                              MPI_Aint addresses[], MPI_Datatype types[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const Type& type = find(handle);
-    give_parts(type, types);
-    for (const MPI_Count one : type.integers) *integers++ = static_cast<int>(one);
-    for (const MPI_Count one : type.addresses) *addresses++ = static_cast<MPI_Aint>(one);
-  });
-}
-TUTTI_MPI(Type_get_contents_c,
-          (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int integers[],
-           MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const Type& type = find(handle);
-    give_parts(type, types);
-    for (size_t i = 0; i < type.integers.size(); ++i) {
-      if (is_count(type, i)) {
-        *counts++ = type.integers[i];
-      } else {
-        *integers++ = static_cast<int>(type.integers[i]);
-      }
-    }
-    for (const MPI_Count one : type.addresses) {
-      if (type.large) {
-        *counts++ = one;
-      } else {
-        *addresses++ = static_cast<MPI_Aint>(one);
-      }
-    }
-  });
-}
+TUTTI_MPI_DO(Type_get_envelope,
+             (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner),
+             MPI_COMM_NULL, {
+               const Type& type = find(handle);
+               *combiner = type.combiner;
+               *integers = static_cast<int>(type.integers.size());
+               *addresses = static_cast<int>(type.addresses.size());
+               *types = static_cast<int>(type.parts.size());
+             })
+TUTTI_MPI_DO(Type_get_envelope_c,
+             (MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts,
+              MPI_Count* types, int* combiner),
+             MPI_COMM_NULL, {
+               const Type& type = find(handle);
+               *combiner = type.combiner;
+               *integers = *counts = 0;
+               for (size_t i = 0; i < type.integers.size(); ++i)
+                 ++*(is_count(type, i) ? counts : integers);
+               *addresses = static_cast<MPI_Count>(type.addresses.size());
+               if (type.large) *counts += std::exchange(*addresses, 0);
+               *types = static_cast<MPI_Count>(type.parts.size());
+             })
+TUTTI_MPI_DO(Type_get_contents,
+             (MPI_Datatype handle, int, int, int, int integers[], MPI_Aint addresses[],
+              MPI_Datatype types[]),
+             MPI_COMM_NULL, {
+               const Type& type = find(handle);
+               give_parts(type, types);
+               for (const MPI_Count one : type.integers) *integers++ = static_cast<int>(one);
+               for (const MPI_Count one : type.addresses) *addresses++ = static_cast<MPI_Aint>(one);
+             })
+TUTTI_MPI_DO(Type_get_contents_c,
+             (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int integers[],
+              MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]),
+             MPI_COMM_NULL, {
+               const Type& type = find(handle);
+               give_parts(type, types);
+               for (size_t i = 0; i < type.integers.size(); ++i) {
+                 if (is_count(type, i)) {
+                   *counts++ = type.integers[i];
+                 } else {
+                   *integers++ = static_cast<int>(type.integers[i]);
+                 }
+               }
+               for (const MPI_Count one : type.addresses) {
+                 if (type.large) {
+                   *counts++ = one;
+                 } else {
+                   *addresses++ = static_cast<MPI_Aint>(one);
+                 }
+               }
+             })
 
-TUTTI_MPI(Type_set_name, (MPI_Datatype type, const char* name)) {
-  return enter(TUTTI_MPI_NAME, [&] { find(type).name = name; });
-}
-TUTTI_MPI(Type_get_name, (MPI_Datatype type, char* name, int* length)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : find(type).name;
-    const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
-    std::memcpy(name, text.data(), copied);
-    name[copied] = '\0';
-    *length = static_cast<int>(copied);
-  });
-}
-TUTTI_MPI(Type_match_size, (int typeclass, int size, MPI_Datatype* type)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    struct Match {
-      int typeclass;
-      int size;
-      MPI_Datatype type;
-    };
-    const Match matches[] = {
-        {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1}, {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
-        {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
-        {MPI_TYPECLASS_REAL, 4, MPI_REAL4},       {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
-        {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8}, {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
-    };
-    for (const Match& match : matches) {
-      if (match.typeclass != typeclass || match.size != size) continue;
-      *type = match.type;
-      return;
-    }
-    fail(MPI_ERR_ARG, "no type of this class has this size");
-  });
-}
-TUTTI_MPI(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    find(value);
-    find(index);
-    *pair = MPI_DATATYPE_NULL;
-    if (index == MPI_INT && value == MPI_FLOAT) *pair = MPI_FLOAT_INT;
-    if (index == MPI_INT && value == MPI_DOUBLE) *pair = MPI_DOUBLE_INT;
-    if (index == MPI_INT && value == MPI_LONG) *pair = MPI_LONG_INT;
-    if (index == MPI_INT && value == MPI_INT) *pair = MPI_2INT;
-    if (index == MPI_INT && value == MPI_SHORT) *pair = MPI_SHORT_INT;
-    if (index == MPI_INT && value == MPI_LONG_DOUBLE) *pair = MPI_LONG_DOUBLE_INT;
-  });
-}
+TUTTI_MPI_DO(Type_set_name, (MPI_Datatype type, const char* name), MPI_COMM_NULL,
+             find(type).name = name)
+TUTTI_MPI_DO(Type_get_name, (MPI_Datatype type, char* name, int* length), MPI_COMM_NULL, {
+  const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : find(type).name;
+  const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
+  std::memcpy(name, text.data(), copied);
+  name[copied] = '\0';
+  *length = static_cast<int>(copied);
+})
+TUTTI_MPI_DO(Type_match_size, (int typeclass, int size, MPI_Datatype* type), MPI_COMM_NULL, {
+  struct Match {
+    int typeclass;
+    int size;
+    MPI_Datatype type;
+  };
+  const Match matches[] = {
+      {MPI_TYPECLASS_INTEGER, 1, MPI_INTEGER1}, {MPI_TYPECLASS_INTEGER, 2, MPI_INTEGER2},
+      {MPI_TYPECLASS_INTEGER, 4, MPI_INTEGER4}, {MPI_TYPECLASS_INTEGER, 8, MPI_INTEGER8},
+      {MPI_TYPECLASS_REAL, 4, MPI_REAL4},       {MPI_TYPECLASS_REAL, 8, MPI_REAL8},
+      {MPI_TYPECLASS_COMPLEX, 8, MPI_COMPLEX8}, {MPI_TYPECLASS_COMPLEX, 16, MPI_COMPLEX16},
+  };
+  for (const Match& match : matches) {
+    if (match.typeclass != typeclass || match.size != size) continue;
+    *type = match.type;
+    return;
+  }
+  fail(MPI_ERR_ARG, "no type of this class has this size");
+})
+TUTTI_MPI_DO(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair),
+             MPI_COMM_NULL, {
+               find(value);
+               find(index);
+               *pair = MPI_DATATYPE_NULL;
+               if (index == MPI_INT && value == MPI_FLOAT) *pair = MPI_FLOAT_INT;
+               if (index == MPI_INT && value == MPI_DOUBLE) *pair = MPI_DOUBLE_INT;
+               if (index == MPI_INT && value == MPI_LONG) *pair = MPI_LONG_INT;
+               if (index == MPI_INT && value == MPI_INT) *pair = MPI_2INT;
+               if (index == MPI_INT && value == MPI_SHORT) *pair = MPI_SHORT_INT;
+               if (index == MPI_INT && value == MPI_LONG_DOUBLE) *pair = MPI_LONG_DOUBLE_INT;
+             })

@@ -219,42 +219,28 @@ TUTTI_MPI(Error_string, (int code, char* string, int* length)) {
   return MPI_SUCCESS;
 }
 
-TUTTI_MPI(Add_error_class, (int* error_class)) {
-  return enter(TUTTI_MPI_NAME, [&] { *error_class = add(0); });
-}
-TUTTI_MPI(Add_error_code, (int error_class, int* code)) {
-  return enter(TUTTI_MPI_NAME, [&] { *code = add(error_class); });
-}
-TUTTI_MPI(Add_error_string, (int code, const char* string)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const std::lock_guard lock(added_mutex);
-    const auto found = added.find(code);
-    expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
-    found->second.text = string;
-  });
-}
-TUTTI_MPI(Remove_error_class, (int error_class)) {
-  return enter(TUTTI_MPI_NAME, [&] { remove(error_class, true); });
-}
-TUTTI_MPI(Remove_error_code, (int code)) {
-  return enter(TUTTI_MPI_NAME, [&] { remove(code, false); });
-}
-TUTTI_MPI(Remove_error_string, (int code)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const std::lock_guard lock(added_mutex);
-    const auto found = added.find(code);
-    expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
-    found->second.text.clear();
-  });
-}
+TUTTI_MPI_DO(Add_error_class, (int* error_class), MPI_COMM_NULL, *error_class = add(0))
+TUTTI_MPI_DO(Add_error_code, (int error_class, int* code), MPI_COMM_NULL, *code = add(error_class))
+TUTTI_MPI_DO(Add_error_string, (int code, const char* string), MPI_COMM_NULL, {
+  const std::lock_guard lock(added_mutex);
+  const auto found = added.find(code);
+  expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
+  found->second.text = string;
+})
+TUTTI_MPI_DO(Remove_error_class, (int error_class), MPI_COMM_NULL, remove(error_class, true))
+TUTTI_MPI_DO(Remove_error_code, (int code), MPI_COMM_NULL, remove(code, false))
+TUTTI_MPI_DO(Remove_error_string, (int code), MPI_COMM_NULL, {
+  const std::lock_guard lock(added_mutex);
+  const auto found = added.find(code);
+  expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
+  found->second.text.clear();
+})
 
-TUTTI_MPI(Comm_create_errhandler,
-          (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    *errhandler = new MPI_ABI_Errhandler;
-    (*errhandler)->function = function;
-  });
-}
+TUTTI_MPI_DO(Comm_create_errhandler,
+             (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler), MPI_COMM_NULL, {
+               *errhandler = new MPI_ABI_Errhandler;
+               (*errhandler)->function = function;
+             })
 TUTTI_MPI_EXPORT int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x* function,
                                                     MPIX_Destructor_function* destructor,
                                                     void* context, MPI_Errhandler* errhandler) {
@@ -269,13 +255,11 @@ extern "C" __attribute__((visibility("default"), alias("PMPIX_Comm_create_errhan
 MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x*, MPIX_Destructor_function*, void*,
                               MPI_Errhandler*);
 
-TUTTI_MPI(Errhandler_free, (MPI_Errhandler * errhandler)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");
-    drop_errhandler(*errhandler);
-    *errhandler = MPI_ERRHANDLER_NULL;
-  });
-}
+TUTTI_MPI_DO(Errhandler_free, (MPI_Errhandler * errhandler), MPI_COMM_NULL, {
+  expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");
+  drop_errhandler(*errhandler);
+  *errhandler = MPI_ERRHANDLER_NULL;
+})
 TUTTI_MPI(Comm_set_errhandler, (MPI_Comm handle, MPI_Errhandler errhandler)) {
   if (!in_use && is_known(errhandler)) {  // allowed before MPI_Init
     default_errhandler() = errhandler;
@@ -288,15 +272,11 @@ TUTTI_MPI(Comm_set_errhandler, (MPI_Comm handle, MPI_Errhandler errhandler)) {
     drop_errhandler(std::exchange(comm.errhandler, errhandler));
   });
 }
-TUTTI_MPI(Comm_get_errhandler, (MPI_Comm handle, MPI_Errhandler* errhandler)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    *errhandler = find(handle).errhandler;
-    hold_errhandler(*errhandler);
-  });
-}
-TUTTI_MPI(Comm_call_errhandler, (MPI_Comm comm, int code)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] {
-    find(comm);
-    (void)tutti_mpi::handle("MPI_Comm_call_errhandler", comm, code, "called by the program");
-  });
-}
+TUTTI_MPI_DO(Comm_get_errhandler, (MPI_Comm handle, MPI_Errhandler* errhandler), handle, {
+  *errhandler = find(handle).errhandler;
+  hold_errhandler(*errhandler);
+})
+TUTTI_MPI_DO(Comm_call_errhandler, (MPI_Comm comm, int code), comm, {
+  find(comm);
+  (void)tutti_mpi::handle("MPI_Comm_call_errhandler", comm, code, "called by the program");
+})

@@ -80,72 +80,54 @@ MPI_Group filtered(WorldRanks first, const WorldRanks& from, const WorldRanks& o
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Comm_group, (MPI_Comm comm, MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, comm, [&] { *group = made(find(comm).world); });
-}
-TUTTI_MPI(Group_free, (MPI_Group * group)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    find(*group);
-    if (!is_predefined(*group)) delete *group;
-    *group = MPI_GROUP_NULL;
-  });
-}
-TUTTI_MPI(Group_size, (MPI_Group group, int* size)) {
-  return enter(TUTTI_MPI_NAME, [&] { *size = static_cast<int>(find(group).size()); });
-}
-TUTTI_MPI(Group_rank, (MPI_Group group, int* rank)) {
-  return enter(TUTTI_MPI_NAME, [&] { *rank = place(find(group), world.world->rank); });
-}
-TUTTI_MPI(Group_translate_ranks,
-          (MPI_Group one, int n, const int ranks[], MPI_Group other, int translated[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const WorldRanks& from = find(one);
-    const WorldRanks& to = find(other);
-    for (int i = 0; i < n; ++i) {
-      if (ranks[i] == MPI_PROC_NULL) {
-        translated[i] = MPI_PROC_NULL;
-        continue;
-      }
-      expect(ranks[i] >= 0 && static_cast<size_t>(ranks[i]) < from.size(), MPI_ERR_RANK,
-             "a rank is not in the group");
-      translated[i] = place(to, from[static_cast<size_t>(ranks[i])]);
-    }
-  });
-}
-TUTTI_MPI(Group_compare, (MPI_Group one, MPI_Group other, int* result)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const WorldRanks& first = find(one);
-    const WorldRanks& second = find(other);
-    const bool alike =
-        std::is_permutation(first.begin(), first.end(), second.begin(), second.end());
-    *result = first == second ? MPI_IDENT : alike ? MPI_SIMILAR : MPI_UNEQUAL;
-  });
-}
-TUTTI_MPI(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME,
-               [&] { *group = filtered(find(one), find(other), find(one), false); });
-}
-TUTTI_MPI(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] { *group = filtered({}, find(one), find(other), true); });
-}
-TUTTI_MPI(Group_difference, (MPI_Group one, MPI_Group other, MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] { *group = filtered({}, find(one), find(other), false); });
-}
-TUTTI_MPI(Group_incl, (MPI_Group from, int n, const int ranks[], MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] { *group = included(find(from), n, ranks); });
-}
-TUTTI_MPI(Group_excl, (MPI_Group from, int n, const int ranks[], MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] { *group = excluded(find(from), n, ranks); });
-}
-TUTTI_MPI(Group_range_incl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const std::vector<int> ranks = in_ranges(n, ranges);
-    *group = included(find(from), static_cast<int>(ranks.size()), ranks.data());
-  });
-}
-TUTTI_MPI(Group_range_excl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    const std::vector<int> ranks = in_ranges(n, ranges);
-    *group = excluded(find(from), static_cast<int>(ranks.size()), ranks.data());
-  });
-}
+TUTTI_MPI_DO(Comm_group, (MPI_Comm comm, MPI_Group* group), comm, *group = made(find(comm).world))
+TUTTI_MPI_DO(Group_free, (MPI_Group * group), MPI_COMM_NULL, {
+  find(*group);
+  if (!is_predefined(*group)) delete *group;
+  *group = MPI_GROUP_NULL;
+})
+TUTTI_MPI_DO(Group_size, (MPI_Group group, int* size), MPI_COMM_NULL,
+             *size = static_cast<int>(find(group).size()))
+TUTTI_MPI_DO(Group_rank, (MPI_Group group, int* rank), MPI_COMM_NULL,
+             *rank = place(find(group), world.world->rank))
+TUTTI_MPI_DO(Group_translate_ranks,
+             (MPI_Group one, int n, const int ranks[], MPI_Group other, int translated[]),
+             MPI_COMM_NULL, {
+               const WorldRanks& from = find(one);
+               const WorldRanks& to = find(other);
+               for (int i = 0; i < n; ++i) {
+                 if (ranks[i] == MPI_PROC_NULL) {
+                   translated[i] = MPI_PROC_NULL;
+                   continue;
+                 }
+                 expect(ranks[i] >= 0 && static_cast<size_t>(ranks[i]) < from.size(), MPI_ERR_RANK,
+                        "a rank is not in the group");
+                 translated[i] = place(to, from[static_cast<size_t>(ranks[i])]);
+               }
+             })
+TUTTI_MPI_DO(Group_compare, (MPI_Group one, MPI_Group other, int* result), MPI_COMM_NULL, {
+  const WorldRanks& first = find(one);
+  const WorldRanks& second = find(other);
+  const bool alike = std::is_permutation(first.begin(), first.end(), second.begin(), second.end());
+  *result = first == second ? MPI_IDENT : alike ? MPI_SIMILAR : MPI_UNEQUAL;
+})
+TUTTI_MPI_DO(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+             *group = filtered(find(one), find(other), find(one), false))
+TUTTI_MPI_DO(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+             *group = filtered({}, find(one), find(other), true))
+TUTTI_MPI_DO(Group_difference, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+             *group = filtered({}, find(one), find(other), false))
+TUTTI_MPI_DO(Group_incl, (MPI_Group from, int n, const int ranks[], MPI_Group* group),
+             MPI_COMM_NULL, *group = included(find(from), n, ranks))
+TUTTI_MPI_DO(Group_excl, (MPI_Group from, int n, const int ranks[], MPI_Group* group),
+             MPI_COMM_NULL, *group = excluded(find(from), n, ranks))
+TUTTI_MPI_DO(Group_range_incl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group),
+             MPI_COMM_NULL, {
+               const std::vector<int> ranks = in_ranges(n, ranges);
+               *group = included(find(from), static_cast<int>(ranks.size()), ranks.data());
+             })
+TUTTI_MPI_DO(Group_range_excl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group),
+             MPI_COMM_NULL, {
+               const std::vector<int> ranks = in_ranges(n, ranges);
+               *group = excluded(find(from), static_cast<int>(ranks.size()), ranks.data());
+             })

@@ -388,52 +388,47 @@ using namespace tutti_mpi;
 #define N MPI_Count
 #include "messages.inc"
 
-TUTTI_MPI(Buffer_flush, (void)) {
-  return enter(TUTTI_MPI_NAME, [] { flush_buffered(); });
-}
-TUTTI_MPI(Probe, (int source, int tag, MPI_Comm handle, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    expect_source(comm, source, tag);
-    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    tutti_recv_info info{};
-    until_found(comm, [&] { return probe(comm, source, tag, true, &info); });
-    give_status(info, status);
-  });
-}
-TUTTI_MPI(Iprobe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    expect_source(comm, source, tag);
-    *flag = 1;
-    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    tutti_recv_info info{};
-    *flag = probe(comm, source, tag, false, &info) ? 1 : 0;
-    if (*flag != 0) give_status(info, status);
-  });
-}
-TUTTI_MPI(Mprobe,
-          (int source, int tag, MPI_Comm handle, MPI_Message* message, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    expect_source(comm, source, tag);
-    *message = MPI_MESSAGE_NO_PROC;
-    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    until_found(comm,
-                [&] { return (*message = match(comm, source, tag, true)) != MPI_MESSAGE_NULL; });
-    give_status((*message)->info, status);
-  });
-}
-TUTTI_MPI(Improbe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Message* message,
-                    MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, handle, [&] {
-    Comm& comm = find(handle);
-    expect_source(comm, source, tag);
-    *flag = 1;
-    *message = MPI_MESSAGE_NO_PROC;
-    if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-    *message = match(comm, source, tag, false);
-    *flag = *message != MPI_MESSAGE_NULL ? 1 : 0;
-    if (*flag != 0) give_status((*message)->info, status);
-  });
-}
+TUTTI_MPI_DO(Buffer_flush, (void), MPI_COMM_NULL, flush_buffered())
+TUTTI_MPI_DO(Probe, (int source, int tag, MPI_Comm handle, MPI_Status* status), handle, {
+  Comm& comm = find(handle);
+  expect_source(comm, source, tag);
+  if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+  tutti_recv_info info{};
+  until_found(comm, [&] { return probe(comm, source, tag, true, &info); });
+  give_status(info, status);
+})
+TUTTI_MPI_DO(Iprobe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status), handle,
+             {
+               Comm& comm = find(handle);
+               expect_source(comm, source, tag);
+               *flag = 1;
+               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+               tutti_recv_info info{};
+               *flag = probe(comm, source, tag, false, &info) ? 1 : 0;
+               if (*flag != 0) give_status(info, status);
+             })
+TUTTI_MPI_DO(Mprobe,
+             (int source, int tag, MPI_Comm handle, MPI_Message* message, MPI_Status* status),
+             handle, {
+               Comm& comm = find(handle);
+               expect_source(comm, source, tag);
+               *message = MPI_MESSAGE_NO_PROC;
+               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+               until_found(comm, [&] {
+                 return (*message = match(comm, source, tag, true)) != MPI_MESSAGE_NULL;
+               });
+               give_status((*message)->info, status);
+             })
+TUTTI_MPI_DO(Improbe,
+             (int source, int tag, MPI_Comm handle, int* flag, MPI_Message* message,
+              MPI_Status* status),
+             handle, {
+               Comm& comm = find(handle);
+               expect_source(comm, source, tag);
+               *flag = 1;
+               *message = MPI_MESSAGE_NO_PROC;
+               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+               *message = match(comm, source, tag, false);
+               *flag = *message != MPI_MESSAGE_NULL ? 1 : 0;
+               if (*flag != 0) give_status((*message)->info, status);
+             })

@@ -249,12 +249,10 @@ void apply(Op& op, Type& type, const void* in, void* inout, size_t count) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)) {
-  return enter(TUTTI_MPI_NAME, [&] { (*op = add(commutes))->function = function; });
-}
-TUTTI_MPI(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op)) {
-  return enter(TUTTI_MPI_NAME, [&] { (*op = add(commutes))->function_c = function; });
-}
+TUTTI_MPI_DO(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op), MPI_COMM_NULL,
+             (*op = add(commutes))->function = function)
+TUTTI_MPI_DO(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op), MPI_COMM_NULL,
+             (*op = add(commutes))->function_c = function)
 TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
                                        MPIX_Destructor_function* destructor, int commutes,
                                        void* context, MPI_Op* op) {
@@ -267,12 +265,9 @@ TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
 extern "C" __attribute__((visibility("default"), alias("PMPIX_Op_create_x"))) int MPIX_Op_create_x(
     MPIX_User_function_x*, MPIX_Destructor_function*, int, void*, MPI_Op*);
 
-TUTTI_MPI(Op_free, (MPI_Op * op)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
-    std::exchange(*op, MPI_OP_NULL)->drop();
-  });
-}
-TUTTI_MPI(Op_commutative, (MPI_Op op, int* commutes)) {
-  return enter(TUTTI_MPI_NAME, [&] { *commutes = find(op).commutes ? 1 : 0; });
-}
+TUTTI_MPI_DO(Op_free, (MPI_Op * op), MPI_COMM_NULL, {
+  expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
+  std::exchange(*op, MPI_OP_NULL)->drop();
+})
+TUTTI_MPI_DO(Op_commutative, (MPI_Op op, int* commutes), MPI_COMM_NULL,
+             *commutes = find(op).commutes ? 1 : 0)

@@ -246,150 +246,130 @@ MPI_Request persistent(std::unique_ptr<Operation> operation) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Start, (MPI_Request * request)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect(request_of(*request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
-    start(**request);
-  });
-}
-TUTTI_MPI(Startall, (int count, MPI_Request requests[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    for (int i = 0; i < count; ++i) {
-      expect(request_of(requests[i]).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
-      start(*requests[i]);
-    }
-  });
-}
-TUTTI_MPI(Wait, (MPI_Request * request, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    if (!is_active(*request)) return write_empty(status);
-    wait(**request);
-    take_or_fail(request, status);
-  });
-}
-TUTTI_MPI(Test, (MPI_Request * request, int* flag, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    *flag = 1;
-    if (!is_active(*request)) return write_empty(status);
-    *flag = look(**request) ? 1 : 0;
-    if (*flag != 0) take_or_fail(request, status);
-  });
-}
-TUTTI_MPI(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    for (int i = 0; i < count; ++i) {
-      if (is_active(requests[i])) wait(*requests[i]);
-    }
-    take_all(count, requests, statuses);
-  });
-}
-TUTTI_MPI(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *flag = look_at_all(count, requests) ? 1 : 0;
-    if (*flag != 0) take_all(count, requests, statuses);
-  });
-}
-TUTTI_MPI(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
-    if (*index == MPI_UNDEFINED) return write_empty(status);
-    take_or_fail(&requests[*index], status);
-  });
-}
-TUTTI_MPI(Testany, (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *index = look_for_any(count, requests);
-    *flag = *index != -1 ? 1 : 0;
-    if (*index == -1) {
-      *index = MPI_UNDEFINED;
-    } else if (*index == MPI_UNDEFINED) {
-      write_empty(status);
-    } else {
-      take_or_fail(&requests[*index], status);
-    }
-  });
-}
-TUTTI_MPI(Waitsome,
-          (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *found = MPI_UNDEFINED;
-    if (!any_active(count, requests)) return;
-    wait_until([&] { return look_for_any(count, requests) != -1; });
-    take_some(count, requests, found, indices, statuses);
-  });
-}
-TUTTI_MPI(Testsome,
-          (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *found = MPI_UNDEFINED;
-    if (any_active(count, requests)) take_some(count, requests, found, indices, statuses);
-  });
-}
-TUTTI_MPI(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    *flag = !is_active(request) || look(*request) ? 1 : 0;
-    if (*flag != 0) peek(request, status);
-  });
-}
-TUTTI_MPI(Request_get_status_any,
-          (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *index = look_for_any(count, requests);
-    *flag = *index != -1 ? 1 : 0;
-    if (*index == -1) *index = MPI_UNDEFINED;
-    if (*flag != 0) peek(*index >= 0 ? requests[*index] : MPI_REQUEST_NULL, status);
-  });
-}
-TUTTI_MPI(Request_get_status_all,
-          (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *flag = look_at_all(count, requests) ? 1 : 0;
-    for (int i = 0; i < count && *flag != 0; ++i) {
-      peek(requests[i], at(statuses, i));
-    }
-  });
-}
-TUTTI_MPI(Request_get_status_some, (int count, const MPI_Request requests[], int* found,
-                                    int indices[], MPI_Status statuses[])) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    expect_list(count, requests);
-    *found = MPI_UNDEFINED;
-    if (!any_active(count, requests)) return;
-    *found = 0;
-    for (int i = 0; i < count; ++i) {
-      if (!is_active(requests[i]) || !look(*requests[i])) continue;
-      write(requests[i]->outcome, at(statuses, *found));
-      indices[(*found)++] = i;
-    }
-  });
-}
-TUTTI_MPI(Request_free, (MPI_Request * handle)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    Request& request = request_of(*handle);
-    if (request.active && !look(request)) {
-      adopt(&request);
-    } else {
-      delete &request;
-    }
-    *handle = MPI_REQUEST_NULL;
-  });
-}
+TUTTI_MPI_DO(Start, (MPI_Request * request), MPI_COMM_NULL, {
+  expect(request_of(*request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
+  start(**request);
+})
+TUTTI_MPI_DO(Startall, (int count, MPI_Request requests[]), MPI_COMM_NULL, {
+  for (int i = 0; i < count; ++i) {
+    expect(request_of(requests[i]).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
+    start(*requests[i]);
+  }
+})
+TUTTI_MPI_DO(Wait, (MPI_Request * request, MPI_Status* status), MPI_COMM_NULL, {
+  if (!is_active(*request)) return write_empty(status);
+  wait(**request);
+  take_or_fail(request, status);
+})
+TUTTI_MPI_DO(Test, (MPI_Request * request, int* flag, MPI_Status* status), MPI_COMM_NULL, {
+  *flag = 1;
+  if (!is_active(*request)) return write_empty(status);
+  *flag = look(**request) ? 1 : 0;
+  if (*flag != 0) take_or_fail(request, status);
+})
+TUTTI_MPI_DO(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), MPI_COMM_NULL, {
+  expect_list(count, requests);
+  for (int i = 0; i < count; ++i) {
+    if (is_active(requests[i])) wait(*requests[i]);
+  }
+  take_all(count, requests, statuses);
+})
+TUTTI_MPI_DO(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[]),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *flag = look_at_all(count, requests) ? 1 : 0;
+               if (*flag != 0) take_all(count, requests, statuses);
+             })
+TUTTI_MPI_DO(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
+               if (*index == MPI_UNDEFINED) return write_empty(status);
+               take_or_fail(&requests[*index], status);
+             })
+TUTTI_MPI_DO(Testany,
+             (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *index = look_for_any(count, requests);
+               *flag = *index != -1 ? 1 : 0;
+               if (*index == -1) {
+                 *index = MPI_UNDEFINED;
+               } else if (*index == MPI_UNDEFINED) {
+                 write_empty(status);
+               } else {
+                 take_or_fail(&requests[*index], status);
+               }
+             })
+TUTTI_MPI_DO(Waitsome,
+             (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *found = MPI_UNDEFINED;
+               if (!any_active(count, requests)) return;
+               wait_until([&] { return look_for_any(count, requests) != -1; });
+               take_some(count, requests, found, indices, statuses);
+             })
+TUTTI_MPI_DO(Testsome,
+             (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *found = MPI_UNDEFINED;
+               if (any_active(count, requests))
+                 take_some(count, requests, found, indices, statuses);
+             })
+TUTTI_MPI_DO(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
+             MPI_COMM_NULL, {
+               *flag = !is_active(request) || look(*request) ? 1 : 0;
+               if (*flag != 0) peek(request, status);
+             })
+TUTTI_MPI_DO(Request_get_status_any,
+             (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *index = look_for_any(count, requests);
+               *flag = *index != -1 ? 1 : 0;
+               if (*index == -1) *index = MPI_UNDEFINED;
+               if (*flag != 0) peek(*index >= 0 ? requests[*index] : MPI_REQUEST_NULL, status);
+             })
+TUTTI_MPI_DO(Request_get_status_all,
+             (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *flag = look_at_all(count, requests) ? 1 : 0;
+               for (int i = 0; i < count && *flag != 0; ++i) {
+                 peek(requests[i], at(statuses, i));
+               }
+             })
+TUTTI_MPI_DO(Request_get_status_some,
+             (int count, const MPI_Request requests[], int* found, int indices[],
+              MPI_Status statuses[]),
+             MPI_COMM_NULL, {
+               expect_list(count, requests);
+               *found = MPI_UNDEFINED;
+               if (!any_active(count, requests)) return;
+               *found = 0;
+               for (int i = 0; i < count; ++i) {
+                 if (!is_active(requests[i]) || !look(*requests[i])) continue;
+                 write(requests[i]->outcome, at(statuses, *found));
+                 indices[(*found)++] = i;
+               }
+             })
+TUTTI_MPI_DO(Request_free, (MPI_Request * handle), MPI_COMM_NULL, {
+  Request& request = request_of(*handle);
+  if (request.active && !look(request)) {
+    adopt(&request);
+  } else {
+    delete &request;
+  }
+  *handle = MPI_REQUEST_NULL;
+})
 // Only a receive that no message has met can be cancelled; anything else goes on.
-TUTTI_MPI(Cancel, (MPI_Request * handle)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    Request& request = request_of(*handle);
-    if (request.complete) return;
-    int cancelled = 0;
-    if (request.inside != nullptr) check(tutti_request_cancel(request.inside, &cancelled));
-    if (request.inside == nullptr) cancelled = request.operation->cancel() ? 1 : 0;
-    request.cancelled = cancelled != 0;
-  });
-}
+TUTTI_MPI_DO(Cancel, (MPI_Request * handle), MPI_COMM_NULL, {
+  Request& request = request_of(*handle);
+  if (request.complete) return;
+  int cancelled = 0;
+  if (request.inside != nullptr) check(tutti_request_cancel(request.inside, &cancelled));
+  if (request.inside == nullptr) cancelled = request.operation->cancel() ? 1 : 0;
+  request.cancelled = cancelled != 0;
+})
