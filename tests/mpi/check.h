@@ -29,7 +29,7 @@ static int rank, ranks;
     }                                                                                          \
   } while (0)
 
-static void begin(int* argc, char*** argv) {
+static inline void begin(int* argc, char*** argv) {
   CHECK_EQUAL(MPI_Init(argc, argv), MPI_SUCCESS);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -178,6 +178,10 @@ int main(int argc, char** argv) {
   groups();
   attributes();
   errors();
-  if (argc > 1 && strcmp(argv[1], "die") == 0) MPI_Barrier(MPI_COMM_NULL);
+  if (argc > 1 && strcmp(argv[1], "err") == 0) MPI_Barrier(MPI_COMM_NULL);
+  if (argc > 1 && strcmp(argv[1], "leave") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD); /* the others have checked all */
+    if (rank == 1) _Exit(0);
+  }
   return end("communicators");
 }
