@@ -78,7 +78,7 @@ Comm& make_comm(Comm& parent, tutti_comm_t inside);
 // Collective: the ranks of one color, by key; null for MPI_UNDEFINED.
 Comm* split(Comm& comm, int color, int key);
 void free_comm(MPI_Comm* comm);
-// Errors of a handler that was freed or never was.
+// A communicator or the program refers to it, or no longer does.
 void hold_errhandler(MPI_Errhandler errhandler);
 void drop_errhandler(MPI_Errhandler errhandler);
 

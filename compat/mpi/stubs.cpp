@@ -2,6 +2,7 @@
 //
 // What the library lacks: every name of the standard's has a weak definition here, which says so
 // once and returns MPI_ERR_UNSUPPORTED_OPERATION. A definition elsewhere takes its place.
+#include <atomic>
 #include <type_traits>
 
 #include "api.hpp"
@@ -10,9 +11,8 @@ namespace tutti_mpi {
 namespace {
 
 template <typename Result>
-Result lack(const char* name, bool& said) {
-  if (!said) {
-    said = true;
+Result lack(const char* name, std::atomic<bool>& said) {
+  if (!said.exchange(true)) {
     say(std::string(name) + " is not in this library's subset of MPI: see docs/mpi.md");
   }
   if constexpr (std::is_same_v<Result, int>) {
@@ -27,7 +27,7 @@ Result lack(const char* name, bool& said) {
 
 #define TUTTI_MPI_LACK(result, name, parameters)                                      \
   extern "C" __attribute__((weak, visibility("default"))) result P##name parameters { \
-    static bool said = false;                                                         \
+    static constinit std::atomic<bool> said{false};                                   \
     return tutti_mpi::lack<result>(#name, said);                                      \
   }                                                                                   \
   extern "C" __attribute__((weak, visibility("default"), alias("P" #name))) result name parameters;
