@@ -33,8 +33,6 @@ LEFT_OUT = {
     r"testBuffering .*": "buffers that are attached to a communicator",
     r"\w+ \(test_errhandler\.TestErrhandler(File|Win|Session)\..*": "files, windows and sessions",
     r"test(F90|Darray|MatchSize)\w* .*": "types of Fortran and of distributed arrays",
-    r"testPackExternal\w* .*|testPackUnpackExternal\w* .*": "the representation external32",
-    r"\w+ \(test_(attributes|handle)\.Test\w*Win\w*.*": "windows",
 }
 
 
