@@ -11,6 +11,7 @@ import hashlib
 import multiprocessing
 import os
 import pathlib
+import queue
 import resource
 import socket
 import statistics
@@ -56,7 +57,8 @@ def serve(rank, size, unique_id, tasks, answers):
             wanted |= {"machines": ",".join(f"127.0.0.1:{port}" for port in ports),
                        "local_listen_port": ports[rank], "num_machines": size,
                        "tree_learner": "data"}
-        booster = lightgbm.train(wanted, data, 1)  # the ranks are connected, and agree on the bins
+        # Then the ranks are connected, and agree on the bins.
+        booster = lightgbm.train(wanted, data, 1, keep_training_booster=True)
         began, cpu = time.monotonic(), cpu_seconds()
         for _ in range(rounds):
             booster.update()
@@ -70,6 +72,15 @@ def serve(rank, size, unique_id, tasks, answers):
 def cpu_seconds():
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
+
+
+def answer(answers, processes):
+    while True:
+        try:
+            return answers.get(timeout=1)
+        except queue.Empty:
+            if any(process.exitcode is not None for process in processes):
+                sys.exit("a rank has ended before its answer")
 
 
 def main():
@@ -97,9 +108,9 @@ def main():
         for _ in range(options.rounds):
             for network in times:
                 task = network, shape, free_ports(options.ranks)
-                for queue in tasks:
-                    queue.put(task)
-                told = [answers.get(timeout=600) for _ in tasks]
+                for each in tasks:
+                    each.put(task)
+                told = [answer(answers, processes) for _ in tasks]
                 times[network].append((max(seconds for seconds, _, _ in told),
                                        sum(cpu for _, cpu, _ in told)))
                 models |= {model for _, _, model in told}
@@ -109,8 +120,8 @@ def main():
             print(f"{shape} ({rows} rows, {features} features), {options.ranks} ranks, {network}: "
                   f"{seconds / rounds * 1e3:.1f} ms a round, {cpu / rounds * 1e3:.1f} ms of cores; "
                   f"{'the same model' if len(models) == 1 else 'DIFFERENT MODELS'}", flush=True)
-    for queue in tasks:
-        queue.put(None)
+    for each in tasks:
+        each.put(None)
     for process in processes:
         process.join(60)
     return failed
