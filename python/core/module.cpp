@@ -3,6 +3,7 @@
 // tutti_ccl._core: tutti.h for Python, without PyTorch. tutti_ccl.communicator completes its class.
 #include "collectives.hpp"
 #include "request.hpp"
+#include "xla.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -37,6 +38,7 @@ NB_MODULE(_core, module) {
   auto request = tutti_core::add_requests(module);
   tutti_core::add_groups(module);
   tutti_core::add_lightgbm(module);
+  tutti_core::add_xla(module);
   add_other_forms(type);
   add_other_forms(request);
   const auto no_arguments = [](const nb::args&, const nb::kwargs&) {

@@ -31,6 +31,13 @@ def unique_id() -> bytes:
 def release_id(unique_id: bytes) -> None:
     """Gives back an id that is not to be used after all, and what this process keeps for it."""
 
+def xla_handlers() -> dict[str, object]:
+    """The functions that XLA is to call, by the names that they are registered under."""
+
+def xla_number(communicator: Communicator) -> int:
+    """Its number in the attributes of such calls: they count up from 0."""
+
+
 class Message:
     """What was received: its rank, its tag and its number of elements."""
 

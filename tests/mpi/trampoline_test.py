@@ -87,7 +87,8 @@ def what_xla_calls(mpi):
     mpi.Comm_size(comm, ctypes.byref(size))
     assert (rank.value, size.value) == (0, 1)
     reductions(mpi, comm)
-    byte, sent, got = mpi.handle("BYTE"), ctypes.create_string_buffer(b"tutti"), (ctypes.c_char * 6)()
+    byte = mpi.handle("BYTE")
+    sent, got = ctypes.create_string_buffer(b"tutti"), (ctypes.c_char * 6)()
     mpi.Allgather(sent, 6, byte, got, 6, byte, comm)
     assert got.value == b"tutti"
     one, other = (ctypes.c_double * 2)(3, 4), (ctypes.c_double * 2)()

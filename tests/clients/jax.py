@@ -1,0 +1,108 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""JAX on CPUs: its own collectives over Tutti, and those of tutti_ccl.jax.
+
+    ./dev clients jax [--only tests|names|time] [--ranks 2] [--rounds 3]
+
+tests: python/tests/test_jax.py, each result against numpy. names: what jaxlib asks of an MPI, as
+our library has it. time: microseconds of psum over Tutti and over Gloo, in turns, and of
+tutti_ccl.jax.allreduce, as the slowest rank sees them.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+PACKAGES = ["jax==0.12.0.1", "jaxlib==0.12.0.1", "torch==2.13.0", "pytest"]
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+BYTES = [8, 4096, 65536, 1 << 20, 16 << 20]
+
+# One rank: the door is the argument.
+TIMED = r"""
+import json, os, statistics, sys, time
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+door, sizes = sys.argv[1], json.loads(sys.argv[2])
+rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+if door == "calls":
+    import tutti_ccl.jax as tutti
+    total, mine = jax.jit(tutti.allreduce), lambda count: jnp.ones(count, jnp.float32)
+else:
+    jax.distributed.initialize(f"127.0.0.1:{os.environ['MASTER_PORT']}", ranks, rank)
+    mesh = jax.make_mesh((ranks,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+    split = PartitionSpec("i")
+    total = jax.jit(jax.shard_map(lambda x: jax.lax.psum(x, "i"), mesh=mesh, in_specs=split,
+                                  out_specs=split))
+    mine = lambda count: jax.make_array_from_process_local_data(
+        NamedSharding(mesh, split), np.ones(count, np.float32))
+found = {}
+for size in sizes:
+    x = mine(size // 4)
+    times = []
+    for _ in range(60 if size < 1 << 20 else 20):
+        begin = time.perf_counter()
+        jax.block_until_ready(total(x))
+        times.append(time.perf_counter() - begin)
+    found[size] = statistics.median(times[10:]) * 1e6
+print("times " + json.dumps(found), flush=True)
+"""
+
+
+def run(*arguments, **environment):
+    return subprocess.run([sys.executable, *map(str, arguments)], cwd=TREE, text=True, check=False,
+                          env={**os.environ, **environment}, stdout=subprocess.PIPE)
+
+
+def timed(door, ranks):
+    environment = {"JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"} if door == "gloo" else {}
+    if door == "tutti":
+        from tutti_ccl import jax as tutti
+        environment = tutti.settings()
+    done = run("-m", "tutti_ccl", "run", "-n", ranks, sys.executable, "-c", TIMED, door,
+               json.dumps(BYTES), **environment)
+    tables = [json.loads(line[6:]) for line in done.stdout.splitlines()
+              if line.startswith("times ")]
+    if done.returncode != 0 or len(tables) != ranks:
+        raise SystemExit(f"{door}: status {done.returncode}\n{done.stdout}")
+    return {size: max(table[str(size)] for table in tables) for size in BYTES}
+
+
+def compare(ranks, rounds):
+    doors = {"tutti": "psum over Tutti", "gloo": "psum over Gloo", "calls": "tutti_ccl.jax"}
+    found = {door: [] for door in doors}
+    for _ in range(rounds):
+        for door in doors:
+            found[door].append(timed(door, ranks))
+    print(f"\nfloat32, {ranks} ranks, microseconds (median of {rounds} runs)")
+    print(f"{'bytes':>10}" + "".join(f"{name:>18}" for name in doors.values()))
+    for size in BYTES:
+        print(f"{size:>10}" + "".join(
+            f"{statistics.median(each[size] for each in found[door]):>18.1f}" for door in doors))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["tests", "names", "time"])
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    if given.only in (None, "names"):
+        from tutti_ccl import jax as tutti
+        if run(TREE / "tests" / "mpi" / "trampoline_test.py", tutti.library()).returncode != 0:
+            raise SystemExit("jaxlib asks for other names than our library has")
+    if given.only in (None, "tests"):
+        done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--noconftest",
+                               "python/tests/test_jax.py"], cwd=TREE, check=False)
+        if done.returncode != 0:
+            raise SystemExit(done.returncode)
+    if given.only in (None, "time"):
+        compare(given.ranks, given.rounds)
+
+
+if __name__ == "__main__":
+    main()
