@@ -43,8 +43,8 @@ class Ordered(effects.Effect):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ordered)
 
-    def __str__(self) -> str:
-        return "tutti_ccl"
+    def __repr__(self) -> str:
+        return "calls of tutti_ccl.jax"
 
 
 ORDERED = Ordered()
