@@ -86,6 +86,8 @@ def main():
         "switch": os.environ.get("TUTTI_VLLM", ""),
     }
     print(json.dumps(result), flush=True)
+    if int(os.environ.get("VLLM_DP_SIZE", "1")) > 1:
+        time.sleep(10)  # another engine's last steps need this one
 
 
 if __name__ == "__main__":

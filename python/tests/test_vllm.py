@@ -20,6 +20,7 @@ VLLM = {
             assert name.startswith("vllm."), "has no handler"
             return Logger()
     """,
+    "config.py": "def get_current_vllm_config_or_none(): pass",
     "distributed/__init__.py": "",
     "distributed/device_communicators/__init__.py": "",
     "distributed/device_communicators/base_device_communicator.py": """

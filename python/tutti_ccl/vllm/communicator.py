@@ -1,6 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """The communicator of one of vLLM's groups of CPU workers, as vLLM makes it by its class's name."""
 
+from vllm.config import get_current_vllm_config_or_none
 from vllm.distributed.device_communicators.base_device_communicator import DeviceCommunicatorBase
 from vllm.distributed.device_communicators.cpu_communicator import CpuCommunicator
 from vllm.logger import init_logger
@@ -24,7 +25,17 @@ class Communicator(Collectives, CpuCommunicator):
             from vllm.distributed.device_communicators.all2all import AgRsAll2AllManager
 
             self.all2all_manager = AgRsAll2AllManager(self.cpu_group)
+        if unique_name.split(":")[0] == "dp":
+            _synchronize_over_ccl()
         _tell(self.global_rank)
+
+
+def _synchronize_over_ccl():
+    """Engines agree on each step's tokens: over Gloo where that saves waiting for an accelerator,
+    of which there is none."""
+    config = get_current_vllm_config_or_none()
+    if config is not None:
+        config.parallel_config.disable_nccl_for_dp_synchronization = False
 
 
 _told = False
