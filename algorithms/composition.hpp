@@ -50,8 +50,8 @@ struct Phase {
   uint32_t after = 0;
   bool alone = false;  // of a column: the other columns send nothing meanwhile
   // If there are any, these are all that the phase does, and this rank does them alone: blocks that
-  // a collective needs side by side, or leaves so, lie apart in the caller's buffers; or all that is
-  // to be reduced has come to this rank.
+  // a collective needs side by side, or leaves so, lie apart in the caller's buffers; or all that
+  // is to be reduced has come to this rank.
   std::vector<Move> moves = {};
 };
 

@@ -80,9 +80,9 @@ std::string text_of(const tutti::Phase& phase, uint32_t element_bytes) {
   const bool on_host = phase.scope == tutti::Scope::kHost;
   std::string text = fmt::format("{:<7} ", on_host ? "host" : "column");
   if (!phase.moves.empty() && !phase.moves[0].others.empty()) {
-    text += fmt::format("reduces {} blocks of its own of {} B -> {}",
-                        phase.moves[0].others.size() + 1, phase.moves[0].bytes,
-                        to_string(phase.moves[0].to));
+    text +=
+        fmt::format("reduces {} blocks of its own of {} B -> {}", phase.moves[0].others.size() + 1,
+                    phase.moves[0].bytes, to_string(phase.moves[0].to));
   } else if (!phase.moves.empty()) {
     text += fmt::format("copies of its own, {}, the first {} -> {}", phase.moves.size(),
                         to_string(phase.moves[0].from), to_string(phase.moves[0].to));

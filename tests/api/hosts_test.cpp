@@ -74,8 +74,8 @@ TEST_F(HostsOfTwo, EveryOperationGivesTheReference) {
   });
 }
 
-// What is reduced in one step, as small floats and a user's operation ask for, by each algorithm that
-// does so: the reference is exact.
+// What is reduced in one step, as small floats and a user's operation ask for, by each algorithm
+// that does so: the reference is exact.
 TEST_F(HostsOfTwo, ReductionsInOneStepGiveTheReferenceOfEveryOperation) {
   for (const char* algorithm : {"gathered", "exchange", "all_pairs"}) {
     for (const char* hosts : {"aabb", "abab", "aabbcc"}) {
