@@ -185,6 +185,7 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
   settings.caller_budget = spin_budget_for(inputs.local_ranks, inputs.cores);
   settings.worker_budget = spin_budget_for(inputs.local_ranks * (1 + workers.size()), inputs.cores);
+  settings.caller_budget.sleeps_if_oversubscribed = !settings.polls;
   settings.worker_budget.sleeps_if_oversubscribed = !settings.polls;
   if (settings.polls) {
     settings.caller_budget = polling(settings.caller_budget);
