@@ -32,7 +32,8 @@ class HostEngine {
  public:
   // A call begins; its reductions have `most_sources` sources at most. Returns the send buffer to
   // use, which for a pre-multiplied sum is a scaled copy that the engine keeps.
-  std::byte* start(const Call& call, uint32_t most_sources, int ranks, uint32_t element_bytes) {
+  [[gnu::always_inline]] std::byte* start(const Call& call, uint32_t most_sources, int ranks,
+                                          uint32_t element_bytes) {
     if (sources_.size() < most_sources) sources_.resize(most_sources);
     auto* send = static_cast<std::byte*>(const_cast<void*>(call.send));
     if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) [[unlikely]]
