@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from peers import plot, report, spread, summary, text
-from peers.contestants import DEBIAN_PACKAGES, PEERS, ROOT, Workshop
+from peers.contestants import DEBIAN_PACKAGES, PEERS, ROOT, SAME_BINARY, Workshop
 from peers.match import Match
 from peers.plan import COLLECTIVES, TYPES, UNEVEN, Job, Schedule, last_level_cache
 from peers.session import guard
@@ -108,8 +108,9 @@ def add_arguments(parser):
     add("--sizes", type=parse_sizes, metavar="LIST",
         help="bytes: 4,64,1K or 4-64M (every fourth power) or 4-64M*2; the whole buffer for "
         "allreduce, broadcast, reduce and sendrecv, a rank's block for the others (default: 4-64M)")
-    add("--peers", type=some_of(PEERS), default=list(PEERS), metavar="LIST",
-        help=f"all, or some of: {','.join(PEERS)}; tutti always takes part")
+    add("--peers", type=some_of([*PEERS, *SAME_BINARY], all=list(PEERS)), default=list(PEERS),
+        metavar="LIST", help=f"all, or some of: {','.join(PEERS)}; tutti always takes part. And "
+        f"{','.join(SAME_BINARY)}: one program for MPI's standard ABI over two libraries")
     add("--before", type=Path, metavar="FOLDER", help="another build's folder with libtutti.so, "
         "which takes part as a peer: what a change has brought (one host)")
     add("--variant", action="append", default=[], type=parse_variant, metavar="NAME=SETTINGS",
@@ -164,7 +165,7 @@ def arguments():
     options.rounds = options.rounds or (5 if options.quick else 11)
     if options.all:
         options.collective, options.type = list(COLLECTIVES), list(TYPES)
-    options.peers = [n for n in PEERS if n in options.peers or n == "tutti"]
+    options.peers = [n for n in [*PEERS, *SAME_BINARY] if n in options.peers or n == "tutti"]
     if options.ranks < 2:
         parser.error("--ranks: at least 2")
     if options.hosts < 1 or options.ranks % options.hosts:

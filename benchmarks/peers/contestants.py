@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .summary import BARE
+from .summary import BARE, TUTTI_MPI
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -206,6 +206,28 @@ def mpich5(shop):
     yield from mpich_variants(shop, "MPICH 5", program, venv / "bin/mpirun")
 
 
+def mpi_abi_program(shop):
+    """For any library of MPI's standard binary interface, and the environment of MPICH's."""
+    venv = shop.environment("mpich", MPICH5)
+    return shop.compile("mpi_abi", venv / "bin/mpicc_abi", ["mpi.c"]), venv
+
+
+def mpichabi(shop):
+    program, venv = mpi_abi_program(shop)
+    for entry in mpich_variants(shop, "MPICH 5 (ABI)", program, venv / "bin/mpirun"):
+        yield with_paths(entry, f"LD_LIBRARY_PATH={venv / 'lib'}")
+
+
+def tuttimpi(shop):
+    """The same program over Tutti's library for MPI."""
+    program, _ = mpi_abi_program(shop)
+    library = shop.build / "tutti/mpi"
+    if not (library / "libmpi_abi.so.1").exists():
+        raise Unavailable(f"there is no libmpi_abi.so.1 in {library}")
+    entry = contestant(TUTTI_MPI, "", [shop.build / "bin/tutti", "run", "-n", shop.ranks, program])
+    yield with_paths(entry, f"LD_LIBRARY_PATH={library}")
+
+
 def intel_launcher(shop):
     root = shop.venv
     paths = f"I_MPI_ROOT={root} CCL_ROOT={root} LD_LIBRARY_PATH={root}/lib"
@@ -319,3 +341,5 @@ def bare(shop):
 PEERS = {"tutti": tutti, "openmpi": openmpi, "openmpi5": openmpi5, "mpich": mpich,
          "mpich5": mpich5, "intelmpi": intelmpi, "oneccl": oneccl, "gloo": gloo,
          "deepspeed": deepspeed}
+# One program over two libraries, by swapping the file; only where they are asked for.
+SAME_BINARY = {"tuttimpi": tuttimpi, "mpichabi": mpichabi}

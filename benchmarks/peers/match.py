@@ -6,7 +6,7 @@ import statistics
 import time
 
 from . import spread, summary, text
-from .contestants import PEERS, Unavailable, bare, floor, tutti_of, variant_of
+from .contestants import PEERS, SAME_BINARY, Unavailable, bare, floor, tutti_of, variant_of
 from .plan import TYPES, available_memory, blocks, buffer_blocks, even, last_level_cache
 from .session import Refused, Session
 
@@ -59,7 +59,9 @@ class Match:
             self.fail(("floor", ""), error)
 
     def entries_of(self, name):
-        return spread.spread(name, self.shop) if self.shop.hosts else PEERS[name](self.shop)
+        if self.shop.hosts:
+            return spread.spread(name, self.shop)
+        return (PEERS | SAME_BINARY)[name](self.shop)
 
     def open_all(self, peer, variants):
         try:

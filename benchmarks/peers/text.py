@@ -5,7 +5,7 @@ import sys
 
 PEER_NAMES = {"tutti": "Tutti", "openmpi": "Open MPI", "openmpi5": "Open MPI 5", "mpich": "MPICH",
               "mpich5": "MPICH 5", "intelmpi": "Intel MPI", "oneccl": "oneCCL", "gloo": "Gloo",
-              "deepspeed": "DeepSpeed"}
+              "deepspeed": "DeepSpeed", "tuttimpi": "Tutti's MPI", "mpichabi": "MPICH 5 (ABI)"}
 NOT_OFFERED = "not offered: "  # begins an error that concerns a whole collective and type
 
 
