@@ -75,6 +75,7 @@ Status Monitor::start() {
   auto thread = start_thread("tutti-monitor", "the thread that watches peers", [this] { run(); });
   if (!thread.ok()) return thread.status();
   thread_ = *std::move(thread);
+  begun_.wait();
   return {};
 }
 
@@ -105,7 +106,13 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   const Token token = next_token_++;
   watches_[token] = {std::move(peers), std::move(died), std::move(line), own,
                      std::move(each_second)};
-  wake();  // to sign
+  if (own == nullptr) return token;
+  try {
+    signs_.sign(*own);  // at once: an exec ends nothing that a descriptor would tell of
+  } catch (...) {
+    watches_.erase(token);
+    throw;
+  }
   return token;
 }
 
@@ -141,15 +148,12 @@ bool Monitor::is_watched(int pidfd) const {
 }
 
 void Monitor::run() {
-  {
-    const std::lock_guard lock(mutex_);
-    signs_.begin();
-  }
+  signs_.begin();
+  begun_.count_down();
   bool lacks_memory = false;
   while (!stopping_.load()) {
     const int readable = sleep();
     try {
-      if (readable == wake_.get() || readable == kAny) sign();
       report_deaths(lacks_memory ? kAny : readable);
       if (readable != kNone) listen();
       look_each_second();
@@ -182,13 +186,6 @@ int Monitor::sleep() const {
   uint64_t count = 0;
   if (event.data.fd == wake_.get() && read(wake_.get(), &count, sizeof count) < 0) return kNone;
   return event.data.fd;
-}
-
-void Monitor::sign() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [token, watch] : watches_) {
-    if (watch.own != nullptr) signs_.sign(*watch.own);
-  }
 }
 
 void Monitor::look_each_second() {

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -67,7 +68,6 @@ class Monitor {
   [[nodiscard]] bool is_watched(int pidfd) const;
   void run();
   int sleep() const;
-  void sign();
   void look_each_second();
   void report_deaths(int readable);
   void listen();
@@ -76,6 +76,7 @@ class Monitor {
   std::map<Token, Watch> watches_;  // guarded by mutex_
   Token next_token_ = 1;            // guarded by mutex_
   LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
+  std::latch begun_{1};             // the thread, and its signs
   int64_t next_second_ms_ = 0;      // the thread's own
   Fd epoll_;
   Fd wake_;  // eventfd: look at what has changed
