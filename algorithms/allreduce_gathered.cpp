@@ -12,7 +12,7 @@ namespace {
 
 Applies applies(const Problem& q) {
   if (const Applies spans = spans_even_hosts(q); !spans.yes) return spans;
-  if (q.hosts->groups != nullptr || q.hosts->of_hosts) return {false, "the hosts are in groups"};
+  if (q.hosts->of_hosts) return {false, "it is a phase of a composition"};
   return {};
 }
 
@@ -37,23 +37,26 @@ Composition compose(const Problem& q) {
                                    .count = q.count,
                                    .send = given(q),
                                    .recv = of_host});
-  uint32_t exchanged = 0;
+  uint32_t reduced = 0;
   if (leads) {
-    exchanged = c.add({.scope = Scope::kColumn,
-                       .collective = Collective::kAllgather,
-                       .count = blocks.count(c.host()),
-                       .send = of_host,
-                       .recv = all,
-                       .after = gathered,
-                       .alone = true});
-    Phase reducing{.after = exchanged};
+    c.add({.scope = Scope::kColumn,
+           .collective = Collective::kAllgather,
+           .count = blocks.count(c.host()),
+           .send = of_host,
+           .recv = all,
+           .after = gathered,
+           .alone = true});
     Move sum{recv_at(0), all.plus(blocks.place_of(0)), q.bytes()};
-    for (int rank = 1; rank < q.ranks; ++rank)
+    for (int rank = 1; rank < q.ranks; ++rank) {
       sum.others.push_back(all.plus(blocks.place_of(rank)));
-    reducing.moves.push_back(std::move(sum));
-    c.add(std::move(reducing));
+    }
+    reduced = c.add({.scope = Scope::kColumn, .moves = {std::move(sum)}});
   }
-  c.add({.collective = Collective::kBroadcast, .root = 0, .count = q.count, .recv = recv_at(0)});
+  c.add({.collective = Collective::kBroadcast,
+         .root = 0,
+         .count = q.count,
+         .recv = recv_at(0),
+         .after = reduced});
   return c.take();
 }
 

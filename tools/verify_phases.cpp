@@ -62,8 +62,10 @@ Status PhaseEffects::move(int rank, std::span<const tutti::Move> moves) {
     for (size_t i = 1; i < sources.size(); ++i) {
       TUTTI_RETURN_IF_ERROR(read(rank, move.others[i - 1], {0, move.bytes}, sources[i]));
     }
-    std::vector<Run> runs = sources[0];
-    if (!move.others.empty() && move.bytes > 0) {
+    std::vector<Run> runs;
+    if (move.others.empty()) {
+      runs = std::move(sources[0]);
+    } else if (move.bytes > 0) {
       TUTTI_RETURN_IF_ERROR(reduce_runs(sources, element_bytes_, true, values_, runs));
     }
     TUTTI_RETURN_IF_ERROR(write(rank, move.to, {0, move.bytes}, runs));

@@ -57,6 +57,8 @@ FAKE = textwrap.dedent("""
             answer = f"ok {socket.gethostname()} {os.environ['LOCAL_RANK']}"
         if verb == "handover":
             answer = "ok 0.000001"
+        if verb == "exchange":
+            answer = "ok 0.000002"
         if verb == "copy":
             answer = "ok 0.000002 0.000003"
         stream.sendall(answer.encode() + b"\\n")
