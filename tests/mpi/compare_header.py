@@ -15,8 +15,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+
+from packages import SKIPPED, download  # noqa: E402
+
 PACKAGE = "mpich==5.0.2"
-SKIPPED = 77
 # Of tools, whose functions are not there: nothing can be done with these.
 ABSENT = re.compile(r"MPI_T_(VERBOSITY|BIND|SCOPE|PVAR|ENUM|CVAR)_\w+|MPI_H_ABI")
 PROTOTYPE = re.compile(r"^\s*([\w ]+?[\s*]+)(P?MPIX?_\w+)\s*\(([^;{}]*)\)\s*;", re.M)
@@ -88,17 +91,6 @@ def differences(theirs, ours, library):
                 if not re.fullmatch(r"P?MPIX?_\w+", name))
 
 
-def download(folder):
-    """The package's file, or None, having said why."""
-    made = subprocess.run(
-        [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps",
-         "--only-binary", ":all:", "-d", folder, PACKAGE], text=True, capture_output=True)
-    if made.returncode != 0:
-        print(f"skipped: {PACKAGE} cannot be had: {made.stderr.strip()}")
-        return None
-    return next(Path(folder).glob("mpich-*.whl"))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("header", type=Path, help="our mpi.h")
@@ -108,7 +100,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         theirs = options.theirs
         if theirs is None:
-            wheel = download(folder)
+            wheel = download(PACKAGE, folder)
             if wheel is None:
                 sys.exit(SKIPPED)
             with zipfile.ZipFile(wheel) as archive:

@@ -16,8 +16,11 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "support"))
+
+from packages import SKIPPED, download  # noqa: E402
+
 VERSION = "2022.2.0"
-SKIPPED = 77
 PROTOTYPE = re.compile(r"\b(oneccl[A-Z]\w*)\s*\(([^()]*)\)\s*;")
 ENUMERATOR = re.compile(r"\b(oneccl[A-Z]\w*|ONECCL_[A-Z_]+)\s*(?==|,|\})")
 STRUCTS = ["onecclUniqueId", "onecclConfig_t", "onecclDevComm_t", "onecclDevCommRequirements_t"]
@@ -170,17 +173,6 @@ def differences(theirs, ours, folder):
             yield f"{name}: theirs {value}, ours {our_values[name]}"
     if len(their_functions) < 10 or len(shared) < 10:
         yield f"only {len(their_functions)} functions and {len(shared)} enumerators were found"
-
-
-def download(package, folder):
-    """The package's file, or None, having said why."""
-    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check",
-               "--no-deps", "--only-binary", ":all:", "-d", folder, package]
-    made = subprocess.run(command, text=True, capture_output=True)
-    if made.returncode != 0:
-        print(f"skipped: {package} cannot be had: {made.stderr.strip()}")
-        return None
-    return next(Path(folder).glob("oneccl_devel-*.whl"))
 
 
 def main():

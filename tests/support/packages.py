@@ -1,0 +1,19 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Packages of Python's registry that tests compare with."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SKIPPED = 77  # the exit status of a test that could not have one
+
+
+def download(package, folder):
+    """The wheel of "name==version", or None, having said why."""
+    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check",
+               "--no-deps", "--only-binary", ":all:", "-d", folder, package]
+    made = subprocess.run(command, text=True, capture_output=True)
+    if made.returncode != 0:
+        print(f"skipped: {package} cannot be had: {made.stderr.strip()}")
+        return None
+    return next(Path(folder).glob(package.partition("==")[0].replace("-", "_") + "-*.whl"))
