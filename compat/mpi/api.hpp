@@ -2,12 +2,11 @@
 //
 // The border to the program: how a function of MPI is defined, and how it ends.
 //
-// A function is defined once and has three names: MPI_X and PMPI_X of the standard's binary
-// interface, and MPIABI_X of MPItrampoline's. A library exports those of one interface, by its map
-// of exports; it is linked from the same objects. Handles, constants and MPI_Status are alike in
-// both, as MPItrampoline reads the values of its constants from the library that it opens: so a
-// second library adds a table of constants (objects MPIABI_X with the values of mpi.h) and no
-// function. What it lacks is named by stubs.cpp. Default error handler: default_errhandler().
+// A function is defined once and has two names, MPI_X and PMPI_X of the standard's binary
+// interface. MPItrampoline's library is linked from the same objects: trampoline/functions.ld gives
+// them the names MPIABI_X. Handles and MPI_Status are alike in both, and MPItrampoline reads the
+// values of constants from the library that it opens. What is lacking is named by stubs.cpp.
+// Default error handler: default_errhandler().
 #pragma once
 
 #include <mpi.h>
@@ -20,10 +19,9 @@
 #define TUTTI_MPI_EXPORT extern "C" __attribute__((visibility("default")))
 #define TUTTI_MPI_ALIAS(name) \
   extern "C" __attribute__((visibility("default"), alias("PMPI_" #name)))
-#define TUTTI_MPI_DEFINE(result, name, parameters)       \
-  TUTTI_MPI_EXPORT result PMPI_##name parameters;        \
-  TUTTI_MPI_ALIAS(name) result MPI_##name parameters;    \
-  TUTTI_MPI_ALIAS(name) result MPIABI_##name parameters; \
+#define TUTTI_MPI_DEFINE(result, name, parameters)    \
+  TUTTI_MPI_EXPORT result PMPI_##name parameters;     \
+  TUTTI_MPI_ALIAS(name) result MPI_##name parameters; \
   result PMPI_##name parameters
 // TUTTI_MPI(Name, (parameters)) { body }
 #define TUTTI_MPI(name, parameters) TUTTI_MPI_DEFINE(int, name, parameters)

@@ -7,9 +7,15 @@
 #include <memory>
 #include <vector>
 
+#include "communicator.hpp"
 #include "datatype.hpp"
 
 namespace tutti_mpi {
+
+// As what data travels.
+inline constexpr tutti_type kBytes = TUTTI_UINT8;
+inline bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
+inline size_t ranks_of(const Comm& comm) { return static_cast<size_t>(comm.size); }
 
 inline std::unique_ptr<std::byte[]> new_bytes(size_t bytes) {
   return std::unique_ptr<std::byte[]>(new std::byte[bytes]);

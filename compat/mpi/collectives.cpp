@@ -7,10 +7,6 @@
 namespace tutti_mpi {
 namespace {
 
-constexpr tutti_type kBytes = TUTTI_UINT8;
-bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
-size_t ranks_of(const Comm& comm) { return static_cast<size_t>(comm.size); }
-
 class Barrier final : public Operation {
  public:
   using Operation::Operation;
