@@ -5,7 +5,6 @@
 // ranks. T = (p-1) alpha + n(p-1) beta + n p gamma.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {

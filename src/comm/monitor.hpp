@@ -46,8 +46,8 @@ class Monitor {
   // Starts what takes a thread and descriptors, which watch() does otherwise.
   Status begin();
   // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
-  // monitor's thread, until removed. `own` is signed by the monitor until then, and each_second()
-  // called about as often as it says; both may be null.
+  // monitor's thread, until removed. `own` is signed for the monitor's thread at once and until
+  // then, and each_second() called about as often as it says; both may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
                       Line line = {-1, nullptr}, LifeSign* own = nullptr,
                       std::function<void()> each_second = nullptr);

@@ -33,13 +33,13 @@ void LaneGroup::start_phases(const Plan& plan, size_t index, const Call& call,
   progress_ = {};
   const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
-  if (composed_->reduces_alone) start_reducing(plan, call);
+  if (composed_->reduces_alone) start_reducing();
 }
 
 // What is given is scaled here, where no phase of the composition begins the reduction.
-void LaneGroup::start_reducing(const Plan& plan, const Call& call) {
+void LaneGroup::start_reducing() {
   HostEngine& engine = all_->engine_;
-  send_ = engine.start(call, composed_->most_sources, all_->ranks_, plan.element_bytes);
+  send_ = engine.start(*arguments_, composed_->most_sources, all_->ranks_, plan_->element_bytes);
 }
 
 void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {

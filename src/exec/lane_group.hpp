@@ -94,7 +94,7 @@ class LaneGroup {
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
-  void start_reducing(const Plan& plan, const Call& call);
+  void start_reducing();
   [[nodiscard]] std::byte* address_of(const Ref& ref);
   void bind(const ComposedPlan::Phase& phase, Call& call);
   void move(const ComposedPlan::Phase& phase);
