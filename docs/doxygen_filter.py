@@ -44,6 +44,7 @@ def for_all_forms(text):
 
 
 def filtered(text):
+    text = re.sub(r"Copyright \d+ The Tutti authors\.|SPDX-License-Identifier: [\w.-]+", "", text)
     text = for_all_forms(block_comments(line_comments(text)))
     if text.startswith("/**"):
         return text.replace("/**", "/** @file\n *", 1)

@@ -1,5 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""LightGBM's distributed training over Tutti, with LightGBM as it is installed::
+"""LightGBM's distributed training over Tutti, with LightGBM as it is installed.
+
+::
 
     import lightgbm
     import tutti_ccl.lightgbm

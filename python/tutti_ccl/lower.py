@@ -128,7 +128,7 @@ class LowerCalls(VectorCalls):
 
     @own_name
     def allgather(self, x: Any) -> Any:
-        """All ranks' x, as a list; of arrays an array with a new first axis: (size, *x.shape)."""
+        """All ranks' x, as a list; of arrays one with a first axis more: ``(size, *x.shape)``."""
         if not is_array(x):
             return self._everyones(x)
         send = dense(x)

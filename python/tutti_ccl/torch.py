@@ -1,5 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""The backend ``ccl`` of torch.distributed. Importing this module is enough to use it::
+"""The backend ``ccl`` of torch.distributed. Importing this module is enough to use it.
+
+::
 
     import torch.distributed as dist
     import tutti_ccl.torch

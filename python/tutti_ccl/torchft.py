@@ -1,5 +1,7 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""TorchFT's process groups over ``ccl``, in the place of its ProcessGroupGloo::
+"""TorchFT's process groups over ``ccl``, in the place of its ProcessGroupGloo.
+
+::
 
     from tutti_ccl.torchft import ProcessGroupCCL
 
