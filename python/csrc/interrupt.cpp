@@ -17,11 +17,20 @@ struct Raised {
 };
 thread_local Raised raised;
 
+// No thread may ask for the interpreter that is not there yet, or ends.
+bool has_interpreter() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsInitialized() != 0 && Py_IsFinalizing() == 0;
+#else
+  return Py_IsInitialized() != 0 && _Py_IsFinalizing() == 0;
+#endif
+}
+
 }  // namespace
 
 bool interrupted() {
   if (raised.type != nullptr) return true;
-  if (Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return false;
+  if (!has_interpreter()) return false;
   const PyGILState_STATE state = PyGILState_Ensure();
   if (PyErr_CheckSignals() != 0) PyErr_Fetch(&raised.type, &raised.value, &raised.traceback);
   PyGILState_Release(state);
@@ -33,7 +42,7 @@ void look_for_signals() {
 }
 
 bool unwinds_by_interrupt() {
-  if (Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0) return false;
+  if (!has_interpreter()) return false;
   const pybind11::gil_scoped_acquire locked;
   PyObject* type = nullptr;
   PyObject* value = nullptr;
