@@ -1,16 +1,18 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """vLLM on CPUs: small models over ccl, over vLLM's own kernels and over Gloo.
 
-    ./dev clients vllm [--rounds 3] [--only outputs|host|hosts] [--rate 10gbit]
+    ./dev clients vllm [--rounds 3] [--only outputs|host|hosts] [--rate 10gbit] [--loops 0]
 
 outputs: tokens of a Llama and of a mixture of experts, split over 2 ranks by layers' parts (tensor
 parallelism), by layers (pipeline) and by requests (data parallelism), beside those of one process.
 host: tokens per second of 2 ranks on this host, in turns with vLLM's own kernels and one process.
 hosts: the same on two hosts made of network namespaces (as root), in turns with Gloo, which is what
-vLLM takes there. Each run starts vLLM anew, which takes half a minute.
+vLLM takes there. --loops: so many programs beside it on each core, which want all of it. Each run
+starts vLLM anew, which takes half a minute.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -149,9 +151,23 @@ def outputs(args):
     compare("mixture of experts, data parallel over 2", pair("moe", **CCL), alone)
 
 
+@contextlib.contextmanager
+def loops(each):
+    """So many on every core, in a session of their own."""
+    line = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"
+    cores = sorted(os.sched_getaffinity(0)) * each
+    session = subprocess.Popen(
+        ["bash", "-c", 'line=$1; shift; for core; do "$0" -c "$line" $core & done; wait',
+         sys.executable, line, *map(str, cores)], start_new_session=True)
+    try:
+        yield
+    finally:
+        end(session)
+
+
 def table(title, kinds, rounds):
     """Runs each kind in turns; prints medians."""
-    print(f"{title}: tokens/s, ms between tokens; median of {rounds}, and each")
+    print(f"{title}: tokens/s, ms between tokens; median of {rounds}, and each", flush=True)
     results = {name: [] for name in kinds}
     for _ in range(rounds):
         for name, start in kinds.items():
@@ -200,6 +216,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=["outputs", "host", "hosts"])
     parser.add_argument("--rate", default="10gbit")
+    parser.add_argument("--loops", type=int, default=0)
     args = parser.parse_args()
     for model in ("llama", "moe"):
         if not (FOLDER / model / "config.json").exists():
@@ -208,7 +225,8 @@ def main():
     try:
         for part in (outputs, host, hosts):
             if args.only in (None, part.__name__):
-                part(args)
+                with loops(args.loops):
+                    part(args)
     except Failed as failure:
         sys.exit(f"vllm: {failure}")
 
