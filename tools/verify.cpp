@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // tutti verify: proves the registered algorithms for many numbers of ranks (sched/verify.hpp says
-// what is proved, verify_cases.hpp for which problems), then sequences of their calls
-// (sequences/proof.hpp).
+// what is proved, verify_cases.hpp for which problems).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,7 +17,6 @@
 #include "tools/bench/usual_names.hpp"
 #include "tools/help.hpp"
 #include "tools/progress.hpp"
-#include "tools/sequences/proof.hpp"
 #include "tools/verify_cases.hpp"
 
 namespace {
@@ -138,43 +136,7 @@ void prove(Row& row, const std::vector<int>& ranks, Progress& progress) {
   row.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Of calls by the algorithms of the rows, for those of the numbers of ranks that suit.
-struct Sequences {
-  std::vector<int> ranks;
-  tutti::SequenceTally tally;
-  double seconds = 0;
-};
-
-Sequences prove_sequences(const std::vector<Row>& rows, const std::vector<int>& ranks) {
-  const auto start = Clock::now();
-  std::vector<const tutti::Algorithm*> wanted;
-  for (const Row& row : rows) wanted.push_back(row.algorithm);
-  Sequences sequences;
-  for (const int n : ranks) {
-    if (n < tutti::kLeastRanksOfSequences || n > tutti::kMostRanksOfSequences) continue;
-    sequences.ranks.push_back(n);
-    tutti::prove_sequences(wanted, n, sequences.tally);
-    if (!sequences.tally.failure.empty()) break;
-  }
-  sequences.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return sequences;
-}
-
-void print_sequences(const Sequences& sequences) {
-  const tutti::SequenceTally& tally = sequences.tally;
-  if (tally.sequences == 0) {
-    fmt::print(
-        "\nNo sequences of calls: they are proved for {} to {} ranks that use shared memory\n",
-        tutti::kLeastRanksOfSequences, tutti::kMostRanksOfSequences);
-    return;
-  }
-  fmt::print("\n{} sequences of calls, {} calls in all, in {:.1f} s: {}\n", tally.sequences,
-             tally.calls, sequences.seconds, tally.failure.empty() ? "proved" : "FAILED");
-  if (!tally.failure.empty()) fmt::print("    {}\n", tally.failure);
-}
-
-Json json_of(const std::vector<Row>& rows, const std::vector<int>& ranks,
-             const Sequences& sequences) {
+Json json_of(const std::vector<Row>& rows, const std::vector<int>& ranks) {
   Json list = Json::array();
   for (const Row& row : rows) {
     list.push_back({{"collective", collective_name(row.algorithm->collective)},
@@ -186,14 +148,7 @@ Json json_of(const std::vector<Row>& rows, const std::vector<int>& ranks,
                     {"failures", row.tally.failures},
                     {"seconds", row.seconds}});
   }
-  return {{"ranks", ranks},
-          {"algorithms", std::move(list)},
-          {"sequences",
-           {{"ranks", sequences.ranks},
-            {"sequences", sequences.tally.sequences},
-            {"calls", sequences.tally.calls},
-            {"failure", sequences.tally.failure},
-            {"seconds", sequences.seconds}}}};
+  return {{"ranks", ranks}, {"algorithms", std::move(list)}};
 }
 
 void print_row(const Row& row) {
@@ -237,17 +192,15 @@ void run_verify(const Options& options) {
     Progress::clear();
     if (!options.json) print_row(row);
   }
-  const Sequences sequences = prove_sequences(rows, ranks);
   if (options.json) {
-    fmt::print("{}\n", json_of(rows, ranks, sequences).dump(2));
+    fmt::print("{}\n", json_of(rows, ranks).dump(2));
   } else {
     print_nested(rows);
     print_skipped(rows);
-    print_sequences(sequences);
   }
   const bool proved = std::ranges::all_of(
       rows, [](const Row& row) { return row.tally.failures.empty() && row.tally.proofs > 0; });
-  if (!proved || !sequences.tally.failure.empty()) throw CLI::RuntimeError(1);
+  if (!proved) throw CLI::RuntimeError(1);
 }
 
 }  // namespace
@@ -264,12 +217,5 @@ void add_verify(CLI::App& app) {
       ->type_name("N");
   command->add_flag("--quick", options->quick, fmt::format("Ranks {} only", kQuickRanks));
   command->add_flag("--json", options->json, "Print the table as JSON");
-  command->footer(
-      fmt::format("After the algorithms, sequences of calls are proved on {} to {} ranks: that no "
-                  "rank which is\n"
-                  "ahead writes what a peer still needs, though slots and lines are used again. At "
-                  "least every\n"
-                  "second call is by an algorithm that was asked for.",
-                  tutti::kLeastRanksOfSequences, tutti::kMostRanksOfSequences));
   command->callback([options] { run_verify(*options); });
 }

@@ -177,8 +177,8 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  auto all = std::make_unique<Lane>(rank_, ranks_, limits_.oversubscribed, staging_, transport,
-                                    *std::move(window), *std::move(endpoint));
+  const LaneSettings settings = {rank_, ranks_, limits_.oversubscribed, staging_};
+  auto all = std::make_unique<Lane>(settings, transport, *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
   auto host = open_lane(on_host_, joined.host(), joined.hosts().neighbors(rank_), lane);
@@ -218,9 +218,10 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Trans
   if (!window.ok()) return window.status();
   auto endpoint = transport.open_endpoint(lane);
   if (!endpoint.ok()) return endpoint.status();
-  return std::make_unique<Lane>(context.rank, context.ranks, limits_.oversubscribed, staging_,
-                                transport, *std::move(window), *std::move(endpoint),
-                                std::move(ranks));
+  LaneSettings settings = {context.rank, context.ranks, limits_.oversubscribed, staging_,
+                           std::move(ranks)};
+  return std::make_unique<Lane>(std::move(settings), transport, *std::move(window),
+                                *std::move(endpoint));
 }
 
 void Lanes::describe(ExecutorSettings& settings) const {

@@ -3,8 +3,6 @@
 // Spaces that not every call uses: ping-pong slots, windows, buffers of peers.
 #include "exec/addresses.hpp"
 
-#include <cstring>
-
 namespace tutti {
 
 Addresses::Addresses(int rank, Window* window)
@@ -36,14 +34,6 @@ Status Addresses::map_windows() {
 std::span<std::byte*, 2> Addresses::buffers_of(int rank) {
   std::byte** first = rank == rank_ ? bases_.data() : &base(Space::kPeerSend, rank);
   return std::span<std::byte*, 2>(first, 2);
-}
-
-void Addresses::show_buffers(std::byte* payload) const {
-  std::memcpy(payload, bases_.data(), kShownBytes);
-}
-
-void Addresses::find_buffers_of(int peer, const std::byte* payload) {
-  std::memcpy(buffers_of(peer).data(), payload, kShownBytes);
 }
 
 bool Addresses::sees_all_buffers() {

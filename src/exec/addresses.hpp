@@ -16,9 +16,12 @@
 
 namespace tutti {
 
-// The bytes of an entry that shows where the rank's buffers lie, in place of a payload: two
-// addresses.
-inline constexpr size_t kShownBytes = 2 * sizeof(std::byte*);
+// What an entry says in place of a payload where it shows where the rank's buffers lie.
+struct ShownBuffers {
+  std::byte* send;
+  std::byte* recv;
+};
+inline constexpr size_t kShownBytes = sizeof(ShownBuffers);
 
 class Addresses {
  public:
@@ -48,9 +51,13 @@ class Addresses {
   // Maps the windows of all ranks, when they are first used.
   Status map_windows();
 
-  // Writes where this rank's buffers lie (kShownBytes), and reads where those of a peer lie.
-  void show_buffers(std::byte* payload) const;
-  void find_buffers_of(int peer, const std::byte* payload);
+  // Where this rank's buffers lie, and those of a peer in its process.
+  [[nodiscard]] ShownBuffers shown() const { return {bases_[0], bases_[1]}; }
+  void set_buffers_of(int peer, const ShownBuffers& shown) {
+    const std::span<std::byte*, 2> buffers = buffers_of(peer);
+    buffers[0] = shown.send;
+    buffers[1] = shown.recv;
+  }
   // Whether the buffers of all ranks lie in memory that all map (tutti_alloc). All ranks come to
   // the same answer, for they look at the same addresses.
   [[nodiscard]] bool sees_all_buffers();

@@ -112,11 +112,16 @@ class CallLog {
   // Whether some look in the current call came too early.
   [[nodiscard]] bool has_waited() const { return waited_in_ == call_; }
 
-  // The highest tick of the peer seen so far, and whether that is `tick` of the current call.
-  uint32_t& seen_tick(int peer) { return ticks_[index(peer)]; }
-  [[nodiscard]] bool is_at(uint32_t seen, uint32_t tick) const {
-    return reached(seen, tick_base_ + tick);
+  // Whether the peer is known to have published `tick` of the current call, from an earlier look,
+  // and with what is now seen of its ticks.
+  [[nodiscard]] bool knows_tick(int peer, uint32_t tick) const {
+    return reached(ticks_[index(peer)], tick_base_ + tick);
   }
+  bool saw_tick(int peer, uint32_t tick, uint32_t now) {
+    ticks_[index(peer)] = now;
+    return knows_tick(peer, tick);
+  }
+  [[nodiscard]] uint32_t seen_tick(int peer) const { return ticks_[index(peer)]; }
   [[nodiscard]] const std::atomic<uint32_t>& tick_of(int peer) const {
     return ranks_[index(peer)].progress->tick;
   }

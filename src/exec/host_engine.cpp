@@ -48,8 +48,8 @@ std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_byte
 // Through a small accumulator, because dst may be any of the sources.
 void HostEngine::reduce_by_function(const Call& call, size_t element_bytes, std::byte* dst,
                                     size_t k, size_t count, const ReduceOptions& options,
-                                    WaitNote* note, const CallRecord& record) {
-  const FunctionNote running(note, record);
+                                    const CallRecord& record) {
+  const FunctionNote running(note_, record);
   const size_t most = kAccumulatorBytes / element_bytes;
   accumulator_.resize(kAccumulatorBytes);
   for (size_t done = 0; done < count;) {

@@ -62,14 +62,34 @@ class HostEngine {
   }
   // The sources of the next reduce(), which the caller fills in.
   [[nodiscard]] std::span<const void*> sources() { return sources_; }
-  // Reduces the first k sources in their order, by the user's function, as kernels do; a note says
-  // meanwhile that it runs in the call of `record`.
-  [[gnu::noinline, gnu::cold]] void reduce_by_function(const Call& call, size_t element_bytes,
-                                                       std::byte* dst, size_t k, size_t count,
-                                                       const ReduceOptions& options, WaitNote* note,
-                                                       const CallRecord& record);
+  // Reduces the first k sources in their order to `bytes` bytes, by the kernel of the plan, or by
+  // the user's function in the call of `record`.
+  void reduce(const Plan& plan, const Call& call, const CallRecord& record, std::byte* dst,
+              uint32_t k, uint64_t bytes, const ReduceOptions& options) {
+    const size_t count = bytes / plan.element_bytes;
+    if (plan.kernel != nullptr) [[likely]]
+      return plan.kernel(dst, sources_.data(), k, count, options);
+    reduce_by_function(call, plan.element_bytes, dst, k, count, options, record);
+  }
+  // What a rank says to its peers, and reads of them, besides the data.
+  template <typename Value>
+  static void put(std::byte* at, const Value& value) {
+    std::memcpy(at, &value, sizeof value);
+  }
+  template <typename Value>
+  [[nodiscard]] static Value get(const std::byte* at) {
+    Value value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  // Where to note that a function of the user runs; it outlives the engine.
+  void note_functions_in(WaitNote* note) { note_ = note; }
 
  private:
+  [[gnu::noinline, gnu::cold]] void reduce_by_function(const Call& call, size_t element_bytes,
+                                                       std::byte* dst, size_t k, size_t count,
+                                                       const ReduceOptions& options,
+                                                       const CallRecord& record);
   std::byte* scaled(const Call& call, int ranks, uint32_t element_bytes);
   void grow_scratch(size_t lines);
   void free_memory();
@@ -80,6 +100,7 @@ class HostEngine {
   bool frees_ = false;  // what is as large as the caller's buffers is freed after each call
   std::vector<std::byte> scaled_;       // pre-multiplied send buffer
   std::vector<std::byte> accumulator_;  // of a user's reduction
+  WaitNote* note_ = nullptr;
 };
 
 }  // namespace tutti

@@ -17,8 +17,15 @@
 //   StepMessages   sends and receives under way
 //   PeerReader     buffers of peers that are read where they lie
 //
+// All that a lane touches of shared memory it touches by its log, its engine and its window. So the
+// proof of sequences of calls (tests/proof/) runs this very lane, with parts that keep account of
+// who knows what instead of moving bytes, and that leave out a rule to see that it is missed.
+//
 // A call ends when all peers have entered it, unless its schedule may run ahead
 // (Traits::runs_ahead), as that of a broadcast's root: then it ends at once.
+//
+// The functions are in lane_life.hpp (a call from start to end), lane_steps.hpp and
+// lane_errors.hpp, for those who instantiate the template alone.
 #pragma once
 
 #include <cstddef>
@@ -40,20 +47,40 @@
 #include "exec/rank_names.hpp"
 #include "exec/slot_allocator.hpp"
 #include "exec/step_messages.hpp"
+#include "exec/step_trace.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
 
 enum class Advance { kDone, kBlocked, kFailed };
 
-class Lane {
+struct LaneSettings {
+  int rank = 0;
+  int ranks = 1;
+  bool oversubscribed = false;  // the same on all of them
+  Staging staging = Staging::kAuto;
+  // If the lane is among some ranks of the communicator only: their numbers there, for texts.
+  std::vector<int> numbers = {};
+};
+
+// What lanes are made of, but in the proof.
+struct HostParts {
+  using Log = CallLog;
+  using Slots = SlotAllocator;
+  using Engine = HostEngine;
+  static Log log(int rank, std::span<const Window::Rank> ranks, bool oversubscribed) {
+    return {rank, ranks, oversubscribed};
+  }
+  static Slots slots(Window* window, bool oversubscribed) { return {window, oversubscribed}; }
+  static Engine engine() { return {}; }
+};
+
+template <typename Parts>
+class BasicLane {
  public:
-  // `window` may be null: then ranks share no memory. `oversubscribed` is the same on all of them.
-  // `transport` outlives the lane. If the lane is among some ranks of the communicator only,
-  // `numbers` are their numbers there, for texts.
-  Lane(int rank, int ranks, bool oversubscribed, Staging staging, Transport& transport,
-       std::unique_ptr<Window> window, std::unique_ptr<Endpoint> endpoint,
-       std::vector<int> numbers = {});
+  // `window` may be null: then ranks share no memory. `transport` outlives the lane.
+  BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<Window> window,
+            std::unique_ptr<Endpoint> endpoint, const Parts& parts = {});
 
   // Begins part `index` of `plan` on the buffers of `call`; plan and call stay in place until it is
   // done. `record` describes the call in texts and to peers. `chain` is the hash of the
@@ -64,6 +91,11 @@ class Lane {
   // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
   // (then see status()).
   Advance advance(size_t stop = SIZE_MAX);
+  // The same, and notes each step.
+  Advance advance(StepTrace& trace);
+  // The next step of the call that runs.
+  [[nodiscard]] size_t next_step() const { return next_; }
+  [[nodiscard]] int ranks() const { return ranks_; }
   // The error of the last advance() that returned kFailed.
   [[nodiscard]] const Status& status() const { return status_; }
   // Gives up the current schedule, if any: no buffer of its call is touched afterwards. Only for a
@@ -79,11 +111,22 @@ class Lane {
   // this one, if that made the last advance() fail; else -1. Which call it is only the sender
   // knows.
   [[nodiscard]] int stranger() const { return stranger_; }
+  // Where the lane says that it runs a function of the user; it outlives the lane.
+  void note_functions_in(WaitNote* note) { engine_.note_functions_in(note); }
+  // The call that ran last, which had to wait for long, has ended.
+  void note_end() {
+    if (window_ != nullptr) log_.note_end();
+  }
   // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
   // Not while a schedule runs.
   void leave(std::span<const std::byte> last_words);
-  // Whether `peer` has said so.
+  // After that: whether it is known of each peer with which the lane shares memory that it has made
+  // this rank's last calls. `differs`, which is ok before, is the error if they do not match.
+  bool knows_last_calls(Status& differs);
+  // Whether `peer` has left.
   [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
+  // Whether this rank and `peer` have exchanged messages, so that each hears when the other leaves.
+  [[nodiscard]] bool deals_with(int peer) const { return endpoint_->deals_with(peer); }
   // The last words that `peer` has sent over a network; empty until they have come.
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     messages_.poll();
@@ -91,9 +134,7 @@ class Lane {
   }
 
  private:
-  friend class LaneGroup;  // says where to note functions, notes when calls end, traces steps, asks
-                           // whom its messages deal with
-  // The life of a call (lane.cpp).
+  // The life of a call (lane_life.hpp).
   void bind(const Call& call);
   Status map_windows();
   void place_slots();
@@ -107,7 +148,7 @@ class Lane {
   bool has_come_to(int peer, uint32_t tick);
   bool entered(int peer);
   bool all_entered();
-  void go_on_viewing();
+  bool go_on_viewing();
   bool was_not_stopped();
   void start_trial();
   void finish_trial();
@@ -116,16 +157,15 @@ class Lane {
   void fetch_next_of(int peer);
   [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
 
-  // Steps (lane_steps.cpp).
-  void copy(const Step& step, const std::byte* src);
-  void reduce(const Step& step);
+  // Steps (lane_steps.hpp).
+  bool copy(const Step& step, const std::byte* src);
+  bool reduce(const Step& step);
   bool pull(const Step& step);
-  void show(const Step& step);
   bool expect(const Step& step);
   bool receive(const Step& step);
   bool sends_done();
 
-  // Errors (lane_errors.cpp).
+  // Errors (lane_errors.hpp).
   bool fail(Status status);
   [[nodiscard]] CallFaults faults() const { return {rank_, log_, names_, record_}; }
 
@@ -135,15 +175,14 @@ class Lane {
   const RankNames names_;
   const std::unique_ptr<Window> window_;
   const std::unique_ptr<Endpoint> endpoint_;
-  CallLog log_;
-  SlotAllocator slots_;
+  typename Parts::Log log_;
+  typename Parts::Slots slots_;
   Addresses addresses_;
   LaneStaging staging_;
   CallTrials trials_;
-  HostEngine engine_;
+  typename Parts::Engine engine_;
   StepMessages messages_;
   PeerReader reader_;
-  WaitNote* function_note_ = nullptr;  // where it says that it runs a function of the user
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;
@@ -156,5 +195,8 @@ class Lane {
   int stranger_ = -1;
   Status status_;
 };
+
+using Lane = BasicLane<HostParts>;
+extern template class BasicLane<HostParts>;
 
 }  // namespace tutti

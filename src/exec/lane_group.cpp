@@ -24,6 +24,7 @@ void LaneGroup::start_phases(const Plan& plan, size_t index, const Call& call,
                              const CallRecord& record, uint32_t chain) {
   const Plan::Part& part = plan.parts[index];
   composed_ = part.composed.get();
+  is_plain_ = false;
   plan_ = &plan;
   arguments_ = &call;
   send_ = static_cast<std::byte*>(const_cast<void*>(call.send));
@@ -38,35 +39,13 @@ void LaneGroup::start_phases(const Plan& plan, size_t index, const Call& call,
 
 // What is given is scaled here, where no phase of the composition begins the reduction.
 void LaneGroup::start_reducing() {
-  HostEngine& engine = all_->engine_;
-  send_ = engine.start(*arguments_, composed_->most_sources, all_->ranks_, plan_->element_bytes);
+  send_ = engine_.start(*arguments_, composed_->most_sources, all_->ranks(), plan_->element_bytes);
 }
 
 void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {
-  static const ComposedPlan kNone;
   if (column_ != nullptr) column_->trace_steps_to(trace);
   trace_ = std::move(trace);
-  composed_ = idle_ = &kNone;
-}
-
-Advance LaneGroup::advance_slowly() { return runs_phases() ? advance_phases() : advance(*all_); }
-
-Advance LaneGroup::advance(Lane& lane) {
-  if (trace_ == nullptr) return lane.advance();
-  const uint64_t sequence = lane.record_.sequence;
-  trace_->enter(sequence);
-  for (;;) {
-    const Plan::Part* const part = lane.part_;
-    const std::vector<Step>& steps = part->schedule.steps;
-    const size_t first = lane.next_;
-    const Advance outcome = lane.advance(first + 1);
-    // The entry was the step, if the lane then went over to another schedule.
-    const bool changed = outcome == Advance::kBlocked && lane.part_ != part;
-    const size_t reached = outcome == Advance::kDone ? steps.size() : lane.next_;
-    const size_t end = changed ? first + 1 : std::min(reached, steps.size());
-    for (size_t i = first; i < end; ++i) trace_->add(steps[i], sequence, lane.names_);
-    if (outcome != Advance::kBlocked || end == first) return outcome;
-  }
+  is_plain_ = false;
 }
 
 Advance LaneGroup::advance_phases() {
@@ -151,28 +130,25 @@ void LaneGroup::move(const ComposedPlan::Phase& phase) {
 }
 
 void LaneGroup::reduce(const Move& move) {
-  HostEngine& engine = all_->engine_;
-  const std::span<const void*> sources = engine.sources();
-  size_t k = 0;
+  const std::span<const void*> sources = engine_.sources();
+  uint32_t k = 0;
   sources[k++] = address_of(move.from);
   for (const Ref& other : move.others) sources[k++] = address_of(other);
-  std::byte* const dst = address_of(move.to);
-  const size_t count = move.bytes / plan_->element_bytes;
-  const ReduceOptions options{.divisor = plan_->divisor};
-  if (plan_->kernel != nullptr) return plan_->kernel(dst, sources.data(), k, count, options);
-  engine.reduce_by_function(*arguments_, plan_->element_bytes, dst, k, count, options,
-                            all_->function_note_, record_);
+  engine_.reduce(*plan_, *arguments_, record_, address_of(move.to), k, move.bytes,
+                 {.divisor = plan_->divisor});
 }
 
 void LaneGroup::finish() {
-  if (composed_ != nullptr && composed_->reduces_alone) all_->engine_.finish();
-  composed_ = idle_;
+  if (composed_ != nullptr && composed_->reduces_alone) engine_.finish();
+  composed_ = nullptr;
+  is_plain_ = trace_ == nullptr;
   arguments_ = nullptr;
 }
 
 void LaneGroup::note_functions_in(WaitNote* note) {
-  all_->function_note_ = note;
-  if (host_ != nullptr) host_->function_note_ = note;
+  engine_.note_functions_in(note);
+  all_->note_functions_in(note);
+  if (host_ != nullptr) host_->note_functions_in(note);
   if (column_ != nullptr) column_->note_functions_in(note);
 }
 
@@ -188,7 +164,7 @@ void LaneGroup::abandon() {
 }
 
 std::string LaneGroup::blocked_on() const {
-  if (!runs_phases()) return all_->blocked_on();
+  if (composed_ == nullptr) return all_->blocked_on();
   std::string text;
   for (const Scope scope : kAllScopes) {
     if (!progress_[static_cast<size_t>(scope)].started) continue;
@@ -206,26 +182,9 @@ void LaneGroup::leave(std::span<const std::byte> last_words) {
 }
 
 bool LaneGroup::knows_last_calls(Status& differs) {
-  bool knows = knows_last_calls_of(*all_, differs);
-  if (host_ != nullptr && differs.ok()) knows &= knows_last_calls_of(*host_, differs);
+  bool knows = all_->knows_last_calls(differs);
+  if (host_ != nullptr && differs.ok()) knows &= host_->knows_last_calls(differs);
   if (column_ != nullptr && differs.ok()) knows &= column_->knows_last_calls(differs);
-  return knows;
-}
-
-bool LaneGroup::knows_last_calls_of(Lane& lane, Status& differs) {
-  if (lane.window_ == nullptr) return true;
-  CallLog& log = lane.log_;
-  bool knows = true;
-  for (int peer = 0; peer < lane.ranks_; ++peer) {
-    if (peer == lane.rank_) continue;
-    const CallLog::Look look = log.look_at_last_calls(peer);
-    if (look == CallLog::Look::kNotYet) knows = false;
-    if (look != CallLog::Look::kFault) continue;
-    const CallFaults faults = lane.faults();
-    const bool left = log.fault() == CallLog::Fault::kLeft;
-    differs = left ? faults.left_before(peer, log.faulty_call()) : faults.of_log();
-    return true;
-  }
   return knows;
 }
 

@@ -28,7 +28,11 @@ class LaneGroup {
   void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence, uint32_t chain) {
     start(plan, index, call, plan.record_of(sequence), chain);
   }
-  Advance advance() { return composed_ == nullptr ? all_->advance() : advance_slowly(); }
+  Advance advance() {
+    if (is_plain_) [[likely]]
+      return all_->advance();
+    return composed_ != nullptr ? advance_phases() : advance(*all_);
+  }
   // Where the lanes say that they run a function of the user; it outlives them.
   void note_functions_in(WaitNote* note);
   // Traces the steps of all lanes from the next call on.
@@ -45,21 +49,17 @@ class LaneGroup {
     if (column_ != nullptr) column_->for_each_awaited(wait);
   }
   // The call that ran last, which had to wait for long, has ended.
-  void note_end() {
-    if (memory().window_ != nullptr) memory().log_.note_end();
-  }
+  void note_end() { memory().note_end(); }
   // Lane::stranger() of the lane that failed.
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
-  // As Lane::leave().
+  // As Lane::leave(), and Lane::knows_last_calls() of all lanes.
   void leave(std::span<const std::byte> last_words);
-  // After that: whether it is known of each peer with which a lane shares memory that it has made
-  // this rank's last calls. `differs`, which is ok before, is the error if they do not match.
   bool knows_last_calls(Status& differs);
   // Where ranks are on several hosts: whether each hears when the other leaves, and
   // Lane::last_words_of().
-  [[nodiscard]] bool deals_with(int peer) const { return all_->endpoint_->deals_with(peer); }
+  [[nodiscard]] bool deals_with(int peer) const { return all_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     return all_->last_words_of(peer);
   }
@@ -87,9 +87,7 @@ class LaneGroup {
   }
   void start_phases(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
                     uint32_t chain);
-  [[nodiscard]] bool runs_phases() const { return composed_ != idle_; }
-  Advance advance_slowly();
-  Advance advance(Lane& lane);
+  Advance advance(Lane& lane) { return trace_ == nullptr ? lane.advance() : lane.advance(*trace_); }
   Advance advance_phase_of(Scope scope);
   Advance advance_phases();
   bool advance_scope(Scope scope);
@@ -100,18 +98,15 @@ class LaneGroup {
   void move(const ComposedPlan::Phase& phase);
   void reduce(const Move& move);
   void finish();
-  static bool knows_last_calls_of(Lane& lane, Status& differs);
 
   const std::unique_ptr<Lane> all_;
   const std::unique_ptr<Lane> host_;
   const std::unique_ptr<LaneGroup> column_;
 
-  // The composition that runs; else idle_: null, or where steps are traced something that is none,
-  // so that a call whose steps are not traced need not ask.
-  const ComposedPlan* composed_ = nullptr;
-  const ComposedPlan* idle_ = nullptr;
+  bool is_plain_ = true;  // no composition runs, and no steps are traced
   std::shared_ptr<StepTrace> trace_;
-  const Plan* plan_ = nullptr;  // that it is of
+  const ComposedPlan* composed_ = nullptr;  // that runs
+  const Plan* plan_ = nullptr;              // that it is of
   const Call* arguments_ = nullptr;
   std::byte* send_ = nullptr;
   uint64_t offset_ = 0;
@@ -120,6 +115,7 @@ class LaneGroup {
   std::array<Progress, kScopes> progress_{};
   std::array<Call, kScopes> calls_{};
   const Lane* failed_ = nullptr;
+  HostEngine engine_;  // of reductions that are no phases
   std::vector<CacheLine> scratch_;
 };
 

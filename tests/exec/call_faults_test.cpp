@@ -7,7 +7,7 @@
 
 #include "exec/call.hpp"
 #include "fake_transport.hpp"
-#include "tools/sequences/fake_window.hpp"
+#include "fake_window.hpp"
 
 namespace tutti {
 namespace {

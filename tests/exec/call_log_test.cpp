@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/sequences/fake_window.hpp"
+#include "fake_window.hpp"
 
 namespace tutti {
 namespace {
@@ -166,11 +166,11 @@ TEST_F(CallLogs, TicksCountOnFromCallToCall) {
     log->finish(3);
   }
   first.start(7);
-  EXPECT_FALSE(first.is_at(first.tick_of(1).load(), 1));
+  EXPECT_FALSE(first.saw_tick(1, 1, first.tick_of(1).load()));
   second.start(7);
   second.publish(2);
-  EXPECT_TRUE(first.is_at(first.tick_of(1).load(), 2));
-  EXPECT_FALSE(first.is_at(first.tick_of(1).load(), 3));
+  EXPECT_TRUE(first.saw_tick(1, 2, first.tick_of(1).load()));
+  EXPECT_FALSE(first.knows_tick(1, 3));
 }
 
 TEST(CallLog, CountsThatHaveWrappedAroundAreLater) {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "tools/sequences/fake_window.hpp"
+#include "fake_window.hpp"
 
 namespace tutti {
 namespace {

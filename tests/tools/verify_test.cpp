@@ -21,9 +21,6 @@ TEST(VerifyCommand, ProvesEveryRegisteredAlgorithm) {
     EXPECT_TRUE(algorithm.at("failures").empty()) << algorithm;
     EXPECT_GT(algorithm.at("proofs"), 0) << algorithm;
   }
-  EXPECT_EQ(result.at("sequences").at("ranks"), Json({3, 4}));
-  EXPECT_GT(result.at("sequences").at("calls"), 1000);
-  EXPECT_EQ(result.at("sequences").at("failure"), "");
 }
 
 TEST(VerifyCommand, ProvesWhatIsAskedForAndSaysSo) {
@@ -32,12 +29,6 @@ TEST(VerifyCommand, ProvesWhatIsAskedForAndSaysSo) {
   EXPECT_NE(run.output.find("barrier         inline"), std::string::npos) << run.output;
   EXPECT_NE(run.output.find("proved"), std::string::npos) << run.output;
   EXPECT_EQ(run.output.find("allreduce"), std::string::npos) << run.output;
-}
-
-TEST(VerifyCommand, SaysWhereItHasNoSequencesOfCalls) {
-  const auto run = run_tutti("verify --ranks 2 --collective allreduce --algorithm ring");
-  EXPECT_EQ(run.exit_status, 0);
-  EXPECT_NE(run.output.find("No sequences of calls"), std::string::npos) << run.output;
 }
 
 TEST(VerifyCommand, NamesWhatItCannotUse) {

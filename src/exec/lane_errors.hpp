@@ -1,18 +1,25 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The ranks that a lane is waiting for, as numbers and in words.
+// What a lane says of its calls: whom it is waiting for, as numbers and in words, whether the last
+// calls match, and, if it is traced, each step.
+#pragma once
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "exec/lane.hpp"
 
 namespace tutti {
 
-bool Lane::fail(Status status) {
+template <typename Parts>
+bool BasicLane<Parts>::fail(Status status) {
   status_ = std::move(status);
   return false;
 }
 
-std::string Lane::blocked_on() const {
+template <typename Parts>
+std::string BasicLane<Parts>::blocked_on() const {
   if (part_ == nullptr) return "";
   std::string text;
   const auto add = [&text](const std::string& sentence) {
@@ -40,7 +47,8 @@ std::string Lane::blocked_on() const {
   return text;
 }
 
-std::vector<int> Lane::waits_for() const {
+template <typename Parts>
+std::vector<int> BasicLane<Parts>::waits_for() const {
   std::vector<int> peers;
   if (part_ == nullptr) return peers;
   const uint32_t wanted = begun_ ? log_.call() : log_.begins_after();
@@ -62,6 +70,38 @@ std::vector<int> Lane::waits_for() const {
     peers.push_back(names_.number_of(messages_.receiver()));
   }
   return peers;
+}
+
+template <typename Parts>
+bool BasicLane<Parts>::knows_last_calls(Status& differs) {
+  if (window_ == nullptr) return true;
+  bool knows = true;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer == rank_) continue;
+    const CallLog::Look look = log_.look_at_last_calls(peer);
+    if (look == CallLog::Look::kNotYet) knows = false;
+    if (look != CallLog::Look::kFault) continue;
+    const bool left = log_.fault() == CallLog::Fault::kLeft;
+    differs = left ? faults().left_before(peer, log_.faulty_call()) : faults().of_log();
+    return true;
+  }
+  return knows;
+}
+
+template <typename Parts>
+Advance BasicLane<Parts>::advance(StepTrace& trace) {
+  const uint64_t sequence = record_.sequence;
+  trace.enter(sequence);
+  for (;;) {
+    const Plan::Part* const part = part_;
+    const std::vector<Step>& steps = part->schedule.steps;
+    const size_t first = next_;
+    const Advance outcome = advance(first + 1);
+    const size_t end = outcome == Advance::kDone ? steps.size() : std::min(next_, steps.size());
+    for (size_t i = first; i < end; ++i) trace.add(steps[i], sequence, names_);
+    const bool moved = end != first || part_ != part;
+    if (outcome != Advance::kBlocked || !moved) return outcome;
+  }
 }
 
 }  // namespace tutti

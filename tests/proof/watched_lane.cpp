@@ -1,0 +1,12 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "proof/watched_lane.hpp"
+
+#include "exec/lane_errors.hpp"
+#include "exec/lane_life.hpp"
+#include "exec/lane_steps.hpp"
+
+namespace tutti {
+
+template class BasicLane<WatchedParts>;
+
+}  // namespace tutti
