@@ -31,7 +31,7 @@ constexpr uint64_t kMostBytesAtOnce = tuned::kMostBegunAtOnce;
 // Whether the thread that starts it may do all of it at once.
 bool is_brief(const Plan& plan, uint64_t count, int ranks) {
   const uint64_t by_each_rank = count * plan.element_bytes;
-  return plan.parts.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBytesAtOnce;
+  return plan.lanes.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBytesAtOnce;
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Status Executor::run(const Call& call) {
     const std::shared_ptr<const Plan>& plan = plans_.find(call);
     if (plan == nullptr) [[unlikely]]
       return no_algorithm(call);
-    if (idle() && plan->parts.size() == 1) {
+    if (idle() && plan->lanes.size() == 1) {
       return run_here(call, *plan);
     }
     return run_queued(call);
@@ -200,7 +200,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   const bool begun = brief && idle();
   if (begun && ends_at_once(operation)) return {};
   operation.begins(timeout_ms(), journal_ != nullptr);
-  const size_t parts = operation.plan_->parts.size();
+  const size_t parts = operation.plan_->lanes.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // From the last push on, the operation may end and be gone.

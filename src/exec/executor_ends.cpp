@@ -29,9 +29,12 @@ constexpr size_t kMostNamed = 8;
 
 // Whether this rank takes anything from another in such a call.
 bool takes(const Plan& plan) {
-  return std::ranges::any_of(plan.parts, [](const Plan::Part& part) {
-    if (part.composed == nullptr) return part.traits.first_wait != 0 || !part.receives.empty();
-    return std::ranges::any_of(part.composed->phases, [](const ComposedPlan::Phase& phase) {
+  return std::ranges::any_of(plan.lanes, [](const LanePlan& lane) {
+    if (const auto* const part = std::get_if<ScheduledPlan>(&lane)) {
+      return part->traits.first_wait != 0 || !part->receives.empty();
+    }
+    const auto& phases = std::get<ComposedPlan>(lane).phases;
+    return std::ranges::any_of(phases, [](const ComposedPlan::Phase& phase) {
       return phase.plan != nullptr && takes(*phase.plan);
     });
   });

@@ -82,12 +82,12 @@ class BasicLane {
   BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<Window> window,
             std::unique_ptr<Endpoint> endpoint, const Parts& parts = {});
 
-  // Begins part `index` of `plan` on the buffers of `call`; plan and call stay in place until it is
-  // done. `record` describes the call in texts and to peers. `chain` is the hash of the
+  // Begins `part`, which is of `plan`, on the buffers of `call`; plan and call stay in place until
+  // it is done. `record` describes the call in texts and to peers. `chain` is the hash of the
   // communicator's calls up to this one, which messages carry; 0 where no journal keeps it
   // (exec/journal.hpp).
-  void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
-             uint32_t chain);
+  void start(const Plan& plan, const ScheduledPlan& part, const Call& call,
+             const CallRecord& record, uint32_t chain);
   // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
   // (then see status()).
   Advance advance(size_t stop = SIZE_MAX);
@@ -186,7 +186,7 @@ class BasicLane {
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;
-  const Plan::Part* part_ = nullptr;
+  const ScheduledPlan* part_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
   bool begun_ = false;  // the log has let it begin

@@ -93,7 +93,7 @@ Advance BasicLane<Parts>::advance(StepTrace& trace) {
   const uint64_t sequence = record_.sequence;
   trace.enter(sequence);
   for (;;) {
-    const Plan::Part* const part = part_;
+    const ScheduledPlan* const part = part_;
     const std::vector<Step>& steps = part->schedule.steps;
     const size_t first = next_;
     const Advance outcome = advance(first + 1);

@@ -20,15 +20,13 @@ LaneGroup::LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host,
                      std::unique_ptr<LaneGroup> column)
     : all_(std::move(all)), host_(std::move(host)), column_(std::move(column)) {}
 
-void LaneGroup::start_phases(const Plan& plan, size_t index, const Call& call,
+void LaneGroup::start_phases(const Plan& plan, const ComposedPlan& composed, const Call& call,
                              const CallRecord& record, uint32_t chain) {
-  const Plan::Part& part = plan.parts[index];
-  composed_ = part.composed.get();
+  composed_ = &composed;
   is_plain_ = false;
   plan_ = &plan;
   arguments_ = &call;
   send_ = static_cast<std::byte*>(const_cast<void*>(call.send));
-  offset_ = part.offset;
   record_ = record;
   chain_ = chain;
   progress_ = {};
@@ -95,7 +93,7 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   Call& call = calls_[static_cast<size_t>(scope)];
   bind(phase, call);
   if (scope == Scope::kHost) {
-    host_->start(*phase.plan, 0, call, record_, chain_);
+    host_->start(*phase.plan, *phase.plan->scheduled(), call, record_, chain_);
   } else {
     column_->start(*phase.plan, 0, call, record_, chain_);
   }
@@ -109,7 +107,7 @@ std::byte* LaneGroup::address_of(const Ref& ref) {
   }
   auto* const recv = static_cast<std::byte*>(arguments_->recv);
   std::byte* const base = ref.space() == Space::kSend ? send_ : recv;
-  return base == nullptr ? nullptr : base + offset_ + ref.offset;
+  return base == nullptr ? nullptr : base + composed_->offset + ref.offset;
 }
 
 void LaneGroup::bind(const ComposedPlan::Phase& phase, Call& call) {

@@ -80,13 +80,12 @@ class LaneGroup {
   Progress& progress_of(Scope scope) { return progress_[static_cast<size_t>(scope)]; }
   void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
              uint32_t chain) {
-    const Plan::Part& part = plan.parts[index];
-    if (part.composed == nullptr) [[likely]]
-      return all_->start(plan, index, call, record, chain);
-    start_phases(plan, index, call, record, chain);
+    if (const ScheduledPlan* const part = plan.scheduled(index)) [[likely]]
+      return all_->start(plan, *part, call, record, chain);
+    start_phases(plan, *plan.composed(index), call, record, chain);
   }
-  void start_phases(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
-                    uint32_t chain);
+  void start_phases(const Plan& plan, const ComposedPlan& composed, const Call& call,
+                    const CallRecord& record, uint32_t chain);
   Advance advance(Lane& lane) { return trace_ == nullptr ? lane.advance() : lane.advance(*trace_); }
   Advance advance_phase_of(Scope scope);
   Advance advance_phases();
@@ -109,7 +108,6 @@ class LaneGroup {
   const Plan* plan_ = nullptr;              // that it is of
   const Call* arguments_ = nullptr;
   std::byte* send_ = nullptr;
-  uint64_t offset_ = 0;
   CallRecord record_{};
   uint32_t chain_ = 0;
   std::array<Progress, kScopes> progress_{};

@@ -34,10 +34,10 @@ BasicLane<Parts>::BasicLane(LaneSettings settings, Transport& transport,
 // ---- the beginning -----------------------------------------------------------------------------
 
 template <typename Parts>
-void BasicLane<Parts>::start(const Plan& plan, size_t index, const Call& call,
+void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const Call& call,
                              const CallRecord& record, uint32_t chain) {
   plan_ = &plan;
-  part_ = &plan.parts[index];
+  part_ = &part;
   arguments_ = &call;
   if (!part_->other_arms.empty()) [[unlikely]]
     start_trial();
@@ -186,7 +186,7 @@ template <typename Parts>
 [[gnu::noinline]] void BasicLane<Parts>::finish_trial() {
   const uint64_t bytes = block_bytes();
   // Calls move through slots, so these are cold after others; ping-pong slots are not.
-  const bool moves = bytes <= slots_.slot_bytes() && !plan_->parts.front().ping_pong_slots;
+  const bool moves = bytes <= slots_.slot_bytes() && !plan_->scheduled()->ping_pong_slots;
   const CallTrials::Ended ended = {
       .collective = arguments_->collective,
       .call = log_.call(),

@@ -38,11 +38,11 @@ class LaneStaging {
 
   [[nodiscard]] bool writes_non_temporal() const { return policy_.writes_non_temporal(); }
   // Whether the step uses non-temporal stores, and the hint for its copy.
-  [[nodiscard]] bool is_non_temporal(const Step& step, const Plan::Part& part) const {
+  [[nodiscard]] bool is_non_temporal(const Step& step, const ScheduledPlan& part) const {
     return step.streams || (writes_non_temporal() && !part.ping_pong_slots &&
                             step.dst.base >= kPrivateSpaces && step.bytes >= kLeastNonTemporal);
   }
-  [[nodiscard]] CopyHint hint_of(const Step& step, const Plan::Part& part) const {
+  [[nodiscard]] CopyHint hint_of(const Step& step, const ScheduledPlan& part) const {
     if (is_non_temporal(step, part)) return CopyHint::kNonTemporal;
     if (step.src.base < kPrivateSpaces) {
       return part.ping_pong_slots ? CopyHint::kToRing : CopyHint::kToOthers;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The steps of a lane: entries, ticks and the waits for those of peers; copies, reductions, reads of
-// peers, messages.
+// The steps of a lane: entries, ticks and the waits for those of peers; copies, reductions, reads
+// of peers, messages.
 #pragma once
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "algorithms/common.hpp"
 #include "core/tuned.hpp"
@@ -49,16 +50,17 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
 
 // An algorithm uses either lines or slots, on all ranks alike, unless its schedule says what it
 // uses of the slots.
-uint64_t slot_extent_of(const Plan::Part& part, const Problem& problem) {
+uint64_t slot_extent_of(const ScheduledPlan& part, const Problem& problem) {
   if (part.schedule.slot_extent > 0) return part.schedule.slot_extent;
   return part.traits.uses_lines ? 0 : problem.slot_extent();
 }
 
-Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
+ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, int lanes,
+                             int lane) {
   const Range range = part_of(whole.bytes(), lanes, lane);
   Problem problem = whole;
   problem.count = range.bytes / whole.element_bytes;
-  Plan::Part part;
+  ScheduledPlan part;
   part.schedule = build_schedule(algorithm, problem);
   part.receives = receives_of(part.schedule, problem.in_place);
   merge_copies(problem, part.schedule);
@@ -75,8 +77,7 @@ Plan::Part make_part(const Algorithm& algorithm, const Problem& whole, int lanes
 }
 
 // Returns whether there are algorithms for all phases.
-bool add_composed_parts(Plan& plan, const Call& call, const Problem& whole,
-                        const PlanContext& context) {
+bool add_composed(Plan& plan, const Call& call, const Problem& whole, const PlanContext& context) {
   const BufferBlocks blocks = blocks_of(whole.collective, true);
   const bool divides = blocks.send != Blocks::kPerRank && blocks.recv != Blocks::kPerRank;
   const int lanes = divides ? lanes_for(whole.bytes(), context.lanes) : 1;
@@ -84,11 +85,11 @@ bool add_composed_parts(Plan& plan, const Call& call, const Problem& whole,
     const Range range = part_of(whole.bytes(), lanes, lane);
     Problem problem = whole;
     problem.count = range.bytes / whole.element_bytes;
-    Plan::Part part;
-    part.offset = range.offset;
-    part.composed = plan_phases(context, call, plan.signature, plan.algorithm->compose(problem));
-    if (part.composed == nullptr) return false;
-    plan.parts.push_back(std::move(part));
+    std::optional<ComposedPlan> composed =
+        plan_phases(context, call, plan.signature, plan.algorithm->compose(problem));
+    if (!composed) return false;
+    composed->offset = range.offset;
+    plan.lanes.emplace_back(*std::move(composed));
   }
   return true;
 }
@@ -101,29 +102,34 @@ bool only_enters_first(const Schedule& schedule) {
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// Adds what parts may go on with after the entry (Part::viewing). Plans whose parts cannot do that,
-// as those of small calls, ask for no further choice. All ranks decide alike, because the schedules
-// of a collective without a root have the same form on all of them.
-void add_viewing_parts(Plan& plan, const PlanKey& key, const Problem& problem,
-                       const PlanContext& context) {
+// What the lanes of a plan without phases do.
+ScheduledPlan& scheduled_of(Plan& plan, int lane) {
+  return std::get<ScheduledPlan>(plan.lanes[static_cast<size_t>(lane)]);
+}
+
+// Adds what lanes may go on with after the entry (ScheduledPlan::viewing). Plans whose lanes cannot
+// do that, as those of small calls, ask for no further choice. All ranks decide alike, because the
+// schedules of a collective without a root have the same form on all of them.
+void add_viewing(Plan& plan, const PlanKey& key, const Problem& problem,
+                 const PlanContext& context) {
   if (!context.can_view) return;
-  const auto may_view = [&](const Plan::Part& part) {
-    return can_go_over(problem.collective, part.schedule);
+  const auto may_view = [&](const LanePlan& lane) {
+    return can_go_over(problem.collective, std::get<ScheduledPlan>(lane).schedule);
   };
-  if (std::none_of(plan.parts.begin(), plan.parts.end(), may_view)) return;
+  if (std::ranges::none_of(plan.lanes, may_view)) return;
   const Problem viewed = seen_by_all(problem);
   const Algorithm* algorithm = (*context.choose)(viewed, key.type).algorithm;
   if (algorithm == nullptr) return;
-  const auto lanes = static_cast<int>(plan.parts.size());
+  const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    if (!may_view(part)) continue;
-    Plan::Part viewing = make_part(*algorithm, viewed, lanes, lane);
+    ScheduledPlan& part = scheduled_of(plan, lane);
+    if (!can_go_over(problem.collective, part.schedule)) continue;
+    ScheduledPlan viewing = make_scheduled(*algorithm, viewed, lanes, lane);
     if (!viewing.schedule.shows_buffers) continue;
     part.schedule.shows_buffers = part.announces = true;
     part.traits.most_sources = std::max(part.traits.most_sources, viewing.traits.most_sources);
     part.traits.uses_window |= viewing.traits.uses_window;
-    part.viewing = std::make_shared<const Plan::Part>(std::move(viewing));
+    part.viewing = std::make_shared<const ScheduledPlan>(std::move(viewing));
   }
 }
 
@@ -136,15 +142,15 @@ int coordinator_of(const Problem& problem) {
 
 void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Problem& problem) {
   plan.arms.names.push_back(std::move(name));
-  const auto lanes = static_cast<int>(plan.parts.size());
+  const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    Plan::Part& part = plan.parts[static_cast<size_t>(lane)];
-    Plan::Part other = make_part(algorithm, problem, lanes, lane);
+    ScheduledPlan& part = scheduled_of(plan, lane);
+    ScheduledPlan other = make_scheduled(algorithm, problem, lanes, lane);
     part.traits.most_sources = std::max(part.traits.most_sources, other.traits.most_sources);
     // A rank may end a call only when it has read in the coordinator's entry which arm is next.
     part.traits.runs_ahead = other.traits.runs_ahead = false;
     part.announces = other.announces = true;
-    part.other_arms.push_back(std::make_shared<const Plan::Part>(std::move(other)));
+    part.other_arms.push_back(std::make_shared<const ScheduledPlan>(std::move(other)));
   }
 }
 
@@ -205,14 +211,17 @@ std::string_view kind_of_stores(const Problem& problem) {
 
 size_t Plan::steps() const {
   size_t steps = 0;
-  for (const Part& part : parts) {
+  for (size_t lane = 0; lane < lanes.size(); ++lane) {
+    if (const ComposedPlan* const whole = composed(lane)) {
+      for (const ComposedPlan::Phase& phase : whole->phases) {
+        steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
+      }
+      continue;
+    }
+    const ScheduledPlan& part = *scheduled(lane);
     steps += part.schedule.steps.size();
     if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
     for (const auto& other : part.other_arms) steps += other->schedule.steps.size();
-    if (part.composed == nullptr) continue;
-    for (const ComposedPlan::Phase& phase : part.composed->phases) {
-      steps += 1 + (phase.plan != nullptr ? phase.plan->steps() : phase.moves.size());
-    }
   }
   return steps;
 }
@@ -234,12 +243,12 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   }
   const int lanes = is_uneven(key.collective) ? 1 : lanes_for(problem.bytes(), context.lanes);
   if (plan->algorithm->compose != nullptr) {
-    return add_composed_parts(*plan, call, problem, context) ? plan : nullptr;
+    return add_composed(*plan, call, problem, context) ? plan : nullptr;
   }
   for (int lane = 0; lane < lanes; ++lane) {
-    plan->parts.push_back(make_part(*plan->algorithm, problem, lanes, lane));
+    plan->lanes.emplace_back(make_scheduled(*plan->algorithm, problem, lanes, lane));
   }
-  add_viewing_parts(*plan, key, problem, context);
+  add_viewing(*plan, key, problem, context);
   if (chosen.other_route != nullptr || chosen.with_other_stores != nullptr) {
     add_arms(*plan, chosen, problem);
   }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "adapt/arms.hpp"
@@ -23,53 +24,35 @@
 
 namespace tutti {
 
-struct ComposedPlan;
+struct Plan;
 
-struct Plan {
-  // What one lane does: its schedule, for the part of each block that begins `offset` bytes in.
-  struct Part {
-    Schedule schedule;
-    std::vector<ReceiveStep> receives;
-    // Of the schedule. `most_sources` and `uses_window` cover `viewing` and `other_arms`, too.
-    Traits traits;
-    uint64_t offset = 0;
-    bool announces = false;  // its entry shows buffers, or announces an arm: see Lane::enter
-    bool views = false;      // reads buffers of peers where they lie (Limits::views)
-    bool is_long = false;    // no second-level cache may hold what a rank receives
-    // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0:
-    // no slot is used.
-    uint64_t slot_extent = 0;
-    bool has_root = false;  // has_root(collective)
-    // It uses the ping-pong slots, which two ranks swap from call to call.
-    bool ping_pong_slots = false;
-    // What the lane goes on with after the entry, if the entries show that the buffers of all ranks
-    // lie in memory that all of them map (Limits::views). Null: the schedule.
-    std::shared_ptr<const Part> viewing;
-    // The other arms that calls of this kind try, and use if they are faster
-    // (adapt/call_trials.hpp). Their number is the same in all parts of a plan and on all ranks.
-    std::vector<std::shared_ptr<const Part>> other_arms;
-    // A composition, instead of the schedule, where ranks are on several hosts; else null.
-    std::shared_ptr<const ComposedPlan> composed;
-  };
-  std::vector<Part> parts;  // of lanes 0, 1, ...
-  const Algorithm* algorithm = nullptr;
-  Arms arms;  // with other_arms: the names of the parts themselves, then of each other arm
-  uint32_t signature = 0;
-  CallRecord record{};  // of calls of this kind, but for their sequence
-  uint32_t element_bytes = 1;
-  uint32_t divisor = 1;           // for avg: the number of ranks
-  ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
-
-  [[nodiscard]] CallRecord record_of(uint64_t sequence) const {
-    CallRecord of_call = record;
-    of_call.sequence = sequence;
-    return of_call;
-  }
-  // The number of steps that it has in memory, for the bound on the cache of plans.
-  [[nodiscard]] size_t steps() const;
+// What one lane does in a call that it runs itself: its schedule, for the part of each block that
+// begins `offset` bytes in.
+struct ScheduledPlan {
+  Schedule schedule;
+  std::vector<ReceiveStep> receives;
+  // Facts about `schedule`; most_sources and uses_window are maxima over `viewing` and
+  // `other_arms`, too.
+  Traits traits;
+  uint64_t offset = 0;
+  bool announces = false;  // its entry shows buffers, or announces an arm: see BasicLane::enter
+  bool views = false;      // reads buffers of peers where they lie (Limits::views)
+  bool is_long = false;    // no second-level cache may hold what a rank receives
+  // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0: no
+  // slot is used.
+  uint64_t slot_extent = 0;
+  bool has_root = false;  // has_root(collective)
+  // It uses the ping-pong slots, which two ranks swap from call to call.
+  bool ping_pong_slots = false;
+  // What the lane goes on with after the entry, if the entries show that the buffers of all ranks
+  // lie in memory that all of them map (Limits::views). Null: the schedule.
+  std::shared_ptr<const ScheduledPlan> viewing;
+  // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
+  // Their number is the same for all lanes of a plan and on all ranks.
+  std::vector<std::shared_ptr<const ScheduledPlan>> other_arms;
 };
 
-// What a composition amounts to on this rank.
+// What a group of lanes does in a call that is a composition, for such a part of each block.
 struct ComposedPlan {
   struct Phase {
     Scope scope = Scope::kHost;
@@ -81,10 +64,39 @@ struct ComposedPlan {
     std::vector<Move> moves;
   };
   std::vector<Phase> phases;
+  uint64_t offset = 0;
   uint64_t scratch_bytes = 0;
   // It reduces by moves, on some rank, and by no phase that begins the reduction.
   bool reduces_alone = false;
   uint32_t most_sources = 0;  // of those moves on this rank
+};
+
+using LanePlan = std::variant<ScheduledPlan, ComposedPlan>;
+
+struct Plan {
+  std::vector<LanePlan> lanes;  // what lanes 0, 1, ... do, all of one kind
+  const Algorithm* algorithm = nullptr;
+  Arms arms;  // where there are some: the name of the first way, then of each of other_arms
+  uint32_t signature = 0;
+  CallRecord record{};  // of calls of this kind, but for their sequence
+  uint32_t element_bytes = 1;
+  uint32_t divisor = 1;           // for avg: the number of ranks
+  ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
+
+  // What the lane does; null if it is of the other kind.
+  [[nodiscard]] const ScheduledPlan* scheduled(size_t lane = 0) const {
+    return std::get_if<ScheduledPlan>(&lanes[lane]);
+  }
+  [[nodiscard]] const ComposedPlan* composed(size_t lane = 0) const {
+    return std::get_if<ComposedPlan>(&lanes[lane]);
+  }
+  [[nodiscard]] CallRecord record_of(uint64_t sequence) const {
+    CallRecord of_call = record;
+    of_call.sequence = sequence;
+    return of_call;
+  }
+  // The number of steps that it has in memory, for the bound on the cache of plans.
+  [[nodiscard]] size_t steps() const;
 };
 
 // Whether a lane may leave this schedule after the entry for one that was chosen for

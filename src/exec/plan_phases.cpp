@@ -37,9 +37,9 @@ class PhasePlanner {
   PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
       : context_(context), call_(call), signature_(signature) {}
 
-  // Null if for some phase there is no algorithm.
-  std::shared_ptr<const ComposedPlan> plan(const Composition& composition) {
-    auto composed = std::make_shared<ComposedPlan>();
+  // None if for some phase there is no algorithm.
+  std::optional<ComposedPlan> plan(const Composition& composition) {
+    std::optional<ComposedPlan> composed(std::in_place);
     composed->scratch_bytes = composition.scratch_bytes;
     composed->reduces_alone =
         reduces(call_.collective) && std::ranges::none_of(composition.phases, &Phase::begins);
@@ -51,7 +51,7 @@ class PhasePlanner {
       }
       Call call = call_of(phase);
       std::shared_ptr<const Plan> plan = plan_of(phase, call);
-      if (plan == nullptr) return nullptr;
+      if (plan == nullptr) return std::nullopt;
       call.send = nullptr;
       call.recv = nullptr;
       composed->phases.push_back(
@@ -97,9 +97,8 @@ class PhasePlanner {
 
 }  // namespace
 
-std::shared_ptr<const ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
-                                                uint32_t signature,
-                                                const Composition& composition) {
+std::optional<ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
+                                        uint32_t signature, const Composition& composition) {
   return PhasePlanner(context, call, signature).plan(composition);
 }
 

@@ -4,16 +4,16 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 
 #include "algorithms/composition.hpp"
 #include "exec/plan.hpp"
 
 namespace tutti {
 
-// The plans for all phases of a composition on this rank; null if no algorithm applies to one of
+// The plans for all phases of a composition on this rank; none if no algorithm applies to one of
 // them. `signature` is that of the whole call.
-std::shared_ptr<const ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
-                                                uint32_t signature, const Composition& composition);
+std::optional<ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
+                                        uint32_t signature, const Composition& composition);
 
 }  // namespace tutti

@@ -41,11 +41,11 @@ constexpr int64_t kLimitMs = 100'000;
 std::string facts_of(const Plan& plan);
 
 // What is to be the same on all ranks.
-std::string facts_of(const Plan::Part& part) {
+std::string facts_of(const ScheduledPlan& part) {
   std::string text =
-      fmt::format(" [offset {} extent {} announces {} views {} long {} ping-pong {}", part.offset,
-                  part.slot_extent, part.announces, part.views, part.is_long, part.ping_pong_slots);
-  if (part.composed == nullptr) text += fmt::format(" ticks {}", part.schedule.ticks);
+      fmt::format(" [offset {} extent {} announces {} views {} long {} ping-pong {} ticks {}",
+                  part.offset, part.slot_extent, part.announces, part.views, part.is_long,
+                  part.ping_pong_slots, part.schedule.ticks);
   if (part.viewing != nullptr) text += " viewing" + facts_of(*part.viewing);
   for (const auto& arm : part.other_arms) text += " arm" + facts_of(*arm);
   return text + "]";
@@ -55,7 +55,13 @@ std::string facts_of(const Plan& plan) {
   std::string text =
       fmt::format("{} arms {} key {} coordinator {}", plan.algorithm->name,
                   fmt::join(plan.arms.names, "|"), plan.arms.key, plan.arms.coordinator);
-  for (const Plan::Part& part : plan.parts) text += facts_of(part);
+  for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
+    if (const ScheduledPlan* const part = plan.scheduled(lane)) {
+      text += facts_of(*part);
+    } else {
+      text += fmt::format(" [offset {}]", plan.composed(lane)->offset);
+    }
+  }
   return text;
 }
 

@@ -90,8 +90,8 @@ std::vector<ModelCall> shared_calls(const Algorithm& algorithm, uint64_t count, 
     context.limits = options.limits;
     context.choose = &choose;
     std::shared_ptr<Plan> plan = make_plan(call, plan_key(call, rank), context);
-    if (plan == nullptr || plan->parts.size() != 1 || plan->parts[0].composed != nullptr) return {};
-    if (std::ranges::any_of(plan->parts[0].schedule.steps, sends_messages)) return {};
+    if (plan == nullptr || plan->lanes.size() != 1 || plan->scheduled() == nullptr) return {};
+    if (std::ranges::any_of(plan->scheduled()->schedule.steps, sends_messages)) return {};
     calls.push_back({std::move(call), std::move(plan)});
   }
   return calls;

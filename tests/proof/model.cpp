@@ -57,7 +57,8 @@ bool SequenceModel::advance(int number) {
   if (is_through(rank)) return false;
   if (!rank.runs) {
     const ModelCall& next = calls_[static_cast<size_t>(number)][rank.ended];
-    rank.lane->start(*next.plan, 0, next.call, next.plan->record_of(rank.ended + 1), 0);
+    rank.lane->start(*next.plan, *next.plan->scheduled(), next.call,
+                     next.plan->record_of(rank.ended + 1), 0);
     rank.runs = true;
     return true;
   }

@@ -39,9 +39,9 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
   auto plan = std::make_shared<Plan>();
   plan->record = whole.record;
   plan->element_bytes = whole.element_bytes;
-  plan->parts.resize(1);
-  plan->parts.front().traits.enters = true;  // nobody waits for it
-  Builder builder(plan->parts.front().schedule);
+  ScheduledPlan& part = std::get<ScheduledPlan>(plan->lanes.emplace_back());
+  part.traits.enters = true;  // nobody waits for it
+  Builder builder(part.schedule);
   for (const Move& move : phase.moves) {
     if (move.others.empty()) {
       builder.copy(move.to, move.from, move.bytes);
@@ -125,8 +125,8 @@ void Planner::add_phase(int rank, int stream, const Plan& plan, const Counts& af
   problem.element_bytes = plan.element_bytes;
   problem.limits = within ? limits_ : Limits{};
   const StepCosts costs = step_costs(problem, within ? job.within : job.between);
-  Schedule schedule = plan.parts.front().schedule;
-  if (within && !plan.parts.front().traits.enters) {
+  Schedule schedule = plan.scheduled()->schedule;
+  if (within && !plan.scheduled()->traits.enters) {
     schedule.steps.insert(schedule.steps.begin(),
                           Step{.kind = StepKind::kPublish, .tick = 1, .dst = {}, .src = {}});
   }
@@ -146,7 +146,6 @@ PlanContext Planner::context_of(int rank) const {
 
 void Planner::add_footprint(int rank, const Plan& plan) {
   Footprint& most = job_.most;
-  const Plan::Part& part = plan.parts.front();
   const bool at_root = !has_root(question_.collective) || rank == question_.root;
   const BufferBlocks blocks = blocks_of(question_.collective, at_root);
   const uint64_t block = question_.count * type_size(question_.type);
@@ -156,11 +155,14 @@ void Planner::add_footprint(int rank, const Plan& plan) {
                                 : block * static_cast<uint64_t>(question_.ranks);
   };
   most.buffer_bytes = std::max(most.buffer_bytes, bytes(blocks.send) + bytes(blocks.recv));
-  uint64_t scratch = part.schedule.scratch_bytes;
-  if (part.composed != nullptr) {
-    scratch = part.composed->scratch_bytes;
-    for (const auto& phase : part.composed->phases) {
-      if (phase.plan != nullptr) scratch += phase.plan->parts.front().schedule.scratch_bytes;
+  uint64_t scratch = 0;
+  if (const ScheduledPlan* const part = plan.scheduled()) {
+    scratch = part->schedule.scratch_bytes;
+  } else {
+    scratch = plan.composed()->scratch_bytes;
+    for (const auto& phase : plan.composed()->phases) {
+      const ScheduledPlan* const own = phase.plan != nullptr ? phase.plan->scheduled() : nullptr;
+      if (own != nullptr) scratch += own->schedule.scratch_bytes;
     }
   }
   most.scratch_bytes = std::max(most.scratch_bytes, scratch);
@@ -202,7 +204,7 @@ void Planner::add_in_groups(int rank, const Plan& plan, const ComposedPlan& comp
 void Planner::add_composed(int rank, const Plan& plan) {
   std::vector<Counts> columns = {
       Counts{}};  // how many phases of each stream so many of a column are
-  for (const ComposedPlan::Phase& phase : plan.parts.front().composed->phases) {
+  for (const ComposedPlan::Phase& phase : plan.composed()->phases) {
     const std::shared_ptr<const Plan> own =
         phase.plan != nullptr ? phase.plan : plan_of_moves(phase, plan);
     if (phase.scope == Scope::kHost) {
@@ -211,7 +213,7 @@ void Planner::add_composed(int rank, const Plan& plan) {
     }
     Counts after = columns.back();
     after[kWithin] = phase.after;
-    const ComposedPlan* const composed = own->parts.front().composed.get();
+    const ComposedPlan* const composed = own->composed();
     if (composed == nullptr) {
       add_phase(rank, kBetween, *own, after);
     } else {
@@ -251,7 +253,7 @@ Result<uint64_t> Planner::add(int rank) {
     return Status::format(Code::kUnsupported, "no algorithm applies to a phase of {}",
                           job_.algorithm->name);
   }
-  if (plan->parts.front().composed == nullptr) {
+  if (plan->composed() == nullptr) {
     add_phase(rank, job_.hosts.count() > 1 ? kBetween : kWithin, *plan, {});
   } else {
     add_composed(rank, *plan);
