@@ -9,7 +9,6 @@
 
 #include "comm/announced.hpp"
 #include "core/clock.hpp"
-#include "exec/drain.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -300,7 +299,7 @@ Status Messages::drain() {
   Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &lasting;
   waiter.timeout_ms = executor_.timeout_ms();
-  return drain_operations(health_, waiter, outstanding_, "messages", [this] { help(); });
+  return help_until_idle(health_, waiter, "messages");
 }
 
 bool Messages::has_work(int worker) const { return worker == 0 && !idle(); }

@@ -25,7 +25,7 @@ struct ReduceBinding {
 
 // Whose call it is: the user's own, or one by which ranks agree on something else that the user has
 // called, and is named after. Those from kAgreement on are steps of a call whose buffers are a
-// device's: by all ranks, or by those of each column, or of each host (exec/scoped_call.hpp).
+// device's: by all ranks, or by those of each column, or of each host (exec/plan_phases.hpp).
 enum class Purpose : uint8_t {
   kOwn,
   kSplit,

@@ -1,7 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait for operations that are queued.
-#include "exec/drain.hpp"
 #include "exec/executor.hpp"
 
 namespace tutti {
@@ -37,7 +36,7 @@ Status Executor::drain() {
   Waiter waiter = this->waiter(settings_.caller_budget);
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
-  return drain_operations(health_, waiter, outstanding_, "operations", [this] { help(); });
+  return help_until_idle(health_, waiter, "operations");
 }
 
 Waiter Executor::waiter() const {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "exec/health.hpp"
+
 namespace tutti {
 
 void HelpedProgress::help_from_application() {
@@ -53,6 +55,23 @@ WaitEnd HelpedProgress::help_until_done(const Completion& what, const Waiter& wa
   waiting_.fetch_sub(1);
   application_leaves();
   return end;
+}
+
+Status HelpedProgress::help_until_idle(Health& health, Waiter waiter, std::string_view what) {
+  const auto nothing_left = [this] {
+    help();
+    return idle();
+  };
+  const WaitEnd end = wait_until(waiter, nothing_left);
+  if (end == WaitEnd::kReady) return {};
+  if (end == WaitEnd::kInterrupted) {
+    health.interrupt("destroying it");
+    waiter.timeout_ms = kNever;
+    waiter.uninterrupted = true;
+    (void)wait_until(waiter, nothing_left);
+    return health.cause();
+  }
+  return Status::format(Code::kTimeout, "{} still outstanding: {}", what, outstanding_.load());
 }
 
 }  // namespace tutti

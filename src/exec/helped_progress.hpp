@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <string_view>
 
 #include "adapt/return_predictor.hpp"
 #include "core/tuned.hpp"
@@ -13,6 +14,8 @@
 #include "exec/worker.hpp"
 
 namespace tutti {
+
+class Health;
 
 // How often poll_briefly() polls: for half a microsecond or more.
 inline constexpr uint32_t kPollsAtOnce = tuned::kPollsAtOnce;
@@ -47,6 +50,10 @@ class HelpedProgress : public Driven {
   bool poll_briefly(const Completion& what, const SpinBudget& of_caller);
   // Polls until the operation is done, or until the waiter's deadline, stop or interrupt.
   WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
+
+  // How this ends: helps until nothing is outstanding; `what` names it. A timeout, if the waiter's
+  // limit passes. An interrupt breaks the communicator, which ends all that is: its cause.
+  Status help_until_idle(Health& health, Waiter waiter, std::string_view what);
 
   // Whether a thread is in help_until_done().
   [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }

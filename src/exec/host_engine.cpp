@@ -3,11 +3,12 @@
 // Reductions that are not one call of a kernel.
 #include "exec/host_engine.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "core/tuned.hpp"
-#include "exec/function_note.hpp"
 
 namespace tutti {
 namespace {
@@ -17,6 +18,33 @@ constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
 
 // The longest private memory of a schedule that is kept from call to call.
 constexpr size_t kMostKept = 1 << 20;
+
+// While it lives, those who look from outside see that this rank runs a function of the user in a
+// call (transports/notes.hpp). The thread may have said there that it waits in that call: it will
+// again.
+class FunctionNote {
+ public:
+  // `note` may be null.
+  FunctionNote(WaitNote* note, const CallRecord& record) : note_(note) {
+    if (note_ == nullptr) return;
+    before_ = note_->read().value_or(Wait{});
+    Wait wait;
+    wait.kind = WaitKind::kFunction;
+    wait.thread = gettid();
+    wait.since_ms = rough_host_ms();
+    wait.record = record;
+    note_->post(wait);
+  }
+  ~FunctionNote() {
+    if (note_ != nullptr) note_->post(before_);
+  }
+  FunctionNote(const FunctionNote&) = delete;
+  FunctionNote& operator=(const FunctionNote&) = delete;
+
+ private:
+  WaitNote* const note_;
+  Wait before_;
+};
 
 }  // namespace
 

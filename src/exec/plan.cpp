@@ -13,7 +13,6 @@
 #include "core/tuned.hpp"
 #include "exec/merge.hpp"
 #include "exec/plan_phases.hpp"
-#include "exec/scoped_call.hpp"
 
 namespace tutti {
 namespace {

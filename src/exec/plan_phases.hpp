@@ -1,11 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Plans of the phases of a composition.
+// Plans of the phases of a composition, and the compositions that calls within a scope are: all
+// ranks of a communicator on several hosts make such a call as any, in order and with the same
+// arguments, and the ranks of each host, or of each column, run it among themselves. `root` is a
+// rank of the communicator; it stands for its host or its place.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "algorithms/algorithm.hpp"
 #include "algorithms/composition.hpp"
 #include "exec/plan.hpp"
 
@@ -15,5 +19,8 @@ namespace tutti {
 // them. `signature` is that of the whole call.
 std::optional<ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
                                         uint32_t signature, const Composition& composition);
+
+// The composition of one phase that a call with that purpose is; null: it is a call of all ranks.
+const Algorithm* algorithm_of_scope(Purpose purpose);
 
 }  // namespace tutti
