@@ -8,36 +8,14 @@
 // first, too, once kUnmatchedBytes of them have met no receive: so what a receiver keeps aside is
 // bounded by its senders.
 //
-// The engine is the base of a transport's endpoint, the link, which moves single frames and pieces.
-// `Link` has:
-//
-//   is_up(rank), why_not(rank)   whether messages go to a rank and come from it, and why not;
-//                                kAnySource stands for all of them
-//   poll_until(wanted)           moves data until that transfer is done; null: all there is
-//   push(rank)                   sends what there is room for, by push_turn()
-//   owes(rank)                   whether it has more to do for a peer whose queues are empty
-//   may_be_eager(send)           whether a message may go without asking
-//   put_first(send, eager)       sends the message, or asks for it
-//   put_grant(receive)           tells the sender how much is wanted
-//   put_piece(send)              sends a piece of a granted message
-//   has_gone(send)               all that may go of it has gone
-//   takes_apart(receive, message)    a requested message meets its receive: whether the link takes
-//                                    it by a route of its own, or it is to be granted
-//   take_kept(dst, message, wanted)  copies a message of a peer that was kept aside
-//   count_matched(rank, bytes)   an eager message of a peer has met its receive
-//   take_back(operation)         forgets it
-//   abandon(operation)           ends it, for its peer has failed
-//
-// and may have
-//
-//   number_of(rank)              what a rank is called in texts and as a source
-//   send_at_once(...)            sends a message without an operation; false if it cannot
-//   advance(rank)                the turn of a busy peer; else push(rank)
-//
-// All of that is found when it is compiled: no call is virtual but those of Endpoint. The longer
-// functions are in engine_steps.hpp, for the sources of the link alone.
+// The engine is the base of a transport's endpoint, the link, which moves single frames and pieces:
+// Engine::is_link() has what that must offer. It may have functions of its own instead of
+// number_of(), send_at_once() and advance(), which the engine has as well. All of that is found
+// when it is compiled: no call is virtual but those of Endpoint. The longer functions are in
+// engine_steps.hpp, for the sources of the link alone.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -88,7 +66,9 @@ class Engine : public Endpoint {
 
  protected:
   Engine(int rank, int ranks)
-      : rank_(rank), ranks_(ranks), peers_(static_cast<size_t>(ranks)), matching_(ranks) {}
+      : rank_(rank), ranks_(ranks), peers_(static_cast<size_t>(ranks)), matching_(ranks) {
+    static_assert(is_link());
+  }
 
   [[nodiscard]] int ranks() const { return ranks_; }
   Peer& peer(int rank) { return peers_[static_cast<size_t>(rank)]; }
@@ -142,7 +122,8 @@ class Engine : public Endpoint {
   bool push_busy();
   bool push_turn(int rank);
 
-  // What a link need not have.
+  // What a link need not have: what a rank is called in texts and as a source; a way to send a
+  // message without an operation, false if it cannot; the turn of a busy peer.
   static int number_of(int rank) { return rank; }
   static bool send_at_once(int /*peer*/, Tag /*tag*/, const void* /*source*/, uint64_t /*bytes*/) {
     return false;
@@ -157,6 +138,39 @@ class Engine : public Endpoint {
   Pool<Op> pool_;
 
  private:
+  static constexpr bool is_link() {
+    return requires(Link & link, Op & operation, const Kept& message, Status& status, int rank) {
+             // Whether messages go to a rank and come from it, and why not; kAnySource stands for
+             // all.
+             requires std::same_as<decltype(link.is_up(rank)), bool>;
+             status = link.why_not(rank);
+             // Moves data until that transfer is done; null: all there is. Whether anything moved.
+             requires std::same_as<decltype(link.poll_until(operation.transfer)), bool>;
+             // Sends what there is room for, by push_turn(). Whether anything went.
+             requires std::same_as<decltype(link.push(rank)), bool>;
+             // Whether it has more to do for a peer whose queues are empty.
+             requires std::same_as<decltype(link.owes(rank)), bool>;
+             // Whether a message may go without asking.
+             requires std::same_as<decltype(link.may_be_eager(operation)), bool>;
+             // Sends the message, or asks for it; tells the sender how much is wanted; sends a
+             // piece of a granted message.
+             requires std::same_as<decltype(link.put_first(operation, true)), Put>;
+             requires std::same_as<decltype(link.put_grant(operation)), Put>;
+             requires std::same_as<decltype(link.put_piece(operation)), Put>;
+             // All that may go of the message has gone.
+             link.has_gone(operation);
+             // A requested message meets its receive: whether the link takes it by a route of its
+             // own, or it is to be granted.
+             requires std::same_as<decltype(link.takes_apart(operation, message)), bool>;
+             // Copies so many bytes of a message of a peer that was kept aside.
+             link.take_kept(operation.buffer, message, uint64_t{});
+             // An eager message of so many bytes of a peer has met its receive.
+             link.count_matched(rank, uint64_t{});
+             // Forgets the operation; ends it, for its peer has failed.
+             link.take_back(operation);
+             link.abandon(operation);
+           };
+  }
   Link& link() { return static_cast<Link&>(*this); }
 
   Op& begin(Transfer& transfer, int peer, Tag tag, const void* buffer, uint64_t bytes);
