@@ -179,6 +179,7 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   if (!lanes.ok()) return lanes.status();
   lanes_ = *std::move(lanes);
   ExecutorSettings settings;
+  settings.device_figures = device_figures_;
   settings.rank = rank_;
   settings.ranks = ranks_;
   lanes_->describe(settings);
