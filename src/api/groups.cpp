@@ -143,7 +143,7 @@ void finish(Recorded& call, const Recording& recording) {
   if (call.request != nullptr || !call.status.ok()) return;
   call.status = call.inside->wait(kNever);
   if (call.info != nullptr && call.status.ok()) {
-    *call.info = *static_cast<const StagedMessage&>(*call.own).received();
+    *call.info = *static_cast<const DeviceMessage&>(*call.own).received();
   }
   if (call.message == Recorded::kNoMessage || !call.status.ok()) return;
   tutti_recv_info* const info = recording.messages[call.message].info;
@@ -204,10 +204,12 @@ Status record(tutti_comm_t comm, const Call& call) {
   return {};
 }
 
-Status record(tutti_comm_t comm, std::unique_ptr<Staged> staged, tutti_recv_info* info) {
-  Completion* const inside = staged.get();
+Status record(tutti_comm_t comm, std::unique_ptr<DeviceOperation> operation,
+              tutti_recv_info* info) {
+  Completion* const inside = operation.get();
   group->recording->list_messages();
-  group->recording->add({.comm = comm, .own = std::move(staged), .inside = inside, .info = info});
+  group->recording->add(
+      {.comm = comm, .own = std::move(operation), .inside = inside, .info = info});
   return {};
 }
 

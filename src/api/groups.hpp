@@ -28,7 +28,7 @@ inline bool in_group() { return may_take_detour() && detour_detail::group_open_h
 Status record(tutti_comm_t comm, const Call& call);
 Status record(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
 // Records a call on a view, which is made already.
-Status record(tutti_comm_t comm, std::unique_ptr<Staged> staged, tutti_recv_info* info);
+Status record(tutti_comm_t comm, std::unique_ptr<DeviceOperation> operation, tutti_recv_info* info);
 // Records what `request`, which is not yet started, stands for.
 Status record(tutti_request& request);
 

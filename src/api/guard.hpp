@@ -16,8 +16,8 @@
 #include "core/fork.hpp"
 #include "core/status.hpp"
 #include "exec/completion.hpp"
-#include "views/staged_call.hpp"
-#include "views/staged_message.hpp"
+#include "views/device_collective.hpp"
+#include "views/device_message.hpp"
 #include "views/view_queue.hpp"
 
 struct tutti_request;
@@ -32,13 +32,14 @@ struct tutti_comm {
   std::atomic<int> views{0};  // how many there are
   // For a view: the communicator that it is a view of, and its device; else null.
   tutti_comm* viewed = nullptr;
-  std::unique_ptr<tutti::Stage> stage;
+  std::unique_ptr<tutti::DeviceSide> side;
   std::unordered_set<tutti_request*> persistent{};  // its requests (api/requests.hpp)
 };
 
 struct tutti_request {
   std::atomic<tutti_comm*> comm{nullptr};  // null: it was persistent, and this is destroyed
-  std::variant<std::monostate, tutti::Operation, tutti::Message, std::unique_ptr<tutti::Staged>>
+  std::variant<std::monostate, tutti::Operation, tutti::Message,
+               std::unique_ptr<tutti::DeviceOperation>>
       what;
   tutti::Completion* inside = nullptr;  // in `what`
   enum class Kind : uint8_t {

@@ -13,7 +13,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
     TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_alloc"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(memory, "tutti_alloc", "memory"));
     *memory = nullptr;
-    if (comm->stage != nullptr) return allocate_on_device(*comm, bytes, memory);
+    if (comm->side != nullptr) return allocate_on_device(*comm, bytes, memory);
     const Result<void*> given = comm->memory.allocate(bytes, comm->inside->shared_memory());
     if (!given.ok()) return given.status().with_context("tutti_alloc");
     *memory = *given;
@@ -24,7 +24,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
 tutti_status tutti_free(tutti_comm_t comm, void* memory) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_free"));
-    if (comm->stage != nullptr) return free_on_device(*comm, memory);
+    if (comm->side != nullptr) return free_on_device(*comm, memory);
     return comm->memory.free(memory, comm->inside->shared_memory()).with_context("tutti_free");
   });
 }

@@ -65,9 +65,9 @@ Status start(tutti_request& request) {
 // In a forked child. What is on a device is left as it is until the child ends: the driver's state
 // is the parent's, and to release an event or memory would call the driver.
 void free_copy(tutti_request_t request) {
-  static auto& kept = *new std::vector<std::unique_ptr<Staged>>;  // so that it is no leak
-  auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
-  if (staged != nullptr) kept.push_back(std::move(*staged));
+  static auto& kept = *new std::vector<std::unique_ptr<DeviceOperation>>;  // so that it is no leak
+  auto* const operation = std::get_if<std::unique_ptr<DeviceOperation>>(&request->what);
+  if (operation != nullptr) kept.push_back(std::move(*operation));
   delete request;
 }
 
@@ -249,10 +249,10 @@ tutti_status tutti_request_recv_info(tutti_request_t request, tutti_recv_info* i
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_recv_info"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(info, "tutti_request_recv_info", "info"));
     const auto* const message = std::get_if<Message>(&request->what);
-    const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
+    const auto* const operation = std::get_if<std::unique_ptr<DeviceOperation>>(&request->what);
     const tutti_recv_info* received = nullptr;
     if (message != nullptr && !message->sends() && message->done()) received = &message->received();
-    if (staged != nullptr) received = (*staged)->received();
+    if (operation != nullptr) received = (*operation)->received();
     if (received == nullptr) {
       return {Code::kInvalidUsage,
               "tutti_request_recv_info: the request is not a receive that is complete"};
@@ -277,12 +277,12 @@ tutti_status tutti_request_event(tutti_request_t request, void** event) {
     TUTTI_RETURN_IF_ERROR(expect_started(request, "tutti_request_event"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(event, "tutti_request_event", "event"));
     if (is_bereft(*request)) return refuse_bereft("tutti_request_event");
-    const auto* const staged = std::get_if<std::unique_ptr<Staged>>(&request->what);
-    if (staged == nullptr) {
+    const auto* const operation = std::get_if<std::unique_ptr<DeviceOperation>>(&request->what);
+    if (operation == nullptr) {
       return {Code::kInvalidUsage,
               "tutti_request_event: the request is of no call on a view (tutti_comm_view)"};
     }
-    Result<void*> made = (*staged)->event();
+    Result<void*> made = (*operation)->event();
     if (!made.ok()) return made.status().with_context("tutti_request_event");
     *event = *made;
     return {};

@@ -24,7 +24,7 @@ template <typename Inside, typename Of, typename Arguments>
 [[gnu::noinline]] Status make_request_by_detour(std::unique_ptr<tutti_request> made, Of& of,
                                                 Arguments&& arguments, tutti_request_t* request) {
   if (made->comm.load(std::memory_order_relaxed)->queue != nullptr) {
-    make_staged(*made, std::forward<Arguments>(arguments));
+    make_on_view(*made, std::forward<Arguments>(arguments));
   } else {
     made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));
   }

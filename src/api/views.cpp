@@ -50,28 +50,28 @@ Status make_view(tutti_comm_t comm, const tutti_queue& queue, tutti_comm_t* view
   auto context = context_of(queue);
   if (!context.ok()) return context.status();
   if (queue.queue == nullptr) return {Code::kInvalidArgument, "tutti_queue.queue is NULL"};
-  auto stage = Stage::make(*std::move(context));
-  if (!stage.ok()) return stage.status();
+  auto side = DeviceSide::make(*std::move(context));
+  if (!side.ok()) return side.status();
   auto made = std::make_unique<tutti_comm>();
   if (viewed->queue == nullptr) viewed->queue = std::make_shared<ViewQueue>(*viewed->inside);
   made->inside = viewed->inside;
   made->queue = viewed->queue;
   made->viewed = viewed;
-  made->stage = *std::move(stage);
+  made->side = *std::move(side);
   viewed->views.fetch_add(1, std::memory_order_relaxed);
   detour_detail::reasons.fetch_add(1, std::memory_order_relaxed);
   *view = made.release();
   return {};
 }
 
-Status run_staged(Staged& staged) {
-  TUTTI_RETURN_IF_ERROR(staged.start(StartedFor::kCaller));
-  return staged.wait(kNever);
+Status run_on_view(DeviceOperation& operation) {
+  TUTTI_RETURN_IF_ERROR(operation.start(StartedFor::kCaller));
+  return operation.wait(kNever);
 }
 
 // Whether a call on it takes its turn among those on device queues.
 bool takes_turn(const tutti_comm& comm) {
-  return comm.stage != nullptr || (comm.queue != nullptr && !comm.queue->idle());
+  return comm.side != nullptr || (comm.queue != nullptr && !comm.queue->idle());
 }
 
 }  // namespace
@@ -80,27 +80,27 @@ Status run_by_detour(tutti_comm_t comm, const Call& call) {
   if (in_group()) {
     const bool plain = comm->queue == nullptr || call.collective == Collective::kBarrier;
     if (plain) return record(comm, call);
-    return record(comm, std::make_unique<StagedCall>(*comm->queue, comm->stage.get(), call),
+    return record(comm, std::make_unique<DeviceCollective>(*comm->queue, comm->side.get(), call),
                   nullptr);
   }
   if (!takes_turn(*comm)) return comm->inside->executor().run(call);
-  StagedCall staged(*comm->queue, comm->stage.get(), call);
-  return run_staged(staged);
+  DeviceCollective operation(*comm->queue, comm->side.get(), call);
+  return run_on_view(operation);
 }
 
 Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
   if (in_group()) {
-    if (comm->stage == nullptr) return record(comm, arguments, info);
-    return record(comm, std::make_unique<StagedMessage>(*comm->queue, comm->stage.get(), arguments),
+    if (comm->side == nullptr) return record(comm, arguments, info);
+    return record(comm, std::make_unique<DeviceMessage>(*comm->queue, comm->side.get(), arguments),
                   arguments.sends ? nullptr : info);
   }
-  if (comm->stage == nullptr) {
+  if (comm->side == nullptr) {
     TUTTI_RETURN_IF_ERROR(end_message_views(comm));
     return comm->inside->messages().run(arguments, info);
   }
-  StagedMessage staged(*comm->queue, comm->stage.get(), arguments);
-  TUTTI_RETURN_IF_ERROR(run_staged(staged));
-  if (info != nullptr && !arguments.sends) *info = *staged.received();
+  DeviceMessage operation(*comm->queue, comm->side.get(), arguments);
+  TUTTI_RETURN_IF_ERROR(run_on_view(operation));
+  if (info != nullptr && !arguments.sends) *info = *operation.received();
   return {};
 }
 
@@ -111,14 +111,14 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
     TUTTI_RETURN_IF_ERROR(run_by_detour(comm, sent.arguments, nullptr));
     return run_by_detour(comm, received.arguments, received.info);
   }
-  if (comm->stage == nullptr) {
+  if (comm->side == nullptr) {
     TUTTI_RETURN_IF_ERROR(end_message_views(comm));
     comm->inside->messages().run(both);
     return (sent.status().ok() ? received : sent).status();
   }
-  StagedMessage receive(*comm->queue, comm->stage.get(), received.arguments);
+  DeviceMessage receive(*comm->queue, comm->side.get(), received.arguments);
   TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
-  StagedMessage send(*comm->queue, comm->stage.get(), sent.arguments);
+  DeviceMessage send(*comm->queue, comm->side.get(), sent.arguments);
   const Status started = send.start(StartedFor::kCaller);
   const Status of_send = started.ok() ? send.wait(kNever) : started;
   const Status of_receive = receive.wait(kNever);
@@ -127,21 +127,22 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
   return of_receive;
 }
 
-void make_staged(tutti_request& request, Call call) {
+void make_on_view(tutti_request& request, Call call) {
   tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
-  auto staged = std::make_unique<StagedCall>(*comm.queue, comm.stage.get(), std::move(call));
-  request.inside = staged.get();
-  request.what = std::move(staged);
+  auto operation =
+      std::make_unique<DeviceCollective>(*comm.queue, comm.side.get(), std::move(call));
+  request.inside = operation.get();
+  request.what = std::move(operation);
 }
 
-void make_staged(tutti_request& request, const MessageArguments& arguments) {
+void make_on_view(tutti_request& request, const MessageArguments& arguments) {
   tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
-  if (comm.stage == nullptr) {
+  if (comm.side == nullptr) {
     request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
   } else {
-    auto staged = std::make_unique<StagedMessage>(*comm.queue, comm.stage.get(), arguments);
-    request.inside = staged.get();
-    request.what = std::move(staged);
+    auto operation = std::make_unique<DeviceMessage>(*comm.queue, comm.side.get(), arguments);
+    request.inside = operation.get();
+    request.what = std::move(operation);
   }
 }
 
@@ -169,7 +170,7 @@ Status close_view(tutti_comm& view) {
 
 Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory) {
   if (bytes == 0) return {};
-  Result<void*> made = view.stage->context().allocate(MemoryKind::kDevice, bytes);
+  Result<void*> made = view.side->context().allocate(MemoryKind::kDevice, bytes);
   if (!made.ok()) return made.status().with_context("tutti_alloc");
   *memory = *made;
   return {};
@@ -177,7 +178,7 @@ Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory) {
 
 Status free_on_device(const tutti_comm& view, void* memory) {
   if (memory == nullptr) return {};
-  return view.stage->free(memory).with_context("tutti_free");
+  return view.side->free(memory).with_context("tutti_free");
 }
 
 }  // namespace tutti

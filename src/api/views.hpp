@@ -17,8 +17,8 @@ Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti
 Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
 
 // What a request stands for, on a communicator with views or on a view.
-void make_staged(tutti_request& request, Call call);
-void make_staged(tutti_request& request, const MessageArguments& arguments);
+void make_on_view(tutti_request& request, Call call);
+void make_on_view(tutti_request& request, const MessageArguments& arguments);
 
 // Before the communicator itself is used: ends what is under way on its views.
 Status end_views(tutti_comm_t comm);

@@ -5,12 +5,24 @@
 
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "exec/call.hpp"
+#include "transports/names.hpp"
 
 namespace tutti {
 
-// Gathers what each rank has in `own` into `all`, which has an entry for each rank. Both stay where
-// they are until it is done.
+// What each rank tells the others first of a call, and perhaps more.
+struct CallSummary {
+  explicit CallSummary(const Call& call)
+      : record(record_of(call, 0, marks_of(call))), signature(signature_of(call)) {}
+  CallSummary() = default;
+
+  CallRecord record{};
+  uint32_t signature = 0;
+};
+
+// The host's call by which each rank's `own` comes to `all`, which has an entry for each rank. Both
+// stay where they are until it is over.
 template <typename Entry>
 Call agreement_call(Collective collective, const Entry& own, std::vector<Entry>& all) {
   Call tell;
@@ -20,6 +32,19 @@ Call agreement_call(Collective collective, const Entry& own, std::vector<Entry>&
   tell.send = &own;
   tell.recv = all.data();
   return tell;
+}
+
+// An error if any rank makes another call than this one.
+template <typename Entry>
+Status compare(Communicator& comm, const std::vector<Entry>& all) {
+  const CallSummary& own = all[static_cast<size_t>(comm.rank())];
+  for (int peer = 0; peer < comm.ranks(); ++peer) {
+    const CallSummary& theirs = all[static_cast<size_t>(peer)];
+    if (!differ(own.record, theirs.record) && own.signature == theirs.signature) continue;
+    const auto name = [&](int rank) { return name_of(rank, comm.transport().process(rank)); };
+    return mismatch(name(comm.rank()), own.record, name(peer), theirs.record);
+  }
+  return {};
 }
 
 }  // namespace tutti

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/device_work.hpp"
 
+#include "views/view_queue.hpp"
+
 namespace tutti {
 
 Status DeviceWork::submit() {
@@ -12,18 +14,21 @@ Status DeviceWork::submit() {
   return {};
 }
 
-Result<bool> DeviceWork::done(uint32_t microseconds) {
+Result<bool> DeviceWork::ready() {
   if (engine_ == nullptr) return true;
   TUTTI_RETURN_IF_ERROR(submit());
-  Result<bool> over = engine_->done_within(submission_, microseconds);
+  const uint32_t patience = patient_ == nullptr ? 0 : patient_->patience();
+  Result<bool> over = engine_->done_within(submission_, patience);
   if (over.ok() && *over) engine_ = nullptr;
   return over;
 }
 
-DeviceWork::Rest DeviceWork::wind_up(bool late) {
-  const Result<bool> over = done();
-  if (over.ok() && *over) return Rest::kOver;
-  return over.ok() && !late ? Rest::kNotYet : Rest::kLeft;
+bool DeviceWork::at_rest(bool late) {
+  const Result<bool> over = ready();
+  if (over.ok() && !*over && !late) return false;
+  if (engine_ != nullptr) activity_.leak();
+  engine_ = nullptr;
+  return true;
 }
 
 }  // namespace tutti

@@ -1,15 +1,27 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an engine is given of one thing. It counts as given from before the first command: an engine
-// that fails between two of them may execute the first, and memory stays until that is over.
+// Commands of one operation for an engine of a device. They count as given from before the first
+// one: an engine that fails between two of them may run the first, so the memory that they use
+// stays until the engine is known to have ended them.
 #pragma once
 
 #include "devices/device.hpp"
+#include "views/activity.hpp"
 
 namespace tutti {
 
-class DeviceWork {
+class ViewQueue;
+
+// Declared after the memory that it uses. Awaited, it is submitted and comes to its end.
+class DeviceWork final : public InFlight {
  public:
+  // `patient`: whoever pushes that queue may wait in the driver for the end.
+  explicit DeviceWork(Activity& activity, const ViewQueue* patient = nullptr)
+      : InFlight(activity), patient_(patient) {}
+  ~DeviceWork() {
+    if (engine_ != nullptr) activity_.leak();
+  }
+
   // Before any command of it is given. Nothing else may be under way.
   void begin(devices::DeviceEngine& engine) {
     engine_ = &engine;
@@ -19,22 +31,13 @@ class DeviceWork {
   [[nodiscard]] devices::DeviceEngine* engine() const { return engine_; }
   // Hands the device what was given.
   Status submit();
-  // Whether all is done, after at most so long in the driver. Submits it.
-  Result<bool> done(uint32_t microseconds = 0);
 
-  // Of what has failed: whether it is over, or is not yet; or, `late` or if nobody can tell, is
-  // left to the device for ever, with the memory that it uses.
-  enum class Rest { kOver, kNotYet, kLeft };
-  Rest wind_up(bool late);
-  // The same of work that uses `memory`, which is left with it. False: it is not over yet.
-  template <typename Memory>
-  bool wind_up(bool late, Memory& memory) {
-    const Rest rest = wind_up(late);
-    if (rest == Rest::kLeft) memory.leave();
-    return rest != Rest::kNotYet;
-  }
+  Result<bool> ready() override;
+  [[nodiscard]] Waits waits() const override { return Waits::kForDevice; }
+  bool at_rest(bool late) override;
 
  private:
+  const ViewQueue* const patient_;
   devices::DeviceEngine* engine_ = nullptr;
   bool given_ = false;  // some of it is not submitted
   uint64_t submission_ = 0;

@@ -1,9 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/handed_fds.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "core/fields.hpp"
 #include "core/wait.hpp"
 
@@ -89,36 +86,6 @@ Result<Fd> FdRequest::poll() {
   }
   if (got.status().code() != Code::kTimeout || now_ms() >= deadline_ms_) return got.status();
   return Fd();
-}
-
-void WantedFds::want(int rank, int32_t number) {
-  const auto is_it = [&](const Wanted& one) { return one.rank == rank && one.number == number; };
-  if (std::ranges::none_of(wanted_, is_it)) wanted_.push_back({rank, number, std::nullopt, Fd()});
-}
-
-Result<bool> WantedFds::ask(const std::function<const FdAddress&(int)>& address_of) {
-  for (Wanted& one : wanted_) {
-    if (one.fd.open()) continue;
-    if (!one.request) {
-      Result<FdRequest> asked = FdRequest::ask(address_of(one.rank), one.number);
-      if (!asked.ok()) return asked.status();
-      one.request.emplace(*std::move(asked));
-    }
-    Result<Fd> got = one.request->poll();
-    if (!got.ok()) return got.status();
-    one.fd = *std::move(got);
-  }
-  return std::ranges::all_of(wanted_, [](const Wanted& one) { return one.fd.open(); });
-}
-
-Fd WantedFds::take(int rank, int32_t number) {
-  const auto found = std::ranges::find_if(wanted_, [&](const Wanted& one) {
-    return one.rank == rank && one.number == number && one.fd.open();
-  });
-  if (found == wanted_.end()) return {};
-  Fd fd = std::move(found->fd);
-  wanted_.erase(found);
-  return fd;
 }
 
 }  // namespace tutti

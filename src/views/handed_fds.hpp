@@ -1,11 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors that processes hand one another over a Unix socket (SCM_RIGHTS): for where the system
-// does not let a process take those of another itself (pidfd_getfd).
+// Descriptors that processes hand one another over a Unix socket (SCM_RIGHTS), when asked.
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <vector>
 
 #include "core/socket.hpp"
@@ -62,28 +59,6 @@ class FdRequest {
 
   Fd socket_;
   int64_t deadline_ms_;
-};
-
-// The descriptors that something on its way needs and may not take itself.
-class WantedFds {
- public:
-  // That of a number in the process of a rank.
-  void want(int rank, int32_t number);
-  [[nodiscard]] bool empty() const { return wanted_.empty(); }
-  void clear() { wanted_.clear(); }
-  // Asks for each, and says whether all have come.
-  Result<bool> ask(const std::function<const FdAddress&(int rank)>& address_of);
-  // One that has come, which is then no longer wanted; else not open.
-  Fd take(int rank, int32_t number);
-
- private:
-  struct Wanted {
-    int rank;
-    int32_t number;
-    std::optional<FdRequest> request;
-    Fd fd;  // once it has come
-  };
-  std::vector<Wanted> wanted_;
 };
 
 }  // namespace tutti

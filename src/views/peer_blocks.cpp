@@ -14,13 +14,6 @@ Range block_of(const Call& call, const Layout& layout, Blocks blocks, int peer) 
   return {layout.offsets[at] * size, layout.counts[at] * size};
 }
 
-Range given_to(const Call& call, int rank, int peer) {
-  const bool root_takes = facts_of(call.collective).root == Root::kReceives;
-  if (root_takes && peer != call.root) return {};
-  return block_of(call, call.layouts->send, blocks_of(call.collective, rank == call.root).send,
-                  peer);
-}
-
 Range expected_of(const Call& call, int rank, int peer) {
   const bool root_gives = facts_of(call.collective).root == Root::kSends;
   if (root_gives && peer != call.root) return {};
@@ -30,29 +23,19 @@ Range expected_of(const Call& call, int rank, int peer) {
 
 }  // namespace
 
-Call PeerBlocks::exchange(const Call& call, int rank, int ranks) {
-  given_.clear();
-  for (int peer = 0; peer < ranks; ++peer) given_.push_back(given_to(call, rank, peer));
-  told_.assign(given_.size(), {});
-  Call tell;
-  tell.collective = Collective::kAlltoall;
-  tell.purpose = agreement_on(call.collective);
-  tell.count = sizeof(Range);
-  tell.send = given_.data();
-  tell.recv = told_.data();
-  return tell;
+Range block_given_to(const Call& call, int rank, int peer) {
+  const bool root_takes = facts_of(call.collective).root == Root::kReceives;
+  if (root_takes && peer != call.root) return {};
+  return block_of(call, call.layouts->send, blocks_of(call.collective, rank == call.root).send,
+                  peer);
 }
 
-Status PeerBlocks::check(const Call& call, Communicator& comm) const {
-  for (size_t i = 0; i < told_.size(); ++i) {
-    const int peer = static_cast<int>(i);
-    const uint64_t expected = expected_of(call, comm.rank(), peer).bytes;
-    if (told_[i].bytes == expected) continue;
-    const auto name = [&](int rank) { return name_of(rank, comm.transport().process(rank)); };
-    return Status::format(Code::kMismatch, "{} expects {} bytes of {}, which sends {} bytes",
-                          name(comm.rank()), expected, name(peer), told_[i].bytes);
-  }
-  return {};
+Status check_block(const Call& call, Communicator& comm, int peer, uint64_t given_bytes) {
+  const uint64_t expected = expected_of(call, comm.rank(), peer).bytes;
+  if (given_bytes == expected) return {};
+  const auto name = [&](int rank) { return name_of(rank, comm.transport().process(rank)); };
+  return Status::format(Code::kMismatch, "{} expects {} bytes of {}, which sends {} bytes",
+                        name(comm.rank()), expected, name(peer), given_bytes);
 }
 
 }  // namespace tutti

@@ -1,12 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/peer_memory.hpp"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <atomic>
 
 namespace tutti {
 namespace {
@@ -15,15 +13,15 @@ namespace {
 constexpr size_t kMostExported = 64;
 constexpr size_t kMostOpened = 64;
 
-// A descriptor of another process, for this one; not open, with errno, if the system refuses.
-Fd take_fd(const PeerProcess& process, int number) {
-  errno = ESRCH;
-  return Fd(process.pidfd < 0
-                ? -1
-                : static_cast<int>(syscall(SYS_pidfd_getfd, process.pidfd, number, 0)));
+uint64_t next_generation() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 }  // namespace
+
+PeerMemory::PeerMemory(devices::DeviceContext& context)
+    : context_(context), generation_(next_generation()) {}
 
 PeerMemory::~PeerMemory() {
   (void)close_if([](const Opened&) { return true; });
@@ -105,6 +103,7 @@ Status PeerMemory::close_if(const Which& which) {
   Status first;
   std::erase_if(opened_, [&](const Opened& one) {
     if (!which(one)) return false;
+    generation_ = next_generation();
     if (const Status closed = context_.close_memory(one.memory); !closed.ok()) first = closed;
     return true;
   });
@@ -139,54 +138,69 @@ Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }
 
-Result<Fd> PeerMemory::fetch(int rank, const PeerProcess& process, int32_t number,
-                             WantedFds& wanted) {
-  if (Fd handed = wanted.take(rank, number); handed.open()) return handed;
-  Fd taken = take_fd(process, number);
-  if (taken.open()) return taken;
-  const int error = errno;
-  wanted.want(rank, number);
-  return Status::format(Code::kSystem, "pidfd_getfd: {}", std::strerror(error));
-}
-
-Result<void*> PeerMemory::open_new(int rank, const PeerProcess& process, const ShownBuffer& shown,
-                                   WantedFds& wanted) {
-  devices::MemoryHandle handle;
-  handle.bytes = shown.handle;
-  handle.length = shown.bytes;
-  if (shown.fd >= 0) {
-    Result<Fd> fetched = fetch(rank, process, shown.fd, wanted);
-    if (!fetched.ok()) return fetched.status();
-    handle.fd = *std::move(fetched);
-  }
-  return context_.open_memory(handle);
-}
-
-Result<std::byte*> PeerMemory::open(int rank, const PeerProcess& process, const ShownBuffer& shown,
-                                    WantedFds& wanted) {
-  if (process.pid == getpid()) return own(shown);
+// Null: it is not open.
+Result<std::byte*> PeerMemory::find(int rank, const ShownBuffer& shown) {
   const auto found = std::ranges::find_if(opened_, [&](const Opened& one) {
     return one.rank == rank && one.allocation == shown.allocation && one.base == shown.base;
   });
-  if (found != opened_.end()) {
-    std::rotate(found, found + 1, opened_.end());
-    return static_cast<std::byte*>(opened_.back().memory) + shown.offset;
-  }
+  if (found == opened_.end()) return nullptr;
+  std::rotate(found, found + 1, opened_.end());
+  return static_cast<std::byte*>(opened_.back().memory) + shown.offset;
+}
+
+Status PeerMemory::make_room(int rank, const ShownBuffer& shown) {
   // What it had there before is no more.
   TUTTI_RETURN_IF_ERROR(close_if([&](const Opened& one) {
     return one.rank == rank && one.base < shown.base + shown.bytes &&
            shown.base < one.base + one.bytes;
   }));
-  if (reads_ == 0 &&
-      std::ranges::count(opened_, rank, &Opened::rank) >= static_cast<ptrdiff_t>(kMostOpened)) {
-    const uint64_t oldest = std::ranges::find(opened_, rank, &Opened::rank)->allocation;
-    TUTTI_RETURN_IF_ERROR(
-        close_if([&](const Opened& one) { return one.rank == rank && one.allocation == oldest; }));
-  }
-  Result<void*> memory = open_new(rank, process, shown, wanted);
+  const auto open = std::ranges::count(opened_, rank, &Opened::rank);
+  if (reads_ > 0 || open < static_cast<ptrdiff_t>(kMostOpened)) return {};
+  const uint64_t oldest = std::ranges::find(opened_, rank, &Opened::rank)->allocation;
+  return close_if([&](const Opened& one) { return one.rank == rank && one.allocation == oldest; });
+}
+
+Result<std::byte*> PeerMemory::open(int rank, const ShownBuffer& shown, Fd fd) {
+  TUTTI_RETURN_IF_ERROR(make_room(rank, shown));
+  devices::MemoryHandle handle;
+  handle.bytes = shown.handle;
+  handle.length = shown.bytes;
+  handle.fd = std::move(fd);
+  const Result<void*> memory = context_.open_memory(handle);
   if (!memory.ok()) return memory.status();
   opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, *memory});
   return static_cast<std::byte*>(*memory) + shown.offset;
+}
+
+Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,
+                       const FdAddress& address, Result<std::byte*>& there) {
+  const bool is_own = comm.transport().process(rank).pid == getpid();
+  there = is_own ? own(shown) : find(rank, shown);
+  if (!there.ok() || *there != nullptr) co_return;
+  Result<Fd> fd = Fd();
+  if (shown.fd >= 0) {
+    Result<FdRequest> request = FdRequest::ask(address, shown.fd);
+    if (!request.ok()) {
+      there = request.status();
+      co_return;
+    }
+    co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
+      serve();  // the peer may ask this one
+      if (comm.health().stopped()) return comm.health().cause();
+      fd = request->poll();
+      return !fd.ok() || fd->open();
+    });
+  }
+  if (fd.ok()) {
+    there = open(rank, shown, std::move(*fd));
+  } else {
+    there = fd.status();
+  }
+}
+
+void PeerMemory::leak() {
+  opened_.clear();
+  generation_ = next_generation();
 }
 
 }  // namespace tutti

@@ -12,9 +12,10 @@
 #include <span>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "devices/device.hpp"
-#include "transports/transport.hpp"
 #include "views/handed_fds.hpp"
+#include "views/task.hpp"
 
 namespace tutti {
 
@@ -34,7 +35,7 @@ using GoneAllocations = std::array<uint64_t, 8>;
 // Of one context; one thread at a time, but for forget().
 class PeerMemory {
  public:
-  explicit PeerMemory(devices::DeviceContext& context) : context_(context) {}
+  explicit PeerMemory(devices::DeviceContext& context);
   ~PeerMemory();
   PeerMemory(const PeerMemory&) = delete;
   PeerMemory& operator=(const PeerMemory&) = delete;
@@ -48,22 +49,32 @@ class PeerMemory {
   // The last of those, for one peer alone.
   GoneAllocations last_gone();
 
-  // Where this process reads what a peer shows. If the system does not let it take the descriptor
-  // of a handle, it is then `wanted`, and taken from there once it has been handed over.
-  Result<std::byte*> open(int rank, const PeerProcess& process, const ShownBuffer& shown,
-                          WantedFds& wanted);
-  // While something that is not a collective reads what was opened, nothing that may be read still
-  // is closed to make room.
-  void begin_read() { ++reads_; }
-  void end_read() { --reads_; }
+  // Where this process reads what a peer shows, or why it cannot. If it is not open yet, the peer
+  // is asked at `address` for the descriptor of its handle, and has to serve() meanwhile. All stay.
+  Task reach(Communicator& comm, int rank, const ShownBuffer& shown, const FdAddress& address,
+             Result<std::byte*>& there);
+  // While it lives, nothing that may be read still is closed to make room: for what is not a
+  // collective.
+  class Reading {
+   public:
+    explicit Reading(PeerMemory& peers) : peers_(peers) { ++peers_.reads_; }
+    ~Reading() { --peers_.reads_; }
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+   private:
+    PeerMemory& peers_;
+  };
   // A peer has told that these are no more.
   Status close(int rank, const GoneAllocations& gone);
   // Where peers ask for descriptors of handles; answers those that have.
   const FdAddress& address() { return desk_.address(); }
   void serve();
+  // Another number, for the whole process, once anything that was opened is open no more.
+  [[nodiscard]] uint64_t generation() const { return generation_; }
 
   // The device may read it for ever: nothing is closed any more.
-  void leave() { opened_.clear(); }
+  void leak();
 
  private:
   struct Exported {
@@ -81,10 +92,10 @@ class PeerMemory {
 
   void drop_those_that_are_gone();
   Result<const Exported*> exported(const devices::Place& place);
-  Result<void*> open_new(int rank, const PeerProcess& process, const ShownBuffer& shown,
-                         WantedFds& wanted);
-  static Result<Fd> fetch(int rank, const PeerProcess& process, int32_t number, WantedFds& wanted);
+  Result<std::byte*> find(int rank, const ShownBuffer& shown);
+  Result<std::byte*> open(int rank, const ShownBuffer& shown, Fd fd);
   Result<std::byte*> own(const ShownBuffer& shown);
+  Status make_room(int rank, const ShownBuffer& shown);
   template <typename Which>
   Status close_if(const Which& which);
 
@@ -93,6 +104,7 @@ class PeerMemory {
   std::vector<Exported> exported_;  // guarded by mutex_; the least used first
   std::vector<uint64_t> gone_;      // guarded by mutex_
   std::vector<Opened> opened_;      // the least used first
+  uint64_t generation_;
   int reads_ = 0;
   FdDesk desk_;
 };

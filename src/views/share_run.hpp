@@ -1,80 +1,44 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Runs the pieces of a call in shares (views/shares.hpp), once all ranks reach the buffers of those
-// of their hosts. Several pieces are under way at a time: one on the wire, others on the device.
+// A call in shares (views/shares.hpp), once all ranks reach the buffers of those of their hosts.
+// Several pieces are under way at a time: one on the wire, others on the device.
 #pragma once
 
-#include <deque>
 #include <functional>
-#include <memory>
 
-#include "comm/communicator.hpp"
-#include "exec/operation.hpp"
-#include "views/device_work.hpp"
+#include "views/direct.hpp"
+#include "views/pipeline.hpp"
 #include "views/shares.hpp"
-#include "views/stage.hpp"
 
 namespace tutti {
 
 class ShareRun {
  public:
   // Where the buffers of a rank of this host are mapped; of this rank, its own.
-  using Address = std::function<std::byte*(int rank, Space space)>;
+  using Base = std::function<std::byte*(int rank, Space space)>;
 
-  // All outlive it.
-  ShareRun(Communicator& comm, Stage& stage, const Call& call, const Shares& shares,
-           Address address)
-      : comm_(comm), stage_(stage), call_(call), shares_(shares), address_(std::move(address)) {}
+  ShareRun(const CallOnDevice& on, const Shares& shares, Base base)
+      : on_(on), shares_(shares), base_(std::move(base)) {}
 
-  // Whether all is done, after what can be done now.
-  Result<bool> push();
-  // As of Staged.
-  bool wind_up(bool late);
-  // Whether nothing of it waits for peers.
-  [[nodiscard]] bool waits_for_device() const;
-  // As of DirectCall.
-  [[nodiscard]] bool failed_on_host() const { return failed_on_host_; }
+  Task run();
 
  private:
-  // kReads and kWaitsToCross: the share is on its way to the stage, and there; and so on.
-  enum class State { kReads, kMayCross, kCrosses, kWrites, kMayJoin, kJoins, kPulls, kDone };
-  struct Slot {
-    State state = State::kReads;
-    SharePiece piece;
-    Stage::PieceMemory memory;
-    DeviceWork work;
-    std::unique_ptr<Operation> operation{};  // under way, or null
-  };
-
-  Slot& slot(uint64_t piece) { return slots_[static_cast<size_t>(piece - popped_)]; }
-  Result<bool> begin_pieces();
-  Result<bool> take_turn();
-  Result<bool> advance(Slot& slot);
-  Result<bool> ended(std::unique_ptr<Operation>& operation);
-  Result<std::unique_ptr<Operation>> start(Call call);
-  Result<std::unique_ptr<Operation>> start_join();
-  Status begin(Slot& slot);
+  Task run_piece(uint64_t index);
+  [[nodiscard]] uint64_t turn_to_cross(uint64_t piece) const;
+  [[nodiscard]] uint64_t turn_to_join(uint64_t piece) const;
+  [[nodiscard]] Call join() const;
   Status take_between();
-  Status reduce(Slot& slot);
-  Status copy(Slot& slot);
-  Status write(Slot& slot);
-  Status pull(Slot& slot);
+  Status reduce(const SharePiece& piece, DeviceWork& work, std::byte* to);
+  Status copy(const SharePiece& piece, DeviceWork& work, std::byte* to);
+  Status write(const SharePiece& piece, DeviceWork& work, const std::byte* from);
+  Status pull(const SharePiece& piece, DeviceWork& work);
 
-  Communicator& comm_;
-  Stage& stage_;
-  const Call& call_;
+  const CallOnDevice& on_;
   const Shares& shares_;
-  const Address address_;
-  std::deque<Slot> slots_;  // in the order of the pieces
-  uint64_t popped_ = 0;     // pieces that are done
-  // Calls of the host, which all ranks make in one order: how many pieces have begun theirs along
-  // the column, and within the host.
-  uint64_t crossed_ = 0;
-  uint64_t joined_ = 0;
-  std::unique_ptr<Operation> last_;  // by which ranks tell that they read no buffer any more
-  Stage::Memory between_;            // of reductions in several parts
+  const Base base_;
+  BounceBuffer between_;  // of reductions in several parts
   size_t bytes_between_ = 0;
-  bool failed_on_host_ = false;
+  Turns turns_;  // in calls of the host
 };
 
 }  // namespace tutti

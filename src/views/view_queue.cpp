@@ -3,25 +3,26 @@
 
 #include <algorithm>
 
+#include "select/on_device.hpp"
+#include "views/shares.hpp"
+
 namespace tutti {
 namespace {
 
 constexpr uint32_t kPatienceMicroseconds = 2000;
+constexpr size_t kMostReached = 64;
 
 }  // namespace
 
-ViewQueue::ViewQueue(Communicator& comm)
-    : HelpedProgress(comm.executor().workers()),
-      comm_(comm),
-      plans_(comm.rank(), comm.ranks(), comm.hosts(), comm.device_figures()) {}
+ViewQueue::ViewQueue(Communicator& comm) : HelpedProgress(comm.executor().workers()), comm_(comm) {}
 
 ViewQueue::~ViewQueue() { workers_.forget(*this); }
 
-Status ViewQueue::submit(Staged& staged, List list, bool has_callback, StartedFor whom) {
+Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedFor whom) {
   application_calls();
   {
     const std::lock_guard lock(queues_lock_);
-    (list == List::kCalls ? calls_ : messages_).push_back(&staged);
+    (operation.is_message() ? messages_ : calls_).push_back(&operation);
     outstanding_.fetch_add(1, std::memory_order_release);
   }
   if (whom == StartedFor::kCaller) return {};
@@ -35,7 +36,18 @@ bool ViewQueue::may_be_direct(const Call& call) const {
   if (const Hosts* const hosts = comm_.hosts(); hosts != nullptr) {
     return has_shares(call, *hosts, comm_.config().strict);
   }
-  return comm_.transport().shared_memory() != nullptr && may_run_on_devices(call, comm_.ranks());
+  const bool by_user = reduces(call.collective) && call.op == ReduceOp::kUser;
+  return comm_.transport().shared_memory() != nullptr && !by_user &&
+         can_run_on_devices(call.collective, call.count, comm_.ranks()).yes;
+}
+
+bool ViewQueue::all_have_reached(uint64_t digest) const {
+  return std::ranges::find(reached_, digest) != reached_.end();
+}
+
+void ViewQueue::note_that_all_reach(uint64_t digest) {
+  if (reached_.size() == kMostReached) reached_.pop_front();
+  reached_.push_back(digest);
 }
 
 uint32_t ViewQueue::patience() const {
@@ -48,12 +60,12 @@ uint32_t ViewQueue::patience() const {
 // Whether anything ended.
 bool ViewQueue::push() {
   if (idle() || !lock_.try_lock()) return false;
-  std::vector<Staged*> ended;
+  std::vector<DeviceOperation*> ended;
   push_calls(ended);
   push_messages(ended);
   lock_.unlock();
-  for (Staged* const staged : ended) {
-    if (staged->end()) one_is_over();  // and may be gone
+  for (DeviceOperation* const operation : ended) {
+    if (operation->end()) one_is_over();  // and may be gone
   }
   if (!ended.empty()) {
     // A thread of this process may sleep until this moment.
@@ -62,9 +74,9 @@ bool ViewQueue::push() {
   return !ended.empty();
 }
 
-void ViewQueue::push_calls(std::vector<Staged*>& ended) {
+void ViewQueue::push_calls(std::vector<DeviceOperation*>& ended) {
   for (;;) {
-    Staged* front = nullptr;
+    DeviceOperation* front = nullptr;
     {
       const std::lock_guard lock(queues_lock_);
       if (!calls_.empty()) front = calls_.front();
@@ -76,14 +88,14 @@ void ViewQueue::push_calls(std::vector<Staged*>& ended) {
   }
 }
 
-void ViewQueue::push_messages(std::vector<Staged*>& ended) {
-  std::vector<Staged*> now;
+void ViewQueue::push_messages(std::vector<DeviceOperation*>& ended) {
+  std::vector<DeviceOperation*> now;
   {
     const std::lock_guard lock(queues_lock_);
     now.assign(messages_.begin(), messages_.end());
   }
   bool may_send = true;
-  for (Staged* const message : now) {
+  for (DeviceOperation* const message : now) {
     message->may_send_ = may_send;
     const bool over = message->run();
     if (!over && message->unsent()) may_send = false;
@@ -120,18 +132,18 @@ Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
   return waiter;
 }
 
-Status ViewQueue::wait(Staged& staged, int64_t timeout_ms) {
+Status ViewQueue::wait(DeviceOperation& operation, int64_t timeout_ms) {
   Waiter waiter = waiter_of_caller(timeout_ms);
-  const WaitEnd end = help_until_done(staged, waiter);
-  if (end == WaitEnd::kReady) return staged.status();
+  const WaitEnd end = help_until_done(operation, waiter);
+  if (end == WaitEnd::kReady) return operation.status();
   if (end == WaitEnd::kInterrupted) {
-    comm_.health().interrupt(staged.what());
+    comm_.health().interrupt(operation.what());
     waiter.timeout_ms = kNever;
     waiter.uninterrupted = true;
-    (void)help_until_done(staged, waiter);
-    return staged.status().ok() ? comm_.health().cause() : staged.status();
+    (void)help_until_done(operation, waiter);
+    return operation.status().ok() ? comm_.health().cause() : operation.status();
   }
-  return Status::format(Code::kTimeout, "{} is not complete after {} ms", staged.what(),
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", operation.what(),
                         timeout_ms);
 }
 
@@ -163,7 +175,7 @@ bool ViewQueue::has_unsent() {
   bool unsent = false;
   {
     const std::lock_guard lock(queues_lock_);
-    for (const Staged* const message : messages_) unsent = unsent || message->unsent();
+    for (const DeviceOperation* const message : messages_) unsent = unsent || message->unsent();
   }
   lock_.unlock();
   return unsent;

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "core/brief_lock.hpp"
-#include "views/direct_plan.hpp"
-#include "views/staged.hpp"
+#include "views/device_operation.hpp"
 
 namespace tutti {
 
@@ -24,18 +23,19 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] Communicator& comm() const { return comm_; }
 
   // Begins it; it stays in place until done.
-  enum class List { kCalls, kMessages };
-  Status submit(Staged& staged, List list, bool has_callback, StartedFor whom);
-  Status wait(Staged& staged, int64_t timeout_ms);
+  Status submit(DeviceOperation& operation, bool has_callback, StartedFor whom);
+  Status wait(DeviceOperation& operation, int64_t timeout_ms);
   // Until none is left, or none but messages that have been handed over. Longest as a call waits.
   Status drain();
   Status flush_sends();
 
-  // Whether devices may run the call; the same on all ranks, for the call whose turn it is. The
-  // schedule for it, or null.
+  // Whether devices may run the call; the same on all ranks, for the call whose turn it is.
   [[nodiscard]] bool may_be_direct(const Call& call) const;
-  std::shared_ptr<const DirectPlan> direct_plan(const Call& call) { return plans_.find(call); }
   void never_direct() { direct_ = false; }
+  // Whether all ranks have told that they reach what they read where buffers lie like that, which
+  // the digest says; the same on all ranks.
+  [[nodiscard]] bool all_have_reached(uint64_t digest) const;
+  void note_that_all_reach(uint64_t digest);
   // How long who pushes may wait in a driver, in microseconds: a thread waits for what there is,
   // and nothing else is to be pushed meanwhile.
   [[nodiscard]] uint32_t patience() const;
@@ -49,20 +49,21 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] bool held() const override { return lock_.held(); }
   void cannot_start_worker(const Status& why) override { comm_.health().lack(why); }
   bool push();
-  void push_calls(std::vector<Staged*>& ended);
-  void push_messages(std::vector<Staged*>& ended);
+  void push_calls(std::vector<DeviceOperation*>& ended);
+  void push_messages(std::vector<DeviceOperation*>& ended);
   bool has_unsent();
   template <typename Ready>
   Status wait_for(std::string_view what, const Ready& ready);
   [[nodiscard]] Waiter waiter_of_caller(int64_t timeout_ms) const;
 
   Communicator& comm_;
-  DirectPlans plans_;             // of who pushes
   bool direct_ = true;            // of who pushes: devices may run calls
+  std::deque<uint64_t> reached_;  // of who pushes: digests, the last ones
   BriefLock lock_;                // of who pushes
   BriefLock queues_lock_;         // for a moment
-  std::deque<Staged*> calls_;     // guarded by queues_lock_; the front is pushed under lock_
-  std::deque<Staged*> messages_;  // guarded by queues_lock_; pushed under lock_
+  // Guarded by queues_lock_. The front of the calls, and all messages, are pushed under lock_.
+  std::deque<DeviceOperation*> calls_;
+  std::deque<DeviceOperation*> messages_;
 };
 
 }  // namespace tutti

@@ -10,6 +10,7 @@
 namespace tutti_test {
 namespace {
 
+using tutti::Activity;
 using tutti::Code;
 using tutti::DeviceWork;
 using tutti::Result;
@@ -39,26 +40,51 @@ struct PlainEngine : tutti::devices::DeviceEngine {
 
 TEST(DeviceWork, ThatWasGivenInPartIsWaitedFor) {
   PlainEngine engine;
-  DeviceWork work;
-  EXPECT_EQ(work.wind_up(false), DeviceWork::Rest::kOver) << "of nothing";
+  Activity activity;
+  DeviceWork work(activity);
+  EXPECT_TRUE(activity.at_rest(false)) << "of nothing";
   work.begin(engine);
   ASSERT_TRUE(engine.copy(nullptr, nullptr, 1).ok());
   ASSERT_FALSE(engine.copy(nullptr, nullptr, 1).ok());
-  EXPECT_EQ(work.wind_up(false), DeviceWork::Rest::kNotYet);
+  EXPECT_FALSE(activity.at_rest(false));
   EXPECT_EQ(engine.submitted, 1u);
-  EXPECT_EQ(work.wind_up(true), DeviceWork::Rest::kLeft);
   engine.ended = true;
-  EXPECT_EQ(work.wind_up(true), DeviceWork::Rest::kOver);
+  EXPECT_TRUE(activity.at_rest(false));
   EXPECT_EQ(engine.submitted, 1u) << "once";
+  EXPECT_FALSE(activity.leaks());
 }
 
-TEST(DeviceWork, ThatNobodyCanTellOfIsLeft) {
+TEST(DeviceWork, ThatDoesNotEndKeepsTheMemoryOfItsCall) {
   PlainEngine engine;
-  DeviceWork work;
+  Activity activity;
+  DeviceWork work(activity);
+  work.begin(engine);
+  ASSERT_TRUE(engine.copy(nullptr, nullptr, 1).ok());
+  EXPECT_TRUE(activity.at_rest(true)) << "late";
+  EXPECT_TRUE(activity.leaks());
+}
+
+TEST(DeviceWork, WhoseScopeEndsBeforeItKeepsTheMemoryOfItsCall) {
+  PlainEngine engine;
+  Activity activity;
+  {
+    DeviceWork work(activity);
+    work.begin(engine);
+    ASSERT_TRUE(engine.copy(nullptr, nullptr, 1).ok());
+  }
+  EXPECT_TRUE(activity.leaks());
+  EXPECT_TRUE(activity.at_rest(false)) << "it is under way no more";
+}
+
+TEST(DeviceWork, ThatNobodyCanTellOfKeepsTheMemoryOfItsCall) {
+  PlainEngine engine;
+  Activity activity;
+  DeviceWork work(activity);
   work.begin(engine);
   ASSERT_TRUE(engine.copy(nullptr, nullptr, 1).ok());
   engine.lost = true;
-  EXPECT_EQ(work.wind_up(false), DeviceWork::Rest::kLeft);
+  EXPECT_TRUE(activity.at_rest(false));
+  EXPECT_TRUE(activity.leaks());
 }
 
 #ifdef TUTTI_TEST_ZE_PATH

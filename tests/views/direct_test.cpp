@@ -5,6 +5,7 @@
 #ifdef TUTTI_TEST_ZE_PATH
 #include <algorithm>
 
+#include "api/guard.hpp"
 #include "views/direct.hpp"
 
 namespace tutti_test {
@@ -110,6 +111,86 @@ TEST_F(Direct, AWarmSmallAllreduceMakesFewCallsOfTheDriver) {
     }
     ASSERT_OK(tutti_barrier(on.comm));
     EXPECT_TRUE(on.queue.context().free(*memory).ok());
+  });
+}
+
+// How many calls of the host this rank has made.
+uint64_t calls_of_host(const OnView& on) {
+  const auto window = on.comm->inside->shared_memory().open_window(0);
+  if (!window.ok()) throw std::runtime_error(std::string(window.status().message()));
+  const tutti::RecordLine* const lines = (*window)->ranks()[static_cast<size_t>(on.rank)].records;
+  uint64_t last = 0;
+  for (uint32_t i = 0; i < tutti::kCallLines; ++i) {
+    last = std::max(last, lines[i].record.sequence);
+  }
+  return last;
+}
+
+// One by which ranks tell what they call, and where their buffers lie, and one for each tick.
+TEST_F(Direct, AWarmCallMakesTwoCallsOfTheHostAndOneForEachFurtherTick) {
+  on_devices(so_many(3), {}, [](const OnView& on) {
+    constexpr size_t kLong = 3 << 20;  // an allreduce that is divided
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 2 * kLong, &memory));
+    auto* const send = static_cast<std::byte*>(memory);
+    auto* const recv = send + kLong;
+    const std::vector<size_t> counts{1, 2, 3};
+    const std::vector<size_t> mine(3, static_cast<size_t>(on.rank) + 1);
+    const auto calls_of = [&](const auto& call) {
+      call(send, recv);
+      const uint64_t before = calls_of_host(on);
+      call(send + 64, recv + 64);  // elsewhere in the same allocations
+      return calls_of_host(on) - before;
+    };
+    EXPECT_EQ(calls_of([&](std::byte* from, std::byte* to) {
+                ASSERT_OK(tutti_allreduce(from, to, 99, TUTTI_FLOAT32, TUTTI_SUM, on.view));
+              }),
+              2u);
+    EXPECT_EQ(calls_of([&](std::byte* from, std::byte* to) {
+                ASSERT_OK(tutti_allgather(from, to, 99, TUTTI_FLOAT32, on.view));
+              }),
+              2u);
+    EXPECT_EQ(calls_of([&](std::byte*, std::byte* to) {
+                ASSERT_OK(tutti_broadcast(to, 99, TUTTI_FLOAT32, 1, on.view));
+              }),
+              2u);
+    EXPECT_EQ(calls_of([&](std::byte* from, std::byte* to) {
+                ASSERT_OK(tutti_alltoallv(from, counts.data(), nullptr, to, mine.data(), nullptr,
+                                          TUTTI_INT32, on.view));
+              }),
+              2u);
+    EXPECT_EQ(
+        calls_of([&](std::byte* from, std::byte* to) {
+          ASSERT_OK(tutti_allreduce(from, to, (kLong - 64) / 4, TUTTI_FLOAT32, TUTTI_SUM, on.view));
+        }),
+        3u);
+    EXPECT_GT(kernels(), 0);
+    EXPECT_OK(tutti_free(on.view, memory));
+  });
+}
+
+// One rank reads by another view, which has opened nothing yet.
+TEST_F(Direct, WhatARankHasOpenedByAnotherViewItOpensAnew) {
+  on_devices(so_many(2), {}, [](const OnView& on) {
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+    const auto calls_on = [&](tutti_comm_t view) {
+      const uint64_t before = calls_of_host(on);
+      EXPECT_OK(tutti_allreduce(memory, memory, 16, TUTTI_INT32, TUTTI_MAX, view));
+      return calls_of_host(on) - before;
+    };
+    EXPECT_EQ(calls_on(on.view), 3u);
+    EXPECT_EQ(calls_on(on.view), 2u);
+    const tutti_queue queue = on.queue.queue();
+    tutti_comm_t second = nullptr;
+    ASSERT_OK(tutti_comm_view(on.comm, &queue, &second));
+    tutti_comm_t const other = on.rank == 0 ? on.view : second;
+    EXPECT_EQ(calls_on(other), 3u);
+    calls_on(other);  // rank 0 has closed what the first view of rank 1 showed
+    EXPECT_EQ(calls_on(other), 2u);
+    EXPECT_EQ(calls_on(on.view), 3u);
+    EXPECT_OK(tutti_comm_destroy(second));
+    EXPECT_OK(tutti_free(on.view, memory));
   });
 }
 

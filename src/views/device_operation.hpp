@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What was started on a view, a collective or a message, as whoever pushes it sees it.
+// A collective or a message that was started on a view: a task, which whoever pushes the view's
+// queue polls.
 #pragma once
 
 #include <memory>
@@ -8,16 +9,17 @@
 #include <string>
 
 #include "comm/communicator.hpp"
-#include "views/stage.hpp"
+#include "views/activity.hpp"
+#include "views/device_side.hpp"
 
 namespace tutti {
 
 class ViewQueue;
 
-class Staged : public Completion {
+class DeviceOperation : public Completion {
  public:
-  // Null `stage`: a call on the communicator itself that has to wait for those on its views.
-  Staged(ViewQueue& queue, Stage* stage) : queue_(queue), stage_(stage) {}
+  // Null `side`: a call on the communicator itself that has to wait for those on its views.
+  DeviceOperation(ViewQueue& queue, DeviceSide* side) : queue_(queue), side_(side) {}
 
   // For texts.
   [[nodiscard]] virtual std::string what() const = 0;
@@ -30,42 +32,51 @@ class Staged : public Completion {
  protected:
   friend class ViewQueue;
 
-  // What is there to wait for.
-  enum class Waits { kForNothing, kForDevice, kForPeers };
-  // Does what can be done now, and says what is left. An error ends it, once wind_up() is true.
-  virtual Result<Waits> push() = 0;
-  // Sees to it that nothing of this is under way any more; whether that is so. After `late`, what
-  // the device has not done by now is left to it for ever, with the memory that it may touch.
-  virtual bool wind_up(bool late) = 0;
+  // All of it. What comes before the first that it awaits is done in the thread that starts it, and
+  // touches no engine.
+  virtual Task carry_out() = 0;
+  // Messages go on side by side, collectives one after the other.
+  [[nodiscard]] virtual bool is_message() const { return false; }
   // Of a message that other sends may not overtake: not yet handed over.
   [[nodiscard]] virtual bool unsent() const { return false; }
   // Whether an error of this breaks the communicator, as its peers wait.
   [[nodiscard]] virtual bool breaks() const { return false; }
+  // Whether its error names the call already.
+  [[nodiscard]] virtual bool is_named() const { return activity_.host_failed(); }
 
   [[nodiscard]] HelpedProgress& progress() const override;
   Status wait_inside(int64_t timeout_ms) override;
-  // Begins an activation: what is in the application's queue comes first. Returns whether a
-  // function is to be called when it completes.
-  Result<bool> begin();
+  // Begins an activation: what is in the application's queue comes first.
+  Status begin(StartedFor whom);
+  // Awaited, it is its turn.
+  [[nodiscard]] static auto its_turn() {
+    return Until(Waits::kForPeers, []() -> Result<bool> { return true; });
+  }
   // Has the next submission to the device wait for that, if nothing has yet.
   Status after_mark(devices::DeviceEngine& engine);
-  // Whether that is done; waits in the driver for so long at most.
-  Result<bool> marked(uint32_t microseconds);
+  // Awaited, that is done; `patient` as of DeviceWork.
+  [[nodiscard]] auto marked(const ViewQueue* patient = nullptr) {
+    return Until(Waits::kForDevice, [this, patient] { return is_marked(patient); });
+  }
   [[nodiscard]] Communicator& comm() const;
 
   ViewQueue& queue_;
-  Stage* const stage_;
+  DeviceSide* const side_;
+  Activity activity_;
   bool may_send_ = true;  // no earlier send is unsent
 
  private:
   bool run();
   bool end();
-  Status late() const;
+  Result<bool> is_marked(const ViewQueue* patient);
+  [[nodiscard]] Status named(const Status& error) const;
+  [[nodiscard]] Status why_it_cannot_go_on() const;
 
+  Task task_;
   Status failure_;
   std::shared_ptr<devices::DeviceEvent> mark_;  // until an engine has it
   int64_t deadline_ms_ = kNever;
-  int64_t give_up_ms_ = kNever;  // of winding up
+  int64_t give_up_ms_ = kNever;  // once it has failed
   std::mutex event_mutex_;
   bool ended_ = false;                              // guarded by event_mutex_
   std::shared_ptr<devices::SignalledEvent> event_;  // guarded by event_mutex_

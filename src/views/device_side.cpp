@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "views/stage.hpp"
+#include "views/device_side.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -28,24 +28,25 @@ std::string words_for(std::string_view name, const void* pointer, const Place& p
 
 }  // namespace
 
-Stage::Memory& Stage::Memory::operator=(Memory&& other) noexcept {
+BounceBuffer& BounceBuffer::operator=(BounceBuffer&& other) noexcept {
   if (this == &other) return *this;
   reset();
-  stage_ = std::exchange(other.stage_, nullptr);
+  side_ = other.side_;
+  leaks_ = other.leaks_;
   kind_ = other.kind_;
   data_ = std::exchange(other.data_, nullptr);
-  bytes_ = std::exchange(other.bytes_, 0);
+  bytes_ = other.bytes_;
   return *this;
 }
 
-void Stage::Memory::reset() {
-  if (stage_ != nullptr && data_ != nullptr) stage_->give_back(kind_, data_, bytes_);
-  stage_ = nullptr;
+void BounceBuffer::reset() {
+  if (data_ != nullptr && !*leaks_) side_->give_back(kind_, data_, bytes_);
   data_ = nullptr;
 }
 
-Result<std::unique_ptr<Stage>> Stage::make(std::shared_ptr<devices::DeviceContext> context) {
-  std::unique_ptr<Stage> made(new Stage(std::move(context)));
+Result<std::unique_ptr<DeviceSide>> DeviceSide::make(
+    std::shared_ptr<devices::DeviceContext> context) {
+  std::unique_ptr<DeviceSide> made(new DeviceSide(std::move(context)));
   for (auto* const engine : {&made->in_, &made->out_}) {
     auto opened = made->context_->make_engine(devices::EngineKind::kCopy);
     if (!opened.ok()) return opened.status();
@@ -54,11 +55,11 @@ Result<std::unique_ptr<Stage>> Stage::make(std::shared_ptr<devices::DeviceContex
   return made;
 }
 
-Stage::~Stage() {
+DeviceSide::~DeviceSide() {
   for (const Spare& spare : spare_) (void)context_->free(spare.data);
 }
 
-Result<devices::DeviceEngine*> Stage::compute() {
+Result<devices::DeviceEngine*> DeviceSide::compute() {
   if (compute_ == nullptr) {
     auto opened = context_->make_engine(devices::EngineKind::kCompute);
     if (!opened.ok()) return opened.status();
@@ -67,13 +68,14 @@ Result<devices::DeviceEngine*> Stage::compute() {
   return compute_.get();
 }
 
-Status Stage::free(void* memory) {
+Status DeviceSide::free(void* memory) {
   peers_.forget(memory);
   return context_->free(memory);
 }
 
-Result<Stage::Memory> Stage::take(size_t bytes, MemoryKind kind) {
-  if (bytes == 0) return Memory();
+Status DeviceSide::take(Activity& activity, size_t bytes, BounceBuffer& taken, MemoryKind kind) {
+  taken.reset();
+  if (bytes == 0) return {};
   // Drivers limit the length of an allocation: what is not kept is no longer than it has to be.
   const size_t whole =
       bytes > kMostSpareBytes ? bytes : std::bit_ceil(std::max(bytes, kLeastBytes));
@@ -82,26 +84,18 @@ Result<Stage::Memory> Stage::take(size_t bytes, MemoryKind kind) {
     const auto found = std::ranges::find_if(
         spare_, [&](const Spare& one) { return one.kind == kind && one.bytes == whole; });
     if (found != spare_.end()) {
-      void* const data = found->data;
+      taken = BounceBuffer(*this, activity, kind, found->data, whole);
       spare_.erase(found);
       spare_bytes_ -= whole;
-      return Memory(*this, kind, data, whole);
+      return {};
     }
   }
-  Result<void*> made = context_->allocate(kind, whole);
-  if (!made.ok()) return made.status();
-  return Memory(*this, kind, *made, whole);
+  const Result<void*> made = context_->allocate(kind, whole);
+  if (made.ok()) taken = BounceBuffer(*this, activity, kind, *made, whole);
+  return made.status();
 }
 
-Result<Stage::PieceMemory> Stage::take_for_piece(size_t send_bytes, size_t recv_bytes) {
-  Result<Memory> send = take(send_bytes);
-  if (!send.ok()) return send.status();
-  Result<Memory> recv = take(recv_bytes);
-  if (!recv.ok()) return recv.status();
-  return PieceMemory{*std::move(send), *std::move(recv)};
-}
-
-void Stage::give_back(MemoryKind kind, void* data, size_t bytes) {
+void DeviceSide::give_back(MemoryKind kind, void* data, size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     if (spare_bytes_ + bytes <= kMostSpareBytes) {
@@ -113,8 +107,8 @@ void Stage::give_back(MemoryKind kind, void* data, size_t bytes) {
   (void)free(data);
 }
 
-Result<Stage::Buffers> Stage::find(std::string_view what, const void* send,
-                                   const void* recv) const {
+Result<DeviceSide::Buffers> DeviceSide::find(std::string_view what, const void* send,
+                                             const void* recv) const {
   if (send == nullptr) send = recv;
   if (recv == nullptr) recv = send;
   const Result<Place> of_send = context_->place_of(send);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a view of a communicator has besides it: the device and its queues, and memory of the host
-// that the device copies to and from.
+// What a view of a communicator has besides it: the device and its engines, and memory that calls
+// on it need besides their buffers.
 #pragma once
 
 #include <memory>
@@ -9,47 +9,41 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "views/activity.hpp"
 #include "views/peer_memory.hpp"
 
 namespace tutti {
 
-class Stage {
+class DeviceSide;
+
+// Memory of the host through which bytes go to and from a device, or of the device itself. A call
+// has it for a while; when it goes, it is given back, unless the device may still use it.
+class BounceBuffer {
  public:
-  // Memory of the host for a piece, or of the device, given back when it goes; or left alone for
-  // ever, if the device may still write there.
-  class Memory {
-   public:
-    Memory() = default;
-    Memory(Stage& stage, devices::MemoryKind kind, void* data, size_t bytes)
-        : stage_(&stage), kind_(kind), data_(data), bytes_(bytes) {}
-    Memory(Memory&& other) noexcept { *this = std::move(other); }
-    Memory& operator=(Memory&& other) noexcept;
-    ~Memory() { reset(); }
-    [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
-    void reset();
-    void leave() { stage_ = nullptr; }
+  BounceBuffer() = default;
+  BounceBuffer(DeviceSide& side, const Activity& activity, devices::MemoryKind kind, void* data,
+               size_t bytes)
+      : side_(&side), leaks_(&activity.leaks()), kind_(kind), data_(data), bytes_(bytes) {}
+  BounceBuffer(BounceBuffer&& other) noexcept { *this = std::move(other); }
+  BounceBuffer& operator=(BounceBuffer&& other) noexcept;
+  ~BounceBuffer() { reset(); }
+  [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
+  void reset();
 
-   private:
-    Stage* stage_ = nullptr;
-    devices::MemoryKind kind_ = devices::MemoryKind::kPinned;
-    void* data_ = nullptr;
-    size_t bytes_ = 0;
-  };
+ private:
+  DeviceSide* side_ = nullptr;
+  const bool* leaks_ = nullptr;
+  devices::MemoryKind kind_ = devices::MemoryKind::kPinned;
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+};
 
-  // Of a piece of a call: what is sent of it, and what is received.
-  struct PieceMemory {
-    Memory send;
-    Memory recv;
-    void leave() {
-      send.leave();
-      recv.leave();
-    }
-  };
-
-  static Result<std::unique_ptr<Stage>> make(std::shared_ptr<devices::DeviceContext> context);
-  ~Stage();
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
+class DeviceSide {
+ public:
+  static Result<std::unique_ptr<DeviceSide>> make(std::shared_ptr<devices::DeviceContext> context);
+  ~DeviceSide();
+  DeviceSide(const DeviceSide&) = delete;
+  DeviceSide& operator=(const DeviceSide&) = delete;
 
   [[nodiscard]] devices::DeviceContext& context() const { return *context_; }
   // From the device, and to it: of whoever pushes what is on the view.
@@ -61,9 +55,9 @@ class Stage {
   // What peers read of this process, and it of theirs; of the same.
   [[nodiscard]] PeerMemory& peers() { return peers_; }
 
-  // Any thread. Nothing for 0 bytes.
-  Result<Memory> take(size_t bytes, devices::MemoryKind kind = devices::MemoryKind::kPinned);
-  Result<PieceMemory> take_for_piece(size_t send_bytes, size_t recv_bytes);
+  // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
+  Status take(Activity& activity, size_t bytes, BounceBuffer& taken,
+              devices::MemoryKind kind = devices::MemoryKind::kPinned);
   // Memory of the context that was allocated for the application. Any thread.
   Status free(void* memory);
 
@@ -82,8 +76,9 @@ class Stage {
   }
 
  private:
-  explicit Stage(std::shared_ptr<devices::DeviceContext> context)
+  explicit DeviceSide(std::shared_ptr<devices::DeviceContext> context)
       : context_(std::move(context)), peers_(*context_) {}
+  friend class BounceBuffer;
   void give_back(devices::MemoryKind kind, void* data, size_t bytes);
 
   struct Spare {

@@ -1,0 +1,125 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A collective that passes through memory of the host: each piece is copied there, run as any call
+// of the host, and copied back. While one is among the ranks, others are on their way.
+#include <algorithm>
+#include <cstring>
+
+#include "views/agreement.hpp"
+#include "views/device_collective.hpp"
+#include "views/device_work.hpp"
+#include "views/host_part.hpp"
+#include "views/pieces.hpp"
+
+namespace tutti {
+namespace {
+
+// One each on its way in, among the ranks, and out, and one in reserve.
+constexpr size_t kBouncedAtATime = 4;
+
+struct PiecesEntry : CallSummary {
+  using CallSummary::CallSummary;
+  uint64_t pieces = 1;
+};
+
+std::byte* bytes_at(const void* buffer) {
+  return static_cast<std::byte*>(const_cast<void*>(buffer));
+}
+
+Status copy_on_host(void* to, const void* from, uint64_t bytes) {
+  std::memcpy(to, from, bytes);
+  return {};
+}
+
+template <typename Copy>
+Status copy_in(const Copy& copy, const std::vector<Segment>& segments, const void* buffer,
+               std::byte* bounce) {
+  for (const Segment& segment : segments) {
+    TUTTI_RETURN_IF_ERROR(
+        copy(bounce + segment.in_stage, bytes_at(buffer) + segment.in_buffer, segment.bytes));
+  }
+  return {};
+}
+
+template <typename Copy>
+Status copy_out(const Copy& copy, const std::vector<Segment>& segments, const void* buffer,
+                const std::byte* bounce) {
+  for (const Segment& segment : segments) {
+    TUTTI_RETURN_IF_ERROR(
+        copy(bytes_at(buffer) + segment.in_buffer, bounce + segment.in_stage, segment.bytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Task DeviceCollective::bounce() {
+  // A call of several pieces could otherwise match several calls of a peer.
+  if (!agreed_ && (pieces_ > 1 || pieces_are_own())) {
+    Task agreed = agree_on_pieces();
+    co_await agreed;
+  }
+  Pipeline pieces(pieces_, kBouncedAtATime, [this](uint64_t index) { return bounce_piece(index); });
+  co_await pieces;
+}
+
+Task DeviceCollective::agree_on_pieces() {
+  PiecesEntry own(call_);
+  own.pieces = pieces_;
+  std::vector<PiecesEntry> all(static_cast<size_t>(comm().ranks()));
+  HostCall tells(activity_, comm());
+  TUTTI_OR_FAIL(tells.start(agreement_call(call_.collective, own, all)));
+  co_await tells;
+  TUTTI_OR_FAIL(compare(comm(), all));
+  for (const PiecesEntry& entry : all) pieces_ = std::max(pieces_, entry.pieces);
+}
+
+Task DeviceCollective::bounce_piece(uint64_t index) {
+  const bool copies = buffers_.on_device || pieces_ > 1 || pieces_are_own();
+  StagedPiece piece;
+  piece.call = call_;
+  BounceBuffer send;
+  BounceBuffer recv;
+  DeviceWork work(activity_);
+  HostCall on_host(activity_, comm());
+  if (copies) {
+    piece = piece_of(call_, comm().rank(), comm().ranks(), index);
+    TUTTI_OR_FAIL(side_->take(activity_, piece.send_bytes, send));
+    TUTTI_OR_FAIL(side_->take(activity_, piece.recv_bytes, recv));
+    piece.call.send = send.data();
+    piece.call.recv = recv.data();
+  }
+  const auto copy_from_device = [this](void* to, const void* from, uint64_t bytes) {
+    return side_->in().copy(to, from, bytes);
+  };
+  const auto copy_to_device = [this](void* to, const void* from, uint64_t bytes) {
+    return side_->out().copy(to, from, bytes);
+  };
+  if (buffers_.on_device) {
+    work.begin(side_->in());
+    TUTTI_OR_FAIL(after_mark(side_->in()));
+    TUTTI_OR_FAIL(copy_in(copy_from_device, piece.send, call_.send, send.data()));
+    TUTTI_OR_FAIL(copy_in(copy_from_device, piece.recv_in, call_.recv, recv.data()));
+    co_await work;
+  } else {
+    co_await marked();
+  }
+  co_await turns_.at(index);
+  if (copies && !buffers_.on_device) {
+    TUTTI_OR_FAIL(copy_in(copy_on_host, piece.send, call_.send, send.data()));
+    TUTTI_OR_FAIL(copy_in(copy_on_host, piece.recv_in, call_.recv, recv.data()));
+  }
+  TUTTI_OR_FAIL(on_host.start(piece.call));
+  turns_.next();
+  co_await on_host;
+  if (!copies) co_return;
+  if (buffers_.on_device && !piece.recv_out.empty()) {
+    work.begin(side_->out());
+    TUTTI_OR_FAIL(copy_out(copy_to_device, piece.recv_out, call_.recv, recv.data()));
+    co_await work;
+  } else {
+    TUTTI_OR_FAIL(copy_out(copy_on_host, piece.recv_out, call_.recv, recv.data()));
+  }
+}
+
+}  // namespace tutti

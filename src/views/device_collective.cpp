@@ -1,0 +1,56 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/device_collective.hpp"
+
+#include "views/direct.hpp"
+#include "views/pieces.hpp"
+#include "views/view_queue.hpp"
+
+namespace tutti {
+
+std::string DeviceCollective::what() const {
+  const std::string where = side_ == nullptr ? "the communicator" : side_->context().name();
+  return fmt::format("{} of {} {} on {}", collective_name(call_.collective), call_.count,
+                     type_name(call_.type), where);
+}
+
+Status DeviceCollective::start(StartedFor whom) {
+  buffers_ = {};
+  if (side_ != nullptr) {
+    const BufferBlocks used = buffers_with_data(call_, comm().rank());
+    const auto found = side_->find(collective_name(call_.collective),
+                                   used.send == Blocks::kNone ? nullptr : call_.send,
+                                   used.recv == Blocks::kNone ? nullptr : call_.recv);
+    if (!found.ok()) {
+      // A device that fails keeps the peers waiting; a wrong argument may be mended.
+      if (found.status().code() != Code::kInvalidArgument) comm().health().fail(found.status());
+      return found.status();
+    }
+    buffers_ = *found;
+  }
+  // The buffers of other ranks may lie elsewhere: pieces are the same for all.
+  pieces_ = side_ != nullptr ? number_of_pieces(call_, comm().ranks()) : 1;
+  direct_ = agreed_ = false;
+  turns_ = {};
+  return begin(whom);
+}
+
+Task DeviceCollective::carry_out() {
+  // What ranks find out for one call, such as that they are not to try this again, holds for those
+  // that come after it.
+  co_await its_turn();
+  if (side_ != nullptr && queue_.may_be_direct(call_)) {
+    direct_ = true;
+    auto mark = marked(&queue_);
+    DirectCall direct({comm(), queue_, *side_, activity_, call_, mark}, buffers_, what());
+    Task run = direct.run();
+    co_await run;
+    if (!direct.falls_back()) co_return;
+    if (direct.never_again()) queue_.never_direct();
+    direct_ = false;
+    agreed_ = !pieces_are_own();
+  }
+  Task bounced = bounce();
+  co_await bounced;
+}
+
+}  // namespace tutti

@@ -1,0 +1,124 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/device_operation.hpp"
+
+#include "core/log.hpp"
+#include "views/view_queue.hpp"
+
+namespace tutti {
+namespace {
+
+// How long what has failed waits for what the device is about.
+constexpr int64_t kGiveUpAfterMs = 2000;
+
+}  // namespace
+
+Status DeviceOperation::wait_inside(int64_t timeout_ms) { return queue_.wait(*this, timeout_ms); }
+HelpedProgress& DeviceOperation::progress() const { return queue_; }
+Communicator& DeviceOperation::comm() const { return queue_.comm(); }
+
+Status DeviceOperation::begin(StartedFor whom) {
+  activity_.reset();
+  mark_ = nullptr;
+  failure_ = {};
+  give_up_ms_ = kNever;
+  deadline_ms_ = rough_deadline_ms(comm().executor().timeout_ms());
+  if (side_ != nullptr && side_->context().native().queue != nullptr) {
+    auto marked = side_->context().mark();
+    if (!marked.ok()) {  // peers wait for this rank
+      const Status failed = marked.status().with_context(what());
+      comm().health().fail(failed);
+      return failed;
+    }
+    mark_ = *std::move(marked);
+  }
+  {
+    const std::lock_guard lock(event_mutex_);
+    ended_ = false;
+    event_ = nullptr;
+  }
+  const bool has_callback = reset();
+  task_ = carry_out();
+  if (const Status begun = task_.begin(); !begun.ok()) {
+    const Status failed = named(begun);
+    task_ = {};
+    complete_at_once(failed);
+    return failed;
+  }
+  return queue_.submit(*this, has_callback, whom);
+}
+
+Status DeviceOperation::named(const Status& error) const {
+  return is_named() ? error : error.with_context(what());
+}
+
+Status DeviceOperation::after_mark(devices::DeviceEngine& engine) {
+  return mark_ == nullptr ? Status() : engine.after(std::move(mark_));
+}
+
+Result<bool> DeviceOperation::is_marked(const ViewQueue* patient) {
+  if (mark_ == nullptr) return true;
+  Result<bool> done = mark_->done_within(patient == nullptr ? 0 : patient->patience());
+  if (done.ok() && *done) mark_ = nullptr;
+  return done;
+}
+
+Result<void*> DeviceOperation::event() {
+  if (side_ == nullptr) {
+    return Status::format(Code::kInvalidUsage, "{}: it is on no device queue", what());
+  }
+  const std::lock_guard lock(event_mutex_);
+  if (event_ == nullptr) {
+    auto made = side_->context().make_event();
+    if (!made.ok()) return made.status().with_context(what());
+    event_ = *std::move(made);
+    if (ended_) TUTTI_RETURN_IF_ERROR(event_->signal(status()));
+  }
+  return event_->native();
+}
+
+Status DeviceOperation::why_it_cannot_go_on() const {
+  if (task_.waits() == Waits::kForPeers) return {};
+  if (comm().health().stopped()) return comm().health().cause().with_context(what());
+  if (deadline_ms_ == kNever || rough_ms() < deadline_ms_) return {};
+  return Status::format(Code::kTimeout,
+                        "{}: rank {} waited {} ms for the device: what was enqueued before the "
+                        "call, or its own work there, does not end",
+                        what(), comm().rank(), comm().executor().timeout_ms());
+}
+
+// Whether it has ended.
+bool DeviceOperation::run() {
+  if (failure_.ok()) {
+    const Result<bool> over = task_.poll();
+    if (over.ok() && *over) {
+      task_ = {};
+      return true;
+    }
+    failure_ = over.ok() ? why_it_cannot_go_on() : named(over.status());
+    if (failure_.ok()) return false;
+    if (breaks()) comm().health().fail(failure_);
+    give_up_ms_ = now_ms() + kGiveUpAfterMs;
+  }
+  comm().executor().help();
+  comm().messages().help();
+  if (!activity_.at_rest(now_ms() >= give_up_ms_)) return false;
+  if (activity_.leaks() && side_ != nullptr) side_->peers().leak();
+  task_ = {};
+  return true;
+}
+
+// As complete().
+bool DeviceOperation::end() {
+  {
+    const std::lock_guard lock(event_mutex_);
+    ended_ = true;
+    if (event_ != nullptr) {
+      if (const Status told = event_->signal(failure_); !told.ok()) {
+        log::warn("{}: its event: {}", what(), told.message());
+      }
+    }
+  }
+  return complete(failure_);
+}
+
+}  // namespace tutti

@@ -1,0 +1,329 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "views/direct.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/hash.hpp"
+#include "core/log.hpp"
+#include "devices/reduce_in_parts.hpp"
+#include "views/peer_blocks.hpp"
+#include "views/share_run.hpp"
+#include "views/view_queue.hpp"
+
+namespace tutti {
+
+using devices::MemoryKind;
+
+DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what)
+    : on_(on),
+      buffers_(buffers),
+      what_(std::move(what)),
+      own_(on.call),
+      work_(on.activity, &on.queue) {
+  const Hosts* const hosts = on.comm.hosts();
+  if (hosts == nullptr) plan_ = on.comm.executor().device_plan(on.call);
+  if (hosts != nullptr) shares_.emplace(on.call, *hosts, on.comm.rank());
+}
+
+Task DirectCall::run() {
+  make_ready();
+  if (own_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
+    co_await on_.marked;
+    if (scaled_.data() != nullptr) TUTTI_OR_FAIL(scale());
+    co_await work_;
+  }
+  Task agreed = agree();
+  co_await agreed;
+  if (falls_back_) co_return;
+  Task reached = reach();
+  co_await reached;
+  if (falls_back_) co_return;
+  if (!shares_) {
+    Task steps = run_steps();
+    co_await steps;
+    co_return;
+  }
+  const auto base = [this](int rank, Space space) {
+    if (rank == on_.comm.rank()) return bases_[Ref::of(space, 0).base];
+    const Space of_peer = space == Space::kSend ? Space::kPeerSend : Space::kPeerRecv;
+    return bases_[Ref::of(of_peer, 0, rank).base];
+  };
+  ShareRun shares(on_, *shares_, base);
+  Task run = shares.run();
+  co_await run;
+}
+
+// ---- what a rank shows -------------------------------------------------------------------------
+
+void DirectCall::make_ready() {
+  const devices::DeviceFacts& facts = on_.side.context().facts();
+  own_.device = facts.uuid;
+  if (facts.ipc) own_.address = on_.side.peers().address();
+  if (facts.ipc && facts.uuid != devices::DeviceUuid{}) {
+    const Status ready = try_to_make_ready();
+    own_.able = ready.ok() ? Able::kYes : Able::kNotNow;
+    if (!ready.ok()) log::debug("{} is staged through the host: {}", what_, ready.message());
+  }
+  own_.gone = on_.side.peers().take_gone();
+  own_.opened = on_.side.peers().generation();
+}
+
+Status DirectCall::try_to_make_ready() {
+  if (plan_ == nullptr && !shares_) {
+    return {Code::kUnsupported, "no schedule runs on devices alone"};
+  }
+  own_.in_place = is_in_place(on_.call, on_.comm.rank()) ? 1 : 0;
+  const BufferBlocks used = buffers_with_data(on_.call, on_.comm.rank());
+  const bool has_none = used.send == Blocks::kNone && used.recv == Blocks::kNone;
+  if (!buffers_.on_device && !has_none)
+    return {Code::kUnsupported, "its buffers are memory of the host"};
+  if (reduces(on_.call.collective)) {
+    Result<devices::DeviceEngine*> engine = on_.side.compute();
+    if (!engine.ok()) return engine.status();
+    TUTTI_RETURN_IF_ERROR((*engine)->prepare(on_.call.op, on_.call.type));
+  }
+  TUTTI_RETURN_IF_ERROR(take_memory());
+  const void* send = on_.call.send;
+  devices::Place of_send = buffers_.send;
+  if (scaled_.data() != nullptr) {
+    send = scaled_.data();
+    const Result<devices::Place> place = on_.side.context().place_of(send);
+    if (!place.ok()) return place.status();
+    of_send = *place;
+  }
+  TUTTI_RETURN_IF_ERROR(show(used.send != Blocks::kNone, send, of_send, own_.send));
+  return show(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_.recv);
+}
+
+Status DirectCall::take_memory() {
+  const Call& call = on_.call;
+  size_t scaled = 0;
+  if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
+    scaled = elements_sent(call, on_.comm.ranks()) * type_size(call.type);
+  }
+  const Schedule none;
+  const Schedule& schedule = plan_ == nullptr ? none : this->schedule();
+  for (const Step& step : schedule.steps) {
+    if (step.kind != StepKind::kReduce) continue;
+    const uint64_t count = step.bytes / type_size(call.type);
+    bytes_between_ = std::max(
+        bytes_between_, devices::bytes_between_parts(call.op, call.type, step.source_count, count));
+  }
+  const auto take = [this](size_t bytes, BounceBuffer& taken) {
+    return on_.side.take(on_.activity, bytes, taken, MemoryKind::kDevice);
+  };
+  TUTTI_RETURN_IF_ERROR(take(scaled, scaled_));
+  TUTTI_RETURN_IF_ERROR(take(schedule.scratch_bytes, scratch_));
+  return take(bytes_between_, between_);
+}
+
+Status DirectCall::show(bool is_used, const void* buffer, const devices::Place& place,
+                        ShownBuffer& shown) {
+  if (!is_used) return {};
+  if (!on_.side.is_of_device(place)) {
+    return {Code::kUnsupported, "a buffer is not memory of the device alone"};
+  }
+  const Result<ShownBuffer> made = on_.side.peers().show(buffer, place);
+  if (made.ok()) shown = *made;
+  return made.status();
+}
+
+// The send buffer of a pre-multiplied sum.
+Status DirectCall::scale() {
+  Result<devices::DeviceEngine*> engine = on_.side.compute();
+  if (!engine.ok()) return engine.status();
+  work_.begin(**engine);
+  return (*engine)->scale(on_.call.type, scaled_.data(), on_.call.send,
+                          on_.call.binding->scalar.data(),
+                          elements_sent(on_.call, on_.comm.ranks()));
+}
+
+// ---- what ranks agree on -----------------------------------------------------------------------
+
+Task DirectCall::agree() {
+  all_.resize(static_cast<size_t>(on_.comm.ranks()));
+  std::vector<Entry> told;
+  Call tell = agreement_call(on_.call.collective, own_, all_);
+  if (sizes_are_own(on_.call.collective)) {
+    told.assign(all_.size(), own_);
+    for (size_t peer = 0; peer < told.size(); ++peer) {
+      told[peer].block = block_given_to(on_.call, on_.comm.rank(), static_cast<int>(peer));
+    }
+    tell.collective = Collective::kAlltoall;
+    tell.send = told.data();
+  }
+  HostCall tells(on_.activity, on_.comm);
+  TUTTI_OR_FAIL(tells.start(tell));
+  co_await tells;
+  TUTTI_OR_FAIL(compare(on_.comm, all_));
+  for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
+    TUTTI_OR_FAIL(on_.side.peers().close(peer, entry(peer).gone));
+    if (entry(peer).able == Able::kNever) never_ = true;
+    if (entry(peer).able != Able::kYes) falls_back_ = true;
+  }
+  if (falls_back_ || told.empty()) co_return;
+  for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
+    TUTTI_OR_FAIL(check_block(on_.call, on_.comm, peer, entry(peer).block.bytes));
+  }
+}
+
+// Of all from which follows whether each rank reaches what it has to read.
+uint64_t DirectCall::digest() const {
+  std::vector<uint64_t> words{own_.signature};
+  for (const Entry& one : all_) {
+    uint64_t device[2];
+    static_assert(sizeof device == sizeof one.device);
+    std::memcpy(device, one.device.data(), sizeof device);
+    words.insert(words.end(), {device[0], device[1], one.opened, one.in_place, one.send.allocation,
+                               one.send.base, one.recv.allocation, one.recv.base});
+  }
+  return hash_of({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
+}
+
+Task DirectCall::reach() {
+  const uint64_t digest = this->digest();
+  const bool is_told = std::ranges::any_of(all_, [](const Entry& one) { return one.gone[0] != 0; });
+  const bool is_known = !is_told && on_.queue.all_have_reached(digest);
+  bases_.assign(kPrivateSpaces + kPeerSpaces * all_.size(), nullptr);
+  bases_[0] = scaled_.data() != nullptr ? scaled_.data()
+                                        : static_cast<std::byte*>(const_cast<void*>(on_.call.send));
+  bases_[1] = static_cast<std::byte*>(on_.call.recv);
+  bases_[2] = scratch_.data();
+  Status failed;
+  const std::vector<Ref> read = buffers_read();
+  for (const Ref& buffer : read) {
+    Task opened = open(buffer.peer(), buffer.space(), is_known, failed);
+    co_await opened;
+  }
+  if (is_known) {
+    TUTTI_OR_FAIL(failed);
+    co_return;
+  }
+  if (!failed.ok()) {
+    log::warn("{}: calls on devices are staged through the host from now on: {}", what_,
+              failed.message());
+  }
+  const uint8_t own = failed.ok() ? 1 : 0;
+  uint8_t least = 0;
+  Call tell;
+  tell.collective = Collective::kAllreduce;
+  tell.op = ReduceOp::kMin;
+  tell.purpose = agreement_on(on_.call.collective);
+  tell.count = 1;
+  tell.send = &own;
+  tell.recv = &least;
+  HostCall tells(on_.activity, on_.comm);
+  TUTTI_OR_FAIL(tells.start(tell));
+  co_await Until(Waits::kForPeers, [&] {
+    on_.side.peers().serve();  // those that have to open something still
+    return tells.ready();
+  });
+  never_ = falls_back_ = least == 0;
+  if (!falls_back_) on_.queue.note_that_all_reach(digest);
+}
+
+// Those of peers, each once.
+std::vector<Ref> DirectCall::buffers_read() const {
+  std::vector<Ref> read;
+  const auto note = [&](const Ref& ref) {
+    if (ref.space() != Space::kPeerSend && ref.space() != Space::kPeerRecv) return;
+    const Ref buffer{ref.base, 0};
+    if (std::ranges::find(read, buffer) == read.end()) read.push_back(buffer);
+  };
+  if (shares_) {
+    const bool copies_recv = on_.call.collective == Collective::kBroadcast;
+    for (const int peer : shares_->neighbors()) {
+      if (peer == on_.comm.rank()) continue;
+      if (reduces(on_.call.collective)) note(Ref::of(Space::kPeerSend, 0, peer));
+      const bool is_read = shares_->has_pulls() || (copies_recv && peer == shares_->copies_from());
+      if (is_read || peer == shares_->writes_to()) note(Ref::of(Space::kPeerRecv, 0, peer));
+    }
+    return read;
+  }
+  for (const Step& step : schedule().steps) {
+    if (step.kind == StepKind::kCopy || step.kind == StepKind::kPull) note(step.src);
+  }
+  for (const Ref& source : schedule().sources) note(source);
+  return read;
+}
+
+Task DirectCall::open(int peer, Space space, bool is_known, Status& failed) {
+  const Entry& theirs = entry(peer);
+  const FdAddress nowhere;  // nobody serves where it is open already
+  const FdAddress& address = is_known ? nowhere : theirs.address;
+  const bool is_send = space == Space::kPeerSend;
+  const ShownBuffer& shown = is_send ? theirs.send : theirs.recv;
+  Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",
+                                            on_.side.context().name());
+  if (on_.side.context().reaches(theirs.device)) {
+    Task reached = on_.side.peers().reach(on_.comm, peer, shown, address, there);
+    co_await reached;
+  }
+  if (there.ok()) {
+    bases_[Ref::of(space, 0, peer).base] = *there + (is_send ? theirs.block.offset : 0);
+  } else if (failed.ok()) {
+    failed = there.status().with_context(
+        fmt::format("the buffer of {}", name_of(peer, on_.comm.transport().process(peer))));
+  }
+}
+
+// ---- the schedule ------------------------------------------------------------------------------
+
+// Copies go to the engine that copies, reductions to the one that computes; each begins when the
+// other has ended what it was given. Each tick is a barrier, so all ranks go through all of them.
+Task DirectCall::run_steps() {
+  std::deque<HostCall> ticks;  // 2, 3, ... as far as this rank has come
+  Step last{};
+  last.kind = StepKind::kAwait;
+  last.tick = schedule().ticks;
+  for (size_t next = 0; next <= schedule().steps.size(); ++next) {
+    const bool ends = next == schedule().steps.size();
+    const Step& step = ends ? last : schedule().steps[next];
+    if (step.kind != StepKind::kPublish && step.kind != StepKind::kAwait) {
+      Result<devices::DeviceEngine*> engine = engine_for(step);
+      TUTTI_OR_FAIL(engine.status());
+      if (work_.engine() != *engine) co_await work_;
+      TUTTI_OR_FAIL(give(step, **engine));
+      continue;
+    }
+    TUTTI_OR_FAIL(work_.submit());  // which goes on meanwhile
+    if (ends || ticks.size() + 1 < step.tick) co_await work_;
+    while (ticks.size() + 1 < step.tick) {
+      ticks.emplace_back(on_.activity, on_.comm);
+      TUTTI_OR_FAIL(ticks.back().start(Call{}));
+    }
+    if (step.kind == StepKind::kPublish) continue;
+    for (size_t i = 0; i + 1 < step.tick; ++i) {
+      HostCall& tick = ticks[i];
+      co_await tick;
+    }
+  }
+}
+
+Result<devices::DeviceEngine*> DirectCall::engine_for(const Step& step) {
+  return step.kind == StepKind::kReduce ? on_.side.compute() : &on_.side.in();
+}
+
+Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
+  const Call& call = on_.call;
+  work_.begin(engine);
+  if (step.kind != StepKind::kReduce) {
+    return engine.copy(address(step.dst), address(step.src), step.bytes);
+  }
+  std::vector<const void*> sources;
+  const Ref* const refs = schedule().sources.data() + step.first_source;
+  for (uint32_t i = 0; i < step.source_count; ++i) sources.push_back(address(refs[i]));
+  const bool divides = call.op == ReduceOp::kAvg && step.finishes;
+  const bool sums = call.op == ReduceOp::kPremulSum || (call.op == ReduceOp::kAvg && !divides);
+  const devices::Reduction reduction{
+      .op = sums ? ReduceOp::kSum : call.op,
+      .type = call.type,
+      .dst = address(step.dst),
+      .sources = sources,
+      .count = step.bytes / type_size(call.type),
+      .divisor = divides ? static_cast<uint32_t>(on_.comm.ranks()) : 0};
+  return reduce_in_parts(engine, reduction, {between_.data(), bytes_between_});
+}
+
+}  // namespace tutti

@@ -1,0 +1,94 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A collective on a view that devices run: they copy and reduce, and read the buffers of peers
+// where they lie. Ranks tell one another by calls of the host: where their buffers lie; whether
+// each reaches what it has to read, unless all did so last time; and each tick of the schedule.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "views/agreement.hpp"
+#include "views/device_side.hpp"
+#include "views/device_work.hpp"
+#include "views/host_part.hpp"
+#include "views/shares.hpp"
+
+namespace tutti {
+
+// A collective, and what runs it. All outlive what refers to it.
+struct CallOnDevice {
+  Communicator& comm;
+  ViewQueue& queue;
+  DeviceSide& side;
+  Activity& activity;
+  const Call& call;
+  Awaited& marked;  // what the application has enqueued before it is done
+};
+
+class DirectCall {
+ public:
+  // `buffers`: what DeviceSide::find() said of them. `what` names the call in texts.
+  DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
+
+  Task run();
+  // Then all ranks do, and nothing was done: the call is to pass through memory of the host.
+  [[nodiscard]] bool falls_back() const { return falls_back_; }
+  // Whether that holds for all calls to come.
+  [[nodiscard]] bool never_again() const { return never_; }
+
+ private:
+  enum class Able : uint32_t { kNever, kNotNow, kYes };
+  struct Entry : CallSummary {
+    using CallSummary::CallSummary;
+    Able able = Able::kNever;
+    uint32_t in_place = 0;
+    devices::DeviceUuid device{};
+    uint64_t opened = 0;  // PeerMemory::generation()
+    GoneAllocations gone{};
+    FdAddress address;  // where peers ask for descriptors of handles
+    ShownBuffer send;
+    ShownBuffer recv;
+    Range block{};  // what it gives to the rank that is told this, where each knows its own sizes
+  };
+
+  void make_ready();
+  Status try_to_make_ready();
+  Status take_memory();
+  Status show(bool is_used, const void* buffer, const devices::Place& place, ShownBuffer& shown);
+  Status scale();
+  Task agree();
+  Task reach();
+  [[nodiscard]] std::vector<Ref> buffers_read() const;
+  Task open(int peer, Space space, bool is_known, Status& failed);
+  [[nodiscard]] uint64_t digest() const;
+  Task run_steps();
+  Status give(const Step& step, devices::DeviceEngine& engine);
+  Result<devices::DeviceEngine*> engine_for(const Step& step);
+
+  [[nodiscard]] const Schedule& schedule() const { return plan_->parts.front().schedule; }
+  [[nodiscard]] const Entry& entry(int peer) const { return all_[static_cast<size_t>(peer)]; }
+  [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
+
+  const CallOnDevice on_;
+  const DeviceSide::Buffers buffers_;
+  const std::string what_;
+  // Of one host, or of several; null: no schedule runs on devices alone.
+  std::shared_ptr<const Plan> plan_;
+  std::optional<Shares> shares_;
+  bool falls_back_ = false;
+  bool never_ = false;
+  Entry own_;
+  std::vector<Entry> all_;
+  std::vector<std::byte*> bases_;  // by Ref::base
+  BounceBuffer scaled_;            // what peers read instead of the send buffer, if there is any
+  BounceBuffer scratch_;           // of the schedule
+  BounceBuffer between_;           // of reductions in several parts
+  size_t bytes_between_ = 0;
+  DeviceWork work_;
+};
+
+}  // namespace tutti
