@@ -7,20 +7,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <memory>
 
 #include "tools/bench/cases.hpp"
-#include "tools/bench/plot.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/session.hpp"
 #include "tools/checks.hpp"
 #include "tools/help.hpp"
 #include "tools/need.hpp"
+#include "tools/pictures/curves.hpp"
+#include "tools/pictures/svg.hpp"
 #include "tools/progress.hpp"
 
 namespace {
@@ -95,23 +93,16 @@ Results measure_all(const std::vector<Case>& cases, const Session& session, cons
 
 // ---- files -----------------------------------------------------------------------------------
 
-void write_file(const std::string& path, const std::string& text) {
-  if (path.empty()) return;
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << text) || !file.flush()) {
-    fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
-}
-
 std::string plot(const Heading& heading, const std::vector<Measurement>& measurements) {
-  std::vector<Series> series;
+  std::vector<tutti::Curve> curves;
   for (const Measurement& m : measurements) {
     const std::string name = series_name(m.measured);
     if (m.measured.bytes() == 0 || m.all.median <= 0) continue;  // not on a logarithmic axis
-    if (series.empty() || series.back().name != name) series.push_back({name, {}});
-    series.back().points.emplace_back(static_cast<double>(m.measured.bytes()), m.all.median);
+    if (curves.empty() || curves.back().name != name) curves.push_back({name, {}});
+    curves.back().points.emplace_back(static_cast<double>(m.measured.bytes()), m.all.median * 1e-6);
   }
-  return plot_svg(fmt::format("{} ranks, {}", heading.ranks, heading.form), std::move(series));
+  const std::string title = fmt::format("{} ranks, {}, medians", heading.ranks, heading.form);
+  return draw_curves({title, "bytes", tutti::bytes_text}, std::move(curves));
 }
 
 // ---- running ----------------------------------------------------------------------------------
@@ -147,9 +138,9 @@ void run_bench(Options& options) {
   if (session.rank != 0) return;
   const std::string json = to_json(heading, results.measurements, results.skipped);
   if (options.json) fmt::print("{}", json);
-  write_file(options.output, json);
-  write_file(options.csv, to_csv(results.measurements));
-  if (!options.plot.empty()) write_file(options.plot, plot(heading, results.measurements));
+  need.write(options.output, json);
+  need.write(options.csv, to_csv(results.measurements));
+  if (!options.plot.empty()) need.write(options.plot, plot(heading, results.measurements));
 }
 
 const std::map<std::string, Form> kForms = {{"blocking", Form::kBlocking},

@@ -3,7 +3,6 @@
 // tutti explain: which algorithm a call would use, why, why not the others, and what a rank then
 // does, as text, JSON or a picture. It needs no other process: schedules are data.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -24,6 +23,8 @@
 #include "tools/checks.hpp"
 #include "tools/explain_report.hpp"
 #include "tools/help.hpp"
+#include "tools/need.hpp"
+#include "tools/pictures/schedules.hpp"
 #include "views/pieces.hpp"
 #include "views/shares.hpp"
 
@@ -32,33 +33,14 @@ namespace {
 using tutti::Candidate;
 using tutti::Problem;
 
+constexpr tutti::Need need{"tutti explain"};
+
 [[noreturn]] void fail(const std::string& text) { throw CLI::ValidationError("explain", text); }
-
-tutti::Collective collective_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const tutti::Algorithm* algorithm : tutti::algorithms()) {
-    names.push_back(collective_name(algorithm->collective));
-    if (names.back() == name) return algorithm->collective;
-  }
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  fail(fmt::format("there is no collective '{}' with algorithms; expected one of {}", name,
-                   fmt::join(names, ", ")));
-}
-
-tutti::DataType type_of(const std::string& name) {
-  std::string names;
-  for (int i = 0; i < tutti::kDataTypes; ++i) {
-    const auto type = static_cast<tutti::DataType>(i);
-    if (type_name(type) == name) return type;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", type_name(type));
-  }
-  fail(fmt::format("there is no type '{}'; expected one of {}", name, names));
-}
 
 Problem problem_of(const ExplainOptions& options, const tutti::Environment& environment) {
   Problem problem;
-  problem.collective = collective_of(options.collective);
-  const tutti::DataType type = type_of(options.type);
+  problem.collective = need(tutti::bench::collective_named(options.collective));
+  const tutti::DataType type = need(tutti::bench::type_named(options.type));
   problem.element_bytes = static_cast<uint32_t>(type_size(type));
   problem.rank_order =
       tutti::reduces(problem.collective) && needs_rank_order(tutti::ReduceOp::kSum, type);
@@ -176,7 +158,7 @@ std::optional<tutti::Choice> choose_for_device(const ExplainOptions& options,
   }
   tutti::Call call;
   call.collective = problem.collective;
-  call.type = type_of(options.type);
+  call.type = need(tutti::bench::type_named(options.type));
   call.count = problem.count;
   if (problem.hosts != nullptr) path = path_in_shares(call, *problem.hosts);
   const uint64_t pieces = number_of_pieces(call, problem.ranks);
@@ -211,42 +193,46 @@ tutti::NetworkFigures network_of(const ExplainOptions& options, const tutti::Fou
   return network;
 }
 
+void draw(const ExplainOptions& options, const Problem& problem,
+          const tutti::Algorithm& algorithm) {
+  if (problem.ranks > kMaxPicturedRanks) {
+    fail(fmt::format("--plot: a picture of {} ranks is not legible; at most {}", problem.ranks,
+                     kMaxPicturedRanks));
+  }
+  if (algorithm.compose != nullptr) fail("--plot: a composition has no steps of its own to draw");
+  need.write(options.plot, picture(options, problem, algorithm));
+}
+
 void run_explain(ExplainOptions options) {
   options.collective = tutti::bench::usual_collective(options.collective);
   options.type = tutti::bench::usual_type(options.type);
   if (options.cores == 0) {
     options.cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   }
-  const auto environment = tutti::read_environment(tutti::process_environment());
-  if (!environment.ok()) fail(std::string(environment.status().message()));
-  const auto tuning = tutti::tuning_to_use(*environment, tutti::process_environment());
-  if (!tuning.ok()) fail(std::string(tuning.status().message()));
+  const auto environment = need(tutti::read_environment(tutti::process_environment()));
+  const auto tuning = need(tutti::tuning_to_use(environment, tutti::process_environment()));
   tutti::Advice advice;
-  advice.rules = tuning->tuning.rules_for(options.ranks, options.cores);
-  advice.rules_path = tuning->path;
-  const tutti::Machine& alone = tuning->tuning.machine;
+  advice.rules = tuning.tuning.rules_for(options.ranks, options.cores);
+  advice.rules_path = tuning.path;
+  const tutti::Machine& alone = tuning.tuning.machine;
   const tutti::Hosts hosts = divided(options, "--hosts", options.hosts);
   const tutti::Hosts domains = divided(options, "--domains", options.domains);
   const bool spans = hosts.count() > 1;
-  const tutti::NetworkFigures network = network_of(options, *tuning);
+  const tutti::NetworkFigures network = network_of(options, tuning);
   const tutti::Machine machine = spans ? tutti::machine_across(hosts, alone, network)
                                        : tutti::machine_for(options.ranks, options.cores, alone);
-  const auto selector =
-      tutti::Selector::create(*environment, machine, spans ? tutti::Advice() : std::move(advice));
-  if (!selector.ok()) fail(std::string(selector.status().message()));
-  Problem problem = problem_of(options, *environment);
+  const auto selector = need(
+      tutti::Selector::create(environment, machine, spans ? tutti::Advice() : std::move(advice)));
+  Problem problem = problem_of(options, environment);
   if (spans) problem.hosts = &hosts;
   if (!spans && domains.count() > 1) problem.cache_domains = &domains;
-  if (options.shared) problem = shared_problem(options, *selector, problem);
+  if (options.shared) problem = shared_problem(options, selector, problem);
   std::optional<tutti::Choice> on_device;
   std::string path;
-  if (options.device) on_device = choose_for_device(options, *tuning, problem, path);
-  tutti::Choice choice = on_device ? *on_device : choose(options, *selector, problem);
+  if (options.device) on_device = choose_for_device(options, tuning, problem, path);
+  tutti::Choice choice = on_device ? *on_device : choose(options, selector, problem);
   if (!path.empty()) choice.note = "path: " + path;
-  if (!options.plot.empty()) {
-    const std::string why_not = write_picture(options, problem, *choice.algorithm);
-    if (!why_not.empty()) fail(why_not);
-  }
+  if (!options.plot.empty()) draw(options, problem, *choice.algorithm);
   if (options.json) {
     print_json(options, problem, choice, spans ? &network : nullptr);
   } else {

@@ -6,13 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "exec/plan.hpp"
 #include "sched/traits.hpp"
-#include "tools/picture.hpp"
+#include "tools/pictures/schedules.hpp"
 
 namespace {
 
@@ -206,20 +205,12 @@ void print_json(const ExplainOptions& options, const Problem& problem, const tut
   fmt::print("{}\n", report.dump(2));
 }
 
-std::string write_picture(const ExplainOptions& options, Problem problem,
-                          const tutti::Algorithm& algorithm) {
-  if (problem.ranks > kMaxPicturedRanks) {
-    return fmt::format("--plot: a picture of {} ranks is not legible; at most {}", problem.ranks,
-                       kMaxPicturedRanks);
-  }
-  if (algorithm.compose != nullptr) return "--plot: a composition has no steps of its own to draw";
+std::string picture(const ExplainOptions& options, Problem problem,
+                    const tutti::Algorithm& algorithm) {
   std::vector<Schedule> schedules;
   for (problem.rank = 0; problem.rank < problem.ranks; ++problem.rank) {
     schedules.push_back(build_schedule(algorithm, problem));
   }
-  std::ofstream file(options.plot);
-  file << draw_schedules(schedules,
-                         fmt::format("{}: {}", algorithm.name, headline(options, problem)));
-  if (!file.flush()) return fmt::format("--plot: cannot write {}", options.plot);
-  return {};
+  return draw_schedules(schedules,
+                        fmt::format("{}: {}", algorithm.name, headline(options, problem)));
 }

@@ -34,6 +34,6 @@ void print_text(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
 void print_json(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
-// Draws all ranks into options.plot. Returns why it could not; empty: it did.
-std::string write_picture(const ExplainOptions& options, tutti::Problem problem,
-                          const tutti::Algorithm& algorithm);
+// Of all ranks, as SVG.
+std::string picture(const ExplainOptions& options, tutti::Problem problem,
+                    const tutti::Algorithm& algorithm);

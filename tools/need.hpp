@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -29,6 +32,17 @@ struct Need {
   }
   void operator()(const Status& status) const {
     if (!status.ok()) fail(status.message());
+  }
+
+  // "-" is standard output; nothing is written to an empty path.
+  void write(const std::string& path, const std::string& text) const {
+    if (path.empty()) return;
+    FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "we");
+    const bool whole =
+        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    if (!whole || (path == "-" ? std::fflush(file) : std::fclose(file)) != 0) {
+      fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    }
   }
 };
 

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,8 +13,9 @@
 
 #include "core/clock.hpp"
 #include "tools/need.hpp"
+#include "tools/pictures/curves.hpp"
 #include "tools/progress.hpp"
-#include "tools/simulate/pictures.hpp"
+#include "tools/simulate/heat.hpp"
 #include "tools/simulate/report.hpp"
 #include "tools/simulate_options.hpp"
 
@@ -68,12 +68,6 @@ std::string title_of(const Options& options, const Question& question) {
                      question.hosts == 1 ? "" : "s");
 }
 
-void write(const char* option, const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) need.fail(fmt::format("{}: cannot write {}", option, path));
-}
-
 // Tells people who wait for long how far it is.
 class Progress {
  public:
@@ -114,8 +108,9 @@ void run_one(const Options& options, Question question) {
                     .outcome = &outcome,
                     .calls = options.calls,
                     .simulated_s = tutti::now_s() - begun};
-  if (!options.heat.empty())
-    write("--plot-links", options.heat, draw_heat(network, outcome, found.title));
+  if (!options.heat.empty()) {
+    need.write(options.heat, draw_heat(network, outcome, found.title));
+  }
   if (options.json) {
     fmt::print("{}\n", json_of(found).dump(2));
   } else {
@@ -168,12 +163,12 @@ void print_cell(const Json& cell) {
   std::fflush(stdout);
 }
 
-std::vector<Curve> curves_of(const Json& cells, bool chosen) {
-  std::vector<Curve> curves;
+std::vector<tutti::Curve> curves_of(const Json& cells, bool chosen) {
+  std::vector<tutti::Curve> curves;
   for (const Json& cell : cells) {
     if (cell.contains("why_not")) continue;
     const std::string name = chosen ? "the choice" : cell["algorithm"].get<std::string>();
-    auto curve = std::ranges::find(curves, name, &Curve::name);
+    auto curve = std::ranges::find(curves, name, &tutti::Curve::name);
     if (curve == curves.end()) curve = curves.insert(curve, {.name = name, .points = {}});
     curve->points.emplace_back(cell["ranks"].get<int>(), cell["seconds"].get<double>());
   }
@@ -238,11 +233,12 @@ void run_many(const Options& options, const Question& question) {
     }
   }
   if (!options.plot.empty()) {
-    const auto curves = curves_of(cells, options.algorithms.empty());
-    write("--plot", options.plot,
-          draw_curves(curves, fmt::format("{} of {} bytes, {} rank{} per host, {}",
-                                          options.collective, options.bytes, per_host,
-                                          per_host == 1 ? "" : "s", options.network.topology)));
+    const std::string title =
+        fmt::format("{} of {} bytes, {} rank{} per host, {}", options.collective, options.bytes,
+                    per_host, per_host == 1 ? "" : "s", options.network.topology);
+    need.write(options.plot,
+               draw_curves({title, "ranks", [](uint64_t ranks) { return std::to_string(ranks); }},
+                           curves_of(cells, options.algorithms.empty())));
   }
   if (options.json) fmt::print("{}\n", Json{{"cells", std::move(cells)}}.dump(2));
 }

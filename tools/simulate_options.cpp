@@ -22,25 +22,6 @@ constexpr Need need{"tutti simulate"};
 
 [[noreturn]] void fail(const std::string& text) { throw CLI::ValidationError("simulate", text); }
 
-Collective collective_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (int i = 0; i < kCollectives; ++i) {
-    names.push_back(collective_name(static_cast<Collective>(i)));
-    if (names.back() == name) return static_cast<Collective>(i);
-  }
-  fail(
-      fmt::format("there is no collective '{}'; expected one of {}", name, fmt::join(names, ", ")));
-}
-
-DataType type_of(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (int i = 0; i < kDataTypes; ++i) {
-    names.push_back(type_name(static_cast<DataType>(i)));
-    if (names.back() == name) return static_cast<DataType>(i);
-  }
-  fail(fmt::format("there is no type '{}'; expected one of {}", name, fmt::join(names, ", ")));
-}
-
 // "7=x10": the rank, and how many times as long it takes.
 std::pair<int, double> straggler_of(const std::string& text, int ranks) {
   int rank = -1;
@@ -186,8 +167,8 @@ Question question_of(const Options& options) {
   const Environment environment = need(read_environment(process_environment()));
   const FoundTuning found = need(tuning_to_use(environment, process_environment()));
   Question question{
-      .collective = collective_of(bench::usual_collective(options.collective)),
-      .type = type_of(bench::usual_type(options.type)),
+      .collective = need(bench::collective_named(options.collective)),
+      .type = need(bench::type_named(options.type)),
       .root = options.root,
       .ranks = options.ranks,
       .hosts = options.hosts > 0 ? options.hosts : options.ranks,

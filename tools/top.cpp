@@ -38,21 +38,14 @@ bool is_address(const std::string& text) {
          std::ranges::all_of(port, [](unsigned char c) { return std::isdigit(c); });
 }
 
-// At once, so that nobody reads half of it.
-void replace_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  FILE* const file = std::fopen(part.c_str(), "w");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (!written || std::fclose(file) != 0 || std::rename(part.c_str(), path.c_str()) != 0) {
-    kNeed.fail(fmt::format("writing {}: {}", path, std::strerror(errno)));
-  }
-}
-
 void write_metrics(const Arguments& arguments) {
+  const std::string& path = arguments.prometheus;
   do {
-    replace_file(arguments.prometheus,
-                 to_metrics(tutti_tools::measure_rates(arguments.wanted, arguments.interval_s)));
+    const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
+    kNeed.write(path + ".part", to_metrics(rates));
+    if (std::rename((path + ".part").c_str(), path.c_str()) != 0) {  // so nobody reads half of it
+      kNeed.fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    }
   } while (!arguments.once);
 }
 

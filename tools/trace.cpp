@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -28,15 +27,6 @@ struct Arguments {
   std::string output = "-";
   std::vector<std::string> files;
 };
-
-void write(const std::string& text, const std::string& path) {
-  FILE* const file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (!written || (path == "-" ? std::fflush(file) : std::fclose(file)) != 0) {
-    kNeed.fail(fmt::format("writing {}: {}", path, std::strerror(errno)));
-  }
-}
 
 // Of what went to a file: standard output has the trace itself otherwise.
 void say(const std::string& path, const std::string& what) {
@@ -64,7 +54,7 @@ void run(const Arguments& arguments) {
   }
   if (views.empty()) kNeed.fail(unseen);
   if (!unseen.empty()) fmt::print(stderr, "tutti trace: some are left out: {}\n", unseen);
-  write(trace_of(views, jobs.back().now), arguments.output);
+  kNeed.write(arguments.output, trace_of(views, jobs.back().now));
   size_t calls = 0;
   size_t ranks = 0;
   for (const auto& traced : views) {
@@ -87,8 +77,8 @@ void merge(const Arguments& arguments) {
     const tutti_tools::MergedTrace merged = tutti_tools::merge_traces(std::move(files));
     for (const std::string& note : merged.notes) fmt::print(stderr, "tutti trace: {}\n", note);
     using Json = nlohmann::json;
-    write(merged.content.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n",
-          arguments.output);
+    kNeed.write(arguments.output,
+                merged.content.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
     say(arguments.output, count(arguments.files.size(), "trace") + " in one");
   } catch (const std::invalid_argument& wrong) {
     kNeed.fail(wrong.what());

@@ -7,9 +7,10 @@
 
 #include "tools/bench/collectives.hpp"
 #include "tools/bench/pattern.hpp"
-#include "tools/bench/plot.hpp"
 #include "tools/bench/session.hpp"
 #include "tools/bench/statistics.hpp"
+#include "tools/pictures/curves.hpp"
+#include "tools/pictures/svg.hpp"
 
 namespace tutti::bench {
 namespace {
@@ -180,8 +181,8 @@ TEST(BenchCollectives, BusFactorsAreThoseOfNcclTests) {
 }
 
 TEST(BenchPlot, EverySeriesHasACurveAndAName) {
-  const std::string svg = plot_svg(
-      "title",
+  const std::string svg = draw_curves(
+      {"title", "bytes", bytes_text},
       {{"first", {{4, 0.5}, {1024, 3}}}, {"empty", {}}, {"second", {{4, 0.6}, {1024, 3.1}}}});
   const auto occurrences = [&](const std::string& what) {
     int n = 0;

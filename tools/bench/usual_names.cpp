@@ -1,8 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/usual_names.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "core/types.hpp"
 
@@ -29,6 +33,19 @@ std::string translated(const std::pair<std::string_view, std::string_view> (&tab
   return std::string(found == std::end(table) ? name : found->second);
 }
 
+// The one below `count` that has the name.
+template <typename Value, typename NameOf>
+Result<Value> named(std::string_view what, std::string_view given, const std::string& name,
+                    int count, NameOf name_of) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < count; ++i) {
+    names.push_back(name_of(static_cast<Value>(i)));
+    if (names.back() == name) return static_cast<Value>(i);
+  }
+  return Status(Code::kInvalidArgument, fmt::format("there is no {} '{}'; expected one of {}", what,
+                                                    given, fmt::join(names, ", ")));
+}
+
 }  // namespace
 
 std::string usual_collective(std::string_view name) {
@@ -41,5 +58,14 @@ std::string usual_collective(std::string_view name) {
 }
 
 std::string usual_type(std::string_view name) { return translated(kTypes, name); }
+
+Result<Collective> collective_named(std::string_view name) {
+  return named<Collective>("collective", name, usual_collective(name), kCollectives,
+                           collective_name);
+}
+
+Result<DataType> type_named(std::string_view name) {
+  return named<DataType>("type", name, usual_type(name), kDataTypes, type_name);
+}
 
 }  // namespace tutti::bench

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/status.hpp"
+#include "core/types.hpp"
+
 namespace tutti::bench {
 
 // What Tutti calls a collective that may be named as elsewhere: "bcast", "all_reduce",
@@ -13,5 +16,8 @@ namespace tutti::bench {
 std::string usual_collective(std::string_view name);
 // What it calls an element type: "float", "double", "half", "bf16", "int".
 std::string usual_type(std::string_view name);
+// The one of any such name; an error lists them.
+Result<Collective> collective_named(std::string_view name);
+Result<DataType> type_named(std::string_view name);
 
 }  // namespace tutti::bench

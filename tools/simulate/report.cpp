@@ -7,27 +7,14 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "tools/pictures/svg.hpp"
+
 namespace tutti::simulate {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kShown = 5;
-
-// "1.5 us", "12 ms".
-std::string time_text(double seconds) {
-  if (seconds < 1e-3) return fmt::format("{:.4g} us", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.4g} ms", seconds * 1e3);
-  return fmt::format("{:.4g} s", seconds);
-}
-
-std::string bytes_text(uint64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (bytes < 10000) return fmt::format("{} B", bytes);
-  if (bytes < 10000000) return fmt::format("{:.4g} KB", number / 1e3);
-  if (bytes < 10000000000) return fmt::format("{:.4g} MB", number / 1e6);
-  return fmt::format("{:.4g} GB", number / 1e9);
-}
 
 // The `most` numbers below `count` with the largest keys that are over 0, the largest first.
 template <typename Key>

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "tools/picture.hpp"
+#include "tools/pictures/schedules.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "tools/pictures/svg.hpp"
 
 namespace {
 
@@ -146,14 +148,6 @@ class Layout {
   std::map<int, std::map<uint32_t, size_t>> published_;
 };
 
-std::string size_text(uint64_t bytes) {
-  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  auto value = static_cast<double>(bytes);
-  for (; value >= 1024 && unit + 1 < std::size(kUnits); ++unit) value /= 1024;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
 // "slot" for the own, "slot of 2" for a peer's.
 std::string place_text(const Ref& ref, int rank) {
   constexpr std::string_view kNames[] = {"send", "recv",   "scratch", "line",
@@ -179,7 +173,7 @@ std::string sources_text(const Step& step, const Schedule& schedule, int rank) {
 // One or two lines; the second may be empty.
 std::pair<std::string, std::string> text_of(const Box& box, const Schedule& schedule) {
   const Step& step = *box.step;
-  const std::string size = size_text(step.bytes);
+  const std::string size = tutti::bytes_text(step.bytes);
   switch (step.kind) {
     case StepKind::kCopy:
       return {"copy " + size,
@@ -215,39 +209,27 @@ class Drawing {
   Drawing(std::span<const Schedule> schedules, const Layout& layout)
       : schedules_(schedules),
         layout_(layout),
-        width_(std::max(lane_left(static_cast<int>(schedules.size())) - kLaneGap + kMargin, 560)),
-        height_(layout.bottom() + 44) {}
+        height_(layout.bottom() + 44),
+        svg_(std::max(lane_left(static_cast<int>(schedules.size())) - kLaneGap + kMargin, 560),
+             height_) {}
 
-  std::string draw(const std::string& title) {
+  std::string draw(const std::string& title) && {
     begin(title);
     for (size_t rank = 0; rank < schedules_.size(); ++rank) draw_lane(static_cast<int>(rank));
     for (const Arrow& arrow : layout_.arrows()) draw_arrow(arrow);
     for (const Box& box : layout_.boxes()) draw_box(box);
-    svg_ += "</svg>\n";
-    return std::move(svg_);
+    return std::move(svg_).finish();
   }
 
  private:
-  template <typename... Args>
-  void add(fmt::format_string<Args...> text, Args&&... args) {
-    svg_ += fmt::format(text, std::forward<Args>(args)...);
-    svg_ += '\n';
-  }
-
-  void text(int x, int y, std::string_view style, std::string_view content) {
-    add(R"(<text x="{}" y="{}" {}>{}</text>)", x, y, style, content);
-  }
-
   void begin(const std::string& title) {
-    add(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" viewBox="0 0 {} {}" font-family="Helvetica, Arial, sans-serif" font-size="12">)",
-        width_, height_, width_, height_);
-    add(R"(<rect width="100%" height="100%" fill="#ffffff"/>)");
     for (const StepKind kind : {StepKind::kSend, StepKind::kAwait}) {
       const Look& look = look_of(kind);
-      add(R"(<marker id="{}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="{}"/></marker>)",
+      svg_.add(
+          R"(<marker id="{}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="{}"/></marker>)",
           look.name, look.stroke);
     }
-    text(kMargin, 30, R"(font-size="16" font-weight="bold" fill="#0f172a")", title);
+    svg_.text(kMargin, 30, title, R"(font-size="16" font-weight="bold" fill="#0f172a")");
     int x = kMargin;
     const std::pair<StepKind, std::string_view> kLegend[] = {
         {StepKind::kCopy, "copy, pull"},
@@ -256,38 +238,40 @@ class Drawing {
         {StepKind::kPublish, "publish, await (tick)"}};
     for (const auto& [kind, name] : kLegend) {
       const Look& look = look_of(kind);
-      add(R"(<rect x="{}" y="48" width="16" height="12" rx="{}" fill="{}" stroke="{}"/>)", x,
-          look.is_box ? 2 : 6, look.fill, look.stroke);
-      text(x + 22, 58, R"(fill="#475569")", name);
+      svg_.add(R"(<rect x="{}" y="48" width="16" height="12" rx="{}" fill="{}" stroke="{}"/>)", x,
+               look.is_box ? 2 : 6, look.fill, look.stroke);
+      svg_.text(x + 22, 58, name, R"(fill="#475569")");
       x += 60 + 7 * static_cast<int>(name.size());
     }
-    text(x, 58, R"(fill="#94a3b8")", "time ↓");
+    svg_.text(x, 58, "time ↓", R"(fill="#94a3b8")");
   }
 
   void draw_lane(int rank) {
     const int left = lane_left(rank);
-    add(R"(<rect x="{}" y="74" width="{}" height="{}" rx="8" fill="#f8fafc" stroke="#e2e8f0"/>)",
+    svg_.add(
+        R"(<rect x="{}" y="74" width="{}" height="{}" rx="8" fill="#f8fafc" stroke="#e2e8f0"/>)",
         left - 8, kLaneWidth + 16, height_ - 84);
-    text(left + kLaneWidth / 2, 96,
-         R"(font-size="14" font-weight="bold" text-anchor="middle" fill="#0f172a")",
-         fmt::format("rank {}", rank));
+    svg_.text(left + kLaneWidth / 2, 96, fmt::format("rank {}", rank),
+              R"(font-size="14" font-weight="bold" text-anchor="middle" fill="#0f172a")");
     const size_t missing = layout_.left_out(static_cast<size_t>(rank));
     if (missing == 0) return;
-    text(left + kLaneWidth / 2, height_ - 22, R"(text-anchor="middle" fill="#64748b")",
-         fmt::format("… {} more steps", missing));
+    svg_.text(left + kLaneWidth / 2, height_ - 22, fmt::format("… {} more steps", missing),
+              R"(text-anchor="middle" fill="#64748b")");
   }
 
   void draw_box(const Box& box) {
     const Look& look = look_of(box.step->kind);
     const int left = lane_left(box.rank);
-    add(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="{}"/>)", left,
-        box.top, kLaneWidth, box.height, look.is_box ? 4 : kPillHeight / 2, look.fill, look.stroke);
+    svg_.add(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="{}"/>)", left,
+             box.top, kLaneWidth, box.height, look.is_box ? 4 : kPillHeight / 2, look.fill,
+             look.stroke);
     const auto [first, second] = text_of(box, schedules_[static_cast<size_t>(box.rank)]);
     const int middle = left + kLaneWidth / 2;
-    text(middle, box.top + (look.is_box ? 15 : 14), R"(text-anchor="middle" fill="#0f172a")",
-         first);
+    svg_.text(middle, box.top + (look.is_box ? 15 : 14), first,
+              R"(text-anchor="middle" fill="#0f172a")");
     if (second.empty()) return;
-    text(middle, box.top + 29, R"(text-anchor="middle" font-size="11" fill="#475569")", second);
+    svg_.text(middle, box.top + 29, second,
+              R"(text-anchor="middle" font-size="11" fill="#475569")");
   }
 
   // From the side of one box to the near side of the other.
@@ -302,16 +286,16 @@ class Drawing {
     const int bend = rightwards ? kLaneGap / 2 : -kLaneGap / 2;
     const Look& look = look_of(to.step->kind);
     const bool is_message = to.step->kind == StepKind::kRecv;
-    add(R"svg(<path d="M{},{} C{},{} {},{} {},{}" fill="none" stroke="{}" stroke-width="{}" opacity="{}" marker-end="url(#{})"/>)svg",
+    svg_.add(
+        R"svg(<path d="M{},{} C{},{} {},{} {},{}" fill="none" stroke="{}" stroke-width="{}" opacity="{}" marker-end="url(#{})"/>)svg",
         x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2, look.stroke, is_message ? 1.5 : 1.0,
         is_message ? 0.9 : 0.45, look.name);
   }
 
   std::span<const Schedule> schedules_;
   const Layout& layout_;
-  int width_;
   int height_;
-  std::string svg_;
+  tutti::Svg svg_;
 };
 
 }  // namespace
