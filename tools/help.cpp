@@ -27,13 +27,6 @@ Parts parts_of(const CLI::Option& option) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
-
 bool takes_values(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
 std::string names_of(const CLI::Option& option) {
@@ -47,6 +40,13 @@ std::string names_of(const CLI::Option& option) {
 constexpr long kMostSaid = 1 << 20;
 
 }  // namespace
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
 
 std::string value_text(const CLI::Option& option) {
   if (!takes_values(option)) return "";

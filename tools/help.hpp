@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti {
@@ -13,6 +14,8 @@ namespace tutti {
 // The names of a collective where there is one to choose: it stands by itself, or behind an option.
 inline constexpr const char* kCollectiveNames = "COLLECTIVE,-c,--collective,--collectives";
 
+// With `to` wherever it had `from`.
+std::string replaced(std::string text, std::string_view from, std::string_view to);
 // "N", "FILE", "core|none": what is to be given; empty for what takes no value.
 std::string value_text(const CLI::Option& option);
 // What is expected of it besides: "1 to 4096"; empty if nothing.

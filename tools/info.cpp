@@ -13,7 +13,7 @@
 #include "core/affinity.hpp"
 #include "core/topology.hpp"
 #include "tools/facts.hpp"
-#include "tools/manual.hpp"
+#include "tools/man.hpp"
 
 namespace {
 
@@ -201,7 +201,7 @@ bool has_errors(const Json& info) {
 
 void run_info(const Options& options) {
   if (options.markdown || options.man) {
-    fmt::print("{}", options.markdown ? variables_markdown() : variables_man_page());
+    fmt::print("{}", options.markdown ? tutti::variables_markdown() : tutti::variables_man_page());
     return;
   }
   Json info = {{"version", tutti_version_string()}};
