@@ -50,6 +50,7 @@ struct Options {
   int device_index = 0;
   std::string output;
   bool dry_run = false;
+  std::string result;  // of a rank: where it says what it has found out
 };
 
 constexpr tutti::Need need{"tutti tune"};
@@ -129,8 +130,7 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
                                            int ranks, int cores, const tutti::Machine& usual,
                                            const tutti::Environment& environment) {
   const auto selector =
-      tutti::Selector::create(environment, tutti::machine_for(ranks, cores, usual));
-  if (!selector.ok()) fail(std::string(selector.status().message()));
+      need(tutti::Selector::create(environment, tutti::machine_for(ranks, cores, usual)));
   std::vector<tutti::TunedChoice> choices;
   std::vector<tutti_tune::Winner> winners;
   for (size_t i = 0; i < contests.size(); ++i) {
@@ -140,7 +140,7 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
     const tutti_tune::Field field{contest.collective, ranks, std::min(ranks, cores),
                                   blocks_of(contest.collective, ranks)};
     const auto ranges = ranges_of(field, winners, [&](uint64_t bytes) {
-      return selector->choose(problem_of(contest.collective, ranks, cores, bytes, environment))
+      return selector.choose(problem_of(contest.collective, ranks, cores, bytes, environment))
           .algorithm;
     });
     choices.insert(choices.end(), ranges.begin(), ranges.end());
@@ -184,26 +184,25 @@ std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>
 
 void run_tune(Options& options) {
   tutti_tune::clear_environment();
-  auto environment = tutti::read_environment(tutti::process_environment());
-  if (!environment.ok()) fail(std::string(environment.status().message()));
-  environment->strict = false;
+  auto environment = need(tutti::read_environment(tutti::process_environment()));
+  environment.strict = false;
   const int cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
-  const tutti::Machine usual = tutti::measured_machine(*environment);
+  const tutti::Machine usual = tutti::measured_machine(environment);
   const std::string path = need(tutti_tune::output_path(options.output, key));
   fmt::print("{}\n\n", to_string(key));
-  tutti_tune::Job job{.cores = cores, .collectives = options.collectives, .sizes = options.sizes};
+  tutti_tune::Job job{.collectives = options.collectives, .sizes = options.sizes};
   job.seconds = options.seconds / static_cast<double>(options.ranks.size());
   std::vector<tutti::TunedChoice> choices;
   std::vector<tutti_tune::Cell> cells;
   for (const int ranks : options.ranks) {
     job.ranks = ranks;
-    const auto contests = tutti_tune::run_job(job);
-    if (!contests.ok()) fail(std::string(contests.status().message()));
+    fmt::print("{} ranks on {} core{}\n", ranks, cores, cores == 1 ? "" : "s");
+    const auto contests = need(tutti_tune::run_job(job));
     choices = tutti_tune::merge_choices(std::move(choices),
-                                        choices_of(*contests, ranks, cores, usual, *environment));
-    const auto more = cells_of(*contests, ranks, cores, *environment);
+                                        choices_of(contests, ranks, cores, usual, environment));
+    const auto more = cells_of(contests, ranks, cores, environment);
     cells.insert(cells.end(), more.begin(), more.end());
     fmt::print("\n");
   }
@@ -213,6 +212,15 @@ void run_tune(Options& options) {
     tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
     if (machine) tuning.machine = *machine;
   }));
+}
+
+// As one of the ranks of a job.
+void run_tune_rank(const Options& options) {
+  const std::string found = need(tutti_tune::measure({.ranks = options.ranks.front(),
+                                                      .collectives = options.collectives,
+                                                      .sizes = options.sizes,
+                                                      .seconds = options.seconds}));
+  if (!found.empty()) need.write(options.result, found);
 }
 
 // The figures of a device, instead.
@@ -271,5 +279,9 @@ void add_tune(CLI::App& app) {
       "What the file says about other collectives, numbers of ranks and devices stays. The library "
       "uses the\n"
       "file from the next start on; TUTTI_TUNING_FILE=none switches it off (docs/tuning.md).");
-  tune->callback([o] { o->device.empty() ? run_tune(*o) : run_tune_device(*o); });
+  tune->add_option("--result", o->result, "")->group("");
+  tune->callback([o] {
+    if (!o->result.empty()) return run_tune_rank(*o);
+    o->device.empty() ? run_tune(*o) : run_tune_device(*o);
+  });
 }

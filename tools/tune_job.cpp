@@ -2,20 +2,20 @@
 #include "tools/tune_job.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
-#include <string>
+#include <fstream>
+#include <iterator>
 
 #include "core/fd.hpp"
-#include "core/log.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
 #include "select/selector.hpp"
@@ -27,80 +27,47 @@ using tutti::Code;
 using tutti::Result;
 using tutti::Status;
 
-struct Pipe {
-  tutti::Fd read;
-  tutti::Fd write;
-};
+constexpr const char* kThisCommand = "/proc/self/exe";
 
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) return Status::system(errno, "cannot make a pipe");
-  return Pipe{tutti::Fd(ends[0]), tutti::Fd(ends[1])};
+// Two ranks that share a core by chance would measure just that.
+std::vector<std::string> command_of(const Job& job, const std::string& result) {
+  const std::string ranks = std::to_string(job.ranks);
+  const bool enough = static_cast<int>(tutti::usable_cores().size()) >= job.ranks;
+  return {kThisCommand,
+          "run",
+          "-n",
+          ranks,
+          "--bind-to",
+          enough ? "core" : "none",
+          kThisCommand,
+          "tune",
+          "--result",
+          result,
+          "--ranks",
+          ranks,
+          "--collectives",
+          fmt::format("{}", fmt::join(job.collectives, ",")),
+          "--sizes",
+          fmt::format("{}", fmt::join(job.sizes, ",")),
+          "--total-seconds",
+          fmt::format("{}", job.seconds)};
 }
 
-// As tutti run does; two ranks that share a core by chance would measure just that.
-void bind_rank(const Job& job) {
-  const std::vector<int> usable = tutti::usable_cores();
-  if (static_cast<int>(usable.size()) < job.ranks) return;
-  const Status bound = tutti::bind_this_thread(usable[static_cast<size_t>(job.rank)]);
-  if (!bound.ok()) tutti::log::warn("tutti tune: rank {}: {}", job.rank, bound.message());
-}
-
-// Rank 0 makes the id and hands it to the others.
-bool exchange_id(Job& job, Pipe& ids) {
-  if (job.rank != 0) {
-    ids.write.reset();
-    return read(ids.read.get(), &job.id, sizeof job.id) == sizeof job.id;
+bool run(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execv(argv[0], argv.data());
+    _exit(127);
   }
-  if (tutti_get_unique_id(&job.id) != TUTTI_OK) return false;
-  for (int other = 1; other < job.ranks; ++other) {
-    if (write(ids.write.get(), &job.id, sizeof job.id) != sizeof job.id) return false;
+  int status = -1;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  return true;
-}
-
-// The body of a rank, to its exit status. What rank 0 has found out goes through the pipe as
-// text.
-int run_rank(Job job, Pipe& ids, Pipe& result) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  result.read.reset();
-  bind_rank(job);
-  if (!exchange_id(job, ids)) {
-    if (job.rank == 0) fmt::print(stderr, "tutti tune: {}\n", tutti_last_error());
-    return 1;
-  }
-  const auto contests = measure(job);
-  if (!contests.ok()) {
-    fmt::print(stderr, "tutti tune: rank {}: {}\n", job.rank, contests.status().message());
-    return 1;
-  }
-  if (job.rank != 0) return 0;
-  const std::string text = print_contests(*contests);
-  for (size_t at = 0; at < text.size();) {
-    const ssize_t written = write(result.write.get(), text.data() + at, text.size() - at);
-    if (written < 0) return 1;
-    at += static_cast<size_t>(written);
-  }
-  return 0;
-}
-
-int run_rank_guarded(const Job& job, Pipe& ids, Pipe& result) {
-  try {
-    return run_rank(job, ids, result);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "tutti tune: rank {}: {}\n", job.rank, error.what());
-    return 1;
-  }
-}
-
-std::string read_all(int file) {
-  std::string text;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const ssize_t got = read(file, buffer.data(), buffer.size());
-    if (got > 0) text.append(buffer.data(), static_cast<size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) return text;
-  }
+  return status == 0;
 }
 
 }  // namespace
@@ -117,40 +84,15 @@ void clear_environment() {
   }
 }
 
-Result<std::vector<Contest>> run_job(Job job) {
-  auto ids = make_pipe();
-  if (!ids.ok()) return ids.status();
-  auto result = make_pipe();
-  if (!result.ok()) return result.status();
-  std::fflush(nullptr);  // or every rank would print it again
-  std::vector<pid_t> started;
-  bool good = true;
-  for (job.rank = 0; good && job.rank < job.ranks; ++job.rank) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      const int status = run_rank_guarded(job, *ids, *result);
-      std::fflush(nullptr);
-      _exit(status);
-    }
-    good = pid > 0;
-    if (good) started.push_back(pid);
-  }
-  if (!good) {
-    for (const pid_t pid : started) kill(pid, SIGKILL);
-  }
-  ids->write.reset();
-  result->write.reset();
-  const std::string text = read_all(result->read.get());
-  for (const pid_t pid : started) {
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    good = good && status == 0;
-  }
-  if (!good) {
+Result<std::vector<Contest>> run_job(const Job& job) {
+  const tutti::Fd result(memfd_create("tutti tune", 0));
+  if (!result.open()) return Status::system(errno, "cannot make a file in memory");
+  const std::string path = fmt::format("/proc/self/fd/{}", result.get());
+  if (!run(command_of(job, path))) {
     return Status::format(Code::kSystem, "{} ranks could not be started or have failed", job.ranks);
   }
-  return parse_contests(text);
+  std::ifstream file(path);
+  return parse_contests({std::istreambuf_iterator<char>(file), {}});
 }
 
 }  // namespace tutti_tune

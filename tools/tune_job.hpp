@@ -14,8 +14,8 @@ namespace tutti_tune {
 // Takes the variables out of the environment that would decide instead of what is measured.
 void clear_environment();
 
-// Forks job.ranks processes, each on a core of its own if there are enough; rank and id of the job
-// are set here. No thread may run yet.
-tutti::Result<std::vector<Contest>> run_job(Job job);
+// Runs `tutti tune --result FILE` as the ranks of a job, each on a core of its own if there are
+// enough.
+tutti::Result<std::vector<Contest>> run_job(const Job& job);
 
 }  // namespace tutti_tune

@@ -2,14 +2,15 @@
 #include "tools/tune_rank.hpp"
 
 #include <fmt/format.h>
+#include <tutti/tutti.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <optional>
 
 #include "algorithms/algorithm.hpp"
+#include "core/clock.hpp"
 #include "tools/bench/collectives.hpp"
 #include "tools/progress.hpp"
 
@@ -29,10 +30,6 @@ constexpr size_t kFewRounds = 3;  // if more would take more time than a case ha
 constexpr double kMostCalls = 1000;
 constexpr double kFewCalls = 20;         // when first timed
 constexpr double kFirstSample_s = 1e-4;  // then, if it is short
-
-double now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Status status_of(tutti_status status) {
   return status == TUTTI_OK ? Status() : Status(static_cast<Code>(status), tutti_last_error());
@@ -67,7 +64,7 @@ class Tuner {
   }
 
   Status open();
-  Result<std::vector<Contest>> run();
+  Result<std::string> run();
 
  private:
   struct Case {
@@ -92,6 +89,7 @@ class Tuner {
   const Job& job_;
   double begin_s_ = 0;  // of the measurements
   tutti_comm_t control_ = nullptr;
+  int rank_ = 0;
   std::deque<Contestant> contestants_;  // their addresses stay
   std::vector<Case> cases_;
   std::vector<size_t> counts_;
@@ -133,15 +131,15 @@ std::vector<Tuner::Case> Tuner::cases_of(const Job& job) {
 Status Tuner::open() {
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
   config.strict = 0;
-  TUTTI_RETURN_IF_ERROR(
-      status_of(tutti_comm_create(&job_.id, job_.rank, job_.ranks, &config, &control_)));
+  TUTTI_RETURN_IF_ERROR(status_of(tutti_comm_create_from_env(&config, &control_)));
+  TUTTI_RETURN_IF_ERROR(status_of(tutti_comm_rank(control_, &rank_)));
   for (size_t place = 0; place < kContestants; ++place) {
     Contestant& contestant = contestants_.emplace_back();
     contestant.place = place;
     const tutti_tuner tuner{sizeof(tutti_tuner), Contestant::choose, &contestant};
     config.tuner = &tuner;
     TUTTI_RETURN_IF_ERROR(
-        status_of(tutti_comm_split(control_, 0, job_.rank, &config, &contestant.comm)));
+        status_of(tutti_comm_split(control_, 0, rank_, &config, &contestant.comm)));
   }
   uint64_t send = 0;
   uint64_t recv = 0;
@@ -164,15 +162,15 @@ Status Tuner::run_calls(const Case& current, size_t contestant, size_t calls, do
                                 .type = TUTTI_FLOAT32,
                                 .op = TUTTI_SUM,
                                 .root = 0,
-                                .rank = job_.rank,
+                                .rank = rank_,
                                 .ranks = job_.ranks,
                                 .comm = contestants_[contestant].comm};
   TUTTI_RETURN_IF_ERROR(status_of(tutti_barrier(control_)));
-  const double begin = now_s();
+  const double begin = tutti::now_s();
   for (size_t i = 0; i < calls; ++i) {
     TUTTI_RETURN_IF_ERROR(status_of(current.collective->blocking(call)));
   }
-  seconds = (now_s() - begin) / static_cast<double>(calls);
+  seconds = (tutti::now_s() - begin) / static_cast<double>(calls);
   return {};
 }
 
@@ -184,7 +182,7 @@ Status Tuner::slowest(std::vector<double>& seconds) {
 
 // The same on every rank.
 Result<double> Tuner::seconds_left() {
-  std::vector<double> spent = {now_s() - begin_s_};
+  std::vector<double> spent = {tutti::now_s() - begin_s_};
   TUTTI_RETURN_IF_ERROR(slowest(spent));
   return job_.seconds - spent.front();
 }
@@ -292,14 +290,13 @@ void print_row(const Contest& contest) {
   std::fflush(stdout);
 }
 
-Result<std::vector<Contest>> Tuner::run() {
-  const bool speaks = job_.rank == 0;
+Result<std::string> Tuner::run() {
+  const bool speaks = rank_ == 0;
   if (speaks) {
-    fmt::print("{} ranks on {} core{}\n{:<15} {:>9}  {:<20} {:>10}  {:<20} {:>10}  {:>6}\n",
-               job_.ranks, job_.cores, job_.cores == 1 ? "" : "s", "collective", "bytes", "fastest",
-               "us", "cost model", "us", "gain");
+    fmt::print("{:<15} {:>9}  {:<20} {:>10}  {:<20} {:>10}  {:>6}\n", "collective", "bytes",
+               "fastest", "us", "cost model", "us", "gain");
   }
-  begin_s_ = now_s();
+  begin_s_ = tutti::now_s();
   std::vector<Contest> contests;
   for (size_t i = 0; i < cases_.size(); ++i) {
     const std::string name(cases_[i].collective->name);
@@ -319,12 +316,12 @@ Result<std::vector<Contest>> Tuner::run() {
     fmt::print("No time was left for {} of {} kinds of call: --total-seconds gives more.\n",
                cases_.size() - contests.size(), cases_.size());
   }
-  return contests;
+  return speaks ? print_contests(contests) : "";
 }
 
 }  // namespace
 
-Result<std::vector<Contest>> measure(const Job& job) {
+Result<std::string> measure(const Job& job) {
   Tuner tuner(job);
   TUTTI_RETURN_IF_ERROR(tuner.open());
   return tuner.run();
