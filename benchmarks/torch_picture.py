@@ -21,8 +21,8 @@ import torch.multiprocessing
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel as DDP
 
-import torch_overhead
 from peers import plot
+from peers.session import free_port
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[1] / "examples" / "torch"
 SIZES = [4 << (2 * i) for i in range(12)]  # 4 B to 16 MB
@@ -43,12 +43,24 @@ def models():
             "ResNet-18, width 16, 4 images": (resnet18(16), torch.randn(4, 3, 32, 32))}
 
 
+def microseconds(group, size):
+    """Of one call, the mean of a round of some 50 ms, as Gloo takes 50 us and 2 ns per byte."""
+    tensor = torch.ones(size // 4)
+    calls = max(3, int(0.05 / (5e-5 + 2e-9 * size)))
+    dist.all_reduce(tensor, group=group)
+    dist.barrier(group)
+    began = time.perf_counter()
+    for _ in range(calls):
+        dist.all_reduce(tensor, group=group)
+    return (time.perf_counter() - began) / calls * 1e6
+
+
 def latencies(groups, rounds):
     """{backend: [(bytes, microseconds)]} of the blocking call."""
     lines = {name: [] for name in groups}
     for size in SIZES:
-        timed = [{name: torch_overhead.microseconds("blocking", group, size)
-                  for name, group in groups.items()} for _ in range(rounds)]
+        timed = [{name: microseconds(group, size) for name, group in groups.items()}
+                 for _ in range(rounds)]
         for name in groups:
             lines[name].append((size, min(r[name] for r in timed)))
     return lines
@@ -78,34 +90,25 @@ def steps(groups, rounds):
 
 
 def bars(result, title):
-    """The elements of a panel of pairs of bars, at the origin; each model has its own scale."""
-    parts = [f'<text x="{plot.Plot.WIDTH / 2}" y="26" text-anchor="middle" font-size="16">{title}'
-             '</text>']
-    for place, (model, times) in enumerate(result.items()):
-        top, longest = 70 + 145 * place, max(times.values())
-        parts.append(f'<text x="80" y="{top}">{model}</text>')
-        for row, name in enumerate(("ccl", "gloo")):
-            width, y = 560 * times[name] / longest, top + 14 + 44 * row
-            label = f"{NAMES[name]} {times[name]:.2f} ms"
-            parts += [f'<rect x="80" y="{y}" width="{width:.1f}" height="36" '
-                      f'fill="{plot.COLORS[NAMES[name]]}"/>',
-                      f'<text x="{90 + width:.1f}" y="{y + 23}">{label}</text>']
-    return parts
+    """A panel of pairs of bars; each model has its own scale."""
+    def draw(axes):
+        for place, (model, times) in enumerate(result.items()):
+            for row, name in enumerate(NAMES):
+                share, y = times[name] / max(times.values()), -3 * place - row
+                axes.barh(y, share, color=plot.COLORS[NAMES[name]])
+                axes.text(share + 0.02, y, f"{NAMES[name]} {times[name]:.2f} ms", va="center")
+            axes.text(0, 0.6 - 3 * place, model)
+        axes.set(title=title, xlim=(0, 1.4))
+        axes.set_axis_off()
+    return draw
 
 
-def svg(lines, times, arguments):
+def write_picture(path, lines, times, arguments):
     ours = {NAMES[name]: points for name, points in lines.items()}
     statistic = f"fastest of {arguments.rounds} rounds"
-    panels = [plot.panel(ours, f"all_reduce, float32, {arguments.processes} processes", statistic),
-              bars(times, f"DDP: forward, backward, gradients reduced; {statistic}")]
-    width, height = plot.Plot.WIDTH, plot.Plot.HEIGHT
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * width} {height}" '
-             f'width="{2 * width}" height="{height}" font-family="sans-serif" font-size="13">',
-             '<style>.g{stroke:#ddd;stroke-width:1}</style>',
-             f'<rect width="{2 * width}" height="{height}" fill="white"/>']
-    for place, elements in enumerate(panels):
-        parts += [f'<g transform="translate({place * width} 0)">', *elements, "</g>"]
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    plot.write(path, [
+        plot.curves(ours, f"all_reduce, float32, {arguments.processes} processes", statistic),
+        bars(times, f"DDP: forward, backward, gradients reduced; {statistic}")])
 
 
 def print_tables(lines, times):
@@ -127,7 +130,7 @@ def rank_main(rank, arguments, port):
     if rank == 0:
         print_tables(lines, times)
         if arguments.svg:
-            arguments.svg.write_text(svg(lines, times, arguments), encoding="utf-8")
+            write_picture(arguments.svg, lines, times, arguments)
     dist.destroy_process_group()
 
 
@@ -138,7 +141,9 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--svg", type=pathlib.Path, metavar="FILE")
     arguments = parser.parse_args()
-    port = torch_overhead.free_port()
+    if arguments.svg and plot.LACKING:
+        parser.error(plot.LACKING)
+    port = free_port()
     torch.multiprocessing.spawn(rank_main, (arguments, port), nprocs=arguments.processes)
 
 

@@ -166,6 +166,8 @@ def arguments():
     if options.all:
         options.collective, options.type = list(COLLECTIVES), list(TYPES)
     options.peers = [n for n in [*PEERS, *SAME_BINARY] if n in options.peers or n == "tutti"]
+    if options.svg and plot.LACKING:
+        parser.error(plot.LACKING)
     if options.ranks < 2:
         parser.error("--ranks: at least 2")
     if options.hosts < 1 or options.ranks % options.hosts:
@@ -316,7 +318,7 @@ def main():
     if options.markdown:
         options.markdown.write_text(report.markdown(results))
     if options.svg:
-        options.svg.write_text(plot.svg(results))
+        plot.write_results(options.svg, results)
     return 0 if any(s["contestants"] for j in results["jobs"] for s in j["sizes"]) else 1
 
 

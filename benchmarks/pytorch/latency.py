@@ -283,7 +283,7 @@ def main():
         everything.append(run(ranks, options, module))
         if options.svg:
             name = f"{options.svg.stem}-{ranks}{options.svg.suffix}"
-            options.svg.with_name(name).write_text(plot.svg(everything[-1]))
+            plot.write_results(options.svg.with_name(name), everything[-1])
     for failure in {(f["peer"], f["job"], f["error"]) for e in everything for f in e["failures"]}:
         print("not measured: {}, {}: {}".format(*failure))
     if options.json:
