@@ -4,7 +4,7 @@ execute_process(COMMAND ${Python_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/build_bac
   OUTPUT_VARIABLE torch_facts OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_VARIABLE torch_error RESULT_VARIABLE torch_missing)
 if(torch_missing)
-  message(FATAL_ERROR "PyTorch was not found; install it first.\n${torch_error}")
+  message(FATAL_ERROR " ${torch_error}")
 endif()
 list(GET torch_facts 0 torch_root)
 list(GET torch_facts 1 TORCH_VERSION)

@@ -79,6 +79,8 @@ def dynamic_metadata(field, _settings=None):
 
 if __name__ == "__main__":
     result = find()
-    if result is None:
-        sys.exit(f"{sys.executable} has no PyTorch")
+    if result is None or numbers(result[1]) < OLDEST:
+        found = f" (found {result[1]} in {result[0]})" if result else ""
+        sys.exit("PyTorch %d.%d or later is missing in the environment of " % OLDEST + sys.executable +
+                 found + ". Type: pip install 'torch>=%d.%d'" % OLDEST)
     print(*result, sep=";")

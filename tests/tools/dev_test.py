@@ -128,14 +128,6 @@ class Orders(unittest.TestCase):
         wheel, = (line for line in tree.do(COMMANDS["wheel"]) if line["what"] == "wheel")
         self.assertIn("clang-15", wheel["cache"]["PACKAGES"].split())
 
-    def test_a_tree_that_is_right_is_not_configured_again(self):
-        tree = self.tree()
-        tree.do(COMMANDS["bench"])
-        cache = tree.folder / "build/release/CMakeCache.txt"
-        before = cache.stat().st_mtime_ns
-        tree.do(COMMANDS["bench"])
-        self.assertEqual(cache.stat().st_mtime_ns, before)
-
 
 class Documents(unittest.TestCase):
     def test_the_page_on_installing_names_every_package_that_is_built_with(self):
@@ -150,14 +142,10 @@ class Documents(unittest.TestCase):
 
     def test_what_cmake_cannot_do_without_is_in_its_one_line(self):
         line, = re.findall(r"^apt-get install (.*)$", (ROOT / "docs/install.md").read_text(), re.M)
-        needed = re.findall(r"^\s*(?:find_package\((\w+) REQUIRED|pkg_check_modules\((\w+) REQUIRED)",
-                            (ROOT / "CMakeLists.txt").read_text() +
-                            (ROOT / "tools/CMakeLists.txt").read_text(), re.M)
-        of = {"fmt": "libfmt-dev", "nlohmann_json": "nlohmann-json3-dev", "PkgConfig": "pkg-config",
-              "hwloc": "libhwloc-dev", "hwy": "libhwy-dev", "sodium": "libsodium-dev",
-              "CLI11": "libcli11-dev", "Threads": "g++"}
-        for name in {first or second for first, second in needed}:
-            self.assertIn(of[name], line.split())
+        needed = re.findall(r"\w=([a-z0-9-]+)", re.search(
+            r"foreach\(need ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text()).group(1))
+        self.assertGreater(len(needed), 5)
+        self.assertEqual(set(needed) - set(line.split()), set())
 
     def test_plain_cmake_builds_no_tests_and_takes_no_warning_for_an_error(self):
         text = (ROOT / "CMakeLists.txt").read_text()
