@@ -129,6 +129,19 @@ class Orders(unittest.TestCase):
         self.assertIn("clang-15", wheel["cache"]["PACKAGES"].split())
 
 
+class Steps(unittest.TestCase):
+    def test_a_step_fails_by_any_of_its_commands(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Tree(folder)
+            interpreter = tree.folder / "interpreter"
+            text = interpreter.read_text().replace("in *.py*)", "in *layering.py*) exit 1 ;; *.py*)")
+            interpreter.write_text(text)
+            tree.do(["lint"])
+            line, = (line for line in tree.ended.stdout.splitlines() if "lint: layering" in line)
+            self.assertIn("FAILED", line)
+            self.assertEqual(tree.ended.returncode, 1)
+
+
 class Documents(unittest.TestCase):
     def test_the_page_on_installing_names_every_package_that_is_built_with(self):
         lists = re.findall(r"^readonly (?:build|kernel)_packages=\(([^)]*)\)",
