@@ -8,6 +8,7 @@ if(torch_missing)
 endif()
 list(GET torch_facts 0 torch_root)
 list(GET torch_facts 1 TORCH_VERSION)
+list(GET torch_facts 2 torch_folder)
 string(REGEX REPLACE "[+].*" "" TORCH_PUBLIC_VERSION "${TORCH_VERSION}")
 message(STATUS "Building against PyTorch ${TORCH_VERSION} in ${torch_root}")
 

@@ -3,7 +3,6 @@
 // What the headers of a new C library have programs call and an older library lacks, said with what
 // that has. It is linked into each of our binaries, and none of them shows it.
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,7 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Which PyTorch the package is built against: the one of the environment that it is installed to.
 
-Run as a program it prints that PyTorch's folder and version, for CMake.
+Run as a program it prints for CMake that PyTorch's folder and version, and the name of the folder
+where tutti_ccl._C looks for what was built against it.
 """
 
 import os
@@ -61,12 +62,12 @@ def numbers(version):
     return tuple(int(part) for part in re.match(r"(\d+)\.(\d+)", version).groups())
 
 
-def requirement(version):
-    """The PyTorch that a package built against `version` works with."""
+def series(version):
+    """ "2.13.*", as requirements say it: what a package built against "2.13.0+cpu" works with."""
     public = version.split("+")[0]
     if re.fullmatch(r"[\d.]+", public):
-        return "torch==%d.%d.*" % numbers(version)
-    return f"torch=={public}"  # before a release the interface changes from day to day
+        return "%d.%d.*" % numbers(version)
+    return public  # before a release the interface changes from day to day
 
 
 def dynamic_metadata(field, _settings=None):
@@ -74,7 +75,7 @@ def dynamic_metadata(field, _settings=None):
     assert field == "dependencies"
     found = find()
     # An archive of sources depends on what will be installed where it is built.
-    return [requirement(found[1]) if found else "torch>=%d.%d" % OLDEST]
+    return ["torch==" + series(found[1]) if found else "torch>=%d.%d" % OLDEST]
 
 
 if __name__ == "__main__":
@@ -83,4 +84,4 @@ if __name__ == "__main__":
         found = f" (found {result[1]} in {result[0]})" if result else ""
         sys.exit("PyTorch %d.%d or later is missing in the environment of " % OLDEST + sys.executable +
                  found + ". Type: pip install 'torch>=%d.%d'" % OLDEST)
-    print(*result, sep=";")
+    print(*result, "torch_" + re.sub(r"\W", "_", series(result[1]).removesuffix(".*")), sep=";")

@@ -17,7 +17,8 @@ constexpr const char* kTypes =
 
 std::string text_of(nb::handle object) {
   const nb::object text = nb::steal(PyObject_Str(object.ptr()));
-  const char* const characters = text.is_valid() ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  const char* const characters =
+      text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
   if (characters == nullptr) PyErr_Clear();
   return characters == nullptr ? "?" : characters;
 }

@@ -10,7 +10,8 @@ namespace {
 std::string shown(nb::handle given) {
   constexpr size_t kMost = 60;
   const nb::object repr = nb::steal(PyObject_Repr(given.ptr()));
-  const char* const characters = repr.is_valid() ? PyUnicode_AsUTF8(repr.ptr()) : nullptr;
+  const char* const characters =
+      repr.is_valid() ? PyUnicode_AsUTF8AndSize(repr.ptr(), nullptr) : nullptr;
   if (characters == nullptr) PyErr_Clear();
   std::string text = characters == nullptr ? "?" : characters;
   if (text.size() > kMost) text = text.substr(0, kMost) + "...";
@@ -68,7 +69,8 @@ std::optional<double> maybe_seconds_of(nb::handle given, Place place) {
 
 std::optional<std::string> maybe_text_of(nb::handle given, Place place) {
   if (given.is_none()) return {};
-  const char* const text = PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8(given.ptr()) : nullptr;
+  const char* const text =
+      PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), nullptr) : nullptr;
   if (text == nullptr) {
     PyErr_Clear();
     refuse(given, place, "a str, or None");

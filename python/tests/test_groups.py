@@ -194,16 +194,26 @@ def test_each_name_registers_the_backend(module, tmp_path):
     assert module == "tutti_ccl.torch" or os.path.isdir(done.stdout)
 
 
-def test_another_pytorch_is_refused_with_both_versions():
+def test_another_pytorch_is_refused_with_its_version_and_those_that_there_are():
+    series = ".".join(torch.__version__.split(".")[:2])
     done = run_alone("""
         import torch
-        import tutti_ccl._build_info as info
-        info.torch_version = "2.1.2+cpu"
+        torch.__version__ = "2.1.2+cpu"
         import tutti_ccl.torch
     """)
     assert done.returncode != 0
     assert "ImportError" in done.stderr
-    assert "2.1.2+cpu" in done.stderr and torch.__version__ in done.stderr
+    assert "2.1.2+cpu" in done.stderr and f"built for PyTorch {series}" in done.stderr
+
+
+def test_a_package_without_its_part_for_pytorch_says_what_to_install():
+    done = run_alone("""
+        import sys, torch
+        sys.modules["tutti_ccl_torch"] = None  # as if there were none
+        import tutti_ccl.torch
+    """)
+    assert done.returncode != 0
+    assert "ImportError" in done.stderr and "pip install 'tutti-ccl[torch]'" in done.stderr
 
 
 def test_import_torch_alone_makes_the_backend_known_where_the_package_is_installed():

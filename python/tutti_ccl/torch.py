@@ -16,30 +16,7 @@ import os
 import torch
 import torch.distributed as dist
 
-from . import autoload, ending, launcher, torch_gaps
-from ._build_info import torch_version as built_against
-
-
-def _series(version):
-    """ "2.13" of "2.13.0+cpu": the releases of a series have one C++ interface. Before a release it
-    changes from day to day. What follows "+" names the accelerator, which we do not touch."""
-    public = version.split("+")[0]
-    return ".".join(public.split(".")[:2]) if public.replace(".", "").isdigit() else public
-
-
-def _check_version():
-    # With another interface it would crash later, in a place that tells nothing.
-    if _series(built_against) != _series(torch.__version__):
-        raise ImportError(
-            f"tutti_ccl was built against PyTorch {built_against}, but this is PyTorch "
-            f"{torch.__version__}. Build it again for this one, in a checkout of Tutti: "
-            "pip install --force-reinstall --no-deps ."
-        )
-
-
-_check_version()
-
-from . import _C  # noqa: E402  (only after the check)
+from . import _C, autoload, ending, launcher, torch_gaps
 
 # torch.ops.tutti; the import shortens the way from Python to the operators.
 from . import operators  # noqa: E402, F401

