@@ -55,6 +55,8 @@ cmake --preset wheel --log-level=WARNING >/dev/null
 cmake --build build/release -j "$jobs" --target tutti_installed
 
 rm -rf build/wheels && mkdir -p build/wheels/split
+# The sources, too, for those whom no wheel fits.
+PYTHONPATH=python/build_backend python -c 'from tutti_build import *; build_sdist("build/wheels")'
 for version in "${versions[@]}"; do
   made_for=$(environment "$version")
   raw "$made_for" "$version"

@@ -27,7 +27,8 @@ inside() {
   . /etc/os-release
   echo "$PRETTY_NAME, $(python3 --version), $(ldd --version | head -n 1)"
   local tutti=/tmp/site/tutti_ccl/bin/tutti
-  if pip install -q --no-index --find-links /wheels --target /tmp/site tutti-ccl 2>/tmp/pip.log; then
+  if pip install -q --no-index --only-binary :all: --find-links /wheels --target /tmp/site \
+    tutti-ccl 2>/tmp/pip.log; then
     export PYTHONPATH=/tmp/site
     python3 -m tutti_ccl run -n 2 python3 /wheels/allreduce.py | grep 'ok: the sum of 2 ranks is 1'
     python3 -m tutti_ccl --version
