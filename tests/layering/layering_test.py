@@ -7,7 +7,7 @@ from pathlib import Path
 
 import layering
 
-LINE = "// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0\n"
+LINE = "// Copyright 2026 The Tutti authors. SPDX-License" "-Identifier: Apache-2.0\n"
 
 
 class Layering(unittest.TestCase):
