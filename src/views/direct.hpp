@@ -69,7 +69,7 @@ class DirectCall {
   Status give(const Step& step, devices::DeviceEngine& engine);
   Result<devices::DeviceEngine*> engine_for(const Step& step);
 
-  [[nodiscard]] const Schedule& schedule() const { return plan_->parts.front().schedule; }
+  [[nodiscard]] const Schedule& schedule() const { return plan_->scheduled()->schedule; }
   [[nodiscard]] const Entry& entry(int peer) const { return all_[static_cast<size_t>(peer)]; }
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
