@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // An algorithm: a name, when it applies, what it costs, and how to build its schedule. One file
-// each; to add one, write algorithms/<collective>_<name>.cpp, which defines
+// each, but that those which differ in one argument share one (one_shot.hpp, Algorithm::of); to add
+// one, write algorithms/<collective>_<name>.cpp, which defines
 //   const Algorithm <collective>_<name> = {...};
 // and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc. What its functions get:
 //   Problem (sched/problem.hpp)  the call, on this rank; `q`
@@ -72,6 +73,15 @@ struct Algorithm {
   void (*build)(const Problem&, Builder&) = nullptr;
   Composition (*compose)(const Problem&) = nullptr;
   bool by_cache_domains = false;  // its schedule depends on Problem::cache_domains
+
+  // The same for a collective whose blocks may differ in size; it may apply to fewer problems.
+  [[nodiscard]] constexpr Algorithm of(Collective other,
+                                       Applies (*applies_to)(const Problem&) = nullptr) const {
+    Algorithm algorithm = *this;
+    algorithm.collective = other;
+    if (applies_to != nullptr) algorithm.applies = applies_to;
+    return algorithm;
+  }
 };
 
 // What a call uses, and what it may try beside that, if not null. `other_route` pulls where the

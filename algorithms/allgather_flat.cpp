@@ -9,20 +9,15 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_window(q).chunk_bytes);
-}
-
-Applies applies(const Problem& q) { return fits_parts(q, parts_of_window(q), 64); }
-
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
+  const int chunks = parts_of_window(q).chunks(q);
+  return (chunks + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
          window_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_window(q);
+  const int chunks = parts.chunks(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const Range own = q.send_block(0);
   const auto keep = [&](int i) { copy_of_own_block(q, b, piece_of(own, chunks, i)); };
@@ -45,19 +40,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_flat = {.name = "flat",
-                                  .summary = "everyone copies from all windows, pipelined",
-                                  .collective = Collective::kAllgather,
-                                  .rank_order = true,
-                                  .applies = applies,
-                                  .seconds = seconds,
-                                  .build = build};
-const Algorithm allgatherv_flat = {.name = "flat",
-                                   .summary = "everyone copies from all windows, pipelined",
-                                   .collective = Collective::kAllgatherv,
-                                   .rank_order = true,
-                                   .applies = applies,
-                                   .seconds = seconds,
-                                   .build = build};
+constexpr Algorithm allgather_flat = {.name = "flat",
+                                      .summary = "everyone copies from all windows, pipelined",
+                                      .collective = Collective::kAllgather,
+                                      .rank_order = true,
+                                      .applies = fits_chunks<parts_of_window>,
+                                      .seconds = seconds,
+                                      .build = build};
+constexpr Algorithm allgatherv_flat = allgather_flat.of(Collective::kAllgatherv);
 
 }  // namespace tutti

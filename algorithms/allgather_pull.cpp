@@ -31,19 +31,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm allgather_pull = {.name = "pull",
-                                  .summary = "everyone reads all send buffers",
-                                  .collective = Collective::kAllgather,
-                                  .rank_order = true,
-                                  .applies = can_pull,
-                                  .seconds = seconds,
-                                  .build = build};
-const Algorithm allgatherv_pull = {.name = "pull",
-                                   .summary = "everyone reads all send buffers",
-                                   .collective = Collective::kAllgatherv,
-                                   .rank_order = true,
-                                   .applies = can_pull,
-                                   .seconds = seconds,
-                                   .build = build};
+constexpr Algorithm allgather_pull = {.name = "pull",
+                                      .summary = "everyone reads all send buffers",
+                                      .collective = Collective::kAllgather,
+                                      .rank_order = true,
+                                      .applies = can_pull,
+                                      .seconds = seconds,
+                                      .build = build};
+constexpr Algorithm allgatherv_pull = allgather_pull.of(Collective::kAllgatherv);
 
 }  // namespace tutti

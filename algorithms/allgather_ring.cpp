@@ -8,10 +8,6 @@
 namespace tutti {
 namespace {
 
-double seconds(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
 void build(const Problem& q, Builder& b) {
   for_each_segment({0, q.bytes()}, [&](Range segment) {
     b.send(rank_after(q, 1), send_at(segment.offset), segment.bytes);
@@ -32,7 +28,7 @@ const Algorithm allgather_ring = {.name = "ring",
                                   .collective = Collective::kAllgather,
                                   .rank_order = true,
                                   .applies = always,
-                                  .seconds = seconds,
+                                  .seconds = one_by_one_s,
                                   .build = build};
 
 }  // namespace tutti

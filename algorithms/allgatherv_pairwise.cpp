@@ -9,10 +9,6 @@
 namespace tutti {
 namespace {
 
-double seconds(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
 void build(const Problem& q, Builder& b) {
   for (int i = 1; i < q.ranks; ++i) b.send(rank_after(q, i), send_at(0), q.send_block(0).bytes);
   keep_block(q, b, 0, q.rank);
@@ -29,7 +25,7 @@ const Algorithm allgatherv_pairwise = {.name = "pairwise",
                                        .collective = Collective::kAllgatherv,
                                        .rank_order = true,
                                        .applies = always,
-                                       .seconds = seconds,
+                                       .seconds = one_by_one_s,
                                        .build = build};
 
 }  // namespace tutti

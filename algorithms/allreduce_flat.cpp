@@ -10,20 +10,15 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_window(q).chunk_bytes);
-}
-
-Applies applies(const Problem& q) { return fits_parts(q, parts_of_window(q), 64); }
-
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
+  const int chunks = parts_of_window(q).chunks(q);
+  return (chunks + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
          window_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_window(q);
+  const int chunks = parts.chunks(q);
   const bool stream = streams(q, q.bytes());
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
@@ -42,7 +37,7 @@ const Algorithm allreduce_flat = {
     .summary = "one_shot for any length, pipelined through the windows",
     .collective = Collective::kAllreduce,
     .rank_order = true,
-    .applies = applies,
+    .applies = fits_chunks<parts_of_window>,
     .seconds = seconds,
     .build = build};
 

@@ -9,23 +9,16 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_window(q).piece_bytes);
-}
-
-Applies applies(const Problem& q) {
-  return fits_parts(q, parts_of_window(q), 64 * static_cast<uint64_t>(q.ranks - 1));
-}
-
 double seconds(const Problem& q, const Machine& m) {
+  const int chunks = parts_of_window(q).chunks_of_pieces(q);
   const uint64_t others = others_blocks_bytes(q);
-  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, others, m) +
-         window_read_s(q, others, m) + buffers_s(q, m) + 2.0 * chunks_of(q) * q.ranks * m.step_s;
+  return (chunks + 1) * sync_s(q, m) + window_write_s(q, others, m) + window_read_s(q, others, m) +
+         buffers_s(q, m) + 2.0 * chunks * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_window(q);
+  const int chunks = parts.chunks_of_pieces(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
@@ -49,7 +42,7 @@ const Algorithm alltoall_flat = {
     .summary = "everyone copies its blocks from all windows, pipelined",
     .collective = Collective::kAlltoall,
     .rank_order = true,
-    .applies = applies,
+    .applies = fits_pieces<parts_of_window>,
     .seconds = seconds,
     .build = build};
 

@@ -40,19 +40,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm alltoall_pull = {.name = "pull",
-                                 .summary = "everyone reads its blocks from all send buffers",
-                                 .collective = Collective::kAlltoall,
-                                 .rank_order = true,
-                                 .applies = can_pull,
-                                 .seconds = seconds,
-                                 .build = build};
-const Algorithm alltoallv_pull = {.name = "pull",
-                                  .summary = "everyone reads its blocks from all send buffers",
-                                  .collective = Collective::kAlltoallv,
-                                  .rank_order = true,
-                                  .applies = can_pull_blocks,
-                                  .seconds = seconds,
-                                  .build = build};
+constexpr Algorithm alltoall_pull = {.name = "pull",
+                                     .summary = "everyone reads its blocks from all send buffers",
+                                     .collective = Collective::kAlltoall,
+                                     .rank_order = true,
+                                     .applies = can_pull,
+                                     .seconds = seconds,
+                                     .build = build};
+constexpr Algorithm alltoallv_pull = alltoall_pull.of(Collective::kAlltoallv, can_pull_blocks);
 
 }  // namespace tutti

@@ -13,8 +13,6 @@ double of_blocks(const Problem& q, const Machine& m) {
          2 * q.ranks * m.step_s;
 }
 
-double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
-
 void build(const Problem& q, Builder& b) {
   ShownBlocks blocks(q, b);
   bool all_short = true;
@@ -40,7 +38,7 @@ const Algorithm alltoallv_mixed = {.name = "mixed",
                                    .collective = Collective::kAlltoallv,
                                    .rank_order = true,
                                    .applies = has_areas,
-                                   .seconds = seconds,
+                                   .seconds = over_sizes<of_blocks>,
                                    .build = build};
 
 }  // namespace tutti

@@ -9,12 +9,6 @@
 namespace tutti {
 namespace {
 
-double of_blocks(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
-double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
-
 void build(const Problem& q, Builder& b) {
   for (int i = 1; i < q.ranks; ++i) {
     send_block_to(rank_after(q, i), q.send_block(rank_after(q, i)), b);
@@ -34,7 +28,7 @@ const Algorithm alltoallv_pairwise = {.name = "pairwise",
                                       .collective = Collective::kAlltoallv,
                                       .rank_order = true,
                                       .applies = always,
-                                      .seconds = seconds,
+                                      .seconds = over_sizes<one_by_one_s>,
                                       .build = build};
 
 }  // namespace tutti

@@ -8,20 +8,15 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_slot(q).chunk_bytes);
-}
-
-Applies applies(const Problem& q) { return fits_parts(q, parts_of_slot(q), 64); }
-
 double seconds(const Problem& q, const Machine& m) {
+  const int chunks = parts_of_slot(q).chunks(q);
   return sync_s(q, m) + slot_write_s(q, std::min(q.bytes(), parts_of_slot(q).chunk_bytes), m) +
-         slot_read_s(q, q.bytes(), m) + buffers_s(q, m) + chunks_of(q) * m.line_s;
+         slot_read_s(q, q.bytes(), m) + buffers_s(q, m) + chunks * m.line_s;
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_slot(q);
+  const int chunks = parts.chunks(q);
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, recv_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
@@ -37,7 +32,7 @@ const Algorithm broadcast_flat = {.name = "flat",
                                   .summary = "everyone copies from the root's slot, pipelined",
                                   .collective = Collective::kBroadcast,
                                   .rank_order = true,
-                                  .applies = applies,
+                                  .applies = fits_chunks<parts_of_slot>,
                                   .seconds = seconds,
                                   .build = build};
 

@@ -145,11 +145,12 @@ class Arrivals {
   std::vector<Arrived> waiting_;
 };
 
-// Scatter, at the root: copies the root's own block.
-inline void keep_own_block(const Problem& q, Builder& b) {
+// What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
+inline void keep_block(const Problem& q, Builder& b, int from, int to) {
   if (q.in_place) return;
-  b.copy(recv_at(0), send_at(block_at(q, q.rank)), q.bytes(),
-         own_block_streams(q, q.bytes(), q.bytes()));
+  const uint64_t bytes = q.recv_block(to).bytes;
+  b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), bytes,
+         own_block_streams(q, bytes, bytes));
 }
 
 // Reduce-scatter, alltoall, scatter: copies the blocks of all other ranks to left_at() of a shared

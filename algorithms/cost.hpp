@@ -198,6 +198,11 @@ inline double messages_s(int messages, uint64_t bytes, const Machine& m) {
   return flight_s(m) + asking + messages * (message_s(bytes, m) - asking - flight_s(m));
 }
 
+// (p-1) (alpha + n beta): a message for each other rank, or one around a ring.
+inline double one_by_one_s(const Problem& q, const Machine& m) {
+  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+}
+
 // The number of ranks to which messages cost something: where ranks are on several hosts, those on
 // the rank's own host do not count.
 inline int peers_by_messages(const Problem& q) {

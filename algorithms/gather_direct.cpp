@@ -15,7 +15,7 @@ constexpr double kTaking = tuned::kTaking;
 
 double seconds(const Problem& q, const Machine& m) {
   if (takes_turns(m)) return rooted_messages_s(q, m.walk_read_s, m.walk_write_s, m);
-  if (m.host == nullptr) return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
+  if (m.host == nullptr) return one_by_one_s(q, m);
   const double each = kTaking * m.message_s + static_cast<double>(q.bytes()) * m.message_byte_s;
   return start_s(q.bytes(), m) + peers_by_messages(q) * each + buffers_s(q, m);
 }

@@ -8,23 +8,18 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_slot(q).chunk_bytes);
-}
-
-Applies applies(const Problem& q) { return fits_parts(q, parts_of_slot(q), 64); }
-
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) +
+  const int chunks = parts_of_slot(q).chunks(q);
+  return (chunks + 1) * sync_s(q, m) +
          slot_write_s(q, std::min(q.bytes(), parts_of_slot(q).chunk_bytes), m) +
          slot_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m) +
-         1.0 * chunks_of(q) * q.ranks * m.step_s;
+         1.0 * chunks * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const bool stream = streams(q, all_blocks_bytes(q));
   const Parts parts = parts_of_slot(q);
+  const int chunks = parts.chunks(q);
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
@@ -50,7 +45,7 @@ const Algorithm gather_flat = {.name = "flat",
                                .summary = "the root copies from all slots, pipelined",
                                .collective = Collective::kGather,
                                .rank_order = true,
-                               .applies = applies,
+                               .applies = fits_chunks<parts_of_slot>,
                                .seconds = seconds,
                                .build = build};
 

@@ -30,19 +30,13 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm gather_pull = {.name = "pull",
-                               .summary = "the root reads all send buffers",
-                               .collective = Collective::kGather,
-                               .rank_order = true,
-                               .applies = can_pull,
-                               .seconds = seconds,
-                               .build = build};
-const Algorithm gatherv_pull = {.name = "pull",
-                                .summary = "the root reads all send buffers",
-                                .collective = Collective::kGatherv,
-                                .rank_order = true,
-                                .applies = can_pull_blocks,
-                                .seconds = seconds,
-                                .build = build};
+constexpr Algorithm gather_pull = {.name = "pull",
+                                   .summary = "the root reads all send buffers",
+                                   .collective = Collective::kGather,
+                                   .rank_order = true,
+                                   .applies = can_pull,
+                                   .seconds = seconds,
+                                   .build = build};
+constexpr Algorithm gatherv_pull = gather_pull.of(Collective::kGatherv, can_pull_blocks);
 
 }  // namespace tutti

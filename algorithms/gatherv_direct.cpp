@@ -9,12 +9,6 @@
 namespace tutti {
 namespace {
 
-double of_blocks(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
-double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
-
 void build(const Problem& q, Builder& b) {
   if (q.rank != q.root) return send_block_to(q.root, q.send_block(0), b);
   keep_block(q, b, 0, q.rank);
@@ -30,7 +24,7 @@ const Algorithm gatherv_direct = {.name = "direct",
                                   .collective = Collective::kGatherv,
                                   .rank_order = true,
                                   .applies = always,
-                                  .seconds = seconds,
+                                  .seconds = over_sizes<one_by_one_s>,
                                   .build = build};
 
 }  // namespace tutti

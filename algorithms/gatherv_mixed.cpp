@@ -12,8 +12,6 @@ double of_blocks(const Problem& q, const Machine& m) {
   return give_s(q, 1, m) + take_s(q, q.ranks - 1, m) + buffers_s(q, m) + 2 * q.ranks * m.step_s;
 }
 
-double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
-
 void build(const Problem& q, Builder& b) {
   ShownBlocks blocks(q, b);
   if (q.rank != q.root) {
@@ -37,7 +35,7 @@ const Algorithm gatherv_mixed = {.name = "mixed",
                                  .collective = Collective::kGatherv,
                                  .rank_order = true,
                                  .applies = has_areas,
-                                 .seconds = seconds,
+                                 .seconds = over_sizes<of_blocks>,
                                  .build = build};
 
 }  // namespace tutti

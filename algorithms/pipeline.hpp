@@ -28,6 +28,13 @@ struct Parts {
         piece_bytes(chunk_bytes / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64),
         count(chunk_bytes == 0 ? 0 : static_cast<int>(room / chunk_bytes)) {}
 
+  // In how many chunks a block passes, whole or as pieces.
+  [[nodiscard]] int chunks(const Problem& q) const {
+    return parts_of_at_most(q.bytes(), chunk_bytes);
+  }
+  [[nodiscard]] int chunks_of_pieces(const Problem& q) const {
+    return parts_of_at_most(q.bytes(), piece_bytes);
+  }
   // Where the part of chunk i begins, on every rank, and in it the piece for `owner`.
   [[nodiscard]] uint64_t at(int chunk) const {
     return static_cast<uint64_t>(chunk % count) * chunk_bytes;
@@ -48,6 +55,16 @@ inline Applies fits_parts(const Problem& q, const Parts& parts, uint64_t smalles
     return {false, "the slots are too small for so many ranks (TUTTI_SHM_SLOT_BYTES)"};
   }
   return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
+}
+
+// For chunks of a line at least, and for those with a line for each other rank.
+template <Parts (*parts)(const Problem&)>
+Applies fits_chunks(const Problem& q) {
+  return fits_parts(q, parts(q), 64);
+}
+template <Parts (*parts)(const Problem&)>
+Applies fits_pieces(const Problem& q) {
+  return fits_parts(q, parts(q), 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
 // Chunk i of this rank's data, which begins there, to its own part.

@@ -8,23 +8,18 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_slot(q).chunk_bytes);
-}
-
-Applies applies(const Problem& q) { return fits_parts(q, parts_of_slot(q), 64); }
-
 double seconds(const Problem& q, const Machine& m) {
+  const int chunks = parts_of_slot(q).chunks(q);
   // The root's own data comes from memory while it waits for the lines of the slots.
   const double work = slot_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) +
                       touch_s(q, q.bytes(), m);
-  return (chunks_of(q) + 1) * sync_s(q, m) +
+  return (chunks + 1) * sync_s(q, m) +
          slot_write_s(q, std::min(q.bytes(), parts_of_slot(q).chunk_bytes), m) + root_s(q, work, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_slot(q);
+  const int chunks = parts.chunks(q);
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
@@ -42,7 +37,7 @@ const Algorithm reduce_flat = {.name = "flat",
                                .summary = "the root reduces from all slots, pipelined",
                                .collective = Collective::kReduce,
                                .rank_order = true,
-                               .applies = applies,
+                               .applies = fits_chunks<parts_of_slot>,
                                .seconds = seconds,
                                .build = build};
 

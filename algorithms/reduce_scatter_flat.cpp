@@ -10,23 +10,16 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_window(q).piece_bytes);
-}
-
-Applies applies(const Problem& q) {
-  return fits_parts(q, parts_of_window(q), 64 * static_cast<uint64_t>(q.ranks - 1));
-}
-
 double seconds(const Problem& q, const Machine& m) {
+  const int chunks = parts_of_window(q).chunks_of_pieces(q);
   const uint64_t others = others_blocks_bytes(q);
-  return (chunks_of(q) + 1) * sync_s(q, m) + window_write_s(q, others, m) +
-         window_read_s(q, others, m) + combine_s(q.bytes(), m) + buffers_s(q, m);
+  return (chunks + 1) * sync_s(q, m) + window_write_s(q, others, m) + window_read_s(q, others, m) +
+         combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const Parts parts = parts_of_window(q);
+  const int chunks = parts.chunks_of_pieces(q);
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range block = q.send_block(q.rank);
@@ -41,21 +34,14 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_flat = {
+constexpr Algorithm reduce_scatter_flat = {
     .name = "flat",
     .summary = "everyone reduces its block from all windows, pipelined",
     .collective = Collective::kReduceScatter,
     .rank_order = true,
-    .applies = applies,
+    .applies = fits_pieces<parts_of_window>,
     .seconds = seconds,
     .build = build};
-const Algorithm reduce_scatterv_flat = {
-    .name = "flat",
-    .summary = "everyone reduces its block from all windows, pipelined",
-    .collective = Collective::kReduceScatterv,
-    .rank_order = true,
-    .applies = applies,
-    .seconds = seconds,
-    .build = build};
+constexpr Algorithm reduce_scatterv_flat = reduce_scatter_flat.of(Collective::kReduceScatterv);
 
 }  // namespace tutti

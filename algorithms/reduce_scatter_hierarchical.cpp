@@ -46,20 +46,14 @@ Composition compose(const Problem& q) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_hierarchical = {.name = "hierarchical",
-                                               .summary = "within hosts, then along columns",
-                                               .collective = Collective::kReduceScatter,
-                                               .rank_order = false,
-                                               .applies = spans_even_hosts,
-                                               .seconds = along_columns_s,
-                                               .compose = compose};
-
-const Algorithm reduce_scatterv_hierarchical = {.name = "hierarchical",
-                                                .summary = "within hosts, then along columns",
-                                                .collective = Collective::kReduceScatterv,
-                                                .rank_order = false,
-                                                .applies = spans_even_hosts,
-                                                .seconds = along_columns_s,
-                                                .compose = compose};
+constexpr Algorithm reduce_scatter_hierarchical = {.name = "hierarchical",
+                                                   .summary = "within hosts, then along columns",
+                                                   .collective = Collective::kReduceScatter,
+                                                   .rank_order = false,
+                                                   .applies = spans_even_hosts,
+                                                   .seconds = along_columns_s,
+                                                   .compose = compose};
+constexpr Algorithm reduce_scatterv_hierarchical =
+    reduce_scatter_hierarchical.of(Collective::kReduceScatterv);
 
 }  // namespace tutti

@@ -27,7 +27,7 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm reduce_scatter_pull = {
+constexpr Algorithm reduce_scatter_pull = {
     .name = "pull",
     .summary = "everyone reads and reduces its block of all send buffers",
     .collective = Collective::kReduceScatter,
@@ -35,13 +35,6 @@ const Algorithm reduce_scatter_pull = {
     .applies = can_pull,
     .seconds = seconds,
     .build = build};
-const Algorithm reduce_scatterv_pull = {
-    .name = "pull",
-    .summary = "everyone reads and reduces its block of all send buffers",
-    .collective = Collective::kReduceScatterv,
-    .rank_order = true,
-    .applies = can_pull,
-    .seconds = seconds,
-    .build = build};
+constexpr Algorithm reduce_scatterv_pull = reduce_scatter_pull.of(Collective::kReduceScatterv);
 
 }  // namespace tutti

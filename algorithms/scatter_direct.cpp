@@ -19,7 +19,7 @@ void build(const Problem& q, Builder& b) {
   for (int i = 1; i < q.ranks; ++i) {
     b.send(rank_after(q, i), send_at(block_at(q, rank_after(q, i))), q.bytes());
   }
-  keep_own_block(q, b);
+  keep_block(q, b, q.rank, 0);
 }
 
 }  // namespace

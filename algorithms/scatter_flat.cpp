@@ -9,24 +9,17 @@
 namespace tutti {
 namespace {
 
-int chunks_of(const Problem& q) {
-  return parts_of_at_most(q.bytes(), parts_of_slot(q).piece_bytes);
-}
-
-Applies applies(const Problem& q) {
-  return fits_parts(q, parts_of_slot(q), 64 * static_cast<uint64_t>(q.ranks - 1));
-}
-
 double seconds(const Problem& q, const Machine& m) {
-  return (chunks_of(q) + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
+  const int chunks = parts_of_slot(q).chunks_of_pieces(q);
+  return (chunks + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
          fetch_s(std::min(q.bytes(), parts_of_slot(q).piece_bytes), m) + buffers_s(q, m) +
-         1.0 * chunks_of(q) * q.ranks * m.step_s;
+         1.0 * chunks * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
-  const int chunks = chunks_of(q);
   const bool stream = streams(q, q.bytes());
   const Parts parts = parts_of_slot(q);
+  const int chunks = parts.chunks_of_pieces(q);
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
@@ -34,7 +27,7 @@ void build(const Problem& q, Builder& b) {
            piece.bytes, stream);
   };
   distribute_chunks(q, b, chunks, put, take);
-  if (q.rank == q.root) keep_own_block(q, b);
+  if (q.rank == q.root) keep_block(q, b, q.rank, 0);
 }
 
 }  // namespace
@@ -44,7 +37,7 @@ const Algorithm scatter_flat = {
     .summary = "each rank copies its block from the root's slot, pipelined",
     .collective = Collective::kScatter,
     .rank_order = true,
-    .applies = applies,
+    .applies = fits_pieces<parts_of_slot>,
     .seconds = seconds,
     .build = build};
 

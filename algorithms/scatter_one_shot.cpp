@@ -1,16 +1,16 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// One-shot scatter: the root stages all blocks in its slot, each rank copies its own. All blocks
-// together must fit a slot. T = sigma + pn takeover + n handover, blocks of n.
-#include "algorithms/common.hpp"
-#include "algorithms/cost.hpp"
+// One-shot scatter: the root stages all blocks, each rank copies its own (one_shot.hpp). All blocks
+// together must fit a slot, or be of at most 56 bytes in a line.
+// T = sigma + pn takeover + n handover, blocks of n; in lines sigma.
+#include "algorithms/one_shot.hpp"
 
 namespace tutti {
 namespace {
 
-Applies applies(const Problem& q) { return fits_slot(q, others_blocks_bytes(q)); }
+double in_lines_s(const Problem& q, const Machine& m) { return sync_s(q, m) + 2 * m.step_s; }
 
-double seconds(const Problem& q, const Machine& m) {
+double in_slots_s(const Problem& q, const Machine& m) {
   const double cached = cached_in_roots_slots(q, m);
   const double root =
       stage_s(others_blocks_bytes(q), cached, m) + touch_s(q, all_blocks_bytes(q), m);
@@ -18,26 +18,35 @@ double seconds(const Problem& q, const Machine& m) {
   return sync_s(q, m) + rooted_s(q, root, each, m);
 }
 
+template <Space space>
 void build(const Problem& q, Builder& b) {
   if (q.rank == q.root) {
-    stage_others_blocks(q, b, Space::kSlot);
+    stage_others_blocks(q, b, space);
     b.publish(1);
-    return keep_own_block(q, b);
+    return keep_block(q, b, q.rank, 0);
   }
   b.publish(1);
   b.await(q.root, 1);
-  b.copy(recv_at(0), Ref::of(Space::kSlot, left_at(q, q.rank, q.root), q.root), q.bytes(),
-         streams(q, q.bytes()));
+  b.copy(recv_at(0), Ref::of(space, left_at(q, q.rank, q.root), q.root), q.bytes(),
+         streams_from<space>(q, q.bytes()));
 }
 
 }  // namespace
 
+const Algorithm scatter_inline = {
+    .name = "inline",
+    .summary = "blocks travel in the root's call line; up to 56 bytes in all",
+    .collective = Collective::kScatter,
+    .rank_order = true,
+    .applies = others_blocks_fit<Space::kLine>,
+    .seconds = in_lines_s,
+    .build = build<Space::kLine>};
 const Algorithm scatter_one_shot = {.name = "one_shot",
                                     .summary = "each rank copies its block from the root's slot",
                                     .collective = Collective::kScatter,
                                     .rank_order = true,
-                                    .applies = applies,
-                                    .seconds = seconds,
-                                    .build = build};
+                                    .applies = others_blocks_fit<Space::kSlot>,
+                                    .seconds = in_slots_s,
+                                    .build = build<Space::kSlot>};
 
 }  // namespace tutti

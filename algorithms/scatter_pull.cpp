@@ -31,19 +31,14 @@ void build(const Problem& q, Builder& b) {
 
 }  // namespace
 
-const Algorithm scatter_pull = {.name = "pull",
-                                .summary = "each rank reads its block from the root's send buffer",
-                                .collective = Collective::kScatter,
-                                .rank_order = true,
-                                .applies = can_pull,
-                                .seconds = seconds,
-                                .build = build};
-const Algorithm scatterv_pull = {.name = "pull",
-                                 .summary = "each rank reads its block from the root's send buffer",
-                                 .collective = Collective::kScatterv,
-                                 .rank_order = true,
-                                 .applies = can_pull_blocks,
-                                 .seconds = seconds,
-                                 .build = build};
+constexpr Algorithm scatter_pull = {
+    .name = "pull",
+    .summary = "each rank reads its block from the root's send buffer",
+    .collective = Collective::kScatter,
+    .rank_order = true,
+    .applies = can_pull,
+    .seconds = seconds,
+    .build = build};
+constexpr Algorithm scatterv_pull = scatter_pull.of(Collective::kScatterv, can_pull_blocks);
 
 }  // namespace tutti

@@ -46,7 +46,7 @@ void build(const Problem& q, Builder& b) {
     b.send(tree.children[i], passed, blocks_bytes(q, ranks));
   }
   if (passes_on) b.copy(recv_at(0), arrived, q.bytes());
-  if (is_root) keep_own_block(q, b);
+  if (is_root) keep_block(q, b, q.rank, 0);
 }
 
 }  // namespace

@@ -8,12 +8,6 @@
 namespace tutti {
 namespace {
 
-double of_blocks(const Problem& q, const Machine& m) {
-  return (q.ranks - 1) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
-double seconds(const Problem& q, const Machine& m) { return over_sizes(q, m, of_blocks); }
-
 void build(const Problem& q, Builder& b) {
   if (q.rank != q.root) return recv_block_from(q.root, q.recv_block(0), b);
   for (int i = 1; i < q.ranks; ++i) {
@@ -29,7 +23,7 @@ const Algorithm scatterv_direct = {.name = "direct",
                                    .collective = Collective::kScatterv,
                                    .rank_order = true,
                                    .applies = always,
-                                   .seconds = seconds,
+                                   .seconds = over_sizes<one_by_one_s>,
                                    .build = build};
 
 }  // namespace tutti

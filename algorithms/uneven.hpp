@@ -8,14 +8,6 @@
 
 namespace tutti {
 
-// What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
-inline void keep_block(const Problem& q, Builder& b, int from, int to) {
-  if (q.in_place) return;
-  const uint64_t bytes = q.recv_block(to).bytes;
-  b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), bytes,
-         own_block_streams(q, bytes, bytes));
-}
-
 // Where every rank knows only its own sizes, a message goes even where nothing is to be sent: the
 // other side may think otherwise.
 inline void send_block_to(int peer, const Range& block, Builder& b) {
@@ -30,8 +22,8 @@ inline void recv_block_from(int peer, const Range& block, Arrivals& arrivals, Bu
 
 // What a call takes of whose blocks every rank knows its own only (count 0): the mean over a short
 // and a long block, for an algorithm must do for both.
-template <typename Seconds>
-double over_sizes(const Problem& q, const Machine& m, Seconds seconds) {
+template <double (*seconds)(const Problem&, const Machine&)>
+double over_sizes(const Problem& q, const Machine& m) {
   if (q.count > 0) return seconds(q, m);
   const auto of_blocks = [&](uint64_t bytes) {
     Problem known = q;
