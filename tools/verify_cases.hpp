@@ -33,6 +33,8 @@ struct ProofTally {
   std::vector<std::string> failures;
 };
 
+using AlgorithmOf = const tutti::Algorithm* (*)(tutti::Collective);
+
 // Adds to the tally; gives up after the first failure.
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
 // The same for one that is a composition.
@@ -40,5 +42,4 @@ void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally&
 // The same on these hosts. If they are in groups, calls of columns are compositions themselves:
 // those by what `within_columns` gives for their collective, where that applies.
 void prove_on_hosts(const tutti::Algorithm& algorithm, const tutti::Hosts& hosts,
-                    const tutti::Algorithm* (*within_columns)(tutti::Collective),
-                    ProofTally& tally);
+                    AlgorithmOf within_columns, ProofTally& tally);

@@ -3,11 +3,13 @@
 // What phases of a composition do to the memory of the ranks, for proofs (verify_compositions.cpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "algorithms/composition.hpp"
+#include "exec/plan.hpp"
 #include "sched/verify_parts.hpp"
 
 // Symbolic memory of all ranks, to which phases are applied one after the other.
@@ -44,10 +46,8 @@ class PhaseEffects {
   tutti::Values values_;
 };
 
-// Block `index` of a buffer of a phase, in bytes.
-tutti::Range phase_block(const tutti::Phase& phase, const tutti::Layout& layout, size_t index,
-                         uint32_t element_bytes);
+using ScopesOfRank = std::array<const tutti::PlanContext*, tutti::kScopes>;
 
 // Phases of the two scopes that nothing orders must not touch the same memory of a rank.
 tutti::Status check_overlap(const tutti::Composition& composition, const tutti::Problems& problems,
-                            const tutti::Hosts& hosts, int rank);
+                            const ScopesOfRank& scopes, int rank);

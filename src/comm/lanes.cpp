@@ -3,8 +3,6 @@
 // Opens the lanes of a communicator, and makes the selectors that choose for them.
 #include "comm/lanes.hpp"
 
-#include <numeric>
-
 #include "comm/announce.hpp"
 #include "core/cache_domain.hpp"
 #include "select/limits.hpp"
@@ -12,17 +10,6 @@
 
 namespace tutti {
 namespace {
-
-// Rank 0 says for all what it chooses; of phases nobody does.
-Result<Choose> chooser(const JobVariables& variables, const Machine& machine, Advice advice,
-                       const std::string* named = nullptr) {
-  Result<Selector> selector = Selector::create(variables, machine, std::move(advice));
-  if (!selector.ok()) return selector.status();
-  if (named != nullptr) return choose_aloud(*std::move(selector), *named);
-  return Choose([selector = *std::move(selector)](const Problem& problem, DataType type) {
-    return selector.choose(problem, type);
-  });
-}
 
 // Null if the ranks share no memory.
 Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
@@ -69,87 +56,32 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
   measured.rules = tuning.rules_for(inputs.local_ranks, inputs.cores);
   measured.rules_path = inputs.tuning.path;
   const Machine machine = machine_for(inputs.local_ranks, inputs.cores, tuning.machine);
-  const std::string* const named = rank_ == 0 ? &name : nullptr;
-  if (connection_.joined == nullptr) {
-    measured.tuner = inputs.tuner;
-    auto choose = chooser(inputs.variables, machine, std::move(measured), named);
-    if (!choose.ok()) return choose.status();
-    choose_ = *std::move(choose);
-    return {};
-  }
+  const bool spans_hosts = connection_.joined != nullptr;
   // Of figures that are the same on all hosts, whatever their ranks share.
-  const Machine across = machine_across(inputs.hosts, tuning.machine, *inputs.network);
-  Advice advice;
+  const Machine across =
+      spans_hosts ? machine_across(inputs.hosts, tuning.machine, *inputs.network) : machine;
+  Advice advice = spans_hosts ? Advice{} : measured;
   advice.tuner = inputs.tuner;
-  auto choose = chooser(inputs.variables, across, std::move(advice), named);
-  if (!choose.ok()) return choose.status();
-  choose_ = *std::move(choose);
-  // The phases of a strict call are none that reduce in two steps, so they need not be strict.
-  JobVariables phases = without_rules(inputs.variables);
-  phases.strict = false;
-  phases.adapt = false;  // phases of both scopes run side by side: their times tell little
-  auto host = chooser(phases, machine, std::move(measured));
-  if (!host.ok()) return host.status();
-  choose_on_host_ = *std::move(host);
-  return choose_in_columns(inputs, phases, across);
-}
-
-Status Lanes::choose_in_columns(const PlanInputs& inputs, const JobVariables& phases,
-                                const Machine& across) {
-  const Hosts* const groups = inputs.hosts.groups.get();
-  const Machine over_groups =
-      groups == nullptr ? across : machine_over_groups(*groups, across, *inputs.network);
-  // What the user wants to be composed is composed of compositions.
-  JobVariables of_columns = groups == nullptr ? phases : inputs.variables;
-  of_columns.strict = phases.strict;
-  of_columns.adapt = false;
-  for (const InColumn among : {InColumn::kAll, InColumn::kGroup, InColumn::kAcross}) {
-    auto column = chooser(among == InColumn::kAll ? of_columns : phases,
-                          among == InColumn::kGroup ? across : over_groups, {});
-    if (!column.ok()) return column.status();
-    part(among).choose = *std::move(column);
-  }
-  if (groups == nullptr) return {};
-  const Machine alone_across = alone_on_host(inputs.hosts, across);
-  auto alone = chooser(of_columns, machine_over_groups(*groups, alone_across, *inputs.network), {});
-  if (!alone.ok()) return alone.status();
-  part(InColumn::kAll).choose_alone = *std::move(alone);
+  auto selector = Selector::create(inputs.variables, across, std::move(advice));
+  if (!selector.ok()) return selector.status();
+  // Rank 0 says for all what it chooses; of phases nobody does.
+  choose_ = rank_ == 0 ? choose_aloud(*std::move(selector), name) : choice_of(*std::move(selector));
+  if (!spans_hosts) return {};
+  auto phases = ScopeChoices::create({.hosts = connection_.joined->hosts(),
+                                      .network = *inputs.network,
+                                      .variables = inputs.variables,
+                                      .host = machine,
+                                      .across = across,
+                                      .on_host = std::move(measured)});
+  if (!phases.ok()) return phases.status();
+  choose_phases_ = *std::move(phases);
   return {};
 }
 
 // ---- lanes -------------------------------------------------------------------------------------
 
-void Lanes::join_parts(int place, const std::vector<int>& column) {
-  const std::shared_ptr<const Hosts>& groups = connection_.joined->hosts().groups;
-  const auto join = [&](InColumn among, int rank, const std::vector<int>& hosts) {
-    std::vector<int> ranks;
-    for (const int host : hosts) ranks.push_back(column[static_cast<size_t>(host)]);
-    ColumnPart& joined = part(among);
-    joined.context = {.rank = rank,
-                      .ranks = static_cast<int>(ranks.size()),
-                      .all_ranks = ranks_,
-                      .limits = {},
-                      .choose = &joined.choose};
-    joined.transport =
-        std::make_unique<ColumnTransport>(*connection_.joined, among, std::move(ranks));
-  };
-  std::vector<int> all(column.size());
-  std::iota(all.begin(), all.end(), 0);
-  join(InColumn::kAll, place, all);
-  if (groups == nullptr) return;
-  const int in_group = groups->place(place);
-  join(InColumn::kGroup, in_group, groups->neighbors(place));
-  PlanContext& whole = part(InColumn::kAll).context;
-  whole.hosts = groups.get();
-  whole.choose_alone = &part(InColumn::kAll).choose_alone;
-  whole.scopes = {&part(InColumn::kGroup).context, nullptr};
-  if (in_group >= groups->columns()) return;
-  join(InColumn::kAcross, groups->host(place), groups->column(in_group));
-  whole.scopes[static_cast<size_t>(Scope::kColumn)] = &part(InColumn::kAcross).context;
-}
-
 Status Lanes::open(int count) {
-  if (connection_.joined != nullptr) join_column();
+  if (connection_.joined != nullptr) join_column(*connection_.joined);
   for (int lane = 0; lane < count; ++lane) {
     auto group = open_group(lane);
     if (!group.ok()) return group.status();
@@ -158,17 +90,17 @@ Status Lanes::open(int count) {
   return {};
 }
 
-void Lanes::join_column() {
-  const Hosts& hosts = connection_.joined->hosts();
-  const int place = hosts.place(rank_);
-  on_host_ = {.rank = place,
-              .ranks = static_cast<int>(hosts.neighbors(rank_).size()),
-              .all_ranks = ranks_,
-              .limits = limits_,
-              .can_view = can_view_,
-              .choose = &choose_on_host_,
-              .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr};
-  if (place < hosts.columns()) join_parts(hosts.host(rank_), hosts.column(place));
+void Lanes::join_column(JoinedTransport& joined) {
+  const Hosts& hosts = joined.hosts();
+  scopes_.emplace(hosts, rank_, choose_phases_,
+                  PlanContext{.limits = limits_,
+                              .can_view = can_view_,
+                              .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr});
+  for (const InColumn among : {InColumn::kAll, InColumn::kGroup, InColumn::kAcross}) {
+    if (scopes_->in_column(among) == nullptr) continue;
+    column_[static_cast<size_t>(among)] =
+        std::make_unique<ColumnTransport>(joined, among, ranks_in_column(hosts, rank_, among));
+  }
 }
 
 Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
@@ -181,7 +113,7 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   auto all = std::make_unique<Lane>(settings, transport, *std::move(window), *std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
-  auto host = open_lane(on_host_, joined.host(), joined.hosts().neighbors(rank_), lane);
+  auto host = open_lane(scopes_->on_host(), joined.host(), joined.hosts().neighbors(rank_), lane);
   if (!host.ok()) return host.status();
   auto column = open_column(lane);
   if (!column.ok()) return column.status();
@@ -190,26 +122,20 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
 
 // Null if this rank is in none.
 Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
-  if (part(InColumn::kAll).transport == nullptr) return std::unique_ptr<LaneGroup>();
-  auto all = open_lane(InColumn::kAll, lane);
-  if (!all.ok()) return all.status();
-  if (part(InColumn::kGroup).transport == nullptr) {
-    return std::make_unique<LaneGroup>(*std::move(all));
+  std::unique_ptr<Lane> lanes[3];  // by InColumn
+  for (size_t at = 0; at < column_.size(); ++at) {
+    if (column_[at] == nullptr) continue;
+    auto opened = open_lane(*scopes_->in_column(static_cast<InColumn>(at)), *column_[at],
+                            column_[at]->ranks(), lane);
+    if (!opened.ok()) return opened.status();
+    lanes[at] = *std::move(opened);
   }
-  auto group = open_lane(InColumn::kGroup, lane);
-  if (!group.ok()) return group.status();
-  std::unique_ptr<LaneGroup> across;
-  if (part(InColumn::kAcross).transport != nullptr) {
-    auto lanes = open_lane(InColumn::kAcross, lane);
-    if (!lanes.ok()) return lanes.status();
-    across = std::make_unique<LaneGroup>(*std::move(lanes));
-  }
-  return std::make_unique<LaneGroup>(*std::move(all), *std::move(group), std::move(across));
-}
-
-Result<std::unique_ptr<Lane>> Lanes::open_lane(InColumn among, int lane) {
-  ColumnTransport& transport = *part(among).transport;
-  return open_lane(part(among).context, transport, transport.ranks(), lane);
+  auto& [all, group, across] = lanes;
+  if (all == nullptr) return std::unique_ptr<LaneGroup>();
+  if (group == nullptr) return std::make_unique<LaneGroup>(std::move(all));
+  return std::make_unique<LaneGroup>(
+      std::move(all), std::move(group),
+      across == nullptr ? nullptr : std::make_unique<LaneGroup>(std::move(across)));
 }
 
 Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Transport& transport,
@@ -233,11 +159,7 @@ void Lanes::describe(ExecutorSettings& settings) const {
   }
   settings.polls = true;
   settings.hosts = &connection_.joined->hosts();
-  settings.scopes[static_cast<size_t>(Scope::kHost)] = &on_host_;
-  const ColumnPart& column = column_[static_cast<size_t>(InColumn::kAll)];
-  if (column.transport != nullptr) {
-    settings.scopes[static_cast<size_t>(Scope::kColumn)] = &column.context;
-  }
+  settings.scopes = scopes_->of_call();
 }
 
 }  // namespace tutti

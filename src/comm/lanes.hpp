@@ -4,14 +4,15 @@
 // of, for all ranks and for the scopes of compositions.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "comm/connect.hpp"
+#include "comm/scopes.hpp"
 #include "exec/executor.hpp"
 #include "select/plan_inputs.hpp"
-#include "select/selector.hpp"
 
 namespace tutti {
 
@@ -32,16 +33,12 @@ class Lanes {
  private:
   Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging);
   Status choose_by(const PlanInputs& inputs, const std::string& name);
-  Status choose_in_columns(const PlanInputs& inputs, const JobVariables& phases,
-                           const Machine& across);
   Status open(int count);
-  void join_column();
-  void join_parts(int place, const std::vector<int>& column);
+  void join_column(JoinedTransport& joined);
   Result<std::unique_ptr<LaneGroup>> open_group(int lane);
   Result<std::unique_ptr<LaneGroup>> open_column(int lane);
   Result<std::unique_ptr<Lane>> open_lane(const PlanContext& context, Transport& transport,
                                           std::vector<int> ranks, int lane);
-  Result<std::unique_ptr<Lane>> open_lane(InColumn among, int lane);
 
   Connection& connection_;
   const int rank_;
@@ -52,17 +49,9 @@ class Lanes {
   const Staging staging_;
   Choose choose_;
   // If the ranks are on several hosts.
-  Choose choose_on_host_;
-  PlanContext on_host_;
-  // Ranks of this rank's column, and what their calls are planned with.
-  struct ColumnPart {
-    std::unique_ptr<ColumnTransport> transport = {};  // null: this rank has no part in it
-    Choose choose = {};
-    Choose choose_alone = {};  // if hosts are in groups
-    PlanContext context = {};
-  };
-  [[nodiscard]] ColumnPart& part(InColumn among) { return column_[static_cast<size_t>(among)]; }
-  ColumnPart column_[3];  // by InColumn
+  ScopeChoices choose_phases_;
+  std::optional<Scopes> scopes_;
+  std::array<std::unique_ptr<ColumnTransport>, 3> column_;  // by InColumn; null: no part in it
   std::vector<std::unique_ptr<LaneGroup>> groups_;
 };
 

@@ -30,31 +30,6 @@ int lanes_for(uint64_t bytes, int lanes) {
   return static_cast<int>(std::clamp<uint64_t>(worthwhile, 1, static_cast<uint64_t>(lanes)));
 }
 
-Problem problem_for(const PlanKey& key, const PlanContext& context) {
-  Problem problem;
-  problem.collective = key.collective;
-  problem.rank = context.rank;
-  problem.ranks = context.ranks;
-  problem.root = std::max(key.root, 0);
-  problem.count = key.count;
-  problem.stride = key.count;
-  problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
-  if (key.layouts != nullptr) problem.layouts = *key.layouts;
-  problem.in_place = key.in_place;
-  problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
-  problem.limits = context.limits.for_calls_of(key.collective);
-  problem.hosts = context.hosts;
-  problem.cache_domains = context.cache_domains;
-  return key.on_device ? on_device(std::move(problem)) : problem;
-}
-
-Chosen choose(const PlanKey& key, const Problem& problem, const PlanContext& context) {
-  if (key.on_device) return {.algorithm = choose_on_device(problem, context.device_figures)};
-  const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
-  if (of_scope != nullptr) return {.algorithm = of_scope};
-  return (*context.choose)(problem, key.type);
-}
-
 // An algorithm uses either lines or slots, on all ranks alike, unless its schedule says what it
 // uses of the slots.
 uint64_t slot_extent_of(const ScheduledPlan& part, const Problem& problem) {
@@ -195,7 +170,32 @@ void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
   plan.arms.coordinator = coordinator_of(problem);
 }
 
+Chosen choose(const PlanKey& key, const Problem& problem, const PlanContext& context) {
+  if (key.on_device) return {.algorithm = choose_on_device(problem, context.device_figures)};
+  const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
+  if (of_scope != nullptr) return {.algorithm = of_scope};
+  return (*context.choose)(problem, key.type);
+}
+
 }  // namespace
+
+Problem problem_for(const PlanKey& key, const PlanContext& context) {
+  Problem problem;
+  problem.collective = key.collective;
+  problem.rank = context.rank;
+  problem.ranks = context.ranks;
+  problem.root = std::max(key.root, 0);
+  problem.count = key.count;
+  problem.stride = key.count;
+  problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
+  if (key.layouts != nullptr) problem.layouts = *key.layouts;
+  problem.in_place = key.in_place;
+  problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
+  problem.limits = context.limits.for_calls_of(key.collective);
+  problem.hosts = context.hosts;
+  problem.cache_domains = context.cache_domains;
+  return key.on_device ? on_device(std::move(problem)) : problem;
+}
 
 bool can_go_over(Collective collective, const Schedule& schedule) {
   return !has_root(collective) && !is_uneven(collective) && only_enters_first(schedule);

@@ -131,6 +131,9 @@ struct PlanContext {
   std::array<const PlanContext*, kScopes> scopes{};
 };
 
+// The call with that key as an algorithm sees it.
+[[nodiscard]] Problem problem_for(const PlanKey& key, const PlanContext& context);
+
 // Null if no algorithm applies.
 std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context);
 

@@ -51,7 +51,7 @@ class PhasePlanner {
         composed->phases.push_back({phase.scope, phase.after, {}, {}, {}, nullptr, phase.moves});
         continue;
       }
-      Call call = call_of(phase);
+      Call call = call_of_phase(phase, call_);
       std::shared_ptr<const Plan> plan = plan_of(phase, call);
       if (plan == nullptr) return std::nullopt;
       call.send = nullptr;
@@ -63,19 +63,6 @@ class PhasePlanner {
   }
 
  private:
-  [[nodiscard]] Call call_of(const Phase& phase) const {
-    Call call;
-    call.collective = phase.collective;
-    call.type = call_.type;
-    if (reduces(phase.collective)) call.op = op_of(phase, call_.op);
-    call.root = phase.root;
-    call.count = phase.count;
-    call.send = stand_in(phase.send);
-    call.recv = stand_in(phase.recv);
-    if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
-    return call;
-  }
-
   // Phases that are alike share one.
   std::shared_ptr<const Plan> plan_of(const Phase& phase, const Call& call) {
     PlanContext context = *context_.scopes[static_cast<size_t>(phase.scope)];
@@ -132,6 +119,19 @@ constexpr Algorithm kOfColumn = scoped("column", in_column);
 constexpr Algorithm kOfHost = scoped("host", in_host);
 
 }  // namespace
+
+Call call_of_phase(const Phase& phase, const Call& whole) {
+  Call call;
+  call.collective = phase.collective;
+  call.type = whole.type;
+  if (reduces(phase.collective)) call.op = op_of(phase, whole.op);
+  call.root = phase.root;
+  call.count = phase.count;
+  call.send = stand_in(phase.send);
+  call.recv = stand_in(phase.recv);
+  if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
+  return call;
+}
 
 std::optional<ComposedPlan> plan_phases(const PlanContext& context, const Call& call,
                                         uint32_t signature, const Composition& composition) {

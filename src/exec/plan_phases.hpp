@@ -15,6 +15,9 @@
 
 namespace tutti {
 
+// The call that a phase is, with buffers that coincide as those of the phase do.
+[[nodiscard]] Call call_of_phase(const Phase& phase, const Call& whole);
+
 // The plans for all phases of a composition on this rank; none if no algorithm applies to one of
 // them. `signature` is that of the whole call.
 std::optional<ComposedPlan> plan_phases(const PlanContext& context, const Call& call,

@@ -119,17 +119,6 @@ uint64_t guessed_steps(const Question& q, const Job& job) {
 
 }  // namespace
 
-Job::Place Job::place_in(int stream, int rank) const {
-  const int host = hosts.host(rank);
-  if (stream == kWithin) {
-    return {places[rank_at(rank)], static_cast<int>(hosts.neighbors(rank).size())};
-  }
-  if (!composed) return {rank, static_cast<int>(roles.size())};
-  if (stream == kBetween) return {host, hosts.count()};
-  if (stream == kAcross) return {hosts.groups->host(host), hosts.groups->count()};
-  return {group_places[rank_at(host)], static_cast<int>(hosts.groups->neighbors(host).size())};
-}
-
 Hosts divided(int ranks, int hosts) {
   Hosts divided;
   divided.ranks_of.resize(static_cast<size_t>(hosts));

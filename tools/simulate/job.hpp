@@ -77,14 +77,8 @@ struct Job {
     const int host = host_of(stream, rank, peer);
     return hosts.ranks_of[static_cast<size_t>(host)][static_cast<size_t>(places[rank_at(rank)])];
   }
-  // The rank's number in a stream, and of how many.
-  struct Place {
-    int rank;
-    int ranks;
-  };
-  [[nodiscard]] Place place_in(int stream, int rank) const;
-  static size_t rank_at(int rank) { return static_cast<size_t>(rank); }
   [[nodiscard]] bool grouped() const { return composed && hosts.groups != nullptr; }
+  static size_t rank_at(int rank) { return static_cast<size_t>(rank); }
   std::vector<int> places;        // by rank: among those of its host
   std::vector<int> group_places;  // by host: among those of its group, if there are any
 

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "select/limits.hpp"
-#include "select/machine.hpp"
-#include "select/selector.hpp"
 
 namespace tutti::simulate {
 namespace {
@@ -58,35 +57,23 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
 
 Result<std::unique_ptr<Planner>> Planner::create(const Question& q, Job& job) {
   std::unique_ptr<Planner> planner(new Planner(q, job));
-  const JobVariables plain = without_rules(q.environment);
-  const Hosts* const groups = job.hosts.groups.get();
-  const Machine over_groups =
-      groups == nullptr ? job.between : machine_over_groups(*groups, job.between, q.network);
-  const std::array<const Machine*, kStreams> machines = {&job.within, &over_groups, &job.between,
-                                                         &over_groups};
-  for (int stream = 0; stream < kStreams; ++stream) {
-    const auto at = static_cast<size_t>(stream);
-    auto selector = Selector::create(plain, *machines[at]);
-    if (!selector.ok()) return selector.status();
-    planner->phases_[at] = remembered(*std::move(selector));
-  }
-  if (groups != nullptr) {
-    planner->group_columns_ = groups->columns();
-    auto alone = Selector::create(
-        plain, machine_over_groups(*groups, alone_on_host(job.hosts, job.between), q.network));
-    if (!alone.ok()) return alone.status();
-    planner->column_alone_ = remembered(*std::move(alone));
-  }
+  auto phases = ScopeChoices::create({.hosts = job.hosts,
+                                      .network = q.network,
+                                      .variables = q.environment,
+                                      .host = job.within,
+                                      .across = job.between},
+                                     remembered);
+  if (!phases.ok()) return phases.status();
+  planner->phases_ = *std::move(phases);
   if (q.algorithm == "hierarchical") {
-    for (Choose* choose : {&planner->phases_[kBetween], &planner->column_alone_}) {
+    for (Choose* choose : {&planner->phases_.in_column[static_cast<size_t>(InColumn::kAll)],
+                           &planner->phases_.alone_in_column}) {
       if (*choose) *choose = hierarchical_first(std::move(*choose));
     }
   }
   planner->whole_ = [&job](const Problem&, DataType) { return Chosen{.algorithm = job.algorithm}; };
-  planner->most_on_a_host_ = job.hosts.most_on_a_host();
-  planner->columns_ = job.hosts.columns();
-  const int cores = q.cores > 0 ? q.cores : planner->most_on_a_host_;
-  planner->limits_ = limits_of(q.environment, planner->most_on_a_host_, cores);
+  const int most = job.hosts.most_on_a_host();
+  planner->limits_ = limits_of(q.environment, most, q.cores > 0 ? q.cores : most);
   return planner;
 }
 
@@ -114,16 +101,16 @@ Call Planner::call_of(int rank) const {
   return call;
 }
 
-void Planner::add_phase(int rank, int stream, const Plan& plan, const Counts& after) {
+void Planner::add_phase(int rank, int stream, const PlanContext& scope, const Plan& plan,
+                        const Counts& after) {
   Job& job = job_;
   const bool within = stream == kWithin;
-  const auto [in_scope, ranks] = job.place_in(stream, rank);
   Problem problem;  // as far as costs depend on it
   problem.collective = static_cast<Collective>(plan.record.collective);
-  problem.ranks = ranks;
+  problem.ranks = scope.ranks;
   problem.count = plan.record.count;
   problem.element_bytes = plan.element_bytes;
-  problem.limits = within ? limits_ : Limits{};
+  problem.limits = scope.limits;
   const StepCosts costs = step_costs(problem, within ? job.within : job.between);
   Schedule schedule = plan.scheduled()->schedule;
   if (within && !plan.scheduled()->traits.enters) {
@@ -131,17 +118,7 @@ void Planner::add_phase(int rank, int stream, const Plan& plan, const Counts& af
                           Step{.kind = StepKind::kPublish, .tick = 1, .dst = {}, .src = {}});
   }
   job.roles[Job::rank_at(rank)][static_cast<size_t>(stream)].push_back(
-      {job.programs.of(schedule, in_scope, ranks, costs), in_scope, after});
-}
-
-PlanContext Planner::context_of(int rank) const {
-  PlanContext context{.rank = rank, .ranks = question_.ranks, .limits = {}, .choose = &whole_};
-  if (job_.hosts.count() > 1) {
-    context.hosts = &job_.hosts;
-  } else {
-    context.limits = limits_;
-  }
-  return context;
+      {job.programs.of(schedule, scope.rank, scope.ranks, costs), scope.rank, after});
 }
 
 void Planner::add_footprint(int rank, const Plan& plan) {
@@ -190,34 +167,35 @@ Planner::Counts Planner::counts_of(int rank) const {
 
 // A phase of a column that is a composition: its phases begin when those before it in the column
 // are complete, and those of its host that it waits for.
-void Planner::add_in_groups(int rank, const Plan& plan, const ComposedPlan& composed,
-                            const Counts& after) {
+void Planner::add_in_groups(int rank, const Contexts& scopes, const Plan& plan,
+                            const ComposedPlan& composed, const Counts& after) {
   for (const ComposedPlan::Phase& phase : composed.phases) {
     const bool in_group = phase.scope == Scope::kHost;
+    const int stream = in_group ? kInGroup : kAcross;
     Counts needed = after;
     needed[in_group ? kAcross : kInGroup] += phase.after;
-    add_phase(rank, in_group ? kInGroup : kAcross,
+    add_phase(rank, stream, *scopes[static_cast<size_t>(stream)],
               phase.plan != nullptr ? *phase.plan : *plan_of_moves(phase, plan), needed);
   }
 }
 
-void Planner::add_composed(int rank, const Plan& plan) {
+void Planner::add_composed(int rank, const Contexts& scopes, const Plan& plan) {
   std::vector<Counts> columns = {
       Counts{}};  // how many phases of each stream so many of a column are
   for (const ComposedPlan::Phase& phase : plan.composed()->phases) {
     const std::shared_ptr<const Plan> own =
         phase.plan != nullptr ? phase.plan : plan_of_moves(phase, plan);
     if (phase.scope == Scope::kHost) {
-      add_phase(rank, kWithin, *own, columns[phase.after]);
+      add_phase(rank, kWithin, *scopes[kWithin], *own, columns[phase.after]);
       continue;
     }
     Counts after = columns.back();
     after[kWithin] = phase.after;
     const ComposedPlan* const composed = own->composed();
     if (composed == nullptr) {
-      add_phase(rank, kBetween, *own, after);
+      add_phase(rank, kBetween, *scopes[kBetween], *own, after);
     } else {
-      add_in_groups(rank, *own, *composed, after);
+      add_in_groups(rank, scopes, *own, *composed, after);
     }
     columns.push_back(counts_of(rank));
     columns.back()[kWithin] = 0;
@@ -225,28 +203,18 @@ void Planner::add_composed(int rank, const Plan& plan) {
 }
 
 Result<uint64_t> Planner::add(int rank) {
-  const auto context_in = [&](int stream) {
-    const auto [number, ranks] = job_.place_in(stream, rank);
-    return PlanContext{.rank = number,
-                       .ranks = ranks,
-                       .all_ranks = question_.ranks,
-                       .limits = stream == kWithin ? limits_ : Limits{},
-                       .choose = &phases_[static_cast<size_t>(stream)]};
-  };
-  const PlanContext within = context_in(kWithin);
-  PlanContext column = context_in(kBetween);
-  PlanContext in_group;
-  PlanContext across;
-  if (job_.grouped()) {
-    in_group = context_in(kInGroup);
-    across = context_in(kAcross);
-    column.hosts = job_.hosts.groups.get();
-    column.choose_alone = &column_alone_;
-    column.scopes = {&in_group, in_group.rank < group_columns_ ? &across : nullptr};
+  PlanContext context{.rank = rank, .ranks = question_.ranks, .limits = {}, .choose = &whole_};
+  const bool spans_hosts = job_.hosts.count() > 1;
+  if (!spans_hosts) context.limits = limits_;
+  if (spans_hosts) context.hosts = &job_.hosts;
+  std::optional<Scopes> scopes;
+  Contexts contexts{};
+  if (job_.composed) {
+    scopes.emplace(job_.hosts, rank, phases_, PlanContext{.limits = limits_});
+    context.scopes = scopes->of_call();
+    contexts = {&scopes->on_host(), scopes->in_column(InColumn::kAll),
+                scopes->in_column(InColumn::kGroup), scopes->in_column(InColumn::kAcross)};
   }
-  const int place = within.rank;
-  PlanContext context = context_of(rank);
-  context.scopes = {&within, place < columns_ ? &column : nullptr};
   const Call call = call_of(rank);
   const std::shared_ptr<Plan> plan = make_plan(call, plan_key(call, rank), context);
   if (plan == nullptr) {
@@ -254,9 +222,9 @@ Result<uint64_t> Planner::add(int rank) {
                           job_.algorithm->name);
   }
   if (plan->composed() == nullptr) {
-    add_phase(rank, job_.hosts.count() > 1 ? kBetween : kWithin, *plan, {});
+    add_phase(rank, spans_hosts ? kBetween : kWithin, context, *plan, {});
   } else {
-    add_composed(rank, *plan);
+    add_composed(rank, contexts, *plan);
   }
   add_footprint(rank, *plan);
   return plan->steps();

@@ -6,12 +6,12 @@
 #include <array>
 #include <memory>
 
-#include "exec/plan.hpp"
+#include "comm/scopes.hpp"
 #include "tools/simulate/job.hpp"
 
 namespace tutti::simulate {
 
-// Makes plans as a communicator over these hosts does (comm/lanes.cpp).
+// Makes plans as a communicator over these hosts does, in the same scopes (comm/scopes.hpp).
 class Planner {
  public:
   static Result<std::unique_ptr<Planner>> create(const Question& q, Job& job);
@@ -21,11 +21,13 @@ class Planner {
 
  private:
   Planner(const Question& q, Job& job) : question_(q), job_(job) {}
-  [[nodiscard]] PlanContext context_of(int rank) const;
   using Counts = std::array<uint32_t, kStreams>;  // by stream: phases
-  void add_phase(int rank, int stream, const Plan& plan, const Counts& after);
-  void add_composed(int rank, const Plan& plan);
-  void add_in_groups(int rank, const Plan& plan, const ComposedPlan& phases, const Counts& after);
+  using Contexts = std::array<const PlanContext*, kStreams>;
+  void add_phase(int rank, int stream, const PlanContext& scope, const Plan& plan,
+                 const Counts& after);
+  void add_composed(int rank, const Contexts& scopes, const Plan& plan);
+  void add_in_groups(int rank, const Contexts& scopes, const Plan& plan, const ComposedPlan& phases,
+                     const Counts& after);
   [[nodiscard]] Counts counts_of(int rank) const;
   void add_footprint(int rank, const Plan& plan);
   [[nodiscard]] Call call_of(int rank) const;
@@ -33,12 +35,8 @@ class Planner {
   const Question& question_;
   Job& job_;
   Choose whole_;
-  std::array<Choose, kStreams> phases_;
-  Choose column_alone_;
+  ScopeChoices phases_;
   Limits limits_;
-  int most_on_a_host_ = 1;
-  int columns_ = 1;
-  int group_columns_ = 0;
 };
 
 }  // namespace tutti::simulate
