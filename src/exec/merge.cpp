@@ -4,7 +4,6 @@
 #include "exec/merge.hpp"
 
 #include <algorithm>
-#include <span>
 
 #include "exec/overlap.hpp"
 
@@ -39,10 +38,7 @@ void merge_copies(const Problem& problem, Schedule& schedule) {
     const bool follows = i > 0 && schedule.steps[i - 1].with_next;
     if (follows || !are_one(step, copy)) continue;
     const auto may = [&](const Ref& source) { return may_overwrite(problem, source, copy); };
-    const std::span sources =
-        std::span(schedule.sources).subspan(step.first_source, step.source_count);
-    step.with_next =
-        step.kind == StepKind::kCopy ? may(step.src) : std::ranges::all_of(sources, may);
+    step.with_next = std::ranges::all_of(reads_of(step, schedule), may);
   }
 }
 

@@ -18,14 +18,10 @@ bool leaves_alone(const Schedule& schedule, const Step& step, const PlacedBytes&
                   bool in_place) {
   const auto uses = [&](const Ref& ref) { return overlap({ref, step.bytes}, place, in_place); };
   switch (step.kind) {
-    case StepKind::kSend: return !uses(step.src);
-    case StepKind::kRecv: return !uses(step.dst);
-    case StepKind::kCopy: return !uses(step.src) && !uses(step.dst);
-    case StepKind::kReduce:
-      for (uint32_t i = 0; i < step.source_count; ++i) {
-        if (uses(schedule.sources[step.first_source + i])) return false;
-      }
-      return !uses(step.dst);
+    case StepKind::kSend:
+    case StepKind::kRecv:
+    case StepKind::kCopy:
+    case StepKind::kReduce: return !touches(step, schedule, uses);
     default: return false;
   }
 }

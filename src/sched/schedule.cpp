@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string_view>
 
 namespace tutti {
 namespace {
@@ -16,9 +15,8 @@ constexpr std::array<std::string_view, 8> kSpaceNames = {"send", "recv",   "scra
 
 std::string sources_text(const Step& step, const Schedule& schedule) {
   std::string text;
-  for (uint32_t i = 0; i < step.source_count; ++i) {
-    if (i > 0) text += ", ";
-    text += to_string(schedule.sources[step.first_source + i]);
+  for (const Ref& source : reads_of(step, schedule)) {
+    text += (text.empty() ? "" : ", ") + to_string(source);
   }
   return text;
 }
@@ -32,6 +30,30 @@ std::string peer_text(int peer) { return peer == kAllPeers ? "all" : fmt::format
 
 }  // namespace
 
+std::span<const Ref> reads_of(const Step& step, const Schedule& schedule) {
+  switch (step.kind) {
+    case StepKind::kReduce:
+      return std::span(schedule.sources).subspan(step.first_source, step.source_count);
+    case StepKind::kCopy:
+    case StepKind::kPull:
+    case StepKind::kExpect:
+    case StepKind::kSend: return {&step.src, 1};
+    default: return {};
+  }
+}
+
+bool writes(const Step& step) {
+  return step.kind == StepKind::kCopy || step.kind == StepKind::kPull ||
+         step.kind == StepKind::kShow || step.kind == StepKind::kReduce ||
+         step.kind == StepKind::kRecv;
+}
+
+std::string_view name_of(StepKind kind) {
+  constexpr std::array<std::string_view, 10> kNames = {"copy", "pull", "show",  "expect",  "reduce",
+                                                       "send", "recv", "fence", "publish", "await"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
 std::string to_string(const Ref& ref) {
   const std::string_view name = kSpaceNames[static_cast<size_t>(ref.space())];
   if (ref.peer() < 0) return fmt::format("{}+{}", name, ref.offset);
@@ -41,18 +63,14 @@ std::string to_string(const Ref& ref) {
 std::string to_string(const Step& step, const Schedule& schedule) {
   switch (step.kind) {
     case StepKind::kCopy:
-      return fmt::format("copy {} <- {}{}", to_string(step.dst), to_string(step.src),
-                         size_text(step));
     case StepKind::kPull:
-      return fmt::format("pull {} <- {}{}", to_string(step.dst), to_string(step.src),
-                         size_text(step));
+    case StepKind::kReduce:
+      return fmt::format("{} {} <- {}{}", name_of(step.kind), to_string(step.dst),
+                         sources_text(step, schedule), size_text(step));
     case StepKind::kShow:
       return fmt::format("show {} <- {}{}", to_string(step.dst), to_string(step.src),
                          size_text(step));
     case StepKind::kExpect: return fmt::format("expect {}{}", to_string(step.src), size_text(step));
-    case StepKind::kReduce:
-      return fmt::format("reduce {} <- {}{}", to_string(step.dst), sources_text(step, schedule),
-                         size_text(step));
     case StepKind::kSend:
       return fmt::format("send {} -> {}{}", to_string(step.src), peer_text(step.peer),
                          size_text(step));

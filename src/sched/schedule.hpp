@@ -41,8 +41,11 @@
 // all sends so far. There is a fence at the end of every schedule.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tutti {
@@ -138,9 +141,24 @@ struct Schedule {
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 
+// What a step reads: of a reduction in the order in which it combines, of a block that it shows
+// nothing; and whether it writes to `dst`.
+std::span<const Ref> reads_of(const Step& step, const Schedule& schedule);
+bool writes(const Step& step);
+template <typename There>
+bool touches(const Step& step, const Schedule& schedule, There there) {
+  return (writes(step) && there(step.dst)) || std::ranges::any_of(reads_of(step, schedule), there);
+}
+inline auto in_space(Space space) {
+  return [space](const Ref& ref) { return ref.space() == space; };
+}
+inline bool is_buffer_of_peer(Space space) { return space >= Space::kPeerSend; }
+inline bool is_shared(Space space) { return space >= Space::kLine && !is_buffer_of_peer(space); }
+
 // One line per step, e.g. "reduce recv+0 <- slot[0]+0, slot[1]+0  (4096 B, finishes)".
 std::string to_string(const Schedule& schedule);
 std::string to_string(const Step& step, const Schedule& schedule);
 std::string to_string(const Ref& ref);
+std::string_view name_of(StepKind kind);  // "copy"
 
 }  // namespace tutti

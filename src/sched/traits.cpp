@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
-#include <vector>
 
 #include "adapt/distance.hpp"
 
@@ -23,23 +21,6 @@ bool is_about_heads(const Step& step) {
   return step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
 }
 
-bool writes(const Step& step, Space space) {
-  const bool any = works(step) || step.kind == StepKind::kPull || step.kind == StepKind::kShow;
-  return any && step.dst.space() == space;
-}
-
-// Whether a copy or reduction reads there.
-bool reads(const Schedule& schedule, const Step& step, Space space) {
-  if (step.kind != StepKind::kReduce) return step.src.space() == space;
-  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
-  return std::ranges::any_of(sources,
-                             [space](const Ref& source) { return source.space() == space; });
-}
-
-bool touches(const Schedule& schedule, const Step& step, Space space) {
-  return step.dst.space() == space || reads(schedule, step, space);
-}
-
 bool waits(const Step& step) {
   return step.kind == StepKind::kAwait || step.kind == StepKind::kRecv;
 }
@@ -50,19 +31,20 @@ size_t first_wait_of(const Schedule& schedule) {
 }
 
 uint64_t end_in_slot(const Step& step) {
-  if (!writes(step, Space::kSlot)) return 0;
+  if (!writes(step) || step.dst.space() != Space::kSlot) return 0;
   return step.dst.offset + (step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes);
 }
 
 // Distances matter for it: see Traits::staged.
 bool is_staged(const Schedule& schedule, const Step& step) {
   return works(step) && step.bytes >= kLeastNonTemporal &&
-         (touches(schedule, step, Space::kSlot) || touches(schedule, step, Space::kWindow));
+         (touches(step, schedule, in_space(Space::kSlot)) ||
+          touches(step, schedule, in_space(Space::kWindow)));
 }
 
 // After such steps, a peer needs of this rank what lies in its line or slot at most.
 bool leaves_little_behind(const Schedule& schedule, const Step& step) {
-  if (works(step)) return !reads(schedule, step, Space::kWindow);
+  if (works(step)) return std::ranges::none_of(reads_of(step, schedule), in_space(Space::kWindow));
   const bool waits_for_one = step.kind == StepKind::kAwait && step.peer != kAllPeers;
   return is_about_heads(step) || waits_for_one || step.kind == StepKind::kPublish;
 }
@@ -77,10 +59,9 @@ Traits traits_of(const Schedule& schedule) {
     traits.most_sources = std::max(traits.most_sources, step.source_count);
     traits.enters |= step.kind == StepKind::kPublish;
     traits.sends_messages |= step.kind == StepKind::kSend || step.kind == StepKind::kRecv;
-    traits.writes_window |= writes(step, Space::kWindow);
-    traits.uses_window |= touches(schedule, step, Space::kWindow);
-    traits.uses_lines |=
-        (works(step) || is_about_heads(step)) && touches(schedule, step, Space::kLine);
+    traits.writes_window |= writes(step) && step.dst.space() == Space::kWindow;
+    traits.uses_window |= touches(step, schedule, in_space(Space::kWindow));
+    traits.uses_lines |= touches(step, schedule, in_space(Space::kLine));
     traits.slot_written = std::max(traits.slot_written, end_in_slot(step));
     if (is_staged(schedule, step)) traits.staged += step.bytes;
     light &= leaves_little_behind(schedule, step);

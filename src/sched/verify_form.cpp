@@ -192,8 +192,7 @@ bool touches_slot_of(const Schedule& schedule, const Step& step, int rank) {
   const auto there = [rank](const Ref& ref) {
     return ref.space() == Space::kSlot && ref.peer() == rank;
   };
-  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
-  return there(step.dst) || there(step.src) || std::ranges::any_of(sources, there);
+  return touches(step, schedule, there);
 }
 
 // Checks that a rank whose slot is swapped uses it no more once it has published the highest tick,
@@ -219,11 +218,8 @@ Status check_ping_pong(std::span<const Schedule> schedules, int rank) {
 
 bool uses(std::span<const Schedule> schedules, Space space) {
   return std::ranges::any_of(schedules, [space](const Schedule& schedule) {
-    const auto there = [space](const Ref& ref) { return ref.space() == space; };
-    return std::ranges::any_of(schedule.sources, there) ||
-           std::ranges::any_of(schedule.steps, [&](const Step& step) {
-             return there(step.dst) || there(step.src);
-           });
+    return std::ranges::any_of(
+        schedule.steps, [&](const Step& step) { return touches(step, schedule, in_space(space)); });
   });
 }
 
@@ -266,15 +262,11 @@ Status check_form(std::span<const Schedule> schedules, const Problems& problems)
 }
 
 bool uses_shared_memory(std::span<const Schedule> schedules) {
-  const auto shares = [](const Step& step) {
-    return step.kind == StepKind::kPublish || step.kind == StepKind::kAwait ||
-           is_shared(step.dst.space()) || is_shared(step.src.space()) ||
-           step.kind == StepKind::kPull;
-  };
-  return std::ranges::any_of(schedules, [&](const Schedule& schedule) {
-    return std::ranges::any_of(schedule.steps, shares) ||
-           std::ranges::any_of(schedule.sources,
-                               [](const Ref& ref) { return is_shared(ref.space()); });
+  return std::ranges::any_of(schedules, [](const Schedule& schedule) {
+    return std::ranges::any_of(schedule.steps, [&](const Step& step) {
+      return step.kind == StepKind::kPublish || step.kind == StepKind::kAwait ||
+             touches(step, schedule, [](const Ref& ref) { return ref.space() >= Space::kLine; });
+    });
   });
 }
 

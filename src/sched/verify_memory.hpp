@@ -115,7 +115,4 @@ Place place_of(const Problems& problems, int rank, const Ref& ref);
 bool inside(const Problems& problems, int rank, uint64_t scratch_bytes, const Ref& ref,
             uint64_t bytes);
 
-inline bool is_buffer_of_peer(Space space) { return space >= Space::kPeerSend; }
-inline bool is_shared(Space space) { return space >= Space::kLine && !is_buffer_of_peer(space); }
-
 }  // namespace tutti

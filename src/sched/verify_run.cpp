@@ -72,11 +72,10 @@ class Execution {
 
   void enter_without_publish();
   Result<Outcome> execute(int rank, const Step& step);
-  Status copy(int rank, const Step& step);
   Status show(int rank, const Step& step);
   Status expect(int rank, const Step& step);
   [[nodiscard]] Status all_heads_expected() const;
-  Status reduce(int rank, const Step& step);
+  Status work(int rank, const Step& step);
   Status send(int rank, const Step& step);
   Result<Outcome> recv(int rank, const Step& step);
   Outcome fence(int rank);
@@ -145,10 +144,10 @@ void Execution::enter_without_publish() {
 Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
-    case StepKind::kPull: TUTTI_RETURN_IF_ERROR(copy(rank, step)); break;
+    case StepKind::kPull:
+    case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(work(rank, step)); break;
     case StepKind::kShow: TUTTI_RETURN_IF_ERROR(show(rank, step)); break;
     case StepKind::kExpect: TUTTI_RETURN_IF_ERROR(expect(rank, step)); break;
-    case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(reduce(rank, step)); break;
     case StepKind::kSend: TUTTI_RETURN_IF_ERROR(send(rank, step)); break;
     case StepKind::kRecv: return recv(rank, step);
     case StepKind::kFence: return fence(rank);
@@ -156,13 +155,6 @@ Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
     case StepKind::kAwait: return await(rank, step);
   }
   return Outcome::kDone;
-}
-
-Status Execution::copy(int rank, const Step& step) {
-  const size_t at = rank_of(rank).at;
-  runs_.clear();
-  TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, step.src, step.bytes, false, runs_));
-  return memories_.write(rank, at, step.dst, runs_);
 }
 
 // Head i is bytes i * sizeof(BlockHead) ... of the value that stands for all heads.
@@ -198,18 +190,18 @@ Status Execution::all_heads_expected() const {
                         step_text(schedules_, missed->sender, missed->step));
 }
 
-Status Execution::reduce(int rank, const Step& step) {
+Status Execution::work(int rank, const Step& step) {
   const size_t at = rank_of(rank).at;
-  const size_t count = step.source_count;
-  if (source_runs_.size() < count) source_runs_.resize(count);
-  for (size_t i = 0; i < count; ++i) {
+  const std::span<const Ref> sources = reads_of(step, schedule(rank));
+  if (source_runs_.size() < sources.size()) source_runs_.resize(sources.size());
+  for (size_t i = 0; i < sources.size(); ++i) {
     source_runs_[i].clear();
-    TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, schedule(rank).sources[step.first_source + i],
-                                         step.bytes, false, source_runs_[i]));
+    TUTTI_RETURN_IF_ERROR(memories_.read(rank, at, sources[i], step.bytes, false, source_runs_[i]));
   }
+  if (step.kind != StepKind::kReduce) return memories_.write(rank, at, step.dst, source_runs_[0]);
   runs_.clear();
-  const Status status = reduce_runs(std::span(source_runs_).first(count), problem_.element_bytes,
-                                    step.finishes, values_, runs_);
+  const Status status = reduce_runs(std::span(source_runs_).first(sources.size()),
+                                    problem_.element_bytes, step.finishes, values_, runs_);
   if (!status.ok()) {
     return Status::format(status.code(), "{} {}", step_text(schedules_, rank, at),
                           status.message());

@@ -158,7 +158,7 @@ std::string place_text(const Ref& ref, int rank) {
 }
 
 std::string sources_text(const Step& step, const Schedule& schedule, int rank) {
-  const auto sources = std::span(schedule.sources).subspan(step.first_source, step.source_count);
+  const std::span<const Ref> sources = tutti::reads_of(step, schedule);
   const bool peers = std::any_of(sources.begin(), sources.end(), [&](const Ref& source) {
     return source.peer() >= 0 && source.peer() != rank;
   });
@@ -176,16 +176,12 @@ std::pair<std::string, std::string> text_of(const Box& box, const Schedule& sche
   const std::string size = tutti::bytes_text(step.bytes);
   switch (step.kind) {
     case StepKind::kCopy:
-      return {"copy " + size,
-              place_text(step.dst, box.rank) + " ← " + place_text(step.src, box.rank)};
     case StepKind::kPull:
-      return {"pull " + size,
-              place_text(step.dst, box.rank) + " ← " + place_text(step.src, box.rank)};
+    case StepKind::kReduce:
+      return {fmt::format("{} {}", name_of(step.kind), size),
+              place_text(step.dst, box.rank) + " ← " + sources_text(step, schedule, box.rank)};
     case StepKind::kShow: return {"show " + size, ""};
     case StepKind::kExpect: return {fmt::format("expect {} of {}", size, step.peer), ""};
-    case StepKind::kReduce:
-      return {"reduce " + size,
-              place_text(step.dst, box.rank) + " ← " + sources_text(step, schedule, box.rank)};
     case StepKind::kSend:
       return {"send " + size,
               fmt::format("{} → rank {}", place_text(step.src, box.rank), step.peer)};

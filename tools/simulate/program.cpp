@@ -8,11 +8,6 @@
 namespace tutti::simulate {
 namespace {
 
-bool is_shared(const Ref& ref) {
-  const Space space = ref.space();
-  return space == Space::kLine || space == Space::kSlot || space == Space::kWindow;
-}
-
 // Seconds of a step that waits for nobody.
 double work_of(const Schedule& schedule, const Step& step, int rank, const StepCosts& costs) {
   const Machine& m = costs.machine;
@@ -20,15 +15,15 @@ double work_of(const Schedule& schedule, const Step& step, int rank, const StepC
   const auto is_peers = [&](const Ref& ref) { return ref.peer() >= 0 && ref.peer() != rank; };
   switch (step.kind) {
     case StepKind::kCopy: {
-      if (is_shared(step.dst)) return m.step_s + bytes * m.takeover_s;
+      if (is_shared(step.dst.space())) return m.step_s + bytes * m.takeover_s;
       if (is_peers(step.src)) return m.step_s + bytes * m.handover_s;
       return m.step_s + bytes * (costs.cached ? m.copy_cached_s : m.copy_memory_s);
     }
     case StepKind::kPull: return m.step_s + m.pull_s + bytes * costs.pull_byte_s;
     case StepKind::kReduce: {
       double seconds = m.step_s + step.source_count * bytes * m.reduce_s;
-      for (uint32_t i = 0; i < step.source_count; ++i) {
-        if (is_peers(schedule.sources[step.first_source + i])) seconds += bytes * m.handover_s;
+      for (const Ref& source : reads_of(step, schedule)) {
+        if (is_peers(source)) seconds += bytes * m.handover_s;
       }
       return seconds;
     }
