@@ -92,47 +92,16 @@ std::vector<Row> choose(const Options& options) {
       "verify", fmt::format("there is no {}{}; tutti info lists them", algorithm, collective));
 }
 
-// How much of all is done, and when the rest will be, as far as can be told: a proof for twice as
-// many ranks takes about four times as long.
-class Progress {
- public:
-  Progress(size_t algorithms, const std::vector<int>& ranks) {
-    for (const int n : ranks) of_each_ += work_of(n);
-    all_ = static_cast<double>(algorithms) * of_each_;
-  }
-  void begins(const Row& row, int ranks) const {
-    tutti::show_progress(
-        fmt::format("{:.0f} % done{}; proving {} {} for {} ranks", 100 * done_ / all_, left(),
-                    collective_name(row.algorithm->collective), row.algorithm->name, ranks));
-  }
-  void ended(int ranks) { done_ += work_of(ranks); }
-  // An algorithm, with all its numbers of ranks or after a failure.
-  void next() { done_ = ++algorithms_ * of_each_; }
-  static void clear() { tutti::show_progress(""); }
-
- private:
-  static double work_of(int ranks) { return static_cast<double>(ranks) * ranks; }
-  [[nodiscard]] std::string left() const {
-    const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
-    if (done_ == 0 || seconds < 2) return "";
-    return fmt::format(", about {:.0f} s left", seconds * (all_ - done_) / done_);
-  }
-
-  const Clock::time_point begun_ = Clock::now();
-  double of_each_ = 0;
-  double all_ = 0;
-  double done_ = 0;
-  int algorithms_ = 0;
-};
-
-void prove(Row& row, const std::vector<int>& ranks, Progress& progress) {
+void prove(Row& row, const std::vector<int>& ranks) {
   const auto start = Clock::now();
   for (const int n : ranks) {
-    progress.begins(row, n);
+    tutti::show_progress(fmt::format("proving {} {} for {} ranks",
+                                     collective_name(row.algorithm->collective),
+                                     row.algorithm->name, n));
     prove_algorithm(*row.algorithm, n, row.tally);
-    progress.ended(n);
     if (!row.tally.failures.empty()) break;
   }
+  tutti::show_progress("");
   row.seconds = std::chrono::duration<double>(Clock::now() - start).count();
 }
 
@@ -185,11 +154,8 @@ void run_verify(const Options& options) {
     fmt::print("{:<15} {:<20} {:>8} {:>12} {:>8}\n", "collective", "algorithm", "proofs", "steps",
                "seconds");
   }
-  Progress progress(rows.size(), ranks);
   for (Row& row : rows) {
-    prove(row, ranks, progress);
-    progress.next();
-    Progress::clear();
+    prove(row, ranks);
     if (!options.json) print_row(row);
   }
   if (options.json) {
