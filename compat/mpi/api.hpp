@@ -26,10 +26,12 @@
 // TUTTI_MPI(Name, (parameters)) { body }
 #define TUTTI_MPI(name, parameters) TUTTI_MPI_DEFINE(int, name, parameters)
 // The same with a body that may fail; `comm` is whose error handler is called.
-#define TUTTI_MPI_DO(name, parameters, comm, ...)                        \
+#define TUTTI_MPI_ON(comm, name, parameters, ...)                        \
   TUTTI_MPI(name, parameters) {                                          \
     return tutti_mpi::enter(TUTTI_MPI_NAME, comm, [&] { __VA_ARGS__; }); \
   }
+#define TUTTI_MPI_DO(name, parameters, ...) \
+  TUTTI_MPI_ON(MPI_COMM_NULL, name, parameters, __VA_ARGS__)
 // What enter() is told of the function that it is in.
 #define TUTTI_MPI_NAME (__func__ + 1)
 

@@ -92,8 +92,7 @@ class Buffers {
   void add_all(const void* base, const N* counts, const D* displs, MPI_Datatype handle,
                size_t ranks) {
     Type& type = find(handle);
-    expect(ranks == 0 || (counts != nullptr && displs != nullptr), MPI_ERR_ARG,
-           "counts or displacements are NULL");
+    expect(counts != nullptr && displs != nullptr, MPI_ERR_ARG, "counts or displacements are NULL");
     for (size_t i = 0; i < ranks; ++i) {
       add(base, static_cast<MPI_Aint>(displs[i]) * type.extent, counts[i], type);
     }
@@ -112,8 +111,6 @@ class Buffers {
   [[nodiscard]] const size_t* counts() const { return counts_.data(); }
   // In bytes from where stage() says.
   [[nodiscard]] const size_t* displs() const { return displs_.data(); }
-  [[nodiscard]] size_t count(int rank) const { return counts_[static_cast<size_t>(rank)]; }
-  [[nodiscard]] size_t displ(int rank) const { return displs_[static_cast<size_t>(rank)]; }
   std::byte* stage() {
     displs_.resize(counts_.size());
     std::byte* base = nullptr;
@@ -160,6 +157,42 @@ class Buffers {
   size_t total_ = 0;
   bool dense_ = true;
   std::unique_ptr<std::byte[]> aside_;
+};
+
+// A block for each rank: of one size one after the other, or each at a place of its own.
+class Blocks {
+ public:
+  // No rank: what else is given has no meaning.
+  template <typename N>
+  Blocks(const void* base, size_t ranks, N count, MPI_Datatype type) : ranks_(ranks) {
+    if (ranks > 0) whole_ = Buffer(base, count_of(count) * ranks, type);
+  }
+  template <typename N, typename D, typename Types>
+  Blocks(const void* base, size_t ranks, const N* counts, const D* displs, Types types)
+      : even_(false) {
+    if (ranks > 0) each_.add_all(base, counts, displs, types, ranks);
+  }
+
+  [[nodiscard]] bool even() const { return even_; }
+  std::byte* stage() { return even_ ? whole_.stage() : each_.stage(); }
+  std::byte* load() { return even_ ? whole_.load() : each_.load(); }
+  void unload() { even_ ? whole_.unload() : each_.unload(); }
+  // In bytes.
+  [[nodiscard]] size_t count(int rank) const {
+    return even_ ? whole_.bytes() / ranks_ : each_.counts()[rank];
+  }
+  [[nodiscard]] size_t displ(int rank) const {
+    return even_ ? static_cast<size_t>(rank) * count(rank) : each_.displs()[rank];
+  }
+  // Of uneven ones.
+  [[nodiscard]] const size_t* counts() const { return each_.counts(); }
+  [[nodiscard]] const size_t* displs() const { return each_.displs(); }
+
+ private:
+  const bool even_ = true;
+  const size_t ranks_ = 0;
+  Buffer whole_;
+  Buffers each_;
 };
 
 }  // namespace tutti_mpi

@@ -11,7 +11,7 @@ class Barrier final : public Operation {
  public:
   using Operation::Operation;
   tutti_status begin(tutti_request_t* request) override {
-    return request != nullptr ? tutti_ibarrier(comm_->use(), request) : tutti_barrier(comm_->use());
+    return TUTTI_MPI_CALL(barrier, comm_->use());
   }
 };
 
@@ -24,9 +24,7 @@ class Broadcast final : public Operation {
   }
   tutti_status begin(tutti_request_t* request) override {
     std::byte* const data = comm_->rank == root_ ? data_.load() : data_.stage();
-    return request != nullptr
-               ? tutti_ibroadcast(data, data_.bytes(), kBytes, root_, comm_->use(), request)
-               : tutti_broadcast(data, data_.bytes(), kBytes, root_, comm_->use());
+    return TUTTI_MPI_CALL(broadcast, data, data_.bytes(), kBytes, root_, comm_->use());
   }
   void end(tutti_request_t, Outcome&) override {
     if (comm_->rank != root_) data_.unload();
@@ -37,55 +35,29 @@ class Broadcast final : public Operation {
   const int root_;
 };
 
-// A block from each rank to all, or of each rank's to each other: `All` is Allgather or Alltoall.
+// The last arguments of these are those of Blocks.
 class Allgather final : public Operation {
  public:
-  template <typename N>
+  template <typename N, typename... Recv>
   Allgather(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
-            N recv_count, MPI_Datatype recv_type)
-      : Operation(comm),
-        all_(recv, count_of(recv_count) * ranks_of(comm), recv_type),
-        in_place_(in_place(send)) {
+            const Recv&... blocks)
+      : Operation(comm), all_(recv, ranks_of(comm), blocks...), in_place_(in_place(send)) {
     if (!in_place_) mine_ = Buffer(send, send_count, send_type);
   }
   tutti_status begin(tutti_request_t* request) override {
+    const int rank = comm_->rank;
     std::byte* const all = in_place_ ? all_.load() : all_.stage();
-    const size_t block = all_.bytes() / ranks_of(*comm_);
-    const std::byte* const mine =
-        in_place_ ? all + static_cast<size_t>(comm_->rank) * block : mine_.load();
-    return request != nullptr ? tutti_iallgather(mine, all, block, kBytes, comm_->use(), request)
-                              : tutti_allgather(mine, all, block, kBytes, comm_->use());
+    const std::byte* const mine = in_place_ ? all + all_.displ(rank) : mine_.load();
+    if (all_.even())
+      return TUTTI_MPI_CALL(allgather, mine, all, all_.count(rank), kBytes, comm_->use());
+    return TUTTI_MPI_CALL(allgatherv, mine, all, all_.counts(), all_.displs(), kBytes,
+                          comm_->use());
   }
   void end(tutti_request_t, Outcome&) override { all_.unload(); }
 
  private:
   Buffer mine_;
-  Buffer all_;
-  const bool in_place_;
-};
-
-class Allgatherv final : public Operation {
- public:
-  template <typename N, typename D>
-  Allgatherv(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
-             const N* counts, const D* displs, MPI_Datatype recv_type)
-      : Operation(comm), in_place_(in_place(send)) {
-    all_.add_all(recv, counts, displs, recv_type, ranks_of(comm));
-    if (!in_place_) mine_ = Buffer(send, send_count, send_type);
-  }
-  tutti_status begin(tutti_request_t* request) override {
-    std::byte* const all = in_place_ ? all_.load() : all_.stage();
-    const std::byte* const mine = in_place_ ? all + all_.displ(comm_->rank) : mine_.load();
-    return request != nullptr
-               ? tutti_iallgatherv(mine, all, all_.counts(), all_.displs(), kBytes, comm_->use(),
-                                   request)
-               : tutti_allgatherv(mine, all, all_.counts(), all_.displs(), kBytes, comm_->use());
-  }
-  void end(tutti_request_t, Outcome&) override { all_.unload(); }
-
- private:
-  Buffer mine_;
-  Buffers all_;
+  Blocks all_;
   const bool in_place_;
 };
 
@@ -95,170 +67,84 @@ class Alltoall final : public Operation {
   Alltoall(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
            N recv_count, MPI_Datatype recv_type)
       : Operation(comm),
-        in_(recv, count_of(recv_count) * ranks_of(comm), recv_type),
-        in_place_(in_place(send)) {
-    if (!in_place_) out_ = Buffer(send, count_of(send_count) * ranks_of(comm), send_type);
-  }
-  tutti_status begin(tutti_request_t* request) override {
-    std::byte* const in = in_place_ ? in_.load() : in_.stage();
-    const std::byte* const out = in_place_ ? in : out_.load();
-    const size_t block = in_.bytes() / ranks_of(*comm_);
-    return request != nullptr ? tutti_ialltoall(out, in, block, kBytes, comm_->use(), request)
-                              : tutti_alltoall(out, in, block, kBytes, comm_->use());
-  }
-  void end(tutti_request_t, Outcome&) override { in_.unload(); }
-
- private:
-  Buffer out_;
-  Buffer in_;
-  const bool in_place_;
-};
-
-// With a type, or with one for each rank.
-class Alltoallv final : public Operation {
- public:
+        in_place_(in_place(send)),
+        out_(send, out_ranks(), send_count, send_type),
+        in_(recv, ranks_of(comm), recv_count, recv_type) {}
+  // With a type, or with one for each rank.
   template <typename N, typename D, typename Types>
-  Alltoallv(Comm& comm, const void* send, const N* send_counts, const D* send_displs,
-            Types send_types, void* recv, const N* recv_counts, const D* recv_displs,
-            Types recv_types)
-      : Operation(comm), in_place_(in_place(send)) {
-    in_.add_all(recv, recv_counts, recv_displs, recv_types, ranks_of(comm));
-    if (!in_place_) out_.add_all(send, send_counts, send_displs, send_types, ranks_of(comm));
-  }
+  Alltoall(Comm& comm, const void* send, const N* send_counts, const D* send_displs,
+           Types send_types, void* recv, const N* recv_counts, const D* recv_displs,
+           Types recv_types)
+      : Operation(comm),
+        in_place_(in_place(send)),
+        out_(send, out_ranks(), send_counts, send_displs, send_types),
+        in_(recv, ranks_of(comm), recv_counts, recv_displs, recv_types) {}
   tutti_status begin(tutti_request_t* request) override {
     std::byte* const in = in_place_ ? in_.load() : in_.stage();
     const std::byte* const out = in_place_ ? in : out_.load();
-    const Buffers& from = in_place_ ? in_ : out_;
-    return request != nullptr
-               ? tutti_ialltoallv(out, from.counts(), from.displs(), in, in_.counts(), in_.displs(),
-                                  kBytes, comm_->use(), request)
-               : tutti_alltoallv(out, from.counts(), from.displs(), in, in_.counts(), in_.displs(),
-                                 kBytes, comm_->use());
+    const Blocks& from = in_place_ ? in_ : out_;
+    if (in_.even()) return TUTTI_MPI_CALL(alltoall, out, in, in_.count(0), kBytes, comm_->use());
+    return TUTTI_MPI_CALL(alltoallv, out, from.counts(), from.displs(), in, in_.counts(),
+                          in_.displs(), kBytes, comm_->use());
   }
   void end(tutti_request_t, Outcome&) override { in_.unload(); }
 
  private:
-  Buffers out_;
-  Buffers in_;
+  [[nodiscard]] size_t out_ranks() const { return in_place_ ? 0 : ranks_of(*comm_); }
+
   const bool in_place_;
+  Blocks out_;
+  Blocks in_;
 };
 
-class Gather final : public Operation {
+// Between a root, which has a block for each rank, and all.
+class Rooted : public Operation {
  public:
-  template <typename N>
-  Gather(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
-         N recv_count, MPI_Datatype recv_type, int root)
-      : Operation(comm), root_(root), in_place_(comm.rank == root && in_place(send)) {
+  template <typename N, typename... Theirs>
+  Rooted(Comm& comm, int root, const void* mine, N count, MPI_Datatype type, const void* all,
+         const Theirs&... blocks)
+      : Operation(comm),
+        root_(root),
+        in_place_(comm.rank == root && in_place(mine)),
+        all_(all, comm.rank == root ? ranks_of(comm) : 0, blocks...) {
     expect_root(comm, root);
-    if (!in_place_) mine_ = Buffer(send, send_count, send_type);
-    if (comm.rank == root) all_ = Buffer(recv, count_of(recv_count) * ranks_of(comm), recv_type);
+    if (!in_place_) mine_ = Buffer(mine, count, type);
   }
-  tutti_status begin(tutti_request_t* request) override {
-    std::byte* const all = in_place_ ? all_.load() : root_ == comm_->rank ? all_.stage() : nullptr;
-    const size_t block = in_place_ ? all_.bytes() / ranks_of(*comm_) : mine_.bytes();
-    const std::byte* const mine =
-        in_place_ ? all + static_cast<size_t>(comm_->rank) * block : mine_.load();
-    return request != nullptr
-               ? tutti_igather(mine, all, block, kBytes, root_, comm_->use(), request)
-               : tutti_gather(mine, all, block, kBytes, root_, comm_->use());
-  }
-  void end(tutti_request_t, Outcome&) override { all_.unload(); }
 
- private:
-  Buffer mine_;
-  Buffer all_;
+ protected:
+  [[nodiscard]] size_t bytes() const { return in_place_ ? all_.count(root_) : mine_.bytes(); }
+
   const int root_;
   const bool in_place_;
+  Buffer mine_;
+  Blocks all_;
 };
 
-class Gatherv final : public Operation {
+class Gather final : public Rooted {
  public:
-  template <typename N, typename D>
-  Gatherv(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
-          const N* counts, const D* displs, MPI_Datatype recv_type, int root)
-      : Operation(comm), root_(root), in_place_(comm.rank == root && in_place(send)) {
-    expect_root(comm, root);
-    if (!in_place_) mine_ = Buffer(send, send_count, send_type);
-    if (comm.rank == root) all_.add_all(recv, counts, displs, recv_type, ranks_of(comm));
-  }
+  using Rooted::Rooted;
   tutti_status begin(tutti_request_t* request) override {
-    const bool is_root = comm_->rank == root_;
-    std::byte* const all = in_place_ ? all_.load() : is_root ? all_.stage() : nullptr;
+    std::byte* const all = in_place_ ? all_.load() : all_.stage();
     const std::byte* const mine = in_place_ ? all + all_.displ(root_) : mine_.load();
-    const size_t bytes = in_place_ ? all_.count(root_) : mine_.bytes();
-    const size_t* const counts = is_root ? all_.counts() : nullptr;
-    const size_t* const displs = is_root ? all_.displs() : nullptr;
-    return request != nullptr
-               ? tutti_igatherv(mine, bytes, all, counts, displs, kBytes, root_, comm_->use(),
-                                request)
-               : tutti_gatherv(mine, bytes, all, counts, displs, kBytes, root_, comm_->use());
+    if (all_.even()) return TUTTI_MPI_CALL(gather, mine, all, bytes(), kBytes, root_, comm_->use());
+    return TUTTI_MPI_CALL(gatherv, mine, bytes(), all, all_.counts(), all_.displs(), kBytes, root_,
+                          comm_->use());
   }
   void end(tutti_request_t, Outcome&) override { all_.unload(); }
-
- private:
-  Buffer mine_;
-  Buffers all_;
-  const int root_;
-  const bool in_place_;
 };
 
-class Scatter final : public Operation {
+class Scatter final : public Rooted {
  public:
-  template <typename N>
-  Scatter(Comm& comm, const void* send, N send_count, MPI_Datatype send_type, void* recv,
-          N recv_count, MPI_Datatype recv_type, int root)
-      : Operation(comm), root_(root), in_place_(comm.rank == root && in_place(recv)) {
-    expect_root(comm, root);
-    if (!in_place_) mine_ = Buffer(recv, recv_count, recv_type);
-    if (comm.rank == root) all_ = Buffer(send, count_of(send_count) * ranks_of(comm), send_type);
-  }
+  using Rooted::Rooted;
   tutti_status begin(tutti_request_t* request) override {
     std::byte* const all = all_.load();
-    const size_t block = in_place_ ? all_.bytes() / ranks_of(*comm_) : mine_.bytes();
-    std::byte* const mine =
-        in_place_ ? all + static_cast<size_t>(comm_->rank) * block : mine_.stage();
-    return request != nullptr
-               ? tutti_iscatter(all, mine, block, kBytes, root_, comm_->use(), request)
-               : tutti_scatter(all, mine, block, kBytes, root_, comm_->use());
-  }
-  void end(tutti_request_t, Outcome&) override { mine_.unload(); }
-
- private:
-  Buffer mine_;
-  Buffer all_;
-  const int root_;
-  const bool in_place_;
-};
-
-class Scatterv final : public Operation {
- public:
-  template <typename N, typename D>
-  Scatterv(Comm& comm, const void* send, const N* counts, const D* displs, MPI_Datatype send_type,
-           void* recv, N recv_count, MPI_Datatype recv_type, int root)
-      : Operation(comm), root_(root), in_place_(comm.rank == root && in_place(recv)) {
-    expect_root(comm, root);
-    if (!in_place_) mine_ = Buffer(recv, recv_count, recv_type);
-    if (comm.rank == root) all_.add_all(send, counts, displs, send_type, ranks_of(comm));
-  }
-  tutti_status begin(tutti_request_t* request) override {
-    const bool is_root = comm_->rank == root_;
-    std::byte* const all = is_root ? all_.load() : nullptr;
     std::byte* const mine = in_place_ ? all + all_.displ(root_) : mine_.stage();
-    const size_t bytes = in_place_ ? all_.count(root_) : mine_.bytes();
-    const size_t* const counts = is_root ? all_.counts() : nullptr;
-    const size_t* const displs = is_root ? all_.displs() : nullptr;
-    return request != nullptr
-               ? tutti_iscatterv(all, counts, displs, mine, bytes, kBytes, root_, comm_->use(),
-                                 request)
-               : tutti_scatterv(all, counts, displs, mine, bytes, kBytes, root_, comm_->use());
+    if (all_.even())
+      return TUTTI_MPI_CALL(scatter, all, mine, bytes(), kBytes, root_, comm_->use());
+    return TUTTI_MPI_CALL(scatterv, all, all_.counts(), all_.displs(), mine, bytes(), kBytes, root_,
+                          comm_->use());
   }
   void end(tutti_request_t, Outcome&) override { mine_.unload(); }
-
- private:
-  Buffer mine_;
-  Buffers all_;
-  const int root_;
-  const bool in_place_;
 };
 
 }  // namespace

@@ -148,20 +148,20 @@ void free_comm(MPI_Comm* handle) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Comm_rank, (MPI_Comm comm, int* rank), comm, *rank = find(comm).rank)
-TUTTI_MPI_DO(Comm_size, (MPI_Comm comm, int* size), comm, *size = find(comm).size)
-TUTTI_MPI_DO(Comm_dup, (MPI_Comm comm, MPI_Comm* copy), comm, {
+TUTTI_MPI_ON(comm, Comm_rank, (MPI_Comm comm, int* rank), *rank = find(comm).rank)
+TUTTI_MPI_ON(comm, Comm_size, (MPI_Comm comm, int* size), *size = find(comm).size)
+TUTTI_MPI_ON(comm, Comm_dup, (MPI_Comm comm, MPI_Comm* copy), {
   Comm& from = find(comm);
   *copy = dup(from, comm, from.info == MPI_INFO_NULL ? MPI_INFO_NULL : copy_of(from.info)).handle();
 })
-TUTTI_MPI_DO(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy), comm,
+TUTTI_MPI_ON(comm, Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* copy),
              *copy = dup(find(comm), comm, copy_of(info)).handle())
-TUTTI_MPI_DO(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* result), comm, {
+TUTTI_MPI_ON(comm, Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* result), {
   expect(color >= 0 || color == MPI_UNDEFINED, MPI_ERR_ARG, "color is negative");
   *result = handle_or_null(split(find(comm), color, key));
 })
-TUTTI_MPI_DO(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm* result),
-             handle, {
+TUTTI_MPI_ON(handle, Comm_split_type,
+             (MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm* result), {
                Comm& comm = find(handle);
                const bool known = type == MPI_COMM_TYPE_SHARED || type == MPI_COMM_TYPE_HW_GUIDED ||
                                   type == MPI_COMM_TYPE_HW_UNGUIDED ||
@@ -174,18 +174,18 @@ TUTTI_MPI_DO(Comm_split_type, (MPI_Comm handle, int type, int key, MPI_Info info
                *result = handle_or_null(
                    split(comm, shared && type != MPI_UNDEFINED ? color : MPI_UNDEFINED, key));
              })
-TUTTI_MPI_DO(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result), comm, {
+TUTTI_MPI_ON(comm, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result), {
   const WorldRanks& ranks = ranks_of(group);
   const int rank = place(ranks, world.world->rank);
   *result = handle_or_null(split(find(comm), rank < 0 ? MPI_UNDEFINED : ranks[0], rank));
 })
-TUTTI_MPI_DO(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* result), comm, {
+TUTTI_MPI_ON(comm, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* result), {
   expect(tag >= 0, MPI_ERR_TAG, "tag is negative");
   *result = handle_or_null(create_group(find(comm), ranks_of(group), tag));
 })
-TUTTI_MPI_DO(Comm_free, (MPI_Comm * comm), *comm, free_comm(comm))
-TUTTI_MPI_DO(Comm_disconnect, (MPI_Comm * comm), *comm, free_comm(comm))
-TUTTI_MPI_DO(Comm_compare, (MPI_Comm one, MPI_Comm other, int* result), one, {
+TUTTI_MPI_ON(*comm, Comm_free, (MPI_Comm * comm), free_comm(comm))
+TUTTI_MPI_ON(*comm, Comm_disconnect, (MPI_Comm * comm), free_comm(comm))
+TUTTI_MPI_ON(one, Comm_compare, (MPI_Comm one, MPI_Comm other, int* result), {
   const Comm& first = find(one);
   const Comm& second = find(other);
   const auto& [a, b] = std::tie(first.world, second.world);
@@ -198,27 +198,27 @@ TUTTI_MPI_DO(Comm_compare, (MPI_Comm one, MPI_Comm other, int* result), one, {
     *result = alike ? MPI_SIMILAR : MPI_UNEQUAL;
   }
 })
-TUTTI_MPI_DO(Topo_test, (MPI_Comm comm, int* kind), comm, {
+TUTTI_MPI_ON(comm, Topo_test, (MPI_Comm comm, int* kind), {
   find(comm);
   *kind = MPI_UNDEFINED;
 })
-TUTTI_MPI_DO(Comm_test_inter, (MPI_Comm comm, int* flag), comm, {
+TUTTI_MPI_ON(comm, Comm_test_inter, (MPI_Comm comm, int* flag), {
   find(comm);
   *flag = 0;
 })
-TUTTI_MPI_DO(Comm_get_parent, (MPI_Comm * parent), MPI_COMM_NULL, *parent = MPI_COMM_NULL)
-TUTTI_MPI_DO(Comm_set_name, (MPI_Comm comm, const char* name), comm, find(comm).name = name)
-TUTTI_MPI_DO(Comm_get_name, (MPI_Comm comm, char* name, int* length), comm, {
+TUTTI_MPI_DO(Comm_get_parent, (MPI_Comm * parent), *parent = MPI_COMM_NULL)
+TUTTI_MPI_ON(comm, Comm_set_name, (MPI_Comm comm, const char* name), find(comm).name = name)
+TUTTI_MPI_ON(comm, Comm_get_name, (MPI_Comm comm, char* name, int* length), {
   const std::string text = comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : find(comm).name;
   const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
   std::memcpy(name, text.data(), copied);
   name[copied] = '\0';
   *length = static_cast<int>(copied);
 })
-TUTTI_MPI_DO(Comm_set_info, (MPI_Comm handle, MPI_Info info), handle, {
+TUTTI_MPI_ON(handle, Comm_set_info, (MPI_Comm handle, MPI_Info info), {
   Comm& comm = find(handle);
   const MPI_Info copy = copy_of(info);
   if (!is_predefined(comm.info)) delete comm.info;
   comm.info = copy;
 })
-TUTTI_MPI_DO(Comm_get_info, (MPI_Comm comm, MPI_Info* info), comm, *info = copy_of(find(comm).info))
+TUTTI_MPI_ON(comm, Comm_get_info, (MPI_Comm comm, MPI_Info* info), *info = copy_of(find(comm).info))

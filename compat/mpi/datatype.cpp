@@ -13,75 +13,13 @@ namespace {
 constexpr uintptr_t kFirst = 0x200;
 constexpr size_t kPredefined = 0x100;
 
+static_assert(sizeof(long) == sizeof(int64_t) && sizeof(long double) == 16);
+
 class Predefined {
  public:
   Predefined() {
-    const Kind long_kind = sizeof(long) == 8 ? Kind::kInt64 : Kind::kInt32;
-    const Kind unsigned_long_kind = sizeof(long) == 8 ? Kind::kUint64 : Kind::kUint32;
-#define BASIC(name, type, kind) basic(MPI_##name, "MPI_" #name, sizeof(type), Kind::kind)
-    BASIC(AINT, MPI_Aint, kInt64);
-    BASIC(COUNT, MPI_Count, kInt64);
-    BASIC(OFFSET, MPI_Offset, kInt64);
-    BASIC(PACKED, char, kNone);
-    BASIC(SHORT, short, kInt16);
-    BASIC(INT, int, kInt32);
-    basic(MPI_LONG, "MPI_LONG", sizeof(long), long_kind);
-    BASIC(LONG_LONG, long long, kInt64);
-    BASIC(UNSIGNED_SHORT, short, kUint16);
-    BASIC(UNSIGNED, int, kUint32);
-    basic(MPI_UNSIGNED_LONG, "MPI_UNSIGNED_LONG", sizeof(long), unsigned_long_kind);
-    BASIC(UNSIGNED_LONG_LONG, long long, kUint64);
-    BASIC(FLOAT, float, kFloat);
-    BASIC(C_FLOAT_COMPLEX, std::complex<float>, kComplexFloat);
-    BASIC(CXX_FLOAT_COMPLEX, std::complex<float>, kComplexFloat);
-    BASIC(DOUBLE, double, kDouble);
-    BASIC(C_DOUBLE_COMPLEX, std::complex<double>, kComplexDouble);
-    BASIC(CXX_DOUBLE_COMPLEX, std::complex<double>, kComplexDouble);
-    BASIC(LOGICAL, int, kInt32);
-    BASIC(INTEGER, int, kInt32);
-    BASIC(REAL, float, kFloat);
-    BASIC(COMPLEX, std::complex<float>, kComplexFloat);
-    BASIC(DOUBLE_PRECISION, double, kDouble);
-    BASIC(DOUBLE_COMPLEX, std::complex<double>, kComplexDouble);
-    BASIC(CHARACTER, char, kNone);
-    BASIC(LONG_DOUBLE, long double, kLongDouble);
-    BASIC(C_LONG_DOUBLE_COMPLEX, std::complex<long double>, kComplexLongDouble);
-    BASIC(CXX_LONG_DOUBLE_COMPLEX, std::complex<long double>, kComplexLongDouble);
-    BASIC(C_BOOL, bool, kBool);
-    BASIC(CXX_BOOL, bool, kBool);
-    BASIC(WCHAR, wchar_t, kNone);
-    BASIC(INT8_T, char, kInt8);
-    BASIC(UINT8_T, char, kUint8);
-    BASIC(CHAR, char, kInt8);
-    BASIC(SIGNED_CHAR, char, kInt8);
-    BASIC(UNSIGNED_CHAR, char, kUint8);
-    BASIC(BYTE, char, kByte);
-    BASIC(INT16_T, int16_t, kInt16);
-    BASIC(UINT16_T, int16_t, kUint16);
-    BASIC(INT32_T, int32_t, kInt32);
-    BASIC(UINT32_T, int32_t, kUint32);
-    BASIC(INT64_T, int64_t, kInt64);
-    BASIC(UINT64_T, int64_t, kUint64);
-    BASIC(LOGICAL1, int8_t, kInt8);
-    BASIC(INTEGER1, int8_t, kInt8);
-    BASIC(LOGICAL2, int16_t, kInt16);
-    BASIC(INTEGER2, int16_t, kInt16);
-    BASIC(REAL2, int16_t, kNone);
-    BASIC(LOGICAL4, int32_t, kInt32);
-    BASIC(INTEGER4, int32_t, kInt32);
-    BASIC(REAL4, float, kFloat);
-    BASIC(COMPLEX4, int32_t, kNone);
-    BASIC(LOGICAL8, int64_t, kInt64);
-    BASIC(INTEGER8, int64_t, kInt64);
-    BASIC(REAL8, double, kDouble);
-    BASIC(COMPLEX8, std::complex<float>, kComplexFloat);
-    BASIC(LOGICAL16, std::complex<double>, kNone);
-    BASIC(INTEGER16, std::complex<double>, kNone);
-    BASIC(REAL16, std::complex<double>, kNone);
-    BASIC(COMPLEX16, std::complex<double>, kComplexDouble);
-    basic(MPI_COMPLEX32, "MPI_COMPLEX32", 32, Kind::kNone);
-#undef BASIC
-#define PAIR(name, one, other, kind)                                                  \
+#define TUTTI_MPI_BASIC(name, type, kind) basic(MPI_##name, "MPI_" #name, sizeof(type), Kind::kind);
+#define TUTTI_MPI_PAIR(name, one, other, kind)                                        \
   {                                                                                   \
     struct Pair {                                                                     \
       one value;                                                                      \
@@ -90,16 +28,9 @@ class Predefined {
     pair(MPI_##name, "MPI_" #name, sizeof(one), offsetof(Pair, index), sizeof(other), \
          sizeof(Pair), Kind::kind);                                                   \
   }
-    PAIR(FLOAT_INT, float, int, kFloatInt)
-    PAIR(DOUBLE_INT, double, int, kDoubleInt)
-    PAIR(LONG_INT, long, int, kLongInt)
-    PAIR(2INT, int, int, kIntInt)
-    PAIR(SHORT_INT, short, int, kShortInt)
-    PAIR(LONG_DOUBLE_INT, long double, int, kLongDoubleInt)
-    PAIR(2REAL, float, float, kFloatFloat)
-    PAIR(2DOUBLE_PRECISION, double, double, kDoubleDouble)
-    PAIR(2INTEGER, int, int, kIntInt)
-#undef PAIR
+#include "datatype_types.inc"
+#undef TUTTI_MPI_BASIC
+#undef TUTTI_MPI_PAIR
   }
 
   Type* at(uintptr_t number) const {

@@ -16,31 +16,9 @@ namespace tutti_mpi {
 
 // What reductions know of an element.
 enum class Kind : uint8_t {
-  kNone,
-  kInt8,
-  kUint8,
-  kInt16,
-  kUint16,
-  kInt32,
-  kUint32,
-  kInt64,
-  kUint64,
-  kFloat,
-  kDouble,
-  kLongDouble,
-  kComplexFloat,
-  kComplexDouble,
-  kComplexLongDouble,
-  kByte,
-  kBool,
-  kFloatInt,
-  kDoubleInt,
-  kLongInt,
-  kIntInt,
-  kShortInt,
-  kLongDoubleInt,
-  kFloatFloat,
-  kDoubleDouble
+#define TUTTI_MPI_KIND(kind, ...) kind,
+#include "kinds.inc"
+#undef TUTTI_MPI_KIND
 };
 
 // `count` basic elements of `unit` bytes, one after the other.

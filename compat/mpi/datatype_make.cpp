@@ -225,7 +225,7 @@ using namespace tutti_mpi;
 #define A MPI_Count
 #include "datatype_make.inc"
 
-TUTTI_MPI_DO(Type_dup, (MPI_Datatype old, MPI_Datatype* dup), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Type_dup, (MPI_Datatype old, MPI_Datatype* dup), {
   Type& type = find(old);
   Type& copy = make(MPI_COMBINER_DUP, {{0, 1, &type}});
   copy.lb = type.lb;
@@ -234,8 +234,8 @@ TUTTI_MPI_DO(Type_dup, (MPI_Datatype old, MPI_Datatype* dup), MPI_COMM_NULL, {
   *dup = made(copy, {}, {}, {&type});
   copy.attributes.copy_from(Keeper::kType, type.attributes, old);
 })
-TUTTI_MPI_DO(Type_commit, (MPI_Datatype * type), MPI_COMM_NULL, find(*type))
-TUTTI_MPI_DO(Type_free, (MPI_Datatype * type), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Type_commit, (MPI_Datatype * type), find(*type))
+TUTTI_MPI_DO(Type_free, (MPI_Datatype * type), {
   expect(!is_predefined(*type), MPI_ERR_TYPE, "it is not a type of the program's");
   (*type)->attributes.clear(Keeper::kType, *type);
   std::exchange(*type, MPI_DATATYPE_NULL)->drop();

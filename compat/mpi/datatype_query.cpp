@@ -134,8 +134,7 @@ using namespace tutti_mpi;
 #include "datatype_query.inc"
 
 TUTTI_MPI_DO(Type_get_envelope,
-             (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner),
-             MPI_COMM_NULL, {
+             (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner), {
                const Type& type = find(handle);
                *combiner = type.combiner;
                *integers = static_cast<int>(type.integers.size());
@@ -145,7 +144,7 @@ TUTTI_MPI_DO(Type_get_envelope,
 TUTTI_MPI_DO(Type_get_envelope_c,
              (MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts,
               MPI_Count* types, int* combiner),
-             MPI_COMM_NULL, {
+             {
                const Type& type = find(handle);
                *combiner = type.combiner;
                *integers = *counts = 0;
@@ -158,7 +157,7 @@ TUTTI_MPI_DO(Type_get_envelope_c,
 TUTTI_MPI_DO(Type_get_contents,
              (MPI_Datatype handle, int, int, int, int integers[], MPI_Aint addresses[],
               MPI_Datatype types[]),
-             MPI_COMM_NULL, {
+             {
                const Type& type = find(handle);
                give_parts(type, types);
                for (const MPI_Count one : type.integers) *integers++ = static_cast<int>(one);
@@ -167,7 +166,7 @@ TUTTI_MPI_DO(Type_get_contents,
 TUTTI_MPI_DO(Type_get_contents_c,
              (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int integers[],
               MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]),
-             MPI_COMM_NULL, {
+             {
                const Type& type = find(handle);
                give_parts(type, types);
                for (size_t i = 0; i < type.integers.size(); ++i) {
@@ -186,16 +185,15 @@ TUTTI_MPI_DO(Type_get_contents_c,
                }
              })
 
-TUTTI_MPI_DO(Type_set_name, (MPI_Datatype type, const char* name), MPI_COMM_NULL,
-             find(type).name = name)
-TUTTI_MPI_DO(Type_get_name, (MPI_Datatype type, char* name, int* length), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Type_set_name, (MPI_Datatype type, const char* name), find(type).name = name)
+TUTTI_MPI_DO(Type_get_name, (MPI_Datatype type, char* name, int* length), {
   const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : find(type).name;
   const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
   std::memcpy(name, text.data(), copied);
   name[copied] = '\0';
   *length = static_cast<int>(copied);
 })
-TUTTI_MPI_DO(Type_match_size, (int typeclass, int size, MPI_Datatype* type), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Type_match_size, (int typeclass, int size, MPI_Datatype* type), {
   struct Match {
     int typeclass;
     int size;
@@ -214,15 +212,14 @@ TUTTI_MPI_DO(Type_match_size, (int typeclass, int size, MPI_Datatype* type), MPI
   }
   fail(MPI_ERR_ARG, "no type of this class has this size");
 })
-TUTTI_MPI_DO(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair),
-             MPI_COMM_NULL, {
-               find(value);
-               find(index);
-               *pair = MPI_DATATYPE_NULL;
-               if (index == MPI_INT && value == MPI_FLOAT) *pair = MPI_FLOAT_INT;
-               if (index == MPI_INT && value == MPI_DOUBLE) *pair = MPI_DOUBLE_INT;
-               if (index == MPI_INT && value == MPI_LONG) *pair = MPI_LONG_INT;
-               if (index == MPI_INT && value == MPI_INT) *pair = MPI_2INT;
-               if (index == MPI_INT && value == MPI_SHORT) *pair = MPI_SHORT_INT;
-               if (index == MPI_INT && value == MPI_LONG_DOUBLE) *pair = MPI_LONG_DOUBLE_INT;
-             })
+TUTTI_MPI_DO(Type_get_value_index, (MPI_Datatype value, MPI_Datatype index, MPI_Datatype* pair), {
+  find(value);
+  find(index);
+  *pair = MPI_DATATYPE_NULL;
+  if (index == MPI_INT && value == MPI_FLOAT) *pair = MPI_FLOAT_INT;
+  if (index == MPI_INT && value == MPI_DOUBLE) *pair = MPI_DOUBLE_INT;
+  if (index == MPI_INT && value == MPI_LONG) *pair = MPI_LONG_INT;
+  if (index == MPI_INT && value == MPI_INT) *pair = MPI_2INT;
+  if (index == MPI_INT && value == MPI_SHORT) *pair = MPI_SHORT_INT;
+  if (index == MPI_INT && value == MPI_LONG_DOUBLE) *pair = MPI_LONG_DOUBLE_INT;
+})

@@ -72,14 +72,14 @@ class Duplicate final : public Operation {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* request), comm, {
+TUTTI_MPI_ON(comm, Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* request), {
   Comm& from = find(comm);
   *copy = MPI_COMM_NULL;
   const MPI_Info info = from.info == MPI_INFO_NULL ? MPI_INFO_NULL : copy_of(from.info);
   *request = started(std::make_unique<Duplicate>(from, comm, info, copy));
 })
-TUTTI_MPI_DO(Comm_idup_with_info,
-             (MPI_Comm comm, MPI_Info info, MPI_Comm* copy, MPI_Request* request), comm, {
+TUTTI_MPI_ON(comm, Comm_idup_with_info,
+             (MPI_Comm comm, MPI_Info info, MPI_Comm* copy, MPI_Request* request), {
                *copy = MPI_COMM_NULL;
                *request =
                    started(std::make_unique<Duplicate>(find(comm), comm, copy_of(info), copy));

@@ -29,43 +29,9 @@ struct NamedClass {
 };
 constexpr NamedClass kClasses[] = {
     {MPI_SUCCESS, "MPI_SUCCESS", "no error"},
-#define CLASS(name, text) \
-  { MPI_ERR_##name, "MPI_ERR_" #name, text }
-    CLASS(BUFFER, "invalid buffer"),
-    CLASS(COUNT, "invalid count"),
-    CLASS(TYPE, "invalid datatype"),
-    CLASS(TAG, "invalid tag"),
-    CLASS(COMM, "invalid communicator"),
-    CLASS(RANK, "invalid rank"),
-    CLASS(REQUEST, "invalid request"),
-    CLASS(ROOT, "invalid root"),
-    CLASS(GROUP, "invalid group"),
-    CLASS(OP, "invalid reduction operation"),
-    CLASS(TOPOLOGY, "invalid topology"),
-    CLASS(DIMS, "invalid dimensions"),
-    CLASS(ARG, "invalid argument"),
-    CLASS(UNKNOWN, "unknown error"),
-    CLASS(TRUNCATE, "message truncated on receive"),
-    CLASS(OTHER, "other error"),
-    CLASS(INTERN, "internal error"),
-    CLASS(PENDING, "pending request"),
-    CLASS(IN_STATUS, "error code is in the status"),
-    CLASS(INFO_KEY, "invalid info key"),
-    CLASS(INFO_NOKEY, "no such info key"),
-    CLASS(INFO_VALUE, "invalid info value"),
-    CLASS(INFO, "invalid info"),
-    CLASS(KEYVAL, "invalid attribute key"),
-    CLASS(NO_MEM, "out of memory"),
-    CLASS(SPAWN, "cannot start processes"),
-    CLASS(UNSUPPORTED_OPERATION, "not supported by this library"),
-    CLASS(WIN, "invalid window"),
-    CLASS(FILE, "invalid file"),
-    CLASS(PROC_ABORTED, "a process of the communicator has ended"),
-    CLASS(VALUE_TOO_LARGE, "the value is too large for its type"),
-    CLASS(SESSION, "invalid session"),
-    CLASS(ERRHANDLER, "invalid error handler"),
-    CLASS(ABI, "invalid binary interface"),
-#undef CLASS
+#define TUTTI_MPI_CLASS(name, text) {MPI_ERR_##name, "MPI_ERR_" #name, text},
+#include "errors.inc"
+#undef TUTTI_MPI_CLASS
 };
 const NamedClass* named(int code) {
   for (const NamedClass& one : kClasses) {
@@ -219,17 +185,17 @@ TUTTI_MPI(Error_string, (int code, char* string, int* length)) {
   return MPI_SUCCESS;
 }
 
-TUTTI_MPI_DO(Add_error_class, (int* error_class), MPI_COMM_NULL, *error_class = add(0))
-TUTTI_MPI_DO(Add_error_code, (int error_class, int* code), MPI_COMM_NULL, *code = add(error_class))
-TUTTI_MPI_DO(Add_error_string, (int code, const char* string), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Add_error_class, (int* error_class), *error_class = add(0))
+TUTTI_MPI_DO(Add_error_code, (int error_class, int* code), *code = add(error_class))
+TUTTI_MPI_DO(Add_error_string, (int code, const char* string), {
   const std::lock_guard lock(added_mutex);
   const auto found = added.find(code);
   expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
   found->second.text = string;
 })
-TUTTI_MPI_DO(Remove_error_class, (int error_class), MPI_COMM_NULL, remove(error_class, true))
-TUTTI_MPI_DO(Remove_error_code, (int code), MPI_COMM_NULL, remove(code, false))
-TUTTI_MPI_DO(Remove_error_string, (int code), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Remove_error_class, (int error_class), remove(error_class, true))
+TUTTI_MPI_DO(Remove_error_code, (int code), remove(code, false))
+TUTTI_MPI_DO(Remove_error_string, (int code), {
   const std::lock_guard lock(added_mutex);
   const auto found = added.find(code);
   expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
@@ -237,7 +203,7 @@ TUTTI_MPI_DO(Remove_error_string, (int code), MPI_COMM_NULL, {
 })
 
 TUTTI_MPI_DO(Comm_create_errhandler,
-             (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler), MPI_COMM_NULL, {
+             (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler), {
                *errhandler = new MPI_ABI_Errhandler;
                (*errhandler)->function = function;
              })
@@ -255,7 +221,7 @@ extern "C" __attribute__((visibility("default"), alias("PMPIX_Comm_create_errhan
 MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x*, MPIX_Destructor_function*, void*,
                               MPI_Errhandler*);
 
-TUTTI_MPI_DO(Errhandler_free, (MPI_Errhandler * errhandler), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Errhandler_free, (MPI_Errhandler * errhandler), {
   expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");
   drop_errhandler(*errhandler);
   *errhandler = MPI_ERRHANDLER_NULL;
@@ -272,11 +238,11 @@ TUTTI_MPI(Comm_set_errhandler, (MPI_Comm handle, MPI_Errhandler errhandler)) {
     drop_errhandler(std::exchange(comm.errhandler, errhandler));
   });
 }
-TUTTI_MPI_DO(Comm_get_errhandler, (MPI_Comm handle, MPI_Errhandler* errhandler), handle, {
+TUTTI_MPI_ON(handle, Comm_get_errhandler, (MPI_Comm handle, MPI_Errhandler* errhandler), {
   *errhandler = find(handle).errhandler;
   hold_errhandler(*errhandler);
 })
-TUTTI_MPI_DO(Comm_call_errhandler, (MPI_Comm comm, int code), comm, {
+TUTTI_MPI_ON(comm, Comm_call_errhandler, (MPI_Comm comm, int code), {
   find(comm);
   (void)tutti_mpi::handle("MPI_Comm_call_errhandler", comm, code, "called by the program");
 })

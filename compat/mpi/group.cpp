@@ -80,19 +80,17 @@ MPI_Group filtered(WorldRanks first, const WorldRanks& from, const WorldRanks& o
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Comm_group, (MPI_Comm comm, MPI_Group* group), comm, *group = made(find(comm).world))
-TUTTI_MPI_DO(Group_free, (MPI_Group * group), MPI_COMM_NULL, {
+TUTTI_MPI_ON(comm, Comm_group, (MPI_Comm comm, MPI_Group* group), *group = made(find(comm).world))
+TUTTI_MPI_DO(Group_free, (MPI_Group * group), {
   find(*group);
   if (!is_predefined(*group)) delete *group;
   *group = MPI_GROUP_NULL;
 })
-TUTTI_MPI_DO(Group_size, (MPI_Group group, int* size), MPI_COMM_NULL,
-             *size = static_cast<int>(find(group).size()))
-TUTTI_MPI_DO(Group_rank, (MPI_Group group, int* rank), MPI_COMM_NULL,
+TUTTI_MPI_DO(Group_size, (MPI_Group group, int* size), *size = static_cast<int>(find(group).size()))
+TUTTI_MPI_DO(Group_rank, (MPI_Group group, int* rank),
              *rank = place(find(group), world.world->rank))
 TUTTI_MPI_DO(Group_translate_ranks,
-             (MPI_Group one, int n, const int ranks[], MPI_Group other, int translated[]),
-             MPI_COMM_NULL, {
+             (MPI_Group one, int n, const int ranks[], MPI_Group other, int translated[]), {
                const WorldRanks& from = find(one);
                const WorldRanks& to = find(other);
                for (int i = 0; i < n; ++i) {
@@ -105,29 +103,27 @@ TUTTI_MPI_DO(Group_translate_ranks,
                  translated[i] = place(to, from[static_cast<size_t>(ranks[i])]);
                }
              })
-TUTTI_MPI_DO(Group_compare, (MPI_Group one, MPI_Group other, int* result), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Group_compare, (MPI_Group one, MPI_Group other, int* result), {
   const WorldRanks& first = find(one);
   const WorldRanks& second = find(other);
   const bool alike = std::is_permutation(first.begin(), first.end(), second.begin(), second.end());
   *result = first == second ? MPI_IDENT : alike ? MPI_SIMILAR : MPI_UNEQUAL;
 })
-TUTTI_MPI_DO(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+TUTTI_MPI_DO(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* group),
              *group = filtered(find(one), find(other), find(one), false))
-TUTTI_MPI_DO(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+TUTTI_MPI_DO(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* group),
              *group = filtered({}, find(one), find(other), true))
-TUTTI_MPI_DO(Group_difference, (MPI_Group one, MPI_Group other, MPI_Group* group), MPI_COMM_NULL,
+TUTTI_MPI_DO(Group_difference, (MPI_Group one, MPI_Group other, MPI_Group* group),
              *group = filtered({}, find(one), find(other), false))
 TUTTI_MPI_DO(Group_incl, (MPI_Group from, int n, const int ranks[], MPI_Group* group),
-             MPI_COMM_NULL, *group = included(find(from), n, ranks))
+             *group = included(find(from), n, ranks))
 TUTTI_MPI_DO(Group_excl, (MPI_Group from, int n, const int ranks[], MPI_Group* group),
-             MPI_COMM_NULL, *group = excluded(find(from), n, ranks))
-TUTTI_MPI_DO(Group_range_incl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group),
-             MPI_COMM_NULL, {
-               const std::vector<int> ranks = in_ranges(n, ranges);
-               *group = included(find(from), static_cast<int>(ranks.size()), ranks.data());
-             })
-TUTTI_MPI_DO(Group_range_excl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group),
-             MPI_COMM_NULL, {
-               const std::vector<int> ranks = in_ranges(n, ranges);
-               *group = excluded(find(from), static_cast<int>(ranks.size()), ranks.data());
-             })
+             *group = excluded(find(from), n, ranks))
+TUTTI_MPI_DO(Group_range_incl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group), {
+  const std::vector<int> ranks = in_ranges(n, ranges);
+  *group = included(find(from), static_cast<int>(ranks.size()), ranks.data());
+})
+TUTTI_MPI_DO(Group_range_excl, (MPI_Group from, int n, int ranges[][3], MPI_Group* group), {
+  const std::vector<int> ranks = in_ranges(n, ranges);
+  *group = excluded(find(from), static_cast<int>(ranks.size()), ranks.data());
+})

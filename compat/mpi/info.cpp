@@ -34,18 +34,17 @@ MPI_Info copy_of(MPI_Info info) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Info_create, (MPI_Info * info), MPI_COMM_NULL, *info = new MPI_ABI_Info)
+TUTTI_MPI_DO(Info_create, (MPI_Info * info), *info = new MPI_ABI_Info)
 TUTTI_MPI(Info_create_env, (int, char**, MPI_Info* info)) {
   *info = new MPI_ABI_Info;
   return MPI_SUCCESS;
 }
-TUTTI_MPI_DO(Info_dup, (MPI_Info info, MPI_Info* copy), MPI_COMM_NULL,
-             *copy = new MPI_ABI_Info(find(info)))
-TUTTI_MPI_DO(Info_free, (MPI_Info * info), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Info_dup, (MPI_Info info, MPI_Info* copy), *copy = new MPI_ABI_Info(find(info)))
+TUTTI_MPI_DO(Info_free, (MPI_Info * info), {
   expect(!is_predefined(*info), MPI_ERR_INFO, "it is not an info object of the program's");
   delete std::exchange(*info, MPI_INFO_NULL);
 })
-TUTTI_MPI_DO(Info_set, (MPI_Info info, const char* key, const char* value), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Info_set, (MPI_Info info, const char* key, const char* value), {
   expect_key(key);
   expect(value != nullptr && std::strlen(value) < MPI_MAX_INFO_VAL, MPI_ERR_INFO_VALUE,
          "the value is too long");
@@ -57,35 +56,34 @@ TUTTI_MPI_DO(Info_set, (MPI_Info info, const char* key, const char* value), MPI_
     in.entries.emplace_back(key, value);
   }
 })
-TUTTI_MPI_DO(Info_delete, (MPI_Info info, const char* key), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Info_delete, (MPI_Info info, const char* key), {
   expect_key(key);
   MPI_ABI_Info& in = find(info);
   const auto found = entry(in, key);
   expect(found != in.entries.end(), MPI_ERR_INFO_NOKEY, "there is no such key");
   in.entries.erase(found);
 })
-TUTTI_MPI_DO(Info_get_nkeys, (MPI_Info info, int* keys), MPI_COMM_NULL,
+TUTTI_MPI_DO(Info_get_nkeys, (MPI_Info info, int* keys),
              *keys = static_cast<int>(find(info).entries.size()))
-TUTTI_MPI_DO(Info_get_nthkey, (MPI_Info info, int n, char* key), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Info_get_nthkey, (MPI_Info info, int n, char* key), {
   const MPI_ABI_Info& in = find(info);
   expect(n >= 0 && static_cast<size_t>(n) < in.entries.size(), MPI_ERR_ARG, "n is out of range");
   std::strcpy(key, in.entries[static_cast<size_t>(n)].first.c_str());
 })
-TUTTI_MPI_DO(Info_get_string, (MPI_Info info, const char* key, int* room, char* value, int* flag),
-             MPI_COMM_NULL, {
-               expect_key(key);
-               MPI_ABI_Info& in = find(info);
-               const auto found = entry(in, key);
-               *flag = found != in.entries.end() ? 1 : 0;
-               if (*flag == 0) return;
-               const std::string& text = found->second;
-               if (*room > 0) {
-                 const size_t copied = std::min(text.size(), static_cast<size_t>(*room) - 1);
-                 std::memcpy(value, text.data(), copied);
-                 value[copied] = '\0';
-               }
-               *room = static_cast<int>(text.size()) + 1;
-             })
+TUTTI_MPI_DO(Info_get_string, (MPI_Info info, const char* key, int* room, char* value, int* flag), {
+  expect_key(key);
+  MPI_ABI_Info& in = find(info);
+  const auto found = entry(in, key);
+  *flag = found != in.entries.end() ? 1 : 0;
+  if (*flag == 0) return;
+  const std::string& text = found->second;
+  if (*room > 0) {
+    const size_t copied = std::min(text.size(), static_cast<size_t>(*room) - 1);
+    std::memcpy(value, text.data(), copied);
+    value[copied] = '\0';
+  }
+  *room = static_cast<int>(text.size()) + 1;
+})
 TUTTI_MPI(Info_get, (MPI_Info info, const char* key, int length, char* value, int* flag)) {
   int room = length + 1;
   return PMPI_Info_get_string(info, key, &room, value, flag);

@@ -133,7 +133,7 @@ TUTTI_MPI(Init, (int*, char***)) { return start(TUTTI_MPI_NAME, MPI_THREAD_SINGL
 TUTTI_MPI(Init_thread, (int*, char***, int wanted, int* provided)) {
   return start(TUTTI_MPI_NAME, wanted, provided);
 }
-TUTTI_MPI_DO(Finalize, (void), MPI_COMM_NULL, end())
+TUTTI_MPI_DO(Finalize, (void), end())
 TUTTI_MPI(Initialized, (int* flag)) {
   *flag = was_begun ? 1 : 0;
   return MPI_SUCCESS;
@@ -142,10 +142,9 @@ TUTTI_MPI(Finalized, (int* flag)) {
   *flag = was_ended ? 1 : 0;
   return MPI_SUCCESS;
 }
-TUTTI_MPI_DO(Query_thread, (int* provided), MPI_COMM_NULL, *provided = thread_level)
+TUTTI_MPI_DO(Query_thread, (int* provided), *provided = thread_level)
 // Any thread may make calls of which only the main one could elsewhere.
-TUTTI_MPI_DO(Is_thread_main, (int* flag), MPI_COMM_NULL,
-             *flag = std::this_thread::get_id() == main_thread ? 1 : 0)
+TUTTI_MPI_DO(Is_thread_main, (int* flag), *flag = std::this_thread::get_id() == main_thread ? 1 : 0)
 TUTTI_MPI(Abort, (MPI_Comm, int code)) {
   const std::string rank = in_use ? "rank " + std::to_string(world.world->rank) + " " : "";
   const std::string text = rank + "called MPI_Abort(" + std::to_string(code) + ")";
@@ -182,7 +181,7 @@ TUTTI_MPI(Abi_get_version, (int* version, int* subversion)) {
 }
 TUTTI_MPI(Pcontrol, (int, ...)) { return MPI_SUCCESS; }
 
-TUTTI_MPI_DO(Alloc_mem, (MPI_Aint size, MPI_Info, void* base), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Alloc_mem, (MPI_Aint size, MPI_Info, void* base), {
   expect(size >= 0, MPI_ERR_ARG, "size is negative");
   void* memory = nullptr;
   if (posix_memalign(&memory, 64, static_cast<size_t>(size) + 1) != 0) throw std::bad_alloc();

@@ -21,8 +21,6 @@ struct MPI_ABI_Message {
 namespace tutti_mpi {
 namespace {
 
-constexpr tutti_type kBytes = TUTTI_UINT8;
-
 void expect_tag(int tag) { expect(tag >= 0, MPI_ERR_TAG, "a tag is negative"); }
 void expect_source(const Comm& comm, int source, int tag) {
   if (source != MPI_ANY_SOURCE && source != MPI_PROC_NULL) expect_rank(comm, source);
@@ -35,10 +33,13 @@ void give(const tutti_recv_info& info, Outcome& outcome) {
   outcome.tag = info.tag;
   outcome.bytes = info.count;
 }
-Outcome of_nobody() {
-  Outcome outcome;
-  outcome.source = MPI_PROC_NULL;
-  return outcome;
+Outcome of_nobody() { return {.source = MPI_PROC_NULL}; }
+// How a receive from `source` ended.
+Outcome received(int source, tutti_request_t request, tutti_recv_info& info, Buffer& data) {
+  if (source == MPI_PROC_NULL) return of_nobody();
+  if (request != nullptr) check(tutti_request_recv_info(request, &info));
+  data.unload(info.count);
+  return {.source = info.source, .tag = info.tag, .bytes = info.count};
 }
 
 class Send : public Operation {
@@ -51,10 +52,7 @@ class Send : public Operation {
   }
   tutti_status begin(tutti_request_t* request) override {
     if (dest_ == MPI_PROC_NULL) return TUTTI_OK;
-    const std::byte* const bytes = data_.load();
-    const tutti_comm_t to = comm_->use();
-    return request != nullptr ? tutti_isend(bytes, data_.bytes(), kBytes, dest_, tag_, to, request)
-                              : tutti_send(bytes, data_.bytes(), kBytes, dest_, tag_, to);
+    return TUTTI_MPI_CALL(send, data_.load(), data_.bytes(), kBytes, dest_, tag_, comm_->use());
   }
 
  protected:
@@ -149,13 +147,7 @@ class Receive final : public Operation {
                               : tutti_recv(bytes, data_.bytes(), kBytes, from, tag, comm, &info_);
   }
   void end(tutti_request_t request, Outcome& outcome) override {
-    if (source_ == MPI_PROC_NULL) {
-      outcome = of_nobody();
-      return;
-    }
-    if (request != nullptr) check(tutti_request_recv_info(request, &info_));
-    give(info_, outcome);
-    data_.unload(info_.count);
+    outcome = received(source_, request, info_, data_);
   }
 
  private:
@@ -221,13 +213,7 @@ class SendReceive final : public Operation {
   // The receive is complete: the send may not be, and then is waited for, as its peer will take it.
   void end(tutti_request_t request, Outcome& outcome) override {
     if (sent_ != nullptr) check(tutti_request_wait(sent_));
-    if (source_ == MPI_PROC_NULL) {
-      outcome = of_nobody();
-      return;
-    }
-    if (request != nullptr) check(tutti_request_recv_info(request, &info_));
-    give(info_, outcome);
-    recv_.unload(info_.count);
+    outcome = received(source_, request, info_, recv_);
   }
 
  private:
@@ -256,17 +242,10 @@ bool look_for(Comm& comm, int source, int tag, bool waits, tutti_recv_info* info
   check(status);
   return found != 0;
 }
-bool probe(Comm& comm, int source, int tag, bool waits, tutti_recv_info* info) {
-  const Turn turn(comm.mutex);
-  return look_for(comm, source, tag, waits, info);
-}
-
-// As probe(), and begins to receive it.
-MPI_Message match(Comm& comm, int source, int tag, bool waits) {
+// Begins to receive it.
+MPI_Message match(Comm& comm, const tutti_recv_info& info) {
   auto message = std::make_unique<MPI_ABI_Message>();
-  const Turn turn(comm.mutex);
-  if (!look_for(comm, source, tag, waits, &message->info)) return MPI_MESSAGE_NULL;
-  const tutti_recv_info& info = message->info;
+  message->info = info;
   message->comm = Ref(comm);
   message->data = new_bytes(info.count);
   check(tutti_irecv(info.count == 0 ? nullptr : message->data.get(), info.count, kBytes,
@@ -288,7 +267,28 @@ void until_found(const Comm& comm, Found&& found) {
   }
 }
 
-void give_status(const tutti_recv_info& info, MPI_Status* status) {
+// No `flag`: waits for one. `message`: begins to receive it.
+void probe(MPI_Comm handle, int source, int tag, int* flag, MPI_Message* message,
+           MPI_Status* status) {
+  Comm& comm = find(handle);
+  expect_source(comm, source, tag);
+  if (flag != nullptr) *flag = 1;
+  if (message != nullptr) *message = MPI_MESSAGE_NO_PROC;
+  if (source == MPI_PROC_NULL) return write(of_nobody(), status);
+  if (message != nullptr) *message = MPI_MESSAGE_NULL;
+  tutti_recv_info info{};
+  const auto found = [&] {
+    const Turn turn(comm.mutex);
+    if (!look_for(comm, source, tag, flag == nullptr, &info)) return false;
+    if (message != nullptr) *message = match(comm, info);
+    return true;
+  };
+  if (flag == nullptr) {
+    until_found(comm, found);
+  } else if (!found()) {
+    *flag = 0;
+    return;
+  }
   Outcome outcome;
   give(info, outcome);
   write(outcome, status);
@@ -388,47 +388,15 @@ using namespace tutti_mpi;
 #define N MPI_Count
 #include "messages.inc"
 
-TUTTI_MPI_DO(Buffer_flush, (void), MPI_COMM_NULL, flush_buffered())
-TUTTI_MPI_DO(Probe, (int source, int tag, MPI_Comm handle, MPI_Status* status), handle, {
-  Comm& comm = find(handle);
-  expect_source(comm, source, tag);
-  if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-  tutti_recv_info info{};
-  until_found(comm, [&] { return probe(comm, source, tag, true, &info); });
-  give_status(info, status);
-})
-TUTTI_MPI_DO(Iprobe, (int source, int tag, MPI_Comm handle, int* flag, MPI_Status* status), handle,
-             {
-               Comm& comm = find(handle);
-               expect_source(comm, source, tag);
-               *flag = 1;
-               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-               tutti_recv_info info{};
-               *flag = probe(comm, source, tag, false, &info) ? 1 : 0;
-               if (*flag != 0) give_status(info, status);
-             })
-TUTTI_MPI_DO(Mprobe,
-             (int source, int tag, MPI_Comm handle, MPI_Message* message, MPI_Status* status),
-             handle, {
-               Comm& comm = find(handle);
-               expect_source(comm, source, tag);
-               *message = MPI_MESSAGE_NO_PROC;
-               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-               until_found(comm, [&] {
-                 return (*message = match(comm, source, tag, true)) != MPI_MESSAGE_NULL;
-               });
-               give_status((*message)->info, status);
-             })
-TUTTI_MPI_DO(Improbe,
-             (int source, int tag, MPI_Comm handle, int* flag, MPI_Message* message,
+TUTTI_MPI_DO(Buffer_flush, (void), flush_buffered())
+TUTTI_MPI_ON(comm, Probe, (int source, int tag, MPI_Comm comm, MPI_Status* status),
+             probe(comm, source, tag, nullptr, nullptr, status))
+TUTTI_MPI_ON(comm, Iprobe, (int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status),
+             probe(comm, source, tag, flag, nullptr, status))
+TUTTI_MPI_ON(comm, Mprobe,
+             (int source, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status),
+             probe(comm, source, tag, nullptr, message, status))
+TUTTI_MPI_ON(comm, Improbe,
+             (int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
               MPI_Status* status),
-             handle, {
-               Comm& comm = find(handle);
-               expect_source(comm, source, tag);
-               *flag = 1;
-               *message = MPI_MESSAGE_NO_PROC;
-               if (source == MPI_PROC_NULL) return write(of_nobody(), status);
-               *message = match(comm, source, tag, false);
-               *flag = *message != MPI_MESSAGE_NULL ? 1 : 0;
-               if (*flag != 0) give_status((*message)->info, status);
-             })
+             probe(comm, source, tag, flag, message, status))

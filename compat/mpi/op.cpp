@@ -122,55 +122,27 @@ bool located(uintptr_t which, const void* in, void* inout, size_t count) {
   return true;
 }
 
+bool nothing(uintptr_t, const void*, void*, size_t) { return false; }
+
 // Whether there is such a reduction of such elements; with count 0 it touches nothing.
 bool combine(uintptr_t which, Kind kind, const void* in, void* inout, size_t count) {
+#define TUTTI_MPI_KIND(kind, native, ...) \
+  case Kind::kind: return __VA_ARGS__(which, in, inout, count);
   switch (kind) {
-    case Kind::kNone: return false;
-    case Kind::kInt8: return integer<int8_t>(which, in, inout, count);
-    case Kind::kUint8: return integer<uint8_t>(which, in, inout, count);
-    case Kind::kInt16: return integer<int16_t>(which, in, inout, count);
-    case Kind::kUint16: return integer<uint16_t>(which, in, inout, count);
-    case Kind::kInt32: return integer<int32_t>(which, in, inout, count);
-    case Kind::kUint32: return integer<uint32_t>(which, in, inout, count);
-    case Kind::kInt64: return integer<int64_t>(which, in, inout, count);
-    case Kind::kUint64: return integer<uint64_t>(which, in, inout, count);
-    case Kind::kFloat: return floating<float>(which, in, inout, count);
-    case Kind::kDouble: return floating<double>(which, in, inout, count);
-    case Kind::kLongDouble: return floating<long double>(which, in, inout, count);
-    case Kind::kComplexFloat: return sums<std::complex<float>>(which, in, inout, count);
-    case Kind::kComplexDouble: return sums<std::complex<double>>(which, in, inout, count);
-    case Kind::kComplexLongDouble: return sums<std::complex<long double>>(which, in, inout, count);
-    case Kind::kByte: return bitwise<uint8_t>(which, in, inout, count);
-    case Kind::kBool: return logical<uint8_t>(which, in, inout, count);
-    case Kind::kFloatInt: return located<float, int>(which, in, inout, count);
-    case Kind::kDoubleInt: return located<double, int>(which, in, inout, count);
-    case Kind::kLongInt: return located<long, int>(which, in, inout, count);
-    case Kind::kIntInt: return located<int, int>(which, in, inout, count);
-    case Kind::kShortInt: return located<short, int>(which, in, inout, count);
-    case Kind::kLongDoubleInt: return located<long double, int>(which, in, inout, count);
-    case Kind::kFloatFloat: return located<float, float>(which, in, inout, count);
-    case Kind::kDoubleDouble: return located<double, double>(which, in, inout, count);
+#include "kinds.inc"
   }
+#undef TUTTI_MPI_KIND
   return false;
 }
 
 std::optional<tutti_type> native_type(Kind kind) {
+#define TUTTI_MPI_KIND(kind, native, ...) \
+  case Kind::kind: return native;
   switch (kind) {
-    case Kind::kInt8: return TUTTI_INT8;
-    case Kind::kUint8:
-    case Kind::kByte: return TUTTI_UINT8;
-    case Kind::kInt16: return TUTTI_INT16;
-    case Kind::kUint16: return TUTTI_UINT16;
-    case Kind::kInt32: return TUTTI_INT32;
-    case Kind::kUint32: return TUTTI_UINT32;
-    case Kind::kInt64: return TUTTI_INT64;
-    case Kind::kUint64: return TUTTI_UINT64;
-    case Kind::kFloat: return TUTTI_FLOAT32;
-    case Kind::kDouble: return TUTTI_FLOAT64;
-    case Kind::kComplexFloat: return TUTTI_COMPLEX64;
-    case Kind::kComplexDouble: return TUTTI_COMPLEX128;
-    default: return std::nullopt;
+#include "kinds.inc"
   }
+#undef TUTTI_MPI_KIND
+  return std::nullopt;
 }
 std::optional<tutti_op> native_op(uintptr_t which) {
   switch (which) {
@@ -249,9 +221,9 @@ void apply(Op& op, Type& type, const void* in, void* inout, size_t count) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op), MPI_COMM_NULL,
+TUTTI_MPI_DO(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op),
              (*op = add(commutes))->function = function)
-TUTTI_MPI_DO(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op), MPI_COMM_NULL,
+TUTTI_MPI_DO(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op),
              (*op = add(commutes))->function_c = function)
 TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
                                        MPIX_Destructor_function* destructor, int commutes,
@@ -265,9 +237,8 @@ TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
 extern "C" __attribute__((visibility("default"), alias("PMPIX_Op_create_x"))) int MPIX_Op_create_x(
     MPIX_User_function_x*, MPIX_Destructor_function*, int, void*, MPI_Op*);
 
-TUTTI_MPI_DO(Op_free, (MPI_Op * op), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Op_free, (MPI_Op * op), {
   expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
   std::exchange(*op, MPI_OP_NULL)->drop();
 })
-TUTTI_MPI_DO(Op_commutative, (MPI_Op op, int* commutes), MPI_COMM_NULL,
-             *commutes = find(op).commutes ? 1 : 0)
+TUTTI_MPI_DO(Op_commutative, (MPI_Op op, int* commutes), *commutes = find(op).commutes ? 1 : 0)

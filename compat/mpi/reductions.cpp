@@ -66,36 +66,57 @@ class Reduction : public Operation {
   std::unique_ptr<std::byte[]> blocks_;
 };
 
-class Allreduce final : public Reduction {
+// All ranks have as many elements as the result.
+class OfAlike : public Reduction {
  public:
   template <typename N>
-  Allreduce(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
+  OfAlike(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
       : Reduction(comm, type, op),
         count_(count_of(count)),
         send_(in_place(send) ? recv : send, count, *type_),
         recv_(recv, count, *type_) {}
-  tutti_status begin(tutti_request_t* request) override {
-    const tutti_comm_t comm = comm_->use();
-    const std::byte* const send = send_.load();
-    if (native_) {
-      std::byte* const recv = recv_.stage();
-      return request != nullptr
-                 ? tutti_iallreduce(send, recv, count_, native_->type, native_->op, comm, request)
-                 : tutti_allreduce(send, recv, count_, native_->type, native_->op, comm);
-    }
-    std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
-    return request != nullptr ? tutti_iallgather(send, all, send_.bytes(), kBytes, comm, request)
-                              : tutti_allgather(send, all, send_.bytes(), kBytes, comm);
-  }
-  void end(tutti_request_t, Outcome&) override {
-    if (!native_) recv_.fill(fold(blocks(), ranks_of(*comm_), count_));
-  }
 
- private:
+ protected:
+  tutti_status gather(tutti_request_t* request) {
+    const std::byte* const send = send_.load();
+    std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
+    return TUTTI_MPI_CALL(allgather, send, all, send_.bytes(), kBytes, comm_->use());
+  }
+  // Of so many ranks, the first.
+  void fold_gathered(size_t ranks) { recv_.fill(fold(blocks(), ranks, count_)); }
+
   const size_t count_;
   Buffer send_;
   Buffer recv_;
 };
+
+class Allreduce final : public OfAlike {
+ public:
+  using OfAlike::OfAlike;
+  tutti_status begin(tutti_request_t* request) override {
+    if (!native_) return gather(request);
+    const std::byte* const send = send_.load();
+    return TUTTI_MPI_CALL(allreduce, send, recv_.stage(), count_, native_->type, native_->op,
+                          comm_->use());
+  }
+  void end(tutti_request_t, Outcome&) override {
+    if (!native_) fold_gathered(ranks_of(*comm_));
+  }
+};
+
+// Of the ranks up to this one, or before it.
+template <bool inclusive>
+class ScanOf final : public OfAlike {
+ public:
+  using OfAlike::OfAlike;
+  tutti_status begin(tutti_request_t* request) override { return gather(request); }
+  void end(tutti_request_t, Outcome&) override {
+    const size_t ranks = static_cast<size_t>(comm_->rank) + (inclusive ? 1 : 0);
+    if (ranks > 0) fold_gathered(ranks);
+  }
+};
+using Scan = ScanOf<true>;
+using Exscan = ScanOf<false>;
 
 class Reduce final : public Reduction {
  public:
@@ -109,19 +130,14 @@ class Reduce final : public Reduction {
     if (comm.rank == root) recv_ = Buffer(recv, count, *type_);
   }
   tutti_status begin(tutti_request_t* request) override {
-    const tutti_comm_t comm = comm_->use();
     const std::byte* const send = send_.load();
-    const bool is_root = comm_->rank == root_;
-    if (native_) {
-      std::byte* const recv = is_root ? recv_.stage() : nullptr;
-      const auto [type, op] = *native_;
-      return request != nullptr ? tutti_ireduce(send, recv, count_, type, op, root_, comm, request)
-                                : tutti_reduce(send, recv, count_, type, op, root_, comm);
+    if (native_) {  // but on the root there is nothing to receive in
+      return TUTTI_MPI_CALL(reduce, send, recv_.stage(), count_, native_->type, native_->op, root_,
+                            comm_->use());
     }
-    std::byte* const all = is_root ? blocks(send_.bytes() * ranks_of(*comm_)) : nullptr;
-    return request != nullptr
-               ? tutti_igather(send, all, send_.bytes(), kBytes, root_, comm, request)
-               : tutti_gather(send, all, send_.bytes(), kBytes, root_, comm);
+    std::byte* const all =
+        comm_->rank == root_ ? blocks(send_.bytes() * ranks_of(*comm_)) : nullptr;
+    return TUTTI_MPI_CALL(gather, send, all, send_.bytes(), kBytes, root_, comm_->use());
   }
   void end(tutti_request_t, Outcome&) override {
     if (!native_ && comm_->rank == root_) recv_.fill(fold(blocks(), ranks_of(*comm_), count_));
@@ -133,36 +149,6 @@ class Reduce final : public Reduction {
   Buffer send_;
   Buffer recv_;
 };
-
-// Of the ranks up to this one, or before it.
-template <bool inclusive>
-class ScanOf final : public Reduction {
- public:
-  template <typename N>
-  ScanOf(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
-      : Reduction(comm, type, op),
-        count_(count_of(count)),
-        send_(in_place(send) ? recv : send, count, *type_),
-        recv_(recv, count, *type_) {}
-  tutti_status begin(tutti_request_t* request) override {
-    const std::byte* const send = send_.load();
-    std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
-    const tutti_comm_t comm = comm_->use();
-    return request != nullptr ? tutti_iallgather(send, all, send_.bytes(), kBytes, comm, request)
-                              : tutti_allgather(send, all, send_.bytes(), kBytes, comm);
-  }
-  void end(tutti_request_t, Outcome&) override {
-    const size_t ranks = static_cast<size_t>(comm_->rank) + (inclusive ? 1 : 0);
-    if (ranks > 0) recv_.fill(fold(blocks(), ranks, count_));
-  }
-
- private:
-  const size_t count_;
-  Buffer send_;
-  Buffer recv_;
-};
-using Scan = ScanOf<true>;
-using Exscan = ScanOf<false>;
 
 class ReduceScatter final : public Reduction {
  public:
@@ -180,27 +166,21 @@ class ReduceScatter final : public Reduction {
     prepare(send, recv);
   }
   tutti_status begin(tutti_request_t* request) override {
-    const tutti_comm_t comm = comm_->use();
     std::byte* send = send_.load();
     if (in_place_ && native_) {  // the result is to be where another rank's block is
       copy_.assign(send, send + send_.bytes());
       send = copy_.data();
     }
     if (native_) {
-      std::byte* const recv = recv_.stage();
-      const auto [type, op] = *native_;
-      return request != nullptr
-                 ? tutti_ireduce_scatterv(send, recv, counts_.data(), type, op, comm, request)
-                 : tutti_reduce_scatterv(send, recv, counts_.data(), type, op, comm);
+      return TUTTI_MPI_CALL(reduce_scatterv, send, recv_.stage(), counts_.data(), native_->type,
+                            native_->op, comm_->use());
     }
     std::byte* const all = blocks(mine() * ranks_of(*comm_));
     out_.clear();
     for (const size_t count : counts_) out_.push_back(count * type_->size);
     in_.assign(ranks_of(*comm_), mine());
-    return request != nullptr ? tutti_ialltoallv(send, out_.data(), nullptr, all, in_.data(),
-                                                 nullptr, kBytes, comm, request)
-                              : tutti_alltoallv(send, out_.data(), nullptr, all, in_.data(),
-                                                nullptr, kBytes, comm);
+    return TUTTI_MPI_CALL(alltoallv, send, out_.data(), nullptr, all, in_.data(), nullptr, kBytes,
+                          comm_->use());
   }
   void end(tutti_request_t, Outcome&) override {
     if (!native_) recv_.fill(fold(blocks(), ranks_of(*comm_), recv_count()));

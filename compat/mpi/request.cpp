@@ -119,26 +119,37 @@ void expect_list(int count, const MPI_Request* requests) {
   expect(count == 0 || requests != nullptr, MPI_ERR_ARG, "the array of requests is NULL");
 }
 
-// Takes all of them, complete; errors stand in the statuses.
-void take_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  int failed = 0;
-  std::string first;
-  std::vector<int> errors(static_cast<size_t>(count), MPI_SUCCESS);
-  for (int i = 0; i < count; ++i) {
-    if (!is_active(requests[i])) {
-      write_empty(at(statuses, i));
-      continue;
-    }
+// Takes several, and says in the statuses how each ended if any failed.
+class Taking {
+ public:
+  explicit Taking(MPI_Status* statuses) : statuses_(statuses) {}
+  void take_next(MPI_Request* request) {
     std::string text;
-    const int error = take(&requests[i], at(statuses, i), &text);
-    errors[static_cast<size_t>(i)] = error;
-    if (error != MPI_SUCCESS && failed++ == 0) first = text;
+    const bool active = is_active(*request);
+    if (!active) write_empty(at(statuses_, taken()));
+    errors_.push_back(active ? take(request, at(statuses_, taken()), &text) : MPI_SUCCESS);
+    if (errors_.back() != MPI_SUCCESS && failed_++ == 0) first_ = text;
   }
-  if (failed == 0) return;
-  for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i) {
-    statuses[i].MPI_ERROR = errors[static_cast<size_t>(i)];
+  [[nodiscard]] int taken() const { return static_cast<int>(errors_.size()); }
+  void end() {
+    if (failed_ == 0) return;
+    for (int i = 0; i < taken() && statuses_ != MPI_STATUSES_IGNORE; ++i) {
+      statuses_[i].MPI_ERROR = errors_[static_cast<size_t>(i)];
+    }
+    fail(MPI_ERR_IN_STATUS, first_);
   }
-  fail(MPI_ERR_IN_STATUS, first);
+
+ private:
+  MPI_Status* const statuses_;
+  std::vector<int> errors_;
+  int failed_ = 0;
+  std::string first_;
+};
+// All are complete.
+void take_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  Taking taking(statuses);
+  for (int i = 0; i < count; ++i) taking.take_next(&requests[i]);
+  taking.end();
 }
 
 // The index of a request that is complete; -1: none is; MPI_UNDEFINED: none is active.
@@ -159,23 +170,14 @@ bool look_at_all(int count, const MPI_Request* requests) {
 }
 
 void take_some(int count, MPI_Request* requests, int* found, int* indices, MPI_Status* statuses) {
-  *found = 0;
-  std::vector<int> errors;
-  std::string first;
-  int failed = 0;
+  Taking taking(statuses);
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i]) || !look(*requests[i])) continue;
-    std::string text;
-    const int error = take(&requests[i], at(statuses, *found), &text);
-    errors.push_back(error);
-    if (error != MPI_SUCCESS && failed++ == 0) first = text;
-    indices[(*found)++] = i;
+    indices[taking.taken()] = i;
+    taking.take_next(&requests[i]);
   }
-  if (failed == 0) return;
-  for (size_t i = 0; i < errors.size() && statuses != MPI_STATUSES_IGNORE; ++i) {
-    statuses[i].MPI_ERROR = errors[i];
-  }
-  fail(MPI_ERR_IN_STATUS, first);
+  *found = taking.taken();
+  taking.end();
 }
 
 bool any_active(int count, const MPI_Request* requests) {
@@ -246,50 +248,47 @@ MPI_Request persistent(std::unique_ptr<Operation> operation) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Start, (MPI_Request * request), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Start, (MPI_Request * request), {
   expect(request_of(*request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
   start(**request);
 })
-TUTTI_MPI_DO(Startall, (int count, MPI_Request requests[]), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Startall, (int count, MPI_Request requests[]), {
   for (int i = 0; i < count; ++i) {
     expect(request_of(requests[i]).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
     start(*requests[i]);
   }
 })
-TUTTI_MPI_DO(Wait, (MPI_Request * request, MPI_Status* status), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Wait, (MPI_Request * request, MPI_Status* status), {
   if (!is_active(*request)) return write_empty(status);
   wait(**request);
   take_or_fail(request, status);
 })
-TUTTI_MPI_DO(Test, (MPI_Request * request, int* flag, MPI_Status* status), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Test, (MPI_Request * request, int* flag, MPI_Status* status), {
   *flag = 1;
   if (!is_active(*request)) return write_empty(status);
   *flag = look(**request) ? 1 : 0;
   if (*flag != 0) take_or_fail(request, status);
 })
-TUTTI_MPI_DO(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), {
   expect_list(count, requests);
   for (int i = 0; i < count; ++i) {
     if (is_active(requests[i])) wait(*requests[i]);
   }
   take_all(count, requests, statuses);
 })
-TUTTI_MPI_DO(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[]),
-             MPI_COMM_NULL, {
-               expect_list(count, requests);
-               *flag = look_at_all(count, requests) ? 1 : 0;
-               if (*flag != 0) take_all(count, requests, statuses);
-             })
-TUTTI_MPI_DO(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status),
-             MPI_COMM_NULL, {
-               expect_list(count, requests);
-               wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
-               if (*index == MPI_UNDEFINED) return write_empty(status);
-               take_or_fail(&requests[*index], status);
-             })
+TUTTI_MPI_DO(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status statuses[]), {
+  expect_list(count, requests);
+  *flag = look_at_all(count, requests) ? 1 : 0;
+  if (*flag != 0) take_all(count, requests, statuses);
+})
+TUTTI_MPI_DO(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status), {
+  expect_list(count, requests);
+  wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
+  if (*index == MPI_UNDEFINED) return write_empty(status);
+  take_or_fail(&requests[*index], status);
+})
 TUTTI_MPI_DO(Testany,
-             (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
-             MPI_COMM_NULL, {
+             (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status), {
                expect_list(count, requests);
                *index = look_for_any(count, requests);
                *flag = *index != -1 ? 1 : 0;
@@ -303,7 +302,7 @@ TUTTI_MPI_DO(Testany,
              })
 TUTTI_MPI_DO(Waitsome,
              (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
-             MPI_COMM_NULL, {
+             {
                expect_list(count, requests);
                *found = MPI_UNDEFINED;
                if (!any_active(count, requests)) return;
@@ -312,20 +311,18 @@ TUTTI_MPI_DO(Waitsome,
              })
 TUTTI_MPI_DO(Testsome,
              (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
-             MPI_COMM_NULL, {
+             {
                expect_list(count, requests);
                *found = MPI_UNDEFINED;
                if (any_active(count, requests))
                  take_some(count, requests, found, indices, statuses);
              })
-TUTTI_MPI_DO(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status),
-             MPI_COMM_NULL, {
-               *flag = !is_active(request) || look(*request) ? 1 : 0;
-               if (*flag != 0) peek(request, status);
-             })
+TUTTI_MPI_DO(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status), {
+  *flag = !is_active(request) || look(*request) ? 1 : 0;
+  if (*flag != 0) peek(request, status);
+})
 TUTTI_MPI_DO(Request_get_status_any,
-             (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status),
-             MPI_COMM_NULL, {
+             (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status), {
                expect_list(count, requests);
                *index = look_for_any(count, requests);
                *flag = *index != -1 ? 1 : 0;
@@ -333,8 +330,7 @@ TUTTI_MPI_DO(Request_get_status_any,
                if (*flag != 0) peek(*index >= 0 ? requests[*index] : MPI_REQUEST_NULL, status);
              })
 TUTTI_MPI_DO(Request_get_status_all,
-             (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]),
-             MPI_COMM_NULL, {
+             (int count, const MPI_Request requests[], int* flag, MPI_Status statuses[]), {
                expect_list(count, requests);
                *flag = look_at_all(count, requests) ? 1 : 0;
                for (int i = 0; i < count && *flag != 0; ++i) {
@@ -344,7 +340,7 @@ TUTTI_MPI_DO(Request_get_status_all,
 TUTTI_MPI_DO(Request_get_status_some,
              (int count, const MPI_Request requests[], int* found, int indices[],
               MPI_Status statuses[]),
-             MPI_COMM_NULL, {
+             {
                expect_list(count, requests);
                *found = MPI_UNDEFINED;
                if (!any_active(count, requests)) return;
@@ -355,7 +351,7 @@ TUTTI_MPI_DO(Request_get_status_some,
                  indices[(*found)++] = i;
                }
              })
-TUTTI_MPI_DO(Request_free, (MPI_Request * handle), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Request_free, (MPI_Request * handle), {
   Request& request = request_of(*handle);
   if (request.active && !look(request)) {
     adopt(&request);
@@ -365,7 +361,7 @@ TUTTI_MPI_DO(Request_free, (MPI_Request * handle), MPI_COMM_NULL, {
   *handle = MPI_REQUEST_NULL;
 })
 // Only a receive that no message has met can be cancelled; anything else goes on.
-TUTTI_MPI_DO(Cancel, (MPI_Request * handle), MPI_COMM_NULL, {
+TUTTI_MPI_DO(Cancel, (MPI_Request * handle), {
   Request& request = request_of(*handle);
   if (request.complete) return;
   int cancelled = 0;

@@ -43,6 +43,10 @@ class Operation {
   Ref<Comm> comm_;
 };
 
+// A call of the library in Operation::begin(), blocking or begun.
+#define TUTTI_MPI_CALL(name, ...) \
+  (request == nullptr ? tutti_##name(__VA_ARGS__) : tutti_i##name(__VA_ARGS__, request))
+
 // Begins and ends it.
 void run(Operation& operation, MPI_Status* status);
 
