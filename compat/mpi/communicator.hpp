@@ -57,6 +57,8 @@ struct World {
   tutti_comm_t service = nullptr;  // of all ranks, for messages of this library itself
   std::mutex service_mutex;
   bool threads = false;  // several make calls at once
+  // But one at a time on each communicator: a blocking call may keep its turn until it is over.
+  bool threads_take_turns = false;
 };
 extern World world;
 

@@ -212,7 +212,8 @@ void adopt(MPI_Request request) {
 void run(Operation& operation, MPI_Status* status) {
   Comm& comm = operation.comm();
   tutti_request_t request = nullptr;
-  if (!world.threads) [[likely]] {
+  if (!world.threads || world.threads_take_turns) [[likely]] {
+    const Turn turn(comm.mutex);
     check(operation.begin(nullptr));
   } else {
     {

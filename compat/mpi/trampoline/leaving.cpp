@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What JAX, the one program that comes by MPItrampoline's names, needs otherwise than the standard
-// has it: it makes communicators in any thread, looks at what functions return, finalises before it
-// frees communicators, and may end without either.
+// has it: it makes communicators in any thread but calls on each in one at a time, looks at what
+// functions return, finalises before it frees communicators, and may end without either.
 #include <mutex>
 #include <vector>
 
@@ -19,8 +19,9 @@ Made& made() {
   return instance;
 }
 
-__attribute__((constructor)) void return_errors() {
+__attribute__((constructor)) void begin() {
   tutti_mpi::default_errhandler() = MPI_ERRORS_RETURN;
+  tutti_mpi::world.threads_take_turns = true;
 }
 
 // Those that are in nobody's hand any more. Peers that wait in one of them get to know.
