@@ -4,7 +4,7 @@ install(TARGETS tutti EXPORT tutti-targets
 install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT tutti-targets NAMESPACE tutti::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
-write_basic_package_version_file(tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(tutti-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake cmake/tutti-config.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tutti)
 # Relative, so that the tree may be installed to another prefix than configured, or moved.

@@ -21,5 +21,5 @@ else()
 endif()
 
 # A wheel cannot hold links. This is the linker's way to say the same.
-file(WRITE ${PROJECT_BINARY_DIR}/libtutti.so "INPUT(libtutti.so.0)\n")
+file(WRITE ${PROJECT_BINARY_DIR}/libtutti.so "INPUT(libtutti.so.1)\n")
 install(FILES ${PROJECT_BINARY_DIR}/libtutti.so DESTINATION ${library_folder} COMPONENT python)

@@ -4,9 +4,9 @@
 
 /* The one place where the version stands: CMake, the library and the Python package read it here.
  */
-#define TUTTI_VERSION_MAJOR 0
+#define TUTTI_VERSION_MAJOR 1
 /* Raised by what is added. */
-#define TUTTI_VERSION_MINOR 1
+#define TUTTI_VERSION_MINOR 0
 /* Raised by what is mended. */
 #define TUTTI_VERSION_PATCH 0
 #define TUTTI_VERSION \

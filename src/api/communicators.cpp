@@ -34,7 +34,7 @@ int64_t deadline_of(const CommunicatorConfig& config) {
 template <typename Field>
 Field field_of(const tutti_comm_config* config, Field tutti_comm_config::*field) {
   tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
-  if (config != nullptr) std::memcpy(&given, config, config->size);
+  if (config != nullptr) std::memcpy(&given, config, std::min(config->size, sizeof given));
   return given.*field;
 }
 

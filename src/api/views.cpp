@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "api/groups.hpp"
+#include "core/sized.hpp"
 #include "devices/device.hpp"
 
 namespace tutti {
@@ -13,11 +14,8 @@ using devices::MemoryKind;
 using devices::NativeQueue;
 
 Status check(const tutti_queue& queue) {
-  if (queue.size != sizeof queue) {
-    return Status::format(Code::kInvalidArgument,
-                          "tutti_queue.size is {}, expected {}: begin with TUTTI_QUEUE_INIT",
-                          queue.size, sizeof queue);
-  }
+  TUTTI_RETURN_IF_ERROR(check_struct(
+      {"tutti_queue", "begin with TUTTI_QUEUE_INIT", sizeof queue, sizeof queue}, &queue));
   constexpr uint32_t kKnown = TUTTI_QUEUE_IMMEDIATE | TUTTI_QUEUE_ALL_DEVICE;
   if ((queue.flags & ~kKnown) != 0) {
     return Status::format(Code::kInvalidArgument,

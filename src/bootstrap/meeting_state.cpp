@@ -133,7 +133,11 @@ void Meeting::turn_away(Client& client) {
   if (client.rank >= 0) return lost(client, EPROTO);
   // Two programs that follow one another at one port meet like this, for a moment.
   if (client.session.refusal() != Refusal::kElsewhere) {
-    refused_.count(refusal_text(client.session.refusal()), client.origin.from);
+    if (client.session.refusal() == Refusal::kProtocol) {
+      refused_.count_version(client.session.other(), client.origin.from);
+    } else {
+      refused_.count(refusal_text(client.session.refusal()), client.origin.from);
+    }
   }
   if (client.session.out().empty()) {
     client.gone = true;

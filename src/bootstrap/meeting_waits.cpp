@@ -85,8 +85,10 @@ void Meeting::check_deadlines() {
   }
   const double seconds = static_cast<double>(now - first_arrival_ms_) / 1000;
   if (phase_ == Phase::kArriving) {
-    return fail(Code::kTimeout, fmt::format("{} did not arrive within {:.1f} s of {}{}", missing(),
-                                            seconds, first_, lack_.empty() ? "" : "; " + lack_));
+    return fail(
+        Code::kTimeout,
+        fmt::format("{} did not arrive within {:.1f} s of {}{}{}", missing(), seconds, first_,
+                    lack_.empty() ? "" : "; " + lack_, refused_.of_another_version()));
   }
   if (anybody_waits()) {
     return fail(

@@ -331,9 +331,9 @@ Status Member::refused() const {
                             id_.describe());
     case Refusal::kProtocol:
       return Status::format(Code::kUnsupported,
-                            "the service at which ranks meet does not speak protocol {}, that of "
-                            "Tutti {}: all ranks need the same version",
-                            kProtocol, tutti_version_string());
+                            "the service at which ranks meet is of {}, this rank of Tutti {}, "
+                            "which speaks protocol {}: all ranks need the same version",
+                            session_.other(), version_text(TUTTI_VERSION), kProtocol);
     case Refusal::kNone:
     case Refusal::kNonsense: break;
   }

@@ -24,6 +24,11 @@ void Refused::count(std::string_view why, const std::string& from) {
   if (now_ms() >= tell_again_ms_) tell();
 }
 
+void Refused::count_version(const std::string& other, const std::string& from) {
+  other_version_ = fmt::format("; refused was {}, from {}", other, from);
+  count(fmt::format("another version ({})", other), from);
+}
+
 void Refused::tell() {
   log::warn("the meeting {} refused {} connection{}, the last for {}", where_, untold_,
             untold_ == 1 ? "" : "s", last_);

@@ -22,12 +22,17 @@ class Refused {
 
   // `from`: an address, or "this host". Logs now and then how many there were.
   void count(std::string_view why, const std::string& from);
+  // The same of one of another version: what it says that it is.
+  void count_version(const std::string& other, const std::string& from);
+  // The last of these, as the end of an error; empty: there was none.
+  [[nodiscard]] const std::string& of_another_version() const { return other_version_; }
 
  private:
   void tell();
 
   const std::string where_;
   uint64_t untold_ = 0;
+  std::string other_version_;
   std::string last_;  // why and from where the last one was refused
   int64_t tell_again_ms_ = 0;
 };

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/session.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 namespace tutti::bootstrap {
@@ -9,6 +11,14 @@ Session::Session(Side side, const Random128& name, const Random128& secret)
     : handshake_(side == Side::kMember ? Handshake::Side::kCaller : Handshake::Side::kAnswerer,
                  {.protocol = kProtocol, .name = name, .secret = secret}) {
   if (side == Side::kMember) out_ = handshake_.begin();
+}
+
+std::string Session::other() const {
+  constexpr uint32_t kFirstWithVersions = 13;
+  const auto [protocol, version] = handshake_.other();
+  const std::string name =
+      protocol < kFirstWithVersions ? "a Tutti before 1.0.0" : "Tutti " + version_text(version);
+  return fmt::format("{}, which speaks protocol {}", name, protocol);
 }
 
 void Session::append(std::span<const std::byte> bytes) {

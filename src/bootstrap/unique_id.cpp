@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "bootstrap/place.hpp"
+#include "core/handshake.hpp"
 #include "core/hash.hpp"
 
 namespace tutti {
@@ -106,8 +107,8 @@ Result<UniqueId> decode(const tutti_unique_id& bytes) {
   if (encoded.format != kFormat) {
     return Status::format(
         Code::kInvalidArgument,
-        "the id has format {} (Tutti {}.{}.{} made it), this Tutti reads format {}", encoded.format,
-        encoded.version / 10000, encoded.version / 100 % 100, encoded.version % 100, kFormat);
+        "the id has format {} (Tutti {} made it), this is Tutti {}, which reads format {}",
+        encoded.format, version_text(encoded.version), version_text(TUTTI_VERSION), kFormat);
   }
   if (encoded.checksum != checksum_of(encoded)) {
     return Status(Code::kInvalidArgument,

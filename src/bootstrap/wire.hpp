@@ -51,7 +51,7 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 12;
+inline constexpr uint32_t kProtocol = 13;
 
 enum class FrameKind : uint8_t {
   kHello = 1,

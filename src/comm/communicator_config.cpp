@@ -3,12 +3,14 @@
 // What the caller's struct says, over the defaults of the environment.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
 
 #include "comm/communicator.hpp"
 #include "core/fields.hpp"
+#include "core/sized.hpp"
 
 namespace tutti {
 namespace {
@@ -38,13 +40,10 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
                                           const Environment& environment) {
   tutti_comm_config given = TUTTI_COMM_CONFIG_INIT;
   if (config != nullptr) {
-    if (config->size < kFirstConfigBytes || config->size > sizeof given) {
-      return Status::format(Code::kInvalidArgument,
-                            "tutti_comm_config.size is {}, expected {} to {}: begin with "
-                            "TUTTI_COMM_CONFIG_INIT",
-                            config->size, kFirstConfigBytes, sizeof given);
-    }
-    std::memcpy(&given, config, config->size);
+    TUTTI_RETURN_IF_ERROR(check_struct(
+        {"tutti_comm_config", "begin with TUTTI_COMM_CONFIG_INIT", kFirstConfigBytes, sizeof given},
+        config));
+    std::memcpy(&given, config, std::min(config->size, sizeof given));
   }
   TUTTI_RETURN_IF_ERROR(check_wait("timeout_ms", given.timeout_ms));
   TUTTI_RETURN_IF_ERROR(check_wait("init_timeout_ms", given.init_timeout_ms));
@@ -62,11 +61,11 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
   resolved.strict = given.strict >= 0 ? given.strict != 0 : environment.strict;
   resolved.name = given.name != nullptr ? readable(given.name) : next_name();
   if (given.tuner != nullptr) {
-    if (given.tuner->size != sizeof resolved.tuner || given.tuner->choose == nullptr) {
-      return Status::format(Code::kInvalidArgument,
-                            "tutti_tuner: size {} with {} function, expected size {} with one",
-                            given.tuner->size, given.tuner->choose == nullptr ? "no" : "a",
-                            sizeof resolved.tuner);
+    TUTTI_RETURN_IF_ERROR(check_struct(
+        {"tutti_tuner", "give it sizeof(tutti_tuner)", sizeof(tutti_tuner), sizeof(tutti_tuner)},
+        given.tuner));
+    if (given.tuner->choose == nullptr) {
+      return Status(Code::kInvalidArgument, "tutti_tuner.choose is NULL, expected a function");
     }
     resolved.tuner = *given.tuner;
   }

@@ -18,6 +18,7 @@
 #include "comm/connect.hpp"
 #include "core/fd.hpp"
 #include "core/fields.hpp"
+#include "core/handshake.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/socket.hpp"
@@ -45,7 +46,7 @@ namespace {
 // The version of Tutti is first, so that the rest is read by who has written it alike.
 std::vector<JobSetting> shared_settings(const OwnView& own) {
   std::vector<JobSetting> settings = job_settings(own.variables);
-  settings.insert(settings.begin(), {"the version of Tutti", std::to_string(TUTTI_VERSION)});
+  settings.insert(settings.begin(), {"the version of Tutti", version_text(TUTTI_VERSION)});
   settings.push_back({"tutti_comm_config.tuner", own.tuner.choose != nullptr ? "given" : ""});
   return settings;
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "core/handshake.hpp"
 
+#include <fmt/format.h>
 #include <sodium.h>
 
 #include <cstring>
@@ -13,17 +14,25 @@ namespace {
 
 constexpr uint32_t kMagic = 0x49545554;  // "TUTI"
 
-struct Opening {
+// What both ends begin with stays as it is in all protocols, so that ends of different ones can say
+// so.
+struct Greeting {
   uint32_t magic;
   uint32_t protocol;
+  uint32_t version;  // of the library
+};
+struct Opening {
   Random128 name;
   uint32_t caller;
   SecretKey fresh;  // the public half
 };
-struct Challenge {
+struct Answer {
   uint32_t magic;
   uint32_t protocol;
   uint32_t refusal;
+  uint32_t version;
+};
+struct Challenge {
   SecretKey fresh;
 };
 struct Proof {
@@ -70,9 +79,13 @@ std::string_view refusal_text(Refusal refusal) {
   return "unknown";
 }
 
+std::string version_text(uint32_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
 Handshake::Handshake(Side side, const Rendezvous& where, uint32_t caller)
     : side_(side),
-      stage_(side == Side::kAnswerer ? Stage::kOpening : Stage::kChallenge),
+      stage_(side == Side::kAnswerer ? Stage::kGreeting : Stage::kAnswer),
       where_(where),
       caller_(caller) {
   static const int ready = sodium_init();  // chooses the fastest code for this processor
@@ -88,7 +101,9 @@ Handshake::~Handshake() {
 
 size_t Handshake::expects() const {
   switch (stage_) {
+    case Stage::kGreeting: return sizeof(Greeting);
     case Stage::kOpening: return sizeof(Opening);
+    case Stage::kAnswer: return sizeof(Answer);
     case Stage::kChallenge: return sizeof(Challenge);
     case Stage::kProof: return sizeof(Proof);
     case Stage::kVerdict: return sizeof(Verdict);
@@ -99,12 +114,15 @@ size_t Handshake::expects() const {
 }
 
 Handshake::Message Handshake::begin() {
-  return say(Opening{kMagic, where_.protocol, where_.name, caller_, make_pair(fresh_secret_)});
+  return say(Greeting{kMagic, where_.protocol, where_.version},
+             Opening{where_.name, caller_, make_pair(fresh_secret_)});
 }
 
 Handshake::Message Handshake::hear(std::span<const std::byte> message) {
   switch (stage_) {
+    case Stage::kGreeting: return on_greeting(message);
     case Stage::kOpening: return on_opening(message);
+    case Stage::kAnswer: on_answer(message); break;
     case Stage::kChallenge: return on_challenge(message);
     case Stage::kProof: return on_proof(message);
     case Stage::kVerdict: on_verdict(message); break;
@@ -119,11 +137,14 @@ void Handshake::note(std::span<const std::byte> message) {
 }
 
 // What both ends say before the verdict becomes part of what both hash.
-template <typename T>
-Handshake::Message Handshake::say(const T& message) {
-  const auto bytes = bytes_of(message);
-  note(bytes);
-  return {bytes.begin(), bytes.end()};
+template <typename Head, typename Rest>
+Handshake::Message Handshake::say(const Head& head, const Rest& rest) {
+  const auto first = bytes_of(head);
+  const auto second = bytes_of(rest);
+  Message message(first.begin(), first.end());
+  message.insert(message.end(), second.begin(), second.end());
+  note(message);
+  return message;
 }
 
 Handshake::Hash Handshake::keyed(std::string_view purpose, std::span<const std::byte> more) const {
@@ -143,34 +164,50 @@ void Handshake::refuse(Refusal why) {
   refusal_ = why;
 }
 
+// The answer to what was heard so far; a refusal has no key.
+Handshake::Message Handshake::answer(Refusal why) {
+  if (why != Refusal::kNone) refuse(why);
+  return say(Answer{kMagic, where_.protocol, static_cast<uint32_t>(why), where_.version},
+             Challenge{why == Refusal::kNone ? make_pair(fresh_secret_) : SecretKey{}});
+}
+
+// What follows is of another form in another protocol.
+Handshake::Message Handshake::on_greeting(std::span<const std::byte> message) {
+  const auto greeting = read<Greeting>(message);
+  // Whoever does not begin like one of ours learns nothing, not even what this is.
+  if (greeting.magic != kMagic) return refuse(Refusal::kNonsense), Message{};
+  other_ = {greeting.protocol, greeting.version};
+  if (greeting.protocol != where_.protocol) return answer(Refusal::kProtocol);
+  note(message);
+  stage_ = Stage::kOpening;
+  return {};
+}
+
 Handshake::Message Handshake::on_opening(std::span<const std::byte> message) {
   const auto opening = read<Opening>(message);
-  // Whoever does not begin like one of ours learns nothing, not even what this is.
-  if (opening.magic != kMagic) return refuse(Refusal::kNonsense), Message{};
-  const Refusal why = opening.protocol != where_.protocol ? Refusal::kProtocol
-                      : opening.name != where_.name       ? Refusal::kElsewhere
-                                                          : Refusal::kNone;
   note(message);
   caller_ = opening.caller;
   other_public_ = opening.fresh;
   stage_ = Stage::kProof;
-  if (why != Refusal::kNone) refuse(why);
-  return say(Challenge{kMagic, where_.protocol, static_cast<uint32_t>(why),
-                       why == Refusal::kNone ? make_pair(fresh_secret_) : SecretKey{}});
+  return answer(opening.name != where_.name ? Refusal::kElsewhere : Refusal::kNone);
+}
+
+void Handshake::on_answer(std::span<const std::byte> message) {
+  const auto answer = read<Answer>(message);
+  if (answer.magic != kMagic || answer.refusal >= kRefusals) return refuse(Refusal::kNonsense);
+  other_ = {answer.protocol, answer.version};
+  if (answer.refusal != 0) return refuse(static_cast<Refusal>(answer.refusal));
+  note(message);
+  stage_ = Stage::kChallenge;
 }
 
 Handshake::Message Handshake::on_challenge(std::span<const std::byte> message) {
-  const auto challenge = read<Challenge>(message);
-  if (challenge.magic != kMagic || challenge.refusal >= kRefusals) {
-    return refuse(Refusal::kNonsense), Message{};
-  }
-  if (challenge.refusal != 0) {
-    return refuse(static_cast<Refusal>(challenge.refusal)), Message{};
-  }
   note(message);
-  other_public_ = challenge.fresh;
+  other_public_ = read<Challenge>(message).fresh;
   stage_ = Stage::kVerdict;
-  return say(Proof{keyed("tutti caller")});
+  const auto proof = bytes_of(Proof{keyed("tutti caller")});
+  note(proof);
+  return {proof.begin(), proof.end()};
 }
 
 Handshake::Message Handshake::on_proof(std::span<const std::byte> message) {

@@ -3,8 +3,10 @@
 // How two ends of a connection that share a secret come to keys that nobody else has, without the
 // socket: messages in, messages out. Each of them has a size known beforehand.
 //
-//   caller   -> answerer   Opening: where it wants to, who it is, a fresh public key (X25519)
-//   answerer -> caller     Challenge: a fresh public key of its own, or a refusal
+//   caller   -> answerer   Greeting: protocol and version
+//                          Opening: where it wants to, who it is, a fresh public key (X25519)
+//   answerer -> caller     Answer: protocol and version, or a refusal
+//                          Challenge: a fresh public key of its own
 //   caller   -> answerer   Proof: a hash over both, keyed with the secret
 //   answerer -> caller     Verdict: whether that was right, and a keyed hash over all before
 //
@@ -13,7 +15,10 @@
 // cannot read it.
 #pragma once
 
+#include <tutti/version.h>
+
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,12 +37,15 @@ enum class Refusal : uint8_t {
 };
 inline constexpr size_t kRefusals = 5;
 std::string_view refusal_text(Refusal refusal);
+// "1.2.3", of what TUTTI_VERSION is.
+std::string version_text(uint32_t version);
 
 // Where both ends want to be, and what they must know.
 struct Rendezvous {
   uint32_t protocol;
   Random128 name;
   Random128 secret;
+  uint32_t version = TUTTI_VERSION;
 };
 
 class Handshake {
@@ -60,6 +68,12 @@ class Handshake {
 
   [[nodiscard]] bool done() const { return stage_ == Stage::kDone; }
   [[nodiscard]] Refusal refusal() const { return refusal_; }
+  // What the other end says that it speaks, and is; zeros before that.
+  struct Other {
+    uint32_t protocol;
+    uint32_t version;
+  };
+  [[nodiscard]] const Other& other() const { return other_; }
   // Proved to be of one who knows the secret once done().
   [[nodiscard]] uint32_t caller() const { return caller_; }
   // What comes, and what goes; once done(), and for one user.
@@ -67,25 +81,38 @@ class Handshake {
   [[nodiscard]] Sealing outgoing() const { return Sealing(key_out_); }
 
  private:
-  enum class Stage : uint8_t { kOpening, kChallenge, kProof, kVerdict, kDone, kRefused };
+  enum class Stage : uint8_t {
+    kGreeting,
+    kOpening,
+    kAnswer,
+    kChallenge,
+    kProof,
+    kVerdict,
+    kDone,
+    kRefused
+  };
   using Hash = std::array<std::byte, 32>;
 
   void refuse(Refusal why);
+  Message answer(Refusal why);
+  Message on_greeting(std::span<const std::byte> message);
   Message on_opening(std::span<const std::byte> message);
+  void on_answer(std::span<const std::byte> message);
   Message on_challenge(std::span<const std::byte> message);
   Message on_proof(std::span<const std::byte> message);
   void on_verdict(std::span<const std::byte> message);
   void make_keys();
   [[nodiscard]] Hash keyed(std::string_view purpose, std::span<const std::byte> more = {}) const;
   void note(std::span<const std::byte> message);
-  template <typename T>
-  Message say(const T& message);
+  template <typename Head, typename Rest>
+  Message say(const Head& head, const Rest& rest);
 
   Side side_;
   Stage stage_;
   Refusal refusal_ = Refusal::kNone;
   Rendezvous where_;
   uint32_t caller_;
+  Other other_{};
   std::vector<std::byte> transcript_;  // what both hash
   SecretKey fresh_secret_{};           // erased, as that of where_, when there are keys
   SecretKey other_public_{};

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parent.parent
 BUILT_WITH = ["scikit-build-core", "nanobind", "ninja"]
 # What an installed package is made of; it is made again when one of these is newer.
-SOURCES = ["build/release/libtutti.so.0", "build/release/bin", "pyproject.toml", "include",
+SOURCES = ["build/release/libtutti.so.1", "build/release/bin", "pyproject.toml", "include",
            "python"]
 
 

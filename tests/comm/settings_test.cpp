@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/fields.hpp"
+#include "core/handshake.hpp"
 #include "env/values.hpp"
 #include "support/threads_as_ranks.hpp"
 
@@ -53,6 +55,36 @@ std::vector<std::string> told(const JobVariables& of_rank_1) {
   std::vector<OwnView> views(2);
   views[1].variables = of_rank_1;
   return errors_of(views);
+}
+
+// Says of itself another version.
+class OtherVersion : public ThreadExchange {
+ public:
+  using ThreadExchange::ThreadExchange;
+  Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine) override {
+    std::string said(reinterpret_cast<const char*>(mine.data()), mine.size());
+    const std::string own = version_text(TUTTI_VERSION);
+    if (const size_t at = said.find(own); at != std::string::npos) {
+      said.replace(at, own.size(), std::string(own.size() - 1, '.') + "X");
+    }
+    return ThreadExchange::allgather(bytes_of(std::string_view(said)));
+  }
+};
+
+TEST(Settings, RanksOfDifferentVersionsAreToldBoth) {
+  const OwnView view;
+  ThreadMeeting meeting(2);
+  std::string told;
+  std::thread other([&] {
+    OtherVersion exchange(meeting, 1);
+    EXPECT_FALSE(agree(exchange, view).ok());
+  });
+  ThreadExchange exchange(meeting, 0);
+  told = agree(exchange, view).status().message();
+  other.join();
+  const std::string own = version_text(TUTTI_VERSION);
+  EXPECT_EQ(told, "the version of Tutti differs between ranks: " + own + " on rank 0, " +
+                      std::string(own.size() - 1, '.') + "X on rank 1");
 }
 
 TEST(Settings, ThatDifferAreNamedWithBothValuesOnAllRanks) {

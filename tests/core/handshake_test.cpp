@@ -23,12 +23,23 @@ Rendezvous place(std::byte secret = std::byte{1}) {
 struct Pair {
   explicit Pair(const Rendezvous& called = place(), const Rendezvous& answering = place())
       : caller(Side::kCaller, called, 42), answerer(Side::kAnswerer, answering) {}
+  // What is answered to what was said, taken as it is expected.
+  static Bytes tell(Handshake& to, std::span<const std::byte> said) {
+    Bytes answer;
+    while (to.expects() != 0 && said.size() >= to.expects()) {
+      const size_t taken = to.expects();
+      const Bytes more = to.hear(said.first(taken));
+      answer.insert(answer.end(), more.begin(), more.end());
+      said = said.subspan(taken);
+    }
+    return answer;
+  }
   // Until neither has anything to say.
   void converse() {
     Bytes said = caller.begin();
     while (!said.empty()) {
-      said = answerer.hear(said);
-      if (!said.empty()) said = caller.hear(said);
+      said = tell(answerer, said);
+      if (!said.empty()) said = tell(caller, said);
     }
   }
   Handshake caller;
@@ -89,6 +100,23 @@ TEST(Handshake, IsRefusedByBothForAnotherSecretNameOrProtocol) {
   }
 }
 
+TEST(Handshake, EndsOfDifferentProtocolsLearnEachOthersVersionFromTheFirstBytes) {
+  Rendezvous later = place();
+  ++later.protocol;
+  later.version = TUTTI_VERSION + 100;
+  Pair pair(later);
+  // Whatever follows may be longer or shorter in another protocol.
+  const Bytes said = pair.caller.begin();
+  Bytes answer = Pair::tell(pair.answerer, std::span(said).first(12));
+  EXPECT_EQ(pair.answerer.refusal(), Refusal::kProtocol);
+  EXPECT_EQ(pair.answerer.other().version, later.version);
+  EXPECT_EQ(pair.answerer.other().protocol, later.protocol);
+  (void)Pair::tell(pair.caller, std::span(answer).first(16));
+  EXPECT_EQ(pair.caller.refusal(), Refusal::kProtocol);
+  EXPECT_EQ(pair.caller.other().version, uint32_t{TUTTI_VERSION});
+  EXPECT_EQ(pair.caller.other().protocol, place().protocol);
+}
+
 TEST(Handshake, WhoBeginsWithNonsenseLearnsNothing) {
   Handshake answerer(Side::kAnswerer, place());
   EXPECT_TRUE(answerer.hear(Bytes(answerer.expects(), std::byte{'G'})).empty());
@@ -100,8 +128,8 @@ TEST(Handshake, AKeyWithWhichEverybodyHasTheSameInCommonIsRefused) {
   Bytes opening = pair.caller.begin();
   std::fill(opening.end() - sizeof(SecretKey), opening.end(), std::byte{0});
   // The proof covers what was said, so only one who knows the secret gets so far.
-  const Bytes challenge = pair.answerer.hear(opening);
-  const Bytes proof = pair.caller.hear(challenge);
+  const Bytes challenge = Pair::tell(pair.answerer, opening);
+  const Bytes proof = Pair::tell(pair.caller, challenge);
   (void)pair.answerer.hear(proof);
   EXPECT_FALSE(pair.answerer.done());
 }

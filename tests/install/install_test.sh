@@ -20,10 +20,10 @@ library=$(find "$prefix/root" -name libtutti.so)
 [ -n "$library" ] || fail 'no libtutti.so was installed'
 
 soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-[ "$soname" = libtutti.so.0 ] || fail "the soname is '$soname', should be libtutti.so.0"
+[ "$soname" = libtutti.so.1 ] || fail "the soname is '$soname', should be libtutti.so.1"
 
 # The name of the version itself is the one symbol that is no function of ours.
-strangers=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(tutti_|TUTTI_0$)' || true)
+strangers=$(nm -D --defined-only "$library" | awk '{print $3}' | grep -vE '^(tutti_|TUTTI_1\.0$)' || true)
 [ -z "$strangers" ] || fail "exported besides tutti_*: $strangers"
 nm -D --defined-only "$library" | grep ' tutti_allreduce' >/dev/null || fail 'tutti_allreduce is not exported'
 

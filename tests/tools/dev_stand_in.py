@@ -49,7 +49,7 @@ def compile_targets(words):
     tree = Path("build", name)
     targets = words[words.index("--target") + 1:] if "--target" in words else ["all"]
     note("build", tree=name, targets=targets, cache=cache_of(tree))
-    for file in ("libtutti.so.0", *(["bin/tutti"] if targets != ["tutti"] else [])):
+    for file in ("libtutti.so.1", *(["bin/tutti"] if targets != ["tutti"] else [])):
         if not (tree / file).exists():
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             stand_in(tree / file)

@@ -1,0 +1,6 @@
+# What a release promises of its files: the binary interface, and how they were linked.
+add_test(NAME abi COMMAND Python3::Interpreter -B
+  ${CMAKE_CURRENT_SOURCE_DIR}/abi/abi.py ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+add_test(NAME abi_finds_faults COMMAND Python3::Interpreter -B
+  ${CMAKE_CURRENT_SOURCE_DIR}/abi/abi_test.py)
+set_tests_properties(abi abi_finds_faults PROPERTIES LABELS api SKIP_RETURN_CODE 77)
