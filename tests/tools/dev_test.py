@@ -141,6 +141,19 @@ class Steps(unittest.TestCase):
             self.assertIn("FAILED", line)
             self.assertEqual(tree.ended.returncode, 1)
 
+    def test_what_the_demo_installs_must_be_built(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = Tree(folder)
+            ninja = tree.folder / "stand_ins/ninja"
+            ninja.write_text("#!/bin/sh\ncase $* in *targets*) echo 'libmpi_abi.so: link' ;; "
+                             "*) echo libtutti.so ;; esac\n")
+            ninja.chmod(0o755)
+            (tree.folder / "build/demo").mkdir(parents=True)
+            (tree.folder / "build/demo/cmake_install.cmake").write_text(
+                f'file(INSTALL "{tree.folder}/build/demo/libmpi_abi.so")\n')
+            tree.do(["test"])
+            self.assertIn("the demo installs, and does not build: libmpi_abi.so", tree.ended.stdout)
+
 
 class Documents(unittest.TestCase):
     def test_the_page_on_installing_names_every_package_that_is_built_with(self):
