@@ -147,7 +147,6 @@ class CallLog {
   [[nodiscard]] uint32_t last_seen_entry(int peer) const { return entered_[index(peer)]; }
   // How many calls a rank can be ahead of a peer.
   [[nodiscard]] uint32_t most_ahead() const { return line_mask_; }
-  [[nodiscard]] bool uses_all_lines() const { return line_mask_ + 1 == kCallLines; }
   [[nodiscard]] CallLine& line_of(int rank, uint32_t call) const {
     return ranks_[index(rank)].calls[call & line_mask_];
   }
