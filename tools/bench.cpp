@@ -121,8 +121,7 @@ void run_bench(Options& options) {
   if (plan.root >= session.ranks) {
     fail(fmt::format("--root is {}, expected 0 to {}", plan.root, session.ranks - 1));
   }
-  const Heading heading{session.ranks, options.form,    plan.in_place, plan.check, plan.buffers,
-                        plan.shared,   plan.huge_pages, plan.skew_us,  plan.root};
+  const Heading heading{session.ranks, options.form, plan};
   std::unique_ptr<Device> device;
   if (!options.device.empty()) {
     device = need(Device::open(options.device, options.device_index, session.comm));

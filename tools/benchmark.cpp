@@ -87,21 +87,12 @@ std::vector<size_t> chosen_counts(const Options& o, const CLI::App& app) {
 }
 
 std::vector<Table> chosen_tables(const Options& o) {
-  const auto types = need(numbers_of(
-      o.types, tutti::kDataTypes, [](int i) { return tutti_type_name(static_cast<tutti_type>(i)); },
-      "-d"));
+  const auto types = need(numbers_of(o.types, tutti::kDataTypes, name_of_type, "-d"));
   const bool all = o.ops == std::vector<std::string>{"all"};
-  const auto ops = need(numbers_of(
-      o.ops, all ? TUTTI_MAX + 1 : TUTTI_AVG + 1,
-      [](int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }, "-r"));
+  const auto ops = need(numbers_of(o.ops, all ? TUTTI_MAX + 1 : TUTTI_AVG + 1, name_of_op, "-r"));
   std::vector<Table> tables;
-  for (const int type : types) {
-    for (const int op : ops) {
-      if (!op_supports(static_cast<tutti::ReduceOp>(op), static_cast<tutti::DataType>(type)))
-        continue;
-      tables.push_back(
-          {chosen_collectives(o), static_cast<tutti_type>(type), static_cast<tutti::ReduceOp>(op)});
-    }
+  for (const auto& [type, op] : pairs_of(types, ops, true)) {
+    tables.push_back({chosen_collectives(o), type, op});
   }
   if (tables.empty()) need.fail("no type given supports any operation given");
   return tables;

@@ -41,11 +41,10 @@ struct Options {
   int timeout_s = 0;
 };
 
-std::string_view name_of_type(int i) { return nccl::type_name(static_cast<tutti_type>(i)); }
-std::string_view name_of_op(int i) { return tutti::op_name(static_cast<tutti::ReduceOp>(i)); }
+std::string_view their_type(int i) { return nccl::type_name(static_cast<tutti_type>(i)); }
 
 std::vector<Case> chosen_cases(const Options& o, const Collective& collective, int ranks) {
-  const auto types = need(numbers_of(o.types, tutti::kDataTypes, name_of_type, "-d"));
+  const auto types = need(numbers_of(o.types, tutti::kDataTypes, their_type, "-d"));
   // Theirs have no bitwise operations.
   const auto ops = need(numbers_of(o.ops, TUTTI_AVG + 1, name_of_op, "-o"));
   std::vector<uint64_t> sizes;
@@ -56,15 +55,9 @@ std::vector<Case> chosen_cases(const Options& o, const Collective& collective, i
     size = next;
   }
   std::vector<Case> cases;
-  for (const int type : types) {
-    for (const int op : collective.reduces ? ops : std::vector<int>{TUTTI_SUM}) {
-      if (!op_supports(static_cast<tutti::ReduceOp>(op), static_cast<tutti::DataType>(type)))
-        continue;
-      for (const uint64_t size : sizes) {
-        const auto element = static_cast<tutti_type>(type);
-        cases.push_back({&collective, element, static_cast<tutti::ReduceOp>(op),
-                         nccl::count_for(collective, element, size, ranks)});
-      }
+  for (const auto& [type, op] : pairs_of(types, ops, collective.reduces)) {
+    for (const uint64_t size : sizes) {
+      cases.push_back({&collective, type, op, nccl::count_for(collective, type, size, ranks)});
     }
   }
   if (cases.empty() && !sizes.empty()) need.fail("no type given supports any operation given");

@@ -12,6 +12,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include <array>
+#include <type_traits>
 
 #include "ops.hpp"
 
@@ -77,20 +78,62 @@ bool is_plain(PyObject* object) {
   return keys.highestPriorityTypeId() == c10::DispatchKey::CPU && !tensor.requires_grad();
 }
 
-// The text of a str, `otherwise` if it was not given; false if it is something else.
-bool is_text(PyObject* object, string_view otherwise, string_view& text) {
-  text = otherwise;
-  if (object == nullptr) return true;
-  if (!PyUnicode_Check(object)) return false;
-  Py_ssize_t length = 0;
-  const char* const bytes = PyUnicode_AsUTF8AndSize(object, &length);
-  if (bytes == nullptr) {
-    PyErr_Clear();
-    return false;
+// Parameters of an operator. read() is false of what the operator itself has to look at.
+struct Plain {
+  const char* name;
+  const at::Tensor* tensor = nullptr;
+
+  bool read(PyObject* given) {
+    if (!is_plain(given)) return false;
+    tensor = &THPVariable_Unpack(given);
+    return true;
   }
-  text = {bytes, static_cast<size_t>(length)};
-  return true;
-}
+  const at::Tensor& value() const { return *tensor; }
+};
+
+struct Text {
+  const char* name;
+  string_view text = "";  // unless another is given
+
+  bool read(PyObject* given) {
+    if (given == nullptr) return true;
+    if (!PyUnicode_Check(given)) return false;
+    Py_ssize_t length = 0;
+    const char* const bytes = PyUnicode_AsUTF8AndSize(given, &length);
+    if (bytes == nullptr) {
+      PyErr_Clear();
+      return false;
+    }
+    text = {bytes, static_cast<size_t>(length)};
+    return true;
+  }
+  string_view value() const { return text; }
+};
+
+// Row counts by rank, as a list of ints or None.
+struct Splits {
+  const char* name;
+  c10::SmallVector<c10::SymInt, 16> rows = {};
+  bool given = false;
+
+  bool read(PyObject* list) {
+    if (list == nullptr || list == Py_None) return true;
+    if (!PyList_CheckExact(list)) return false;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+      PyObject* const item = PyList_GET_ITEM(list, i);
+      if (!PyLong_CheckExact(item)) return false;
+      int overflow = 0;
+      const int64_t count = PyLong_AsLongLongAndOverflow(item, &overflow);
+      if (overflow != 0) return false;
+      rows.emplace_back(count);
+    }
+    given = true;
+    return true;
+  }
+  ops::SymSplits value() const {
+    return given ? ops::SymSplits(c10::SymIntArrayRef(rows.data(), rows.size())) : ops::SymSplits();
+  }
+};
 
 PyObject* call_operator(const char* name, const Call& call) {
   PyObject* const callable = operators == nullptr ? nullptr : PyDict_GetItemString(operators, name);
@@ -103,136 +146,67 @@ PyObject* call_operator(const char* name, const Call& call) {
                              call.names);
 }
 
-const at::Tensor& tensor_of(PyObject* object) { return THPVariable_Unpack(object); }
-
-// The tensor that `function` returns, which runs without the interpreter lock.
-template <typename Function>
-PyObject* wrapped(Function function) {
-  at::Tensor output;
-  {
-    const py::gil_scoped_release others_may_run;
-    output = function();
+// Calls the kernel without the interpreter lock, or the operator. Null without an error means None.
+template <typename Kernel, typename... Parameters>
+PyObject* run(const char* name, const Call& call, Kernel kernel, Parameters... parameters) {
+  Found<sizeof...(Parameters)> found;
+  size_t next = 0;
+  if (!match(call, {parameters.name...}, found) || !(parameters.read(found[next++]) && ...)) {
+    return call_operator(name, call);
   }
-  return THPVariable_Wrap(std::move(output));
+  if constexpr (std::is_void_v<decltype(kernel(parameters.value()...))>) {
+    const py::gil_scoped_release others_may_run;
+    kernel(parameters.value()...);
+    return nullptr;
+  } else {
+    at::Tensor output;
+    {
+      const py::gil_scoped_release others_may_run;
+      output = kernel(parameters.value()...);
+    }
+    return THPVariable_Wrap(std::move(output));
+  }
 }
 
 PyObject* all_reduce_(const Call& call) {
-  Found<3> found;
-  string_view op, group;
-  if (!match(call, {"input", "reduce_op", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_text(found[1], "sum", op) || !is_text(found[2], "", group)) {
-    return call_operator("all_reduce_", call);
-  }
-  const py::gil_scoped_release others_may_run;
-  ops::all_reduce_(tensor_of(found[0]), op, group);
-  return nullptr;
+  return run("all_reduce_", call, ops::all_reduce_, Plain{"input"}, Text{"reduce_op", "sum"},
+             Text{"group_name"});
 }
 
 PyObject* all_reduce(const Call& call) {
-  Found<3> found;
-  string_view op, group;
-  if (!match(call, {"input", "reduce_op", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_text(found[1], "sum", op) || !is_text(found[2], "", group)) {
-    return call_operator("all_reduce", call);
-  }
-  return wrapped([&] { return ops::all_reduce(tensor_of(found[0]), op, group); });
+  return run("all_reduce", call, ops::all_reduce, Plain{"input"}, Text{"reduce_op", "sum"},
+             Text{"group_name"});
 }
 
 PyObject* all_gather_into(const Call& call) {
-  Found<3> found;
-  string_view group;
-  if (!match(call, {"output", "input", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_plain(found[1]) || !is_text(found[2], "", group)) {
-    return call_operator("all_gather_into", call);
-  }
-  const py::gil_scoped_release others_may_run;
-  ops::all_gather_into(tensor_of(found[0]), tensor_of(found[1]), group);
-  return nullptr;
+  return run("all_gather_into", call, ops::all_gather_into, Plain{"output"}, Plain{"input"},
+             Text{"group_name"});
 }
 
 PyObject* all_gather(const Call& call) {
-  Found<2> found;
-  string_view group;
-  if (!match(call, {"input", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_text(found[1], "", group)) {
-    return call_operator("all_gather", call);
-  }
-  return wrapped([&] { return ops::all_gather(tensor_of(found[0]), group); });
+  return run("all_gather", call, ops::all_gather, Plain{"input"}, Text{"group_name"});
 }
 
 PyObject* reduce_scatter_into(const Call& call) {
-  Found<4> found;
-  string_view op, group;
-  if (!match(call, {"output", "input", "reduce_op", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_plain(found[1]) || !is_text(found[2], "sum", op) || !is_text(found[3], "", group)) {
-    return call_operator("reduce_scatter_into", call);
-  }
-  const py::gil_scoped_release others_may_run;
-  ops::reduce_scatter_into(tensor_of(found[0]), tensor_of(found[1]), op, group);
-  return nullptr;
+  return run("reduce_scatter_into", call, ops::reduce_scatter_into, Plain{"output"}, Plain{"input"},
+             Text{"reduce_op", "sum"}, Text{"group_name"});
 }
 
 PyObject* reduce_scatter(const Call& call) {
-  Found<3> found;
-  string_view op, group;
-  if (!match(call, {"input", "reduce_op", "group_name"}, found) || !is_plain(found[0]) ||
-      !is_text(found[1], "sum", op) || !is_text(found[2], "", group)) {
-    return call_operator("reduce_scatter", call);
-  }
-  return wrapped([&] { return ops::reduce_scatter(tensor_of(found[0]), op, group); });
-}
-
-// Row counts by rank in a list of ints.
-struct Splits {
-  c10::SmallVector<c10::SymInt, 16> rows;
-  ops::SymSplits given;
-};
-
-// False if it is something else.
-bool are_splits(PyObject* object, Splits& splits) {
-  if (object == nullptr || object == Py_None) return true;
-  if (!PyList_CheckExact(object)) return false;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(object); ++i) {
-    PyObject* const item = PyList_GET_ITEM(object, i);
-    if (!PyLong_CheckExact(item)) return false;
-    int overflow = 0;
-    const int64_t rows = PyLong_AsLongLongAndOverflow(item, &overflow);
-    if (overflow != 0) return false;
-    splits.rows.emplace_back(rows);
-  }
-  splits.given = c10::SymIntArrayRef(splits.rows.data(), splits.rows.size());
-  return true;
+  return run("reduce_scatter", call, ops::reduce_scatter, Plain{"input"}, Text{"reduce_op", "sum"},
+             Text{"group_name"});
 }
 
 PyObject* all_to_all_into(const Call& call) {
-  Found<5> found;
-  string_view group;
-  Splits received, sent;
-  if (!match(call, {"output", "input", "output_split_sizes", "input_split_sizes", "group_name"},
-             found) ||
-      !is_plain(found[0]) || !is_plain(found[1]) || !are_splits(found[2], received) ||
-      !are_splits(found[3], sent) || !is_text(found[4], "", group)) {
-    return call_operator("all_to_all_into", call);
-  }
-  const py::gil_scoped_release others_may_run;
-  ops::all_to_all_into(tensor_of(found[0]), tensor_of(found[1]), received.given, sent.given, group);
-  return nullptr;
+  return run("all_to_all_into", call, ops::all_to_all_into, Plain{"output"}, Plain{"input"},
+             Splits{"output_split_sizes"}, Splits{"input_split_sizes"}, Text{"group_name"});
 }
 
 PyObject* all_to_all(const Call& call) {
-  Found<4> found;
-  string_view group;
-  Splits received, sent;
-  if (!match(call, {"input", "output_split_sizes", "input_split_sizes", "group_name"}, found) ||
-      !is_plain(found[0]) || !are_splits(found[1], received) || !are_splits(found[2], sent) ||
-      !is_text(found[3], "", group)) {
-    return call_operator("all_to_all", call);
-  }
-  return wrapped(
-      [&] { return ops::all_to_all(tensor_of(found[0]), received.given, sent.given, group); });
+  return run("all_to_all", call, ops::all_to_all, Plain{"input"}, Splits{"output_split_sizes"},
+             Splits{"input_split_sizes"}, Text{"group_name"});
 }
 
-// Null without an error means None.
 template <PyObject* (*kFunction)(const Call&)>
 PyObject* entry(PyObject*, PyObject* const* values, Py_ssize_t positional, PyObject* names) {
   HANDLE_TH_ERRORS

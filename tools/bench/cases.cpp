@@ -53,9 +53,6 @@ std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type
   return counts;
 }
 
-std::string_view name_of_type(int i) { return tutti_type_name(static_cast<tutti_type>(i)); }
-std::string_view name_of_op(int i) { return op_name(static_cast<ReduceOp>(i)); }
-
 }  // namespace
 
 Result<std::vector<Case>> chosen_cases(const Wanted& wanted) {
@@ -76,14 +73,9 @@ Result<std::vector<Case>> chosen_cases(const Wanted& wanted) {
       cases.push_back({collective, TUTTI_UINT8, ReduceOp::kSum, 0});
       continue;
     }
-    for (const int type_number : *types) {
-      const auto type = static_cast<tutti_type>(type_number);
-      for (const int op_number : collective->reduces ? *ops : std::vector<int>{TUTTI_SUM}) {
-        const auto op = static_cast<ReduceOp>(op_number);
-        if (!op_supports(op, static_cast<DataType>(type))) continue;
-        for (const size_t count : chosen_counts(sizes, type)) {
-          cases.push_back({collective, type, op, count});
-        }
+    for (const auto& [type, op] : pairs_of(*types, *ops, collective->reduces)) {
+      for (const size_t count : chosen_counts(sizes, type)) {
+        cases.push_back({collective, type, op, count});
       }
     }
   }

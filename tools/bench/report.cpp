@@ -47,12 +47,12 @@ std::string series_name(const Case& c) {
 std::string heading_text(const Heading& h) {
   std::string text = fmt::format("# tutti bench {}: {} rank{}, {}, {}, results {}",
                                  tutti_version_string(), h.ranks, h.ranks == 1 ? "" : "s", h.form,
-                                 h.in_place ? "in place" : "separate buffers",
-                                 h.check ? "checked" : "not checked");
-  if (h.buffers > 1) text += fmt::format(", {} sets of buffers in turn", h.buffers);
-  if (h.shared) text += ", in memory that peers can read";
-  if (h.huge_pages) text += ", in huge pages";
-  if (h.skew_us > 0) text += fmt::format(", ranks late by up to {} us", h.skew_us);
+                                 h.plan.in_place ? "in place" : "separate buffers",
+                                 h.plan.check ? "checked" : "not checked");
+  if (h.plan.buffers > 1) text += fmt::format(", {} sets of buffers in turn", h.plan.buffers);
+  if (h.plan.shared) text += ", in memory that peers can read";
+  if (h.plan.huge_pages) text += ", in huge pages";
+  if (h.plan.skew_us > 0) text += fmt::format(", ranks late by up to {} us", h.plan.skew_us);
   return text +
          "\n# times in us: min is the fastest rank's, the others the slowest rank's; "
          "bandwidths in GB/s, from avg\n";
@@ -90,13 +90,13 @@ std::string to_json(const Heading& heading, const std::vector<Measurement>& meas
   Json json = {{"version", tutti_version_string()},
                {"ranks", heading.ranks},
                {"form", heading.form},
-               {"in_place", heading.in_place},
-               {"checked", heading.check},
-               {"buffers", heading.buffers},
-               {"shared", heading.shared},
-               {"huge_pages", heading.huge_pages},
-               {"skew_us", heading.skew_us},
-               {"root", heading.root}};
+               {"in_place", heading.plan.in_place},
+               {"checked", heading.plan.check},
+               {"buffers", heading.plan.buffers},
+               {"shared", heading.plan.shared},
+               {"huge_pages", heading.plan.huge_pages},
+               {"skew_us", heading.plan.skew_us},
+               {"root", heading.plan.root}};
   json["results"] = Json::array();
   for (const Measurement& m : measurements) json["results"].push_back(to_json(m));
   json["skipped"] = Json::array();

@@ -15,13 +15,7 @@ namespace tutti::bench {
 struct Heading {
   int ranks;
   std::string form;
-  bool in_place;
-  bool check;
-  size_t buffers;
-  bool shared;
-  bool huge_pages;
-  double skew_us;
-  int root;
+  Plan plan;
 };
 
 struct SkippedCase {

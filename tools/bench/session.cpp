@@ -83,4 +83,16 @@ Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int 
   return chosen;
 }
 
+std::vector<std::pair<tutti_type, ReduceOp>> pairs_of(const std::vector<int>& types,
+                                                      const std::vector<int>& ops, bool reduces) {
+  std::vector<std::pair<tutti_type, ReduceOp>> pairs;
+  for (const int type : types) {
+    for (const int op : reduces ? ops : std::vector<int>{TUTTI_SUM}) {
+      if (!op_supports(static_cast<ReduceOp>(op), static_cast<DataType>(type))) continue;
+      pairs.emplace_back(static_cast<tutti_type>(type), static_cast<ReduceOp>(op));
+    }
+  }
+  return pairs;
+}
+
 }  // namespace tutti::bench

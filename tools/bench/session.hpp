@@ -8,9 +8,11 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/status.hpp"
+#include "core/types.hpp"
 
 namespace tutti::bench {
 
@@ -41,5 +43,11 @@ Status start_ranks(int ranks);
 Result<std::vector<int>> numbers_of(const std::vector<std::string>& wanted, int count,
                                     const std::function<std::string_view(int)>& name_of,
                                     std::string_view option);
+inline std::string_view name_of_type(int i) { return tutti_type_name(static_cast<tutti_type>(i)); }
+inline std::string_view name_of_op(int i) { return op_name(static_cast<ReduceOp>(i)); }
+// Each type with the operations that it supports; of what does not reduce, with one that counts for
+// nothing.
+std::vector<std::pair<tutti_type, ReduceOp>> pairs_of(const std::vector<int>& types,
+                                                      const std::vector<int>& ops, bool reduces);
 
 }  // namespace tutti::bench
