@@ -53,6 +53,19 @@ TEST(Simulate, EveryCompositionOfCompositionsEndsAndWhatIsSentIsReceived) {
   }
 }
 
+TEST(Simulate, ARuleOfTheEnvironmentHoldsInColumnsWhoseHostsAreInGroupsAsInJobs) {
+  Question named = question(Collective::kAllreduce, 24, 8, 64 << 10, "hierarchical");
+  named.groups = {0, 0, 1, 1, 2, 2, 3, 3};
+  Question ruled = named;
+  ruled.algorithm.clear();
+  ruled.environment.allreduce = "hierarchical";
+  const Simulated by_name = simulate(named);
+  const Simulated by_rule = simulate(ruled);
+  ASSERT_TRUE(by_name.status.ok()) << by_name.status.message();
+  ASSERT_TRUE(by_rule.status.ok()) << by_rule.status.message();
+  EXPECT_EQ(by_rule.outcome.messages, by_name.outcome.messages);
+}
+
 uint64_t bytes_above_leaves(const Question& asked) {
   const Simulated simulated = simulate(asked, {}, "fat-tree:8");
   EXPECT_TRUE(simulated.status.ok()) << simulated.status.message();
