@@ -115,14 +115,18 @@ struct MemoryHandle {
 
 // ---- work --------------------------------------------------------------------------------------
 
+// How long a driver may block for what has not come to pass, where it can wait.
+struct Patience {
+  uint32_t microseconds = 0;
+};
+
 // Something that comes to pass once: what was put into a queue before is done; or Tutti says so.
 class DeviceEvent {
  public:
   virtual ~DeviceEvent() = default;
-  // Whether it has. An error if the device is lost. Any thread, never blocks.
-  virtual Result<bool> done() = 0;
-  // The same, after at most so long in the driver if it has not, where the driver can wait.
-  virtual Result<bool> done_within(uint32_t /*microseconds*/) { return done(); }
+  // Whether it has. An error if the device is lost. Any thread.
+  virtual Result<bool> done_within(Patience patience) = 0;
+  Result<bool> done() { return done_within({}); }
   // To be waited for by the application; valid while this lives.
   [[nodiscard]] virtual void* native() const = 0;
 };
@@ -173,11 +177,8 @@ class DeviceEngine {
   // Hands the device what was given since the last one. The number of this submission, from 1 on.
   virtual Result<uint64_t> submit() = 0;
   // Whether that submission, and so all before it, has ended. An error if the device is lost.
-  virtual Result<bool> done(uint64_t submission) = 0;
-  // The same, after at most so long in the driver if it has not, where the driver can wait.
-  virtual Result<bool> done_within(uint64_t submission, uint32_t /*microseconds*/) {
-    return done(submission);
-  }
+  virtual Result<bool> done_within(uint64_t submission, Patience patience) = 0;
+  Result<bool> done(uint64_t submission) { return done_within(submission, {}); }
 };
 // Submits what was given, and waits until all has ended, for a second at most; whether it has. What
 // the destructor of an engine begins with.

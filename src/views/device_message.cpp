@@ -131,10 +131,7 @@ Task DeviceMessage::announce(const DescribedBytes& described, uint32_t number, A
   TUTTI_OR_FAIL(announcement.announce(empty, number));
   for (;;) {
     TUTTI_OR_FAIL(answers.start(hidden(false, arguments_.peer, Hidden::kAnswer, number, answer)));
-    co_await Until(Waits::kForPeers, [&] {
-      side_->peers().serve();
-      return answers.ready();
-    });
+    co_await answers;
     co_await description;
     if (answer != Answer::kDescribe) break;
     TUTTI_OR_FAIL(

@@ -57,7 +57,8 @@ Status DeviceOperation::after_mark(devices::DeviceEngine& engine) {
 
 Result<bool> DeviceOperation::is_marked(const ViewQueue* patient) {
   if (mark_ == nullptr) return true;
-  Result<bool> done = mark_->done_within(patient == nullptr ? 0 : patient->patience());
+  Result<bool> done =
+      mark_->done_within(patient == nullptr ? devices::Patience() : patient->patience());
   if (done.ok() && *done) mark_ = nullptr;
   return done;
 }
@@ -95,7 +96,11 @@ bool DeviceOperation::run() {
       return true;
     }
     failure_ = over.ok() ? why_it_cannot_go_on() : named(over.status());
-    if (failure_.ok()) return false;
+    if (failure_.ok()) {
+      const bool waits_for_peers = task_.waits() == Waits::kForPeers;
+      if (waits_for_peers && side_ != nullptr) side_->peers().serve();
+      return false;
+    }
     if (breaks()) comm().health().fail(failure_);
     give_up_ms_ = now_ms() + kGiveUpAfterMs;
   }

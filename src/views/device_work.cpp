@@ -17,7 +17,8 @@ Status DeviceWork::submit() {
 Result<bool> DeviceWork::ready() {
   if (engine_ == nullptr) return true;
   TUTTI_RETURN_IF_ERROR(submit());
-  const uint32_t patience = patient_ == nullptr ? 0 : patient_->patience();
+  const devices::Patience patience =
+      patient_ == nullptr ? devices::Patience() : patient_->patience();
   Result<bool> over = engine_->done_within(submission_, patience);
   if (over.ok() && *over) engine_ = nullptr;
   return over;

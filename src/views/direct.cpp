@@ -65,8 +65,6 @@ void DirectCall::make_ready() {
     own_.able = ready.ok() ? Able::kYes : Able::kNotNow;
     if (!ready.ok()) log::debug("{} is staged through the host: {}", what_, ready.message());
   }
-  own_.gone = on_.side.peers().take_gone();
-  own_.opened = on_.side.peers().generation();
 }
 
 Status DirectCall::try_to_make_ready() {
@@ -142,6 +140,8 @@ Status DirectCall::scale() {
 // ---- what ranks agree on -----------------------------------------------------------------------
 
 Task DirectCall::agree() {
+  own_.gone = on_.side.peers().take_gone();
+  own_.opened = on_.side.peers().generation();
   all_.resize(static_cast<size_t>(on_.comm.ranks()));
   std::vector<Entry> told;
   Call tell = agreement_call(on_.call.collective, own_, all_);
@@ -182,9 +182,6 @@ uint64_t DirectCall::digest() const {
 }
 
 Task DirectCall::reach() {
-  const uint64_t digest = this->digest();
-  const bool is_told = std::ranges::any_of(all_, [](const Entry& one) { return one.gone[0] != 0; });
-  const bool is_known = !is_told && on_.queue.all_have_reached(digest);
   bases_.assign(kPrivateSpaces + kPeerSpaces * all_.size(), nullptr);
   bases_[0] = scaled_.data() != nullptr ? scaled_.data()
                                         : static_cast<std::byte*>(const_cast<void*>(on_.call.send));
@@ -193,10 +190,11 @@ Task DirectCall::reach() {
   Status failed;
   const std::vector<Ref> read = buffers_read();
   for (const Ref& buffer : read) {
-    Task opened = open(buffer.peer(), buffer.space(), is_known, failed);
+    Task opened = open(buffer.peer(), buffer.space(), failed);
     co_await opened;
   }
-  if (is_known) {
+  const uint64_t digest = this->digest();
+  if (on_.queue.all_have_reached(digest)) {
     TUTTI_OR_FAIL(failed);
     co_return;
   }
@@ -215,10 +213,7 @@ Task DirectCall::reach() {
   tell.recv = &least;
   HostCall tells(on_.activity, on_.comm);
   TUTTI_OR_FAIL(tells.start(tell));
-  co_await Until(Waits::kForPeers, [&] {
-    on_.side.peers().serve();  // those that have to open something still
-    return tells.ready();
-  });
+  co_await tells;
   never_ = falls_back_ = least == 0;
   if (!falls_back_) on_.queue.note_that_all_reach(digest);
 }
@@ -248,16 +243,14 @@ std::vector<Ref> DirectCall::buffers_read() const {
   return read;
 }
 
-Task DirectCall::open(int peer, Space space, bool is_known, Status& failed) {
+Task DirectCall::open(int peer, Space space, Status& failed) {
   const Entry& theirs = entry(peer);
-  const FdAddress nowhere;  // nobody serves where it is open already
-  const FdAddress& address = is_known ? nowhere : theirs.address;
   const bool is_send = space == Space::kPeerSend;
   const ShownBuffer& shown = is_send ? theirs.send : theirs.recv;
   Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",
                                             on_.side.context().name());
   if (on_.side.context().reaches(theirs.device)) {
-    Task reached = on_.side.peers().reach(on_.comm, peer, shown, address, there);
+    Task reached = on_.side.peers().reach(on_.comm, peer, shown, theirs.address, there);
     co_await reached;
   }
   if (there.ok()) {

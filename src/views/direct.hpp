@@ -63,7 +63,7 @@ class DirectCall {
   Task agree();
   Task reach();
   [[nodiscard]] std::vector<Ref> buffers_read() const;
-  Task open(int peer, Space space, bool is_known, Status& failed);
+  Task open(int peer, Space space, Status& failed);
   [[nodiscard]] uint64_t digest() const;
   Task run_steps();
   Status give(const Step& step, devices::DeviceEngine& engine);

@@ -61,31 +61,33 @@ void FdDesk::answer(const Fd& client, int fd) {
 
 // ---- the asking side ---------------------------------------------------------------------------
 
-FdRequest::FdRequest(Fd socket) : socket_(std::move(socket)), deadline_ms_(now_ms() + kMostMs) {}
-
-Result<FdRequest> FdRequest::ask(const FdAddress& address, int fd) {
-  if (address.name == Random128{}) {
-    return Status(Code::kUnsupported, "the peer has no socket to ask for descriptors");
-  }
+Task ask_for_fd(const FdAddress& address, int number, const Health& health, Result<Fd>& fd) {
+  fd = Status(Code::kUnsupported, "the peer has no socket to ask for descriptors");
+  if (address.name == Random128{}) co_return;
   Fd socket;
   if (const int error = connect_abstract(name_of(address), SocketType::kPackets, socket)) {
-    return Status::system(error, "asking a peer for a descriptor");
+    fd = Status::system(error, "asking a peer for a descriptor");
+    co_return;
   }
-  const Question question{address.secret, fd};
-  TUTTI_RETURN_IF_ERROR(send_packet(socket.get(), bytes_of(question), {}, now_ms()));
-  return FdRequest(std::move(socket));
-}
-
-Result<Fd> FdRequest::poll() {
-  std::byte one{};
-  std::vector<Fd> fds;
-  const Result<size_t> got = recv_packet(socket_.get(), std::span(&one, 1), fds, now_ms());
-  if (got.ok()) {
-    if (fds.size() == 1) return std::move(fds.front());
-    return Status(Code::kSystem, "a peer has not handed over the descriptor that was asked for");
+  const Question question{address.secret, number};
+  const Status asked = send_packet(socket.get(), bytes_of(question), {}, now_ms());
+  if (!asked.ok()) {
+    fd = asked;
+    co_return;
   }
-  if (got.status().code() != Code::kTimeout || now_ms() >= deadline_ms_) return got.status();
-  return Fd();
+  std::vector<Fd> handed;
+  const int64_t deadline_ms = now_ms() + kMostMs;
+  co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
+    if (health.stopped()) return health.cause();
+    std::byte one{};
+    const Result<size_t> got = recv_packet(socket.get(), std::span(&one, 1), handed, now_ms());
+    const bool is_late = !got.ok() && got.status().code() == Code::kTimeout;
+    if (is_late && now_ms() < deadline_ms) return false;
+    fd = got.ok() ? Status(Code::kSystem, "a peer has not handed over the descriptor asked for")
+                  : got.status();
+    return true;
+  });
+  if (handed.size() == 1) fd = std::move(handed.front());
 }
 
 }  // namespace tutti

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "core/socket.hpp"
+#include "exec/health.hpp"
+#include "views/task.hpp"
 
 namespace tutti {
 
@@ -46,19 +48,7 @@ class FdDesk {
   std::vector<Fd> clients_;
 };
 
-// The asking side.
-class FdRequest {
- public:
-  // For the descriptor of that number in the owner's process.
-  static Result<FdRequest> ask(const FdAddress& address, int fd);
-  // Not open if the answer has not come yet.
-  Result<Fd> poll();
-
- private:
-  explicit FdRequest(Fd socket);
-
-  Fd socket_;
-  int64_t deadline_ms_;
-};
+// Asks for the descriptor of that number in the owner's process.
+Task ask_for_fd(const FdAddress& address, int number, const Health& health, Result<Fd>& fd);
 
 }  // namespace tutti

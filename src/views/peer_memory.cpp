@@ -179,17 +179,8 @@ Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,
   if (!there.ok() || *there != nullptr) co_return;
   Result<Fd> fd = Fd();
   if (shown.fd >= 0) {
-    Result<FdRequest> request = FdRequest::ask(address, shown.fd);
-    if (!request.ok()) {
-      there = request.status();
-      co_return;
-    }
-    co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
-      serve();  // the peer may ask this one
-      if (comm.health().stopped()) return comm.health().cause();
-      fd = request->poll();
-      return !fd.ok() || fd->open();
-    });
+    Task asked = ask_for_fd(address, shown.fd, comm.health(), fd);
+    co_await asked;
   }
   if (fd.ok()) {
     there = open(rank, shown, std::move(*fd));

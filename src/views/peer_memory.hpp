@@ -67,7 +67,7 @@ class PeerMemory {
   };
   // A peer has told that these are no more.
   Status close(int rank, const GoneAllocations& gone);
-  // Where peers ask for descriptors of handles; answers those that have.
+  // Where peers ask for descriptors of handles; answers those that have, without blocking.
   const FdAddress& address() { return desk_.address(); }
   void serve();
   // Another number, for the whole process, once anything that was opened is open no more.

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-constexpr uint32_t kPatienceMicroseconds = 2000;
+constexpr devices::Patience kPatience{.microseconds = 2000};
 constexpr size_t kMostReached = 64;
 
 }  // namespace
@@ -50,9 +50,9 @@ void ViewQueue::note_that_all_reach(uint64_t digest) {
   reached_.push_back(digest);
 }
 
-uint32_t ViewQueue::patience() const {
+devices::Patience ViewQueue::patience() const {
   const bool alone = outstanding_.load(std::memory_order_relaxed) == 1;
-  return alone && waited_for() ? kPatienceMicroseconds : 0;
+  return alone && waited_for() ? kPatience : devices::Patience();
 }
 
 // ---- pushing -----------------------------------------------------------------------------------

@@ -36,9 +36,9 @@ class ViewQueue : public HelpedProgress {
   // the digest says; the same on all ranks.
   [[nodiscard]] bool all_have_reached(uint64_t digest) const;
   void note_that_all_reach(uint64_t digest);
-  // How long who pushes may wait in a driver, in microseconds: a thread waits for what there is,
+  // How long who pushes may wait in a driver: a thread waits for what there is,
   // and nothing else is to be pushed meanwhile.
-  [[nodiscard]] uint32_t patience() const;
+  [[nodiscard]] devices::Patience patience() const;
 
   void help() override { push(); }
   bool drive(int worker) override;

@@ -35,7 +35,7 @@ struct PlainEngine : tutti::devices::DeviceEngine {
     if (lost) return Status(Code::kSystem, "lost");
     return ++submitted;
   }
-  Result<bool> done(uint64_t) override { return ended; }
+  Result<bool> done_within(uint64_t, tutti::devices::Patience) override { return ended; }
 };
 
 TEST(DeviceWork, ThatWasGivenInPartIsWaitedFor) {

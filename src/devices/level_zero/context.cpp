@@ -149,8 +149,9 @@ Result<std::shared_ptr<SignalledEvent>> Context::make_event() {
 
 // Not by zeEventQueryStatus(), which is the same by the specification: without hardware Intel's
 // driver only ends events that are waited for.
-Result<bool> ended(const Library& ze, ze_event_handle_t event, uint32_t microseconds) {
-  const ze_result_t result = ze.zeEventHostSynchronize(event, uint64_t{1000} * microseconds);
+Result<bool> ended(const Library& ze, ze_event_handle_t event, Patience patience) {
+  const ze_result_t result =
+      ze.zeEventHostSynchronize(event, uint64_t{1000} * patience.microseconds);
   if (result == ZE_RESULT_SUCCESS) return true;
   if (result == ZE_RESULT_NOT_READY) return false;
   return failed(result, "zeEventHostSynchronize");
@@ -162,9 +163,9 @@ Event::~Event() {
   context_->events().give_back(event_, !done_);
 }
 
-Result<bool> Event::done_within(uint32_t microseconds) {
+Result<bool> Event::done_within(Patience patience) {
   if (done_) return true;
-  Result<bool> now = ended(context_->ze(), event_, microseconds);
+  Result<bool> now = ended(context_->ze(), event_, patience);
   if (!now.ok()) return now.status().with_context(context_->name());
   if (*now) done_ = true;
   return now;

@@ -72,8 +72,7 @@ class Event : public SignalledEvent {
   ~Event() override;
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  Result<bool> done() override { return done_within(0); }
-  Result<bool> done_within(uint32_t microseconds) override;
+  Result<bool> done_within(Patience patience) override;
   [[nodiscard]] void* native() const override { return event_; }
   Status signal(const Status& outcome) override;
 
@@ -85,7 +84,7 @@ class Event : public SignalledEvent {
 };
 
 // Whether it is signalled, at once or after so long at most.
-Result<bool> ended(const Library& ze, ze_event_handle_t event, uint32_t microseconds = 0);
+Result<bool> ended(const Library& ze, ze_event_handle_t event, Patience patience = {});
 
 // In the user's cache or new.
 Result<ze_module_handle_t> build_module(const Context& context, DataType type,

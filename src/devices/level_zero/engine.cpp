@@ -272,9 +272,9 @@ void Engine::finish(Submission& submission) {
   context_->events().give_back(submission.event, false);
 }
 
-Result<bool> Engine::done_within(uint64_t submission, uint32_t microseconds) {
+Result<bool> Engine::done_within(uint64_t submission, Patience patience) {
   while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
-    const Result<bool> over = ended(ze_, submitted_.front().event, microseconds);
+    const Result<bool> over = ended(ze_, submitted_.front().event, patience);
     if (!over.ok()) {
       lost_ = over.status().with_context(context_->name());
       return lost_;

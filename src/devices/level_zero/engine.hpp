@@ -26,8 +26,7 @@ class Engine : public DeviceEngine {
                uint64_t count) override;
   Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
-  Result<bool> done(uint64_t submission) override { return done_within(submission, 0); }
-  Result<bool> done_within(uint64_t submission, uint32_t microseconds) override;
+  Result<bool> done_within(uint64_t submission, Patience patience) override;
 
  private:
   // Bytes that a command reads or writes.

@@ -177,7 +177,7 @@ Result<bool> ended(const Library& cl, cl_event event) {
   return status == CL_COMPLETE;
 }
 
-Result<bool> Event::done() { return ended(cl_, event_); }
+Result<bool> Event::done_within(Patience /*patience*/) { return ended(cl_, event_); }
 
 Status Event::signal(const Status& outcome) {
   const cl_int error = cl_.clSetUserEventStatus(event_, outcome.ok() ? CL_COMPLETE : -1);

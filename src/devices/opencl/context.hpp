@@ -56,7 +56,7 @@ class Event : public SignalledEvent {
   ~Event() override { cl_.clReleaseEvent(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
-  Result<bool> done() override;
+  Result<bool> done_within(Patience patience) override;
   [[nodiscard]] void* native() const override { return event_; }
   Status signal(const Status& outcome) override;
 

@@ -165,7 +165,7 @@ Result<uint64_t> Engine::submit() {
   return last_;
 }
 
-Result<bool> Engine::done(uint64_t submission) {
+Result<bool> Engine::done_within(uint64_t submission, Patience /*patience*/) {
   while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
     Submission& front = submitted_.front();
     // Backwards: the last one ends last.

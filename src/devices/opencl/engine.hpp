@@ -25,7 +25,7 @@ class Engine : public DeviceEngine {
                uint64_t count) override;
   Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
-  Result<bool> done(uint64_t submission) override;
+  Result<bool> done_within(uint64_t submission, Patience patience) override;
 
  private:
   struct KernelKey {
