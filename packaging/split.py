@@ -2,8 +2,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Makes of wheels that have everything one of the core and one of PyTorch's part: `split.py OUT RAW...`
 
-The RAW ones are of one state of the sources and one Python, each built against another PyTorch. The
-core is the same in all of them. What is built with Python's stable interface says so in its name. The
+The RAW ones are of one state of the sources and one Python, each built against another PyTorch, or
+one without. The core is the same in all of them. What is built with Python's stable interface says so in its name. The
 other one has an extension for each PyTorch (python/tutti_ccl/_C.py finds the one that fits).
 """
 
@@ -45,8 +45,9 @@ class Raw:
         return name.split("/")[0] == CORE
 
     def torch(self):
-        """The requirement of PyTorch, such as torch==2.13.*."""
-        return next(each for each in self.metadata.get_all("Requires-Dist") if each.startswith("torch"))
+        """The requirement of PyTorch, such as torch==2.13.*; nothing where its part was left out."""
+        requires = self.metadata.get_all("Requires-Dist", [])
+        return next((each for each in requires if each.startswith("torch")), "")
 
 
 def requirement(raws):
@@ -113,6 +114,8 @@ def main():
               ("Provides-Extra", "torch"),
               ("Requires-Dist", f"{TORCH.replace('_', '-')}=={newest.version}; extra == 'torch'")]),
            "entry_points.txt": entry_points(newest, lambda section: section == "console_scripts")})
+    if not newest.torch():
+        return
     # Of the version that is shown for oneccl_bind_pt there is one.
     extensions = {name: file for raw in raws for name, file in raw.files.items()
                   if not raw.is_core(name) and (raw is newest or ".egg-info/" not in name)}

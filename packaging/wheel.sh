@@ -2,7 +2,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #
 # Makes wheels in build/wheels: `wheel.sh [--python INTERPRETER] [--torch VERSION]...`, by default for
-# the `python` in the PATH and its PyTorch. `./dev wheel` has set up what is built with.
+# the `python` in the PATH and its PyTorch; `--torch none` makes the core alone. `./dev wheel` has set
+# up what is built with.
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
@@ -33,19 +34,23 @@ environment() {
   folder=$PWD/build/wheel-environments/$("$interpreter" -c 'import sys; print("%d.%d" % sys.version_info[:2])')-$1
   if [ ! -e "$folder/ready" ]; then
     "$interpreter" -m venv "$folder"
-    "$folder/bin/python" "${pip[@]}" install "torch==$1" numpy scikit-build-core nanobind ninja
+    local packages=(numpy scikit-build-core nanobind ninja)
+    [ "$1" = none ] || packages+=("torch==$1")
+    "$folder/bin/python" "${pip[@]}" install "${packages[@]}"
     touch "$folder/ready"
   fi
   echo "$folder/bin/python"
 }
 
-# raw PYTHON: a wheel with everything, which only this machine can use. What was compiled stays.
+# raw PYTHON VERSION: a wheel with everything, which only this machine can use. What was compiled stays.
 raw() {
-  local build=build/python
+  local build=build/python torch=ON
+  [ "$2" != none ] || torch=OFF
   [[ $1 != */wheel-environments/* ]] || build=$(dirname "$(dirname "$1")")/build
   printf -v licences '/usr/share/doc/%s/copyright;' "${inside[@]}"
   PATH=$(dirname "$1"):$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs TUTTI_BUILD=$PWD/build/release \
-    TUTTI_PORTABLE=$PWD/build/manylinux TUTTI_LICENCES=${licences%;} "$1" "${pip[@]}" wheel \
+    TUTTI_PORTABLE=$PWD/build/manylinux TUTTI_TORCH=$torch TUTTI_LICENCES=${licences%;} \
+    "$1" "${pip[@]}" wheel \
     --no-build-isolation --no-deps --config-settings="build-dir=$build" -w "build/wheels/raw/$2" .
 }
 
@@ -54,13 +59,13 @@ packaging/manylinux/make.sh $policy build/manylinux
 cmake --preset wheel --log-level=WARNING >/dev/null
 cmake --build build/release -j "$jobs" --target tutti_installed
 
-rm -rf build/wheels && mkdir -p build/wheels/split
+rm -rf build/wheels && mkdir -p build/wheels/split && touch build/wheels/pythons
 # The sources, too, for those whom no wheel fits.
 PYTHONPATH=python/build_backend python -c 'from tutti_build import *; build_sdist("build/wheels")'
 for version in "${versions[@]}"; do
   made_for=$(environment "$version")
   raw "$made_for" "$version"
-  echo "$made_for" >>build/wheels/pythons  # who can try them
+  [ "$version" = none ] || echo "$made_for" >>build/wheels/pythons  # who can try them
 done
 python packaging/split.py build/wheels/split build/wheels/raw/*/*.whl
 for wheel in build/wheels/split/*.whl; do

@@ -7,7 +7,7 @@
 set -euo pipefail
 policy=$1 folder=$(realpath -m "$2")
 here=$(dirname "$(realpath "$0")")
-stamp="$policy $(cat "$here"/* | sha256sum) $(cc -dumpfullversion) $(ldd --version | head -n 1)"
+stamp="$policy $(cat "$here"/* | sha256sum) $(cc -dumpfullversion) $(getconf GNU_LIBC_VERSION)"
 [ "$(cat "$folder/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 rm -rf "$folder" && mkdir -p "$folder"
 
@@ -27,8 +27,8 @@ fetch_hwloc() {
     -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=/dev/null)
   mkdir -p apt/partial
   # shellcheck disable=SC2016  # these are of apt
-  apt-get indextargets --format 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    grep -E '^deb-src [^ ]*debian/? [a-z]+ main$' | head -n 1 >sources.list
+  apt-get indextargets --format 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' \
+    'Origin: Debian' 'Label: Debian' | awk '!found && !/-updates/ { print; found = 1 }' >sources.list
   apt-get "${options[@]}" update
   apt-get "${options[@]}" source --download-only hwloc
 }

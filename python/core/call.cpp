@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "call.hpp"
 
+#include <dlfcn.h>
+
 namespace tutti_core {
 namespace {
 
@@ -15,11 +17,14 @@ PyObject* in_place_object = nullptr;
 }  // namespace
 
 bool is_finalizing() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
+  // Python's stable interface lacks the question; every version has it, by one of these names.
+  using Question = int (*)();
+  static const auto ask = [] {
+    void* const found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");  // since 3.13
+    return reinterpret_cast<Question>(found != nullptr ? found
+                                                       : dlsym(RTLD_DEFAULT, "_Py_IsFinalizing"));
+  }();
+  return ask == nullptr ? !nanobind::is_alive() : ask() != 0;
 }
 
 void look_for_signals() { tutti_set_interrupt_check(signal_has_raised, nullptr); }

@@ -25,7 +25,7 @@ inside() {
   rm -rf /tmp/site
   # shellcheck disable=SC1091  # of the chroot
   . /etc/os-release
-  echo "$PRETTY_NAME, $(python3 --version), $(ldd --version | head -n 1)"
+  echo "$PRETTY_NAME, $(python3 --version), $(getconf GNU_LIBC_VERSION)"
   local tutti=/tmp/site/tutti_ccl/bin/tutti
   if pip install -q --no-index --only-binary :all: --find-links /wheels --target /tmp/site \
     tutti-ccl 2>/tmp/pip.log; then
@@ -34,7 +34,8 @@ inside() {
     python3 -m tutti_ccl --version
   else
     echo 'no wheel for this Python: its files alone'
-    python3 -m zipfile -e /wheels/tutti_ccl-*.whl /tmp/site
+    set -- /wheels/tutti_ccl-*.whl
+    python3 -m zipfile -e "$1" /tmp/site
     chmod +x $tutti
   fi
   $tutti info >/tmp/info
