@@ -25,7 +25,7 @@ struct WidenedBytes {
     return hn::PromoteTo(d, v);
   }
   template <class D>
-  static HWY_INLINE auto encode(D d, hn::Vec<D> v) {
+  static HWY_INLINE auto encode(D, hn::Vec<D> v) {
     return hn::TruncateTo(hn::Rebind<uint8_t, D>(), v);
   }
 };
