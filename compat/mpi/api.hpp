@@ -32,6 +32,12 @@
   }
 #define TUTTI_MPI_DO(name, parameters, ...) \
   TUTTI_MPI_ON(MPI_COMM_NULL, name, parameters, __VA_ARGS__)
+// A function that is not the standard's.
+#define TUTTI_MPIX(name, parameters)                                                            \
+  TUTTI_MPI_EXPORT int PMPIX_##name parameters;                                                 \
+  extern "C"                                                                                    \
+      __attribute__((visibility("default"), alias("PMPIX_" #name))) int MPIX_##name parameters; \
+  int PMPIX_##name parameters
 // What enter() is told of the function that it is in.
 #define TUTTI_MPI_NAME (__func__ + 1)
 
@@ -69,6 +75,8 @@ int report(const char* function, MPI_Comm comm, int code, const std::string& tex
 MPI_Errhandler& default_errhandler();
 // The largest error code, of the program's as well.
 int last_used_code();
+// Copies as much of it as there is room for, with a 0 at its end.
+void give_text(const std::string& text, size_t room, char* to, int* length);
 // A line on stderr, of which each begins with the same word.
 void say(const std::string& text) noexcept;
 

@@ -20,12 +20,6 @@ inline size_t ranks_of(const Comm& comm) { return static_cast<size_t>(comm.size)
 inline std::unique_ptr<std::byte[]> new_bytes(size_t bytes) {
   return std::unique_ptr<std::byte[]>(new std::byte[bytes]);
 }
-template <typename N>
-size_t count_of(N count) {
-  expect(count >= 0, MPI_ERR_COUNT, "a count is negative");
-  return static_cast<size_t>(count);
-}
-
 // `count` elements of a type.
 class Buffer {
  public:

@@ -166,9 +166,6 @@ TUTTI_MPI(Barrier_init, (MPI_Comm comm, MPI_Info, MPI_Request* request)) {
 #define N int
 #define D int
 #include "collectives.inc"
-#undef FN
-#undef N
-#undef D
 #define FN(name) name##_c
 #define N MPI_Count
 #define D MPI_Aint

@@ -188,15 +188,8 @@ TUTTI_MPI_ON(*comm, Comm_disconnect, (MPI_Comm * comm), free_comm(comm))
 TUTTI_MPI_ON(one, Comm_compare, (MPI_Comm one, MPI_Comm other, int* result), {
   const Comm& first = find(one);
   const Comm& second = find(other);
-  const auto& [a, b] = std::tie(first.world, second.world);
-  if (&first == &second) {
-    *result = MPI_IDENT;
-  } else if (a == b) {
-    *result = MPI_CONGRUENT;
-  } else {
-    const bool alike = std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
-    *result = alike ? MPI_SIMILAR : MPI_UNEQUAL;
-  }
+  *result = compare(first.world, second.world);
+  if (*result == MPI_IDENT && &first != &second) *result = MPI_CONGRUENT;
 })
 TUTTI_MPI_ON(comm, Topo_test, (MPI_Comm comm, int* kind), {
   find(comm);
@@ -210,10 +203,7 @@ TUTTI_MPI_DO(Comm_get_parent, (MPI_Comm * parent), *parent = MPI_COMM_NULL)
 TUTTI_MPI_ON(comm, Comm_set_name, (MPI_Comm comm, const char* name), find(comm).name = name)
 TUTTI_MPI_ON(comm, Comm_get_name, (MPI_Comm comm, char* name, int* length), {
   const std::string text = comm == MPI_COMM_NULL ? "MPI_COMM_NULL" : find(comm).name;
-  const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
-  std::memcpy(name, text.data(), copied);
-  name[copied] = '\0';
-  *length = static_cast<int>(copied);
+  give_text(text, MPI_MAX_OBJECT_NAME, name, length);
 })
 TUTTI_MPI_ON(handle, Comm_set_info, (MPI_Comm handle, MPI_Info info), {
   Comm& comm = find(handle);

@@ -63,6 +63,8 @@ struct World {
 extern World world;
 
 Comm& find(MPI_Comm comm);
+// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+int compare(const WorldRanks& one, const WorldRanks& other);
 inline void expect_rank(const Comm& comm, int rank) {
   if (rank < 0 || rank >= comm.size) [[unlikely]] {
     fail(MPI_ERR_RANK,

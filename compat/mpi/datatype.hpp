@@ -61,6 +61,11 @@ namespace tutti_mpi {
 using Type = MPI_ABI_Datatype;
 
 Type& find(MPI_Datatype type);
+template <typename N>
+size_t count_of(N count) {
+  expect(count >= 0, MPI_ERR_COUNT, "a count is negative");
+  return static_cast<size_t>(count);
+}
 // Copies `bytes` packed bytes out of elements at `elements`, or into them.
 void pack(const Type& type, const void* elements, size_t bytes, std::byte* packed);
 void unpack(const Type& type, void* elements, size_t bytes, const std::byte* packed);

@@ -91,12 +91,6 @@ MPI_Datatype made(Type& type, std::vector<MPI_Count> integers, std::vector<MPI_C
 }
 
 template <typename N>
-size_t count_of(N count) {
-  expect(count >= 0, MPI_ERR_COUNT, "a count is negative");
-  return static_cast<size_t>(count);
-}
-
-template <typename N>
 MPI_Datatype contiguous(N count, MPI_Datatype old) {
   Type& type = find(old);
   return made(make(MPI_COMBINER_CONTIGUOUS, {{0, count_of(count), &type}}), {count}, {}, {&type});
@@ -215,10 +209,6 @@ using namespace tutti_mpi;
 #define D int
 #define A MPI_Aint
 #include "datatype_make.inc"
-#undef FN
-#undef N
-#undef D
-#undef A
 #define FN(name) name##_c
 #define N MPI_Count
 #define D MPI_Count

@@ -18,10 +18,6 @@ void give(N* where, MPI_Count value) {
                     value >= static_cast<MPI_Count>(std::numeric_limits<N>::min());
   *where = fits ? static_cast<N>(value) : static_cast<N>(MPI_UNDEFINED);
 }
-template <typename N>
-void expect_count(N count) {
-  expect(count >= 0, MPI_ERR_COUNT, "the count is negative");
-}
 
 template <typename N>
 void count_whole(const MPI_Status* status, MPI_Datatype handle, N* count) {
@@ -62,30 +58,29 @@ void count_basic(const MPI_Status* status, MPI_Datatype handle, N* count) {
 
 template <typename N>
 void set_elements(MPI_Status* status, MPI_Datatype handle, N count) {
-  expect_count(count);
-  set_bytes(*status, find(handle).size * static_cast<size_t>(count));
+  set_bytes(*status, find(handle).size * count_of(count));
 }
 
+// The bytes of so many elements, which fit between the position and the end.
+template <typename N, typename Position>
+size_t bytes_at(const Type& type, N count, Position end, Position position) {
+  const size_t bytes = type.size * count_of(count);
+  expect(static_cast<MPI_Count>(bytes) <= static_cast<MPI_Count>(end - position), MPI_ERR_ARG,
+         "the buffer ends before the data");
+  return bytes;
+}
 template <typename N, typename Position>
 void pack_at(const void* in, N count, MPI_Datatype handle, void* out, Position room,
              Position* position) {
-  expect_count(count);
-  const Type& type = find(handle);
-  const size_t bytes = type.size * static_cast<size_t>(count);
-  expect(static_cast<MPI_Count>(bytes) <= static_cast<MPI_Count>(room - *position), MPI_ERR_ARG,
-         "the buffer is too small");
-  pack(type, in, bytes, static_cast<std::byte*>(out) + *position);
+  const size_t bytes = bytes_at(find(handle), count, room, *position);
+  pack(find(handle), in, bytes, static_cast<std::byte*>(out) + *position);
   *position = static_cast<Position>(*position + static_cast<Position>(bytes));
 }
 template <typename N, typename Position>
 void unpack_at(const void* in, Position size, Position* position, void* out, N count,
                MPI_Datatype handle) {
-  expect_count(count);
-  const Type& type = find(handle);
-  const size_t bytes = type.size * static_cast<size_t>(count);
-  expect(static_cast<MPI_Count>(bytes) <= static_cast<MPI_Count>(size - *position), MPI_ERR_ARG,
-         "the buffer ends before the data");
-  unpack(type, out, bytes, static_cast<const std::byte*>(in) + *position);
+  const size_t bytes = bytes_at(find(handle), count, size, *position);
+  unpack(find(handle), out, bytes, static_cast<const std::byte*>(in) + *position);
   *position = static_cast<Position>(*position + static_cast<Position>(bytes));
 }
 
@@ -119,17 +114,13 @@ using namespace tutti_mpi;
 #define N int
 #define A MPI_Aint
 #include "datatype_query.inc"
-#undef FN
-#undef N
-#undef A
 #define FN(name) name##_c
 #define N MPI_Count
 #define A MPI_Count
 #include "datatype_query.inc"
-#undef FN
-#undef N
 #define FN(name) name##_x
 #define N MPI_Count
+#define A MPI_Count
 #define TUTTI_MPI_OLD_LARGE
 #include "datatype_query.inc"
 
@@ -188,10 +179,7 @@ TUTTI_MPI_DO(Type_get_contents_c,
 TUTTI_MPI_DO(Type_set_name, (MPI_Datatype type, const char* name), find(type).name = name)
 TUTTI_MPI_DO(Type_get_name, (MPI_Datatype type, char* name, int* length), {
   const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : find(type).name;
-  const size_t copied = std::min<size_t>(text.size(), MPI_MAX_OBJECT_NAME - 1);
-  std::memcpy(name, text.data(), copied);
-  name[copied] = '\0';
-  *length = static_cast<int>(copied);
+  give_text(text, MPI_MAX_OBJECT_NAME, name, length);
 })
 TUTTI_MPI_DO(Type_match_size, (int typeclass, int size, MPI_Datatype* type), {
   struct Match {

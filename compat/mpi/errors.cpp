@@ -68,6 +68,13 @@ void remove(int code, bool is_class) {
   last_added = added.empty() ? MPI_ERR_LASTCODE : added.rbegin()->first;
 }
 
+void set_text(int code, const char* text) {
+  const std::lock_guard lock(added_mutex);
+  const auto found = added.find(code);
+  expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
+  found->second.text = text;
+}
+
 // The last error of this thread, for MPI_Error_string.
 thread_local int last_code = MPI_SUCCESS;
 thread_local std::string last_text;
@@ -128,6 +135,13 @@ void drop_errhandler(MPI_Errhandler errhandler) {
   if (!is_predefined(errhandler)) errhandler->drop();
 }
 
+void give_text(const std::string& text, size_t room, char* to, int* length) {
+  const size_t copied = std::min(text.size(), room - 1);
+  std::memcpy(to, text.data(), copied);
+  to[copied] = '\0';
+  *length = static_cast<int>(copied);
+}
+
 void say(const std::string& text) noexcept {
   std::fprintf(stderr, "tutti-mpi: %s\n", text.c_str());
 }
@@ -179,47 +193,32 @@ TUTTI_MPI(Error_string, (int code, char* string, int* length)) {
       return MPI_ERR_ARG;
     }
   }
-  text.resize(std::min<size_t>(text.size(), MPI_MAX_ERROR_STRING - 1));
-  std::memcpy(string, text.c_str(), text.size() + 1);
-  *length = static_cast<int>(text.size());
+  give_text(text, MPI_MAX_ERROR_STRING, string, length);
   return MPI_SUCCESS;
 }
 
 TUTTI_MPI_DO(Add_error_class, (int* error_class), *error_class = add(0))
 TUTTI_MPI_DO(Add_error_code, (int error_class, int* code), *code = add(error_class))
-TUTTI_MPI_DO(Add_error_string, (int code, const char* string), {
-  const std::lock_guard lock(added_mutex);
-  const auto found = added.find(code);
-  expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
-  found->second.text = string;
-})
+TUTTI_MPI_DO(Add_error_string, (int code, const char* string), set_text(code, string))
 TUTTI_MPI_DO(Remove_error_class, (int error_class), remove(error_class, true))
 TUTTI_MPI_DO(Remove_error_code, (int code), remove(code, false))
-TUTTI_MPI_DO(Remove_error_string, (int code), {
-  const std::lock_guard lock(added_mutex);
-  const auto found = added.find(code);
-  expect(found != added.end(), MPI_ERR_ARG, "the error was not added by this program");
-  found->second.text.clear();
-})
+TUTTI_MPI_DO(Remove_error_string, (int code), set_text(code, ""))
 
 TUTTI_MPI_DO(Comm_create_errhandler,
              (MPI_Comm_errhandler_function * function, MPI_Errhandler* errhandler), {
                *errhandler = new MPI_ABI_Errhandler;
                (*errhandler)->function = function;
              })
-TUTTI_MPI_EXPORT int PMPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x* function,
-                                                    MPIX_Destructor_function* destructor,
-                                                    void* context, MPI_Errhandler* errhandler) {
-  return enter("MPIX_Comm_create_errhandler_x", [&] {
+TUTTI_MPIX(Comm_create_errhandler_x,
+           (MPIX_Comm_errhandler_function_x * function, MPIX_Destructor_function* destructor,
+            void* context, MPI_Errhandler* errhandler)) {
+  return enter(TUTTI_MPI_NAME, [&] {
     *errhandler = new MPI_ABI_Errhandler;
     (*errhandler)->function_x = function;
     (*errhandler)->destructor = destructor;
     (*errhandler)->context = context;
   });
 }
-extern "C" __attribute__((visibility("default"), alias("PMPIX_Comm_create_errhandler_x"))) int
-MPIX_Comm_create_errhandler_x(MPIX_Comm_errhandler_function_x*, MPIX_Destructor_function*, void*,
-                              MPI_Errhandler*);
 
 TUTTI_MPI_DO(Errhandler_free, (MPI_Errhandler * errhandler), {
   expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");

@@ -76,6 +76,13 @@ MPI_Group filtered(WorldRanks first, const WorldRanks& from, const WorldRanks& o
 }
 
 }  // namespace
+
+int compare(const WorldRanks& one, const WorldRanks& other) {
+  if (one == other) return MPI_IDENT;
+  const bool alike = std::is_permutation(one.begin(), one.end(), other.begin(), other.end());
+  return alike ? MPI_SIMILAR : MPI_UNEQUAL;
+}
+
 }  // namespace tutti_mpi
 
 using namespace tutti_mpi;
@@ -103,12 +110,8 @@ TUTTI_MPI_DO(Group_translate_ranks,
                  translated[i] = place(to, from[static_cast<size_t>(ranks[i])]);
                }
              })
-TUTTI_MPI_DO(Group_compare, (MPI_Group one, MPI_Group other, int* result), {
-  const WorldRanks& first = find(one);
-  const WorldRanks& second = find(other);
-  const bool alike = std::is_permutation(first.begin(), first.end(), second.begin(), second.end());
-  *result = first == second ? MPI_IDENT : alike ? MPI_SIMILAR : MPI_UNEQUAL;
-})
+TUTTI_MPI_DO(Group_compare, (MPI_Group one, MPI_Group other, int* result),
+             { *result = compare(find(one), find(other)); })
 TUTTI_MPI_DO(Group_union, (MPI_Group one, MPI_Group other, MPI_Group* group),
              *group = filtered(find(one), find(other), find(one), false))
 TUTTI_MPI_DO(Group_intersection, (MPI_Group one, MPI_Group other, MPI_Group* group),

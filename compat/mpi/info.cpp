@@ -77,11 +77,8 @@ TUTTI_MPI_DO(Info_get_string, (MPI_Info info, const char* key, int* room, char* 
   *flag = found != in.entries.end() ? 1 : 0;
   if (*flag == 0) return;
   const std::string& text = found->second;
-  if (*room > 0) {
-    const size_t copied = std::min(text.size(), static_cast<size_t>(*room) - 1);
-    std::memcpy(value, text.data(), copied);
-    value[copied] = '\0';
-  }
+  int copied = 0;
+  if (*room > 0) give_text(text, static_cast<size_t>(*room), value, &copied);
   *room = static_cast<int>(text.size()) + 1;
 })
 TUTTI_MPI(Info_get, (MPI_Info info, const char* key, int length, char* value, int* flag)) {

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -85,14 +84,6 @@ int start(const char* function, int wanted, int* provided) {
   }
 }
 
-int copy_text(const std::string& text, size_t room, char* to, int* length) {
-  const size_t copied = std::min(text.size(), room - 1);
-  std::memcpy(to, text.data(), copied);
-  to[copied] = '\0';
-  *length = static_cast<int>(copied);
-  return MPI_SUCCESS;
-}
-
 }  // namespace
 
 void expect_in_use() {
@@ -163,7 +154,8 @@ TUTTI_MPI_DEFINE(double, Wtick, (void)) { return 1e-9; }
 TUTTI_MPI(Get_processor_name, (char* name, int* length)) {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   (void)gethostname(host, sizeof(host) - 1);
-  return copy_text(host, MPI_MAX_PROCESSOR_NAME, name, length);
+  give_text(host, MPI_MAX_PROCESSOR_NAME, name, length);
+  return MPI_SUCCESS;
 }
 TUTTI_MPI(Get_version, (int* version, int* subversion)) {
   *version = MPI_VERSION;
@@ -171,8 +163,9 @@ TUTTI_MPI(Get_version, (int* version, int* subversion)) {
   return MPI_SUCCESS;
 }
 TUTTI_MPI(Get_library_version, (char* version, int* length)) {
-  return copy_text(std::string("Tutti ") + tutti_version_string() + ", a subset of MPI 5.0",
-                   MPI_MAX_LIBRARY_VERSION_STRING, version, length);
+  give_text(std::string("Tutti ") + tutti_version_string() + ", a subset of MPI 5.0",
+            MPI_MAX_LIBRARY_VERSION_STRING, version, length);
+  return MPI_SUCCESS;
 }
 TUTTI_MPI(Abi_get_version, (int* version, int* subversion)) {
   *version = MPI_ABI_VERSION;

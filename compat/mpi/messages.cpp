@@ -28,10 +28,8 @@ void expect_source(const Comm& comm, int source, int tag) {
 }
 int library_source(int source) { return source == MPI_ANY_SOURCE ? TUTTI_ANY_SOURCE : source; }
 int library_tag(int tag) { return tag == MPI_ANY_TAG ? TUTTI_ANY_TAG : tag; }
-void give(const tutti_recv_info& info, Outcome& outcome) {
-  outcome.source = info.source;
-  outcome.tag = info.tag;
-  outcome.bytes = info.count;
+Outcome of(const tutti_recv_info& info) {
+  return {.source = info.source, .tag = info.tag, .bytes = info.count};
 }
 Outcome of_nobody() { return {.source = MPI_PROC_NULL}; }
 // How a receive from `source` ended.
@@ -39,7 +37,7 @@ Outcome received(int source, tutti_request_t request, tutti_recv_info& info, Buf
   if (source == MPI_PROC_NULL) return of_nobody();
   if (request != nullptr) check(tutti_request_recv_info(request, &info));
   data.unload(info.count);
-  return {.source = info.source, .tag = info.tag, .bytes = info.count};
+  return of(info);
 }
 
 class Send : public Operation {
@@ -289,9 +287,7 @@ void probe(MPI_Comm handle, int source, int tag, int* flag, MPI_Message* message
     *flag = 0;
     return;
   }
-  Outcome outcome;
-  give(info, outcome);
-  write(outcome, status);
+  write(of(info), status);
 }
 
 // Takes the message over.
@@ -321,7 +317,7 @@ class MatchedReceive final : public Operation {
       return;
     }
     check(tutti_request_wait(message_->inside));
-    give(message_->info, outcome);
+    outcome = of(message_->info);
     outcome.bytes = std::min(outcome.bytes, data_.bytes());
     std::byte* const to = data_.stage();
     if (outcome.bytes != 0) std::memcpy(to, message_->data.get(), outcome.bytes);
@@ -382,8 +378,6 @@ using namespace tutti_mpi;
 #define FN(name) name
 #define N int
 #include "messages.inc"
-#undef FN
-#undef N
 #define FN(name) name##_c
 #define N MPI_Count
 #include "messages.inc"

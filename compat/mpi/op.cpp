@@ -44,59 +44,47 @@ class Predefined {
 };
 
 template <typename T, typename Combine>
-void each(const void* in, void* inout, size_t count, Combine&& combine) {
+bool each(const void* in, void* inout, size_t count, Combine&& combine) {
   const T* const source = static_cast<const T*>(in);
   T* const target = static_cast<T*>(inout);
   for (size_t i = 0; i < count; ++i) target[i] = combine(source[i], target[i]);
+  return true;
 }
 
 template <typename T>
 bool bitwise(uintptr_t which, const void* in, void* inout, size_t count) {
-  switch (which) {
-    case kBand: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a & b); }); break;
-    case kBor: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a | b); }); break;
-    case kBxor: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a ^ b); }); break;
-    default: return false;
-  }
-  return true;
+  if (which == kBand) return each<T>(in, inout, count, [](T a, T b) { return T(a & b); });
+  if (which == kBor) return each<T>(in, inout, count, [](T a, T b) { return T(a | b); });
+  if (which == kBxor) return each<T>(in, inout, count, [](T a, T b) { return T(a ^ b); });
+  return false;
 }
 template <typename T>
 bool logical(uintptr_t which, const void* in, void* inout, size_t count) {
   const auto is = [](T value) { return value != T{}; };
-  switch (which) {
-    case kLand: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) && is(b)); }); break;
-    case kLor: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) || is(b)); }); break;
-    case kLxor: each<T>(in, inout, count, [&](T a, T b) { return T(is(a) != is(b)); }); break;
-    default: return false;
-  }
-  return true;
+  if (which == kLand) return each<T>(in, inout, count, [&](T a, T b) { return T(is(a) && is(b)); });
+  if (which == kLor) return each<T>(in, inout, count, [&](T a, T b) { return T(is(a) || is(b)); });
+  if (which == kLxor) return each<T>(in, inout, count, [&](T a, T b) { return T(is(a) != is(b)); });
+  return false;
 }
 template <typename T>
 bool sums(uintptr_t which, const void* in, void* inout, size_t count) {
-  switch (which) {
-    case kSum: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a + b); }); break;
-    case kProd: each<T>(in, inout, count, [](T a, T b) { return static_cast<T>(a * b); }); break;
-    default: return false;
-  }
-  return true;
+  if (which == kSum) return each<T>(in, inout, count, [](T a, T b) { return T(a + b); });
+  if (which == kProd) return each<T>(in, inout, count, [](T a, T b) { return T(a * b); });
+  return false;
 }
 template <typename T>
 bool ordered(uintptr_t which, const void* in, void* inout, size_t count) {
-  switch (which) {
-    case kMin: each<T>(in, inout, count, [](T a, T b) { return b < a ? b : a; }); break;
-    case kMax: each<T>(in, inout, count, [](T a, T b) { return a < b ? b : a; }); break;
-    default: return false;
-  }
-  return true;
+  if (which == kMin) return each<T>(in, inout, count, [](T a, T b) { return b < a ? b : a; });
+  if (which == kMax) return each<T>(in, inout, count, [](T a, T b) { return a < b ? b : a; });
+  return false;
 }
 // Integers wrap: sums and products are of unsigned ones, wide enough not to become int.
 template <typename T>
 bool integer(uintptr_t which, const void* in, void* inout, size_t count) {
   const auto wrapped = [&](auto combine) {
-    each<T>(in, inout, count, [&](T a, T b) {
+    return each<T>(in, inout, count, [&](T a, T b) {
       return static_cast<T>(combine(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
     });
-    return true;
   };
   if (which == kSum) return wrapped([](uint64_t a, uint64_t b) { return a + b; });
   if (which == kProd) return wrapped([](uint64_t a, uint64_t b) { return a * b; });
@@ -115,11 +103,10 @@ bool located(uintptr_t which, const void* in, void* inout, size_t count) {
     Index index;
   };
   if (which != kMinloc && which != kMaxloc) return false;
-  each<Pair>(in, inout, count, [&](const Pair& a, const Pair& b) {
+  return each<Pair>(in, inout, count, [&](const Pair& a, const Pair& b) {
     if (a.value == b.value) return a.index < b.index ? a : b;
     return (a.value < b.value) == (which == kMinloc) ? a : b;
   });
-  return true;
 }
 
 bool nothing(uintptr_t, const void*, void*, size_t) { return false; }
@@ -225,18 +212,14 @@ TUTTI_MPI_DO(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)
              (*op = add(commutes))->function = function)
 TUTTI_MPI_DO(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op),
              (*op = add(commutes))->function_c = function)
-TUTTI_MPI_EXPORT int PMPIX_Op_create_x(MPIX_User_function_x* function,
-                                       MPIX_Destructor_function* destructor, int commutes,
-                                       void* context, MPI_Op* op) {
-  return enter("MPIX_Op_create_x", [&] {
+TUTTI_MPIX(Op_create_x, (MPIX_User_function_x * function, MPIX_Destructor_function* destructor,
+                         int commutes, void* context, MPI_Op* op)) {
+  return enter(TUTTI_MPI_NAME, [&] {
     (*op = add(commutes))->function_x = function;
     (*op)->destructor = destructor;
     (*op)->context = context;
   });
 }
-extern "C" __attribute__((visibility("default"), alias("PMPIX_Op_create_x"))) int MPIX_Op_create_x(
-    MPIX_User_function_x*, MPIX_Destructor_function*, int, void*, MPI_Op*);
-
 TUTTI_MPI_DO(Op_free, (MPI_Op * op), {
   expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
   std::exchange(*op, MPI_OP_NULL)->drop();

@@ -216,8 +216,6 @@ using namespace tutti_mpi;
 #define FN(name) name
 #define N int
 #include "reductions.inc"
-#undef FN
-#undef N
 #define FN(name) name##_c
 #define N MPI_Count
 #include "reductions.inc"

@@ -54,6 +54,11 @@ void start(Request& request) {
   if (request.inside == nullptr && request.operation->is_done()) complete(request, TUTTI_OK);
 }
 
+void start_persistent(MPI_Request request) {
+  expect(request_of(request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
+  start(*request);
+}
+
 // Whether it is complete; helps it along.
 bool look(Request& request) {
   if (request.complete) return true;
@@ -249,15 +254,9 @@ MPI_Request persistent(std::unique_ptr<Operation> operation) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI_DO(Start, (MPI_Request * request), {
-  expect(request_of(*request).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
-  start(**request);
-})
+TUTTI_MPI_DO(Start, (MPI_Request * request), start_persistent(*request))
 TUTTI_MPI_DO(Startall, (int count, MPI_Request requests[]), {
-  for (int i = 0; i < count; ++i) {
-    expect(request_of(requests[i]).is_persistent, MPI_ERR_REQUEST, "it is not persistent");
-    start(*requests[i]);
-  }
+  for (int i = 0; i < count; ++i) start_persistent(requests[i]);
 })
 TUTTI_MPI_DO(Wait, (MPI_Request * request, MPI_Status* status), {
   if (!is_active(*request)) return write_empty(status);
