@@ -66,12 +66,10 @@ Status take_global_ranks(const tutti_comm_config* config, int ranks, Communicato
 Status join_and_create(const Prepared& prepared, const UniqueId& id, const Joiner& joiner,
                        tutti_comm_t* comm) {
   const auto& [runtime, config] = prepared;
-  Joiner here = joiner;
-  here.mark = host_mark(runtime->environment());
   if (joiner.rank == 0 && joiner.newcomers == 0 && served_by_rank_0(id)) {
     TUTTI_RETURN_IF_ERROR(start_service(id, deadline_of(config)));
   }
-  auto exchange = join(id, here, deadline_of(config));
+  auto exchange = join(id, joiner, deadline_of(config));
   if (exchange.ok()) return hand_out(Communicator::create(runtime, **exchange, config), comm);
   if (config.global_ranks.empty()) return exchange.status();
   return exchange.status().with_context(Communicator::making(config, joiner.rank, joiner.ranks));
@@ -153,8 +151,7 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
     stay_away_from_job(*place, prepared.status());
     return prepared.status();
   }
-  const uint64_t mark = host_mark(prepared->runtime->environment());
-  auto exchange = join_job(*place, deadline_of(prepared->config), mark);
+  auto exchange = join_job(*place, deadline_of(prepared->config));
   if (!exchange.ok()) return exchange.status();
   return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
 }

@@ -30,23 +30,13 @@ struct Origin {
   bool own = false;     // this process
 };
 
-struct Housemates;  // leaders.hpp
-
-// How a member gets the parts of a round.
-enum class Way : uint8_t {
-  kSend,    // in frames of its own
-  kAwait,   // once its leader has placed them
-  kPlaced,  // it was told where they are; kept until it goes on, as it may lack them
-};
-
 // A connection.
 struct Client {
   Client(Origin where, const UniqueId& id);
-  // The outcome of a round is to go to it, in this way.
-  void give(std::shared_ptr<const Bodies> outcome, Way by) {
+  // The outcome of a round is to go to it.
+  void give(std::shared_ptr<const Bodies> outcome) {
     parts = std::move(outcome);
     next_part = 0;
-    way = by;
   }
 
   Fd socket;  // the service's
@@ -70,12 +60,6 @@ struct Client {
   // take too much memory.
   std::shared_ptr<const Bodies> parts;
   size_t next_part = 0;
-  Way way = Way::kSend;
-  uint64_t mark = 0;            // of its host
-  Housemates* house = nullptr;  // none if it is alone there, or all are
-  bool leads = false;
-  bool placing = false;  // it leads, and has not said yet where the parts are
-  bool lacks = false;    // its leader's file is not to be had for it
   std::optional<std::vector<std::byte>> regroups;  // its part of the round of regrouping
   bool withdrew = false;                           // from the last such round
   size_t knows_left = 0;                           // how many that have left it was told of

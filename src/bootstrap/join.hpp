@@ -21,8 +21,6 @@ struct Joiner {
   int rank = 0;
   int ranks = 0;  // 0: not known, this is a newcomer
   int newcomers = 0;
-  // Of its host: ranks of the same may read one another's files. 0: those of none.
-  uint64_t mark = 0;
 };
 
 // Meets the other ranks at the service of `id`, which need not be up yet. Returns when all have

@@ -216,16 +216,14 @@ std::string larger_job(const Getter& getter) {
 
 UniqueId id_for_job(const JobPlace& place) { return derive_unique_id(next_key(place)); }
 
-Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms,
-                                           uint64_t host_mark) {
+Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms) {
   if (place.ranks == 1) return exchange_alone();
   const std::string context =
       fmt::format("rank {} of {} by {}", place.rank, place.ranks, place.launcher);
   auto id = meeting_of(place, deadline_ms);
   if (!id.ok()) return id.status().with_context(context);
   log::info("{}: meeting by an id {}", context, id->describe());
-  const Joiner joiner{.rank = place.rank, .ranks = place.ranks, .mark = host_mark};
-  auto exchange = join(*id, joiner, deadline_ms);
+  auto exchange = join(*id, place.rank, place.ranks, deadline_ms);
   if (!exchange.ok()) return exchange.status().with_context(context);
   couriers::met(place);
   return exchange;

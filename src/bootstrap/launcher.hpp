@@ -69,9 +69,8 @@ std::string larger_job(const Getter& getter);
 UniqueId id_for_job(const JobPlace& place);
 
 // Meets the other processes of the job, at a service that rank 0 starts. Communicators of the whole
-// job are made in the same order by all of its processes. `host_mark`: see Joiner.
-Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms,
-                                           uint64_t host_mark = 0);
+// job are made in the same order by all of its processes.
+Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms);
 // Instead of join_job(): tells the others why this process cannot take part. Waits for them as
 // stay_away() does.
 void stay_away_from_job(const JobPlace& place, const Status& why);

@@ -3,8 +3,6 @@
 // Arrivals at a meeting: whether a client belongs there, and whether the ranks make sense together.
 #include <unistd.h>
 
-#include <bit>
-
 #include "bootstrap/meeting_state.hpp"
 #include "core/log.hpp"
 
@@ -80,7 +78,6 @@ void Meeting::admit(Client& client, const Hello& hello) {
   const Client* twin = wrong.empty() ? member(before + hello.rank) : nullptr;
   client.rank = wrong.empty() ? before + hello.rank : 0;  // a member as far as being told goes
   client.newcomer = is_newcomer(hello);
-  client.mark = std::bit_cast<uint64_t>(hello.mark);
   client.give_up_ms = kNever;
   client.session.put(FrameKind::kAdmitted, {});
   if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now_ms() + hello.timeout_ms);
@@ -94,7 +91,6 @@ void Meeting::admit(Client& client, const Hello& hello) {
   }
   if (ranks_ == 0 || arrived_ < ranks_) return;
   phase_ = Phase::kComplete;
-  leaders_.choose(clients_);
   for (Client& other : clients_) {
     if (other.rank < 0) continue;
     other.session.put(FrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});

@@ -36,7 +36,6 @@ void Meeting::leave(Client& client) {
   if (phase_ == Phase::kComplete) {
     leaver_ = who(client);
     client.gone = true;
-    leaders_.leave(client);
     const bool waiting = std::any_of(clients_.begin(), clients_.end(), [](auto& other) {
       return other.gathered.has_value() || (other.staying && !other.gone);
     });
@@ -143,7 +142,7 @@ void Meeting::finish_regrouping() {
   Bodies bodies = pack_parts(parts);
   bodies.emplace_back();
   const auto shared = std::make_shared<const Bodies>(std::move(bodies));
-  for (Client* client : left) client->give(shared, Way::kSend);
+  for (Client* client : left) client->give(shared);
 }
 
 void Meeting::tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body) {

@@ -31,9 +31,8 @@ Client::Client(Origin where, const UniqueId& id)
       since_ms(now_ms()),
       give_up_ms(since_ms + kHandshakeMs) {}
 
-Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, size_t least_saved, int64_t lifetime_ms)
+Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, int64_t lifetime_ms)
     : id_(id),
-      leaders_(least_saved),
       refused_(id.describe()),
       deadline_ms_(lifetime_ms == kNever ? kNever : now_ms() + lifetime_ms),
       warn_after_ms_(warn_after_ms == 0 ? kNever : warn_after_ms) {}
@@ -72,15 +71,11 @@ int64_t Meeting::next_deadline_ms() const {
 }
 
 void Meeting::forget_gone() {
-  for (Client& client : clients_) {
-    if (client.gone) Leaders::forget(client);
-  }
   clients_.remove_if([](const Client& client) { return client.gone; });
 }
 
 bool Meeting::has_more(const Client& client) const {
-  return !client.session.out().empty() || is_to_know(client, left_) ||
-         (client.parts != nullptr && client.way == Way::kSend);
+  return !client.session.out().empty() || is_to_know(client, left_) || client.parts != nullptr;
 }
 
 // A rank in this process comes last: once it has its answer it may end the process, and the
@@ -92,9 +87,8 @@ bool Meeting::may_write(const Client& client) const {
   const bool all_are_to_know = now_ms() < tell_until_ms_;
   if (client.ending && all_are_to_know && arrived_ < ranks_) return false;
   return std::ranges::all_of(clients_, [&](const Client& other) {
-    const bool waits = other.parts != nullptr && other.way == Way::kAwait;
     const bool counts = other.rank >= 0 || (all_are_to_know && other.ending);
-    return !counts || other.gone || other.origin.own || !(waits || has_more(other));
+    return !counts || other.gone || other.origin.own || !has_more(other);
   });
 }
 
@@ -157,16 +151,8 @@ void Meeting::handle(Client& client, const Frame& frame) {
   if (phase_ == Phase::kTogether) return handle_together(client, frame);
   if (frame.kind == FrameKind::kFail) return fail_by(client, frame.body);
   if (phase_ != Phase::kComplete) return lost(client, 0);
-  if (frame.kind == FrameKind::kPlace) {
-    if (!leaders_.place(client, frame.body)) lost(client, 0);
-    return;
-  }
-  const bool told = client.parts != nullptr && client.way == Way::kPlaced;
-  if (frame.kind == FrameKind::kLack && told) return Leaders::send_instead(client);
-  const bool ready = !client.gathered.has_value() && (client.parts == nullptr || told) &&
-                     !client.placing && !client.staying;
+  const bool ready = !client.gathered.has_value() && client.parts == nullptr && !client.staying;
   if (!ready) return lost(client, 0);
-  client.parts.reset();
   if (frame.kind == FrameKind::kStay) return stay(client);
   if (frame.kind == FrameKind::kGather) return gather(client, frame.body);
   lost(client, 0);
@@ -193,7 +179,10 @@ void Meeting::finish_round() {
     parts[static_cast<size_t>(client.rank)] = *std::move(client.gathered);
     client.gathered.reset();
   }
-  leaders_.hand_out(clients_, pack_parts(parts));
+  const auto packed = std::make_shared<const Bodies>(pack_parts(parts));
+  for (Client& client : clients_) {
+    if (client.rank >= 0 && !client.ending && !client.gone) client.give(packed);
+  }
 }
 
 // ---- the end -----------------------------------------------------------------------------------

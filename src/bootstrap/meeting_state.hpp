@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "bootstrap/client.hpp"
-#include "bootstrap/leaders.hpp"
 #include "bootstrap/refused.hpp"
 #include "bootstrap/unique_id.hpp"
 #include "core/exchange.hpp"
@@ -23,10 +22,8 @@ namespace tutti::bootstrap {
 class Meeting {
  public:
   // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
-  // `least_saved`: how many bytes of a round must be saved for it to go once to each host.
   // `lifetime_ms`: if no rank comes for so long, the meeting is over; kNever: it waits for ever.
-  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, size_t least_saved = kLeastSaved,
-                   int64_t lifetime_ms = kNever);
+  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, int64_t lifetime_ms = kNever);
   // That has failed before it began, as rank `rank` of `ranks`, in this process, has: tells all who
   // come until then.
   Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms);
@@ -99,7 +96,6 @@ class Meeting {
 
   const UniqueId id_;
   std::list<Client> clients_;  // a list: handlers keep references
-  Leaders leaders_;
   Refused refused_;
   Phase phase_ = Phase::kArriving;
   int ranks_ = 0;      // 0: not known yet, as newcomers do not know it

@@ -24,10 +24,9 @@ std::string list_absent(std::string_view what, const std::vector<bool>& here) {
   return fmt::format("{}{} {} of {}", what, count == 1 ? "" : "s", list, here.size());
 }
 
-// To come to the round under way, or to bring the parts of the last.
+// To come to the round under way.
 bool waits_for_others(const Client& client) {
-  const bool for_leader = client.parts != nullptr && client.way == Way::kAwait;
-  return client.gathered.has_value() || client.staying || for_leader;
+  return client.gathered.has_value() || client.staying;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <climits>
 #include <utility>
@@ -65,8 +64,7 @@ void Member::say_hello() {
               .newcomers = joiner_.newcomers,
               .pid = getpid(),
               .timeout_ms = -1,
-              .host = host_field(host_name()),
-              .mark = std::bit_cast<HostMark>(joiner_.mark)};
+              .host = host_field(host_name())};
   if (deadline_ms_ != kNever) {
     hello.timeout_ms =
         static_cast<int32_t>(std::clamp<int64_t>(deadline_ms_ - now_ms(), 0, INT32_MAX));
@@ -178,59 +176,16 @@ Result<Parts> Member::allgather(std::span<const std::byte> mine) {
   session_.put(FrameKind::kGather, {mine});
   TUTTI_RETURN_IF_ERROR(send());
   Parts all;
-  bool leads = false;  // places what it takes where the others of its host find it
-  while (all.size() < static_cast<size_t>(seat_.ranks)) {
-    Frame frame{};
-    TUTTI_RETURN_IF_ERROR(receive(frame));
-    if (frame.kind == FrameKind::kLead) {
-      leads = true;
-      writer_.begin();
-      continue;
-    }
-    if (leads) writer_.add(frame.body);
-    TUTTI_RETURN_IF_ERROR(take_frame(frame, all));
-  }
-  if (leads) TUTTI_RETURN_IF_ERROR(place_parts());
-  return all;
-}
-
-// Parts, or where they are.
-Status Member::take_frame(const Frame& frame, Parts& all) {
-  if (frame.kind == FrameKind::kPlaced) return take_from_file(frame, all);
-  if (frame.kind != FrameKind::kParts) return nonsense();
-  if (take_parts(frame.body, static_cast<size_t>(seat_.ranks), all)) return {};
-  return of_another_form();
-}
-
-// What is not to be had from the file comes from the service.
-Status Member::take_from_file(const Frame& frame, Parts& all) {
   const auto ranks = static_cast<size_t>(seat_.ranks);
-  PartsPlace place{};
-  auto body = frame.body;
-  if (body.size() != sizeof place || !take(body, place) || !all.empty()) {
-    return nonsense();
+  while (all.size() < ranks) {
+    Frame frame{};
+    TUTTI_RETURN_IF_ERROR(receive(FrameKind::kParts, frame));
+    if (take_parts(frame.body, ranks, all)) continue;
+    return Status::format(Code::kInternal,
+                          "the service sent an exchange of {} ranks in parts of another form",
+                          ranks);
   }
-  const auto packed = reader_.read(place, ranks * kMostPackedBytes);
-  if (!packed.has_value()) {
-    session_.put(FrameKind::kLack, {});
-    return send();
-  }
-  if (take_parts(*packed, ranks, all) && all.size() == ranks) return {};
-  return of_another_form();
-}
-
-// Without a file they come from the service for all.
-Status Member::place_parts() {
-  const std::optional<FilePlace> place = writer_.place();
-  session_.put(FrameKind::kPlace,
-               {place.has_value() ? bytes_of(*place) : std::span<const std::byte>()});
-  return send();
-}
-
-Status Member::of_another_form() const {
-  return Status::format(Code::kInternal,
-                        "the service sent an exchange of {} ranks in parts of another form",
-                        seat_.ranks);
+  return all;
 }
 
 // ---- frames ------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@
 
 #include "bootstrap/join.hpp"
 #include "bootstrap/parts.hpp"
-#include "bootstrap/parts_file.hpp"
 #include "bootstrap/session.hpp"
 #include "core/caught.hpp"
 #include "core/fd.hpp"
@@ -49,10 +48,6 @@ class Member final : public Exchange {
   Status receive(FrameKind kind, Frame& frame);
   Status receive(Frame& frame);
   Status more();
-  Status take_frame(const Frame& frame, Parts& all);
-  Status take_from_file(const Frame& frame, Parts& all);
-  Status place_parts();
-  [[nodiscard]] Status of_another_form() const;
   [[nodiscard]] Status refused() const;
   [[nodiscard]] Status ended() const;
   [[nodiscard]] bool serves() const;
@@ -69,8 +64,6 @@ class Member final : public Exchange {
   Status failed_;        // as this rank has told the service
   bool unheard_ = true;  // until admitted
   bool unproved_ = false;
-  PartsWriter writer_;
-  PartsReader reader_;
 };
 
 }  // namespace tutti::bootstrap

@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/parts.hpp"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -126,24 +124,6 @@ bool take_parts(std::span<const std::byte> body, size_t most, Parts& all) {
     all.push_back(std::move(part));
   }
   return all.size() > had;
-}
-
-size_t bytes_in(const Bodies& bodies) {
-  size_t bytes = 0;
-  for (const Bytes& body : bodies) bytes += body.size();
-  return bytes;
-}
-
-PartsHash hash_of(std::span<const Bytes> bodies) {
-  PartsHash hash;
-  crypto_generichash_state state;
-  crypto_generichash_init(&state, nullptr, 0, hash.size());
-  for (const Bytes& body : bodies) {
-    crypto_generichash_update(&state, reinterpret_cast<const unsigned char*>(body.data()),
-                              body.size());
-  }
-  crypto_generichash_final(&state, reinterpret_cast<unsigned char*>(hash.data()), hash.size());
-  return hash;
 }
 
 }  // namespace tutti::bootstrap

@@ -23,17 +23,10 @@ namespace tutti::bootstrap {
 using Parts = std::vector<std::vector<std::byte>>;
 using Bodies = std::vector<std::vector<std::byte>>;
 
-// What a part takes of them at most.
-inline constexpr size_t kMostPackedBytes = kMaxGatherBytes + 16;
-
-// The bodies of as few frames as they fit. One after the other they are a body, too.
+// The bodies of as few frames as they fit.
 Bodies pack_parts(const Parts& parts);
 // Appends those of the next body to `all`, which then has at most `most`; false if it has none, or
 // more, or is no such body.
 bool take_parts(std::span<const std::byte> body, size_t most, Parts& all);
-
-size_t bytes_in(const Bodies& bodies);
-// Of the bodies, one after the other.
-PartsHash hash_of(std::span<const std::vector<std::byte>> bodies);
 
 }  // namespace tutti::bootstrap

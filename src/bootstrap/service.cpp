@@ -245,7 +245,7 @@ Status start_service(const UniqueId& id, int64_t deadline_ms) {
   if (!listeners.ok()) return listeners.status();
   const Environment environment = bootstrap::environment_here();
   auto service = std::make_shared<bootstrap::Service>(
-      *std::move(listeners), id, int64_t{environment.warn_after_ms}, bootstrap::kLeastSaved,
+      *std::move(listeners), id, int64_t{environment.warn_after_ms},
       bootstrap::limit_of(environment.id_lifetime_ms));
   auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
                              [service = std::move(service)]() mutable {

@@ -7,8 +7,6 @@
 //     kHello               which rank it is, of how many
 //     kRelease             instead of a hello: nobody is to meet here
 //     kGather(bytes)       its part of a round
-//     kPlace(FilePlace)    where a leader has placed the parts; without a body, that it cannot
-//     kLack                the parts are not to be had there: it asks for them
 //     kFail(code, text)    it cannot go on, nor can the others without it
 //     kStay                it wants to stay in touch after the meeting; then, until kLeave:
 //     kTell(rank, bytes)   a note for another rank
@@ -20,8 +18,6 @@
 //     kAdmitted            the hello is taken
 //     kWelcome(Seat)       all ranks are there
 //     kParts(bytes)        the parts of a round in rank order, over several frames (parts.hpp)
-//     kLead                it leads its host: the parts that follow are for the others there, too
-//     kPlaced(PartsPlace)  where to find the parts instead (parts_file.hpp)
 //     kError(code, text)   the meeting has failed; the last frame
 //     kStayed(Keeper)      all ranks stay; then, as it happens:
 //     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kShown(rank, bytes)
@@ -75,17 +71,11 @@ enum class FrameKind : uint8_t {
   kWithdraw,
   kRegroupParts,
   kWithdrawn,
-  kLead,
-  kPlace,
-  kPlaced,
-  kLack,
   kRelease,
 };
 
 // A name of a host in a frame: closed by a zero.
 using HostField = std::array<char, 64>;
-// Joiner::mark, at any address.
-using HostMark = std::array<std::byte, 8>;
 
 // The first frame of a client. The last `newcomers` ranks of a communicator that grows are new:
 // each of them says its number among these, and 0 for `ranks`, which it does not know.
@@ -96,7 +86,6 @@ struct Hello {
   int32_t pid;         // as the member sees itself
   int32_t timeout_ms;  // how long it will wait from now; -1: for ever
   HostField host;
-  HostMark mark;
 };
 
 // What a member is, once all have met.
@@ -110,25 +99,6 @@ struct Keeper {
   int32_t rank;  // -1: it is none of the ranks
   int32_t pid;
   HostField host;
-};
-
-// A file that a process has open, and the numbers by which to know it again.
-struct FilePlace {
-  int32_t pid;
-  int32_t fd;
-  uint64_t device;
-  uint64_t inode;
-
-  bool operator==(const FilePlace&) const = default;
-};
-
-using PartsHash = std::array<std::byte, 32>;
-
-// The parts of a round as the first bytes of a file.
-struct PartsPlace {
-  FilePlace file;
-  uint64_t bytes;
-  PartsHash hash;
 };
 
 struct Frame {

@@ -62,9 +62,7 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, con
   EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
   const MakingNote note(connection_.transport->notes(rank_, 0), joiner, rank_, how.ranks, how.by);
   const int64_t limit = how.config.init_timeout_ms;
-  Joiner here = joiner;
-  here.mark = host_mark(runtime_->environment());
-  auto exchange = join(id, here, limit == kNever ? kNever : now_ms() + limit);
+  auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) {
     const Status why = exchange.status();
     return scope

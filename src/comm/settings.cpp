@@ -304,14 +304,16 @@ uint64_t random_key() {
   return key;
 }
 
+namespace {
+
+// What processes that can share memory have in common: the running system, the network namespace,
+// and TUTTI_HOST_ID.
 uint64_t host_mark(const Environment& environment) {
   struct stat network {};
   (void)stat("/proc/self/ns/net", &network);
   return hash_of(
       fmt::format("{} {} {} {}", boot_id(), network.st_dev, network.st_ino, environment.host_id));
 }
-
-namespace {
 
 // The mark of this rank's host. A process that cannot share memory counts as a host of its own.
 uint64_t own_mark(const Environment& environment, int rank) {

@@ -46,10 +46,6 @@ struct Agreement {
 // 64 bits that nobody can guess; 0 if the system has none to give.
 uint64_t random_key();
 
-// What processes that can share memory have in common: the running system, the network namespace,
-// and TUTTI_HOST_ID.
-uint64_t host_mark(const Environment& environment);
-
 // How many threads of ranks of one host can make progress at once, given the cores and limits of
 // each: all cores that some rank may use; or, where limits allow less, as many as there are if
 // every rank has the smallest share that one has, for ranks go at the pace of the slowest.

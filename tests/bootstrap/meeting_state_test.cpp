@@ -144,10 +144,10 @@ TEST(ReleasedId, IsNothingToThoseThatHaveMet) {
 
 TEST(UnusedId, IsGivenUpAfterItsLifetimeUnlessARankHasCome) {
   log::set_level(LogLevel::kError);
-  Meeting unused(scripted_id(), 0, kLeastSaved, 0);
+  Meeting unused(scripted_id(), 0, 0);
   unused.check_deadlines();
   EXPECT_TRUE(unused.finished());
-  Meeting used(scripted_id(), 0, kLeastSaved, 0);
+  Meeting used(scripted_id(), 0, 0);
   Member first(used, 0, 2);
   used.check_deadlines();
   EXPECT_FALSE(used.finished());

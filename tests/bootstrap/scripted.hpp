@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,6 @@ inline std::vector<std::byte> part_of(int rank, size_t bytes) {
 struct Said {
   int rank = 0;
   int ranks = 1;
-  uint64_t mark = 0;
   int32_t timeout_ms = -1;
   bool own = false;  // in the service's process
 };
@@ -49,13 +47,9 @@ struct ScriptedMember {
   }
   ScriptedMember(tutti::bootstrap::Meeting& at, const Said& said)
       : ScriptedMember(at, kNobody, said.own) {
-    const tutti::bootstrap::Hello hello{said.rank,
-                                        said.ranks,
-                                        0,
-                                        said.rank + 1000,
-                                        said.timeout_ms,
-                                        tutti::bootstrap::host_field("host"),
-                                        std::bit_cast<tutti::bootstrap::HostMark>(said.mark)};
+    const tutti::bootstrap::Hello hello{
+        said.rank,        said.ranks,      0,
+        said.rank + 1000, said.timeout_ms, tutti::bootstrap::host_field("host")};
     say(FrameKind::kHello, tutti::bytes_of(hello));
   }
   ScriptedMember(tutti::bootstrap::Meeting& at, int rank, int ranks)
@@ -78,7 +72,6 @@ struct ScriptedMember {
       heard.push_back(frame.kind);
       last.assign(frame.body.begin(), frame.body.end());
       if (frame.kind != FrameKind::kParts) continue;
-      packed.insert(packed.end(), last.begin(), last.end());
       EXPECT_TRUE(tutti::bootstrap::take_parts(frame.body, SIZE_MAX, parts));
     }
     return true;
@@ -95,8 +88,7 @@ struct ScriptedMember {
   Session session;
   tutti::bootstrap::Client& client;
   std::vector<FrameKind> heard;
-  std::vector<std::byte> last;    // the body of the last frame
-  std::vector<std::byte> packed;  // the bodies of parts
+  std::vector<std::byte> last;  // the body of the last frame
   tutti::bootstrap::Parts parts;
   size_t sent_to_it = 0;  // bytes that have left the service for it
 };
