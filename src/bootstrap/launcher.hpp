@@ -21,12 +21,6 @@ namespace tutti {
 // JobPlace::launcher of a process that nobody launched.
 inline constexpr std::string_view kNoLauncher = "no launcher";
 
-// A process manager that speaks PMI, as its variables describe it.
-struct PmiAccess {
-  int fd = -1;      // PMI_FD: the connection, which an MPI library of the program shares
-  std::string job;  // PMI_JOBID; not empty: the manager speaks PMI-2
-};
-
 // How the ranks of a job on several hosts learn where to meet.
 struct Route {
   enum class Kind {
@@ -43,7 +37,9 @@ struct Route {
   int port = 0;
   bool prefer_ipv6 = false;
   std::string file;  // of kFile
-  PmiAccess pmi;     // of kPmi
+  // Of kPmi, PMI_FD: the connection to a process manager, which an MPI library of the program
+  // shares.
+  int pmi_fd = -1;
 };
 
 struct JobPlace {

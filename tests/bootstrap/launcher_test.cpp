@@ -260,8 +260,7 @@ TEST(Launcher, HydraOverSeveralHostsIsAskedOverPmi) {
                            {"PMI_FD", "9"}};
   const Route route = route_of(hydra);
   EXPECT_EQ(route.kind, Route::Kind::kPmi);
-  EXPECT_EQ(route.pmi.fd, 9);
-  EXPECT_EQ(route.pmi.job, "");
+  EXPECT_EQ(route.pmi_fd, 9);
   EXPECT_NE(complaint(with(hydra, "PMI_FD", "x")).find("PMI_FD is \"x\""), std::string::npos);
   EXPECT_NE(complaint({{"PMI_PORT", "h:1"}, {"PMI_ID", "0"}}).find("-pmi-port"), std::string::npos);
 }
@@ -339,7 +338,7 @@ TEST(Launcher, SlurmOverSeveralHostsIsAskedByWhatItServes) {
       route_of(with(with(with(with(slurm(), "PMI_FD", "9"), "PMI_JOBID", "12.0"), "PMI_RANK", "3"),
                     "PMI_SIZE", "5"));
   EXPECT_EQ(pmi.kind, Route::Kind::kPmi);
-  EXPECT_EQ(pmi.pmi.job, "12.0");
+  EXPECT_EQ(pmi.pmi_fd, 9);
   EXPECT_EQ(route_of(with(slurm(), "PMIX_NAMESPACE", "slurm.pmix.12.0")).kind, Route::Kind::kPmix);
 }
 

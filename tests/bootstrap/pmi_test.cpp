@@ -26,9 +26,6 @@ struct Line {
 };
 using Script = std::vector<Line>;
 
-// A message of PMI-2.
-std::string two(const std::string& text) { return fmt::format("{:6}{}", text.size(), text); }
-
 // Answers one question after the other; then hangs up, unless it is to be silent.
 class Manager {
  public:
@@ -66,36 +63,25 @@ class Manager {
   std::thread thread_;
 };
 
-JobPlace place_at(const Manager& manager, int rank, const std::string& job = "") {
+JobPlace place_at(const Manager& manager, int rank) {
   JobPlace place{rank, 2, 0, 1, "the key", "a test"};
   place.route.kind = Route::Kind::kPmi;
-  place.route.pmi = {manager.fd(), job};
+  place.route.pmi_fd = manager.fd();
   return place;
 }
 
 // The text that is shared, or that of the error.
-std::string share_by_pmi1(const Manager& manager, int rank, std::string_view mine,
-                          int64_t timeout_ms = kLongMs) {
-  auto courier = couriers::make_pmi1(place_at(manager, rank), now_ms() + timeout_ms);
-  if (!courier.ok()) return std::string(courier.status().message());
-  auto text = (*courier)->share(mine, now_ms() + timeout_ms);
-  return text.ok() ? *text : std::string(text.status().message());
-}
-std::string share_by_pmi2(const Manager& manager, int rank, std::string_view mine,
-                          int64_t timeout_ms = kLongMs) {
-  auto courier = couriers::make_pmi2(place_at(manager, rank, "7.0"), now_ms() + timeout_ms);
+std::string share_by_pmi(const Manager& manager, int rank, std::string_view mine,
+                         int64_t timeout_ms = kLongMs) {
+  auto courier = couriers::make_pmi(place_at(manager, rank), now_ms() + timeout_ms);
   if (!courier.ok()) return std::string(courier.status().message());
   auto text = (*courier)->share(mine, now_ms() + timeout_ms);
   return text.ok() ? *text : std::string(text.status().message());
 }
 
-const Script kHello1 = {{"cmd=init pmi_version=1 pmi_subversion=1\n",
-                         "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"},
-                        {"cmd=get_my_kvsname\n", "cmd=my_kvsname kvsname=kvs_5\n"}};
-const Script kHello2 = {{"cmd=init pmi_version=2 pmi_subversion=0\n",
-                         "cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n"},
-                        {two("cmd=fullinit;pmijobid=7.0;pmirank=1;threaded=FALSE;"),
-                         two("cmd=fullinit-response;rc=0;pmi-version=2;rank=1;size=2;")}};
+const Script kHello = {{"cmd=init pmi_version=1 pmi_subversion=1\n",
+                        "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n"},
+                       {"cmd=get_my_kvsname\n", "cmd=my_kvsname kvsname=kvs_5\n"}};
 
 Script after(const Script& hello, const Script& more) {
   Script whole = hello;
@@ -103,118 +89,76 @@ Script after(const Script& hello, const Script& more) {
   return whole;
 }
 
-TEST(Pmi1, RankZeroPutsInPartsWhatOthersGet) {
+TEST(Pmi, RankZeroPutsInPartsWhatOthersGet) {
   const std::string text(200, 'x');
   const std::string part(128, 'x');
   const Manager of_first(
-      after(kHello1,
+      after(kHello,
             {{"cmd=put kvsname=kvs_5 key=tutti-0-0 value=" + part + "+\n", "cmd=put_result rc=0\n"},
              {"cmd=put kvsname=kvs_5 key=tutti-0-1 value=" + text.substr(128) + ".\n",
               "cmd=put_result rc=0 msg=success\n"},
              {"cmd=barrier_in\n", "cmd=barrier_out\n"},
              {"cmd=finalize\n", "cmd=finalize_ack\n"}}));
-  EXPECT_EQ(share_by_pmi1(of_first, 0, text), text);
-  const Manager of_second(after(kHello1, {{"cmd=barrier_in\n", "cmd=barrier_out\n"},
-                                          {"cmd=get kvsname=kvs_5 key=tutti-0-0\n",
-                                           "cmd=get_result rc=0 msg=success value=" + part + "+\n"},
-                                          {"cmd=get kvsname=kvs_5 key=tutti-0-1\n",
-                                           "cmd=get_result rc=0 value=" + text.substr(128) + ".\n"},
-                                          {"cmd=finalize\n", "cmd=finalize_ack\n"}}));
-  EXPECT_EQ(share_by_pmi1(of_second, 1, ""), text);
+  EXPECT_EQ(share_by_pmi(of_first, 0, text), text);
+  const Manager of_second(after(kHello, {{"cmd=barrier_in\n", "cmd=barrier_out\n"},
+                                         {"cmd=get kvsname=kvs_5 key=tutti-0-0\n",
+                                          "cmd=get_result rc=0 msg=success value=" + part + "+\n"},
+                                         {"cmd=get kvsname=kvs_5 key=tutti-0-1\n",
+                                          "cmd=get_result rc=0 value=" + text.substr(128) + ".\n"},
+                                         {"cmd=finalize\n", "cmd=finalize_ack\n"}}));
+  EXPECT_EQ(share_by_pmi(of_second, 1, ""), text);
 }
 
-TEST(Pmi1, AManagerThatTalksNonsenseIsQuoted) {
+TEST(Pmi, AManagerThatTalksNonsenseIsQuoted) {
   for (const char* nonsense : {"\n", "cmd\n", "cmd=maxes rc=0\n", "\x01\x02 =;=\n", "rc=0\n"}) {
     const Manager manager(Script{{"cmd=init pmi_version=1 pmi_subversion=1\n", nonsense}});
-    EXPECT_NE(share_by_pmi1(manager, 1, "").find("expected cmd=response_to_init"),
+    EXPECT_NE(share_by_pmi(manager, 1, "").find("expected cmd=response_to_init"),
               std::string::npos);
   }
   const Manager endless(Script{{"cmd=init", std::string(40000, 'a')}});
-  EXPECT_NE(share_by_pmi1(endless, 1, "").find("without an end of line"), std::string::npos);
+  EXPECT_NE(share_by_pmi(endless, 1, "").find("without an end of line"), std::string::npos);
 }
 
-TEST(Pmi1, AManagerThatHangsUpIsAnErrorAtAnyTime) {
-  for (size_t spoken = 0; spoken <= kHello1.size(); ++spoken) {
-    const Manager manager(Script(kHello1.begin(), kHello1.begin() + static_cast<long>(spoken)));
-    EXPECT_NE(share_by_pmi1(manager, 1, "").find("has hung up"), std::string::npos) << spoken;
+TEST(Pmi, AManagerThatHangsUpIsAnErrorAtAnyTime) {
+  for (size_t spoken = 0; spoken <= kHello.size(); ++spoken) {
+    const Manager manager(Script(kHello.begin(), kHello.begin() + static_cast<long>(spoken)));
+    EXPECT_NE(share_by_pmi(manager, 1, "").find("has hung up"), std::string::npos) << spoken;
   }
 }
 
-TEST(Pmi1, ASilentManagerIsWaitedForToTheDeadline) {
-  for (size_t spoken = 0; spoken <= kHello1.size(); ++spoken) {
-    const Manager manager(Script(kHello1.begin(), kHello1.begin() + static_cast<long>(spoken)),
+TEST(Pmi, ASilentManagerIsWaitedForToTheDeadline) {
+  for (size_t spoken = 0; spoken <= kHello.size(); ++spoken) {
+    const Manager manager(Script(kHello.begin(), kHello.begin() + static_cast<long>(spoken)),
                           false);
-    EXPECT_NE(share_by_pmi1(manager, 1, "", kShortMs).find("does not answer"), std::string::npos);
+    EXPECT_NE(share_by_pmi(manager, 1, "", kShortMs).find("does not answer"), std::string::npos);
   }
 }
 
-TEST(Pmi1, WhatRankZeroDidNotPutIsMissed) {
-  const Manager manager(after(kHello1, {{"cmd=barrier_in\n", "cmd=barrier_out\n"},
-                                        {"cmd=get kvsname=kvs_5 key=tutti-0-0\n",
-                                         "cmd=get_result rc=-1 msg=not_found value=unknown\n"}}));
-  EXPECT_NE(share_by_pmi1(manager, 1, "").find("tutti-0-0"), std::string::npos);
+TEST(Pmi, WhatRankZeroDidNotPutIsMissed) {
+  const Manager manager(after(kHello, {{"cmd=barrier_in\n", "cmd=barrier_out\n"},
+                                       {"cmd=get kvsname=kvs_5 key=tutti-0-0\n",
+                                        "cmd=get_result rc=-1 msg=not_found value=unknown\n"}}));
+  EXPECT_NE(share_by_pmi(manager, 1, "").find("tutti-0-0"), std::string::npos);
 }
 
-TEST(Pmi1, ARefusedKeyIsAnErrorWithTheManagersWord) {
-  const Manager manager(after(kHello1, {{"cmd=put kvsname=kvs_5 key=tutti-0-0 value=x.\n",
-                                         "cmd=put_result rc=-1 msg=no_space\n"}}));
-  EXPECT_NE(share_by_pmi1(manager, 0, "x").find("no_space"), std::string::npos);
+TEST(Pmi, ARefusedKeyIsAnErrorWithTheManagersWord) {
+  const Manager manager(after(kHello, {{"cmd=put kvsname=kvs_5 key=tutti-0-0 value=x.\n",
+                                        "cmd=put_result rc=-1 msg=no_space\n"}}));
+  EXPECT_NE(share_by_pmi(manager, 0, "x").find("no_space"), std::string::npos);
 }
 
-TEST(Pmi1, ADescriptorOfSomethingElseIsNotTouched) {
+TEST(Pmi, ADescriptorOfSomethingElseIsNotTouched) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   const Fd read_end(ends[0]);
   const Fd write_end(ends[1]);
   for (const int fd : {ends[1], 1000000}) {
     JobPlace place{1, 2, 0, 1, "the key", "a test"};
-    place.route.pmi.fd = fd;
-    const auto courier = couriers::make_pmi1(place, now_ms() + kLongMs);
+    place.route.pmi_fd = fd;
+    const auto courier = couriers::make_pmi(place, now_ms() + kLongMs);
     EXPECT_EQ(courier.status().code(), Code::kInvalidUsage);
     EXPECT_NE(courier.status().message().find(fmt::format("PMI_FD is {}", fd)), std::string::npos);
   }
-}
-
-TEST(Pmi2, RankZeroPutsWhatOthersGet) {
-  Script hello = kHello2;
-  hello[1].question = two("cmd=fullinit;pmijobid=7.0;pmirank=0;threaded=FALSE;");
-  const Manager of_first(after(
-      hello, {{two("cmd=kvs-put;key=tutti-0-0;value=abc.;"), two("cmd=kvs-put-response;rc=0;")},
-              {two("cmd=kvs-fence;"), two("cmd=kvs-fence-response;rc=0;")},
-              {two("cmd=finalize;"), two("cmd=finalize-response;rc=0;")}}));
-  EXPECT_EQ(share_by_pmi2(of_first, 0, "abc"), "abc");
-  const Manager of_second(
-      after(kHello2, {{two("cmd=kvs-fence;"), two("cmd=kvs-fence-response;rc=0;")},
-                      {two("cmd=kvs-get;jobid=7.0;srcid=-1;key=tutti-0-0;"),
-                       two("cmd=kvs-get-response;rc=0;found=TRUE;value=abc.;")},
-                      {two("cmd=finalize;"), two("cmd=finalize-response;rc=0;")}}));
-  EXPECT_EQ(share_by_pmi2(of_second, 1, ""), "abc");
-}
-
-TEST(Pmi2, LengthsThatAreNoneAreRefused) {
-  for (const char* head : {"abcdef", "      ", "999999", "-1    ", "12x456", "\n\n\n\n\n\n"}) {
-    const Manager manager(Script{kHello2[0], {kHello2[1].question, head}});
-    EXPECT_NE(share_by_pmi2(manager, 1, "").find("expected a length"), std::string::npos) << head;
-  }
-}
-
-TEST(Pmi2, AnswersThatFailEndEarlyOrDoNotFitAreErrors) {
-  const auto error_after = [](const std::string& answer, bool hangs_up = true) {
-    const Manager manager(after(kHello2, {{two("cmd=kvs-fence;"), answer}}), hangs_up);
-    return share_by_pmi2(manager, 1, "", hangs_up ? kLongMs : 10 * kShortMs);
-  };
-  EXPECT_NE(error_after(two("cmd=kvs-fence-response;rc=14;")).find("rc=14"), std::string::npos);
-  EXPECT_NE(error_after(two("cmd=kvs-put-response;rc=0;")).find("kvs-fence-response"),
-            std::string::npos);
-  EXPECT_NE(error_after(two("")).find("expected cmd"), std::string::npos);
-  EXPECT_NE(error_after("    50cmd=kvs").find("hung up"), std::string::npos);
-  EXPECT_NE(error_after("    50cmd=kvs", false).find("does not answer"), std::string::npos);
-}
-
-TEST(Pmi2, AManagerOfVersionOneIsNamed) {
-  const Manager manager(
-      {{kHello2[0].question, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=-1\n"}});
-  EXPECT_NE(share_by_pmi2(manager, 1, "").find("expected PMI of version 2"), std::string::npos);
 }
 
 }  // namespace

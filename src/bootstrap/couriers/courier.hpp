@@ -35,8 +35,7 @@ void met(const JobPlace& place);
 std::string text_of(const tutti_unique_id& id);
 Result<tutti_unique_id> id_of(std::string_view text);
 
-Result<std::unique_ptr<Courier>> make_pmi1(const JobPlace& place, int64_t deadline_ms);
-Result<std::unique_ptr<Courier>> make_pmi2(const JobPlace& place, int64_t deadline_ms);
+Result<std::unique_ptr<Courier>> make_pmi(const JobPlace& place, int64_t deadline_ms);
 Result<std::unique_ptr<Courier>> make_pmix(const JobPlace& place);
 Result<std::unique_ptr<Courier>> make_mpi(const JobPlace& place);
 std::unique_ptr<Courier> make_file(const JobPlace& place);

@@ -50,9 +50,7 @@ Result<std::unique_ptr<Courier>> make_courier(Kind kind, const JobPlace& place,
   switch (kind) {
     case Kind::kFile: return make_file(place);
     case Kind::kMpi: return make_mpi(place);
-    case Kind::kPmi:
-      return place.route.pmi.job.empty() ? make_pmi1(place, deadline_ms)
-                                         : make_pmi2(place, deadline_ms);
+    case Kind::kPmi: return make_pmi(place, deadline_ms);
     case Kind::kPmix: return make_pmix(place);
     case Kind::kOneHost:
     case Kind::kAddress:

@@ -12,10 +12,10 @@
 
 namespace tutti::couriers {
 
-Fields read_fields(std::string_view text, char separator) {
+Fields read_fields(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(separator));
+    const std::string_view item = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(item.size() + 1, text.size()));
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos) continue;
@@ -96,13 +96,6 @@ Result<std::string> PmiWire::read_line(int64_t deadline_ms) {
   std::string line = buffer_.substr(0, end);
   buffer_.erase(0, end + 1);
   return line;
-}
-
-Result<std::string> PmiWire::read_bytes(size_t count, int64_t deadline_ms) {
-  while (buffer_.size() < count) TUTTI_RETURN_IF_ERROR(receive_more(deadline_ms));
-  std::string bytes = buffer_.substr(0, count);
-  buffer_.erase(0, count);
-  return bytes;
 }
 
 }  // namespace tutti::couriers

@@ -14,7 +14,7 @@ namespace tutti::couriers {
 
 // The fields of a message, "name=value" each.
 using Fields = std::map<std::string, std::string, std::less<>>;
-Fields read_fields(std::string_view text, char separator);
+Fields read_fields(std::string_view text);
 
 class PmiWire {
  public:
@@ -24,7 +24,6 @@ class PmiWire {
   Status send(std::string_view bytes, int64_t deadline_ms);
   // Without its line feed.
   Result<std::string> read_line(int64_t deadline_ms);
-  Result<std::string> read_bytes(size_t count, int64_t deadline_ms);
 
   // Longer messages are no PMI.
   static constexpr size_t kLongest = 16 << 10;

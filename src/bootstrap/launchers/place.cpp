@@ -128,7 +128,7 @@ Result<Route> pmi_route(const Getter& getter) {
   auto number = read_number("PMI_FD", *fd, 0);
   if (!number.ok()) return number.status();
   route.kind = Route::Kind::kPmi;
-  route.pmi = {*number, getter("PMI_JOBID").value_or("")};
+  route.pmi_fd = *number;
   return route;
 }
 

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Slurm's srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_NODEID and
-// SLURM_STEP_TASKS_PER_NODE. With --mpi=pmi2 it serves PMI-2 at PMI_FD, with --mpi=pmix PMIx; with
-// neither, rank 0 serves at the first node of SLURM_STEP_NODELIST, at a port that follows from the
-// step's number. Where a wrapper has kept only some of these, the like of the job counts
-// (SLURM_NTASKS ...), which srun sets to what the step has, too.
+// SLURM_STEP_TASKS_PER_NODE. With --mpi=pmi2 it serves PMI-1 and PMI-2 at PMI_FD, with --mpi=pmix
+// PMIx; with neither, rank 0 serves at the first node of SLURM_STEP_NODELIST, at a port that
+// follows from the step's number. Where a wrapper has kept only some of these, the like of the job
+// counts (SLURM_NTASKS ...), which srun sets to what the step has, too.
 #include <charconv>
 
 #include "bootstrap/launchers/launchers.hpp"
