@@ -2,15 +2,14 @@
 #include "bootstrap/known_place.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "bootstrap/launchers/launchers.hpp"
 #include "bootstrap/place.hpp"
+#include "core/files.hpp"
 #include "core/log.hpp"
 #include "env/values.hpp"
 
@@ -33,13 +32,12 @@ void warn_once(const std::string& place) {
 Result<std::string> read_secret(const std::string& given) {
   if (!given.starts_with(kFile)) return given;
   const std::string path = given.substr(kFile.size());
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::string text = text_in_file(path);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   if (!text.empty()) return text;
   return Status::format(Code::kInvalidArgument,
                         "{} is \"{}\": expected a file with the secret, but it {}", kVariable,
-                        given, file.is_open() ? "is empty" : "cannot be read");
+                        given, access(path.c_str(), R_OK) == 0 ? "is empty" : "cannot be read");
 }
 
 }  // namespace

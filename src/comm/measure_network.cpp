@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <span>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "comm/network_course.hpp"
 #include "comm/network_dialogue.hpp"
+#include "core/median.hpp"
 
 namespace tutti {
 namespace {
@@ -26,39 +26,12 @@ constexpr double kMostByte_s = 1e-3;
 // Lines of hosts are seldom so unlike one another that one takes so many times as long.
 constexpr double kUnlike = 1.5;
 
-// The text of an error follows.
-struct Measurement {
-  double figure;
-  int64_t code;
-};
-
 // Every rank's figure, or the first error that any has met.
 Result<std::vector<double>> tell(Exchange& exchange, const Status& status, double figure) {
-  constexpr size_t kMostText = 1000;
-  const Measurement mine{figure, static_cast<int64_t>(status.code())};
-  const std::string_view text = status.message().substr(0, kMostText);
-  std::vector<std::byte> said(sizeof mine + text.size());
-  std::memcpy(said.data(), &mine, sizeof mine);
-  std::ranges::copy(std::as_bytes(std::span(text)), said.data() + sizeof mine);
-  const auto all = exchange.allgather(said);
+  const std::string mine(reinterpret_cast<const char*>(&figure), sizeof figure);
+  const auto all = share(exchange, status.ok() ? Result<std::string>(mine) : status);
   if (!all.ok()) return all.status();
-  std::vector<double> figures;
-  for (size_t rank = 0; rank < all->size(); ++rank) {
-    const std::vector<std::byte>& bytes = (*all)[rank];
-    Measurement report{};
-    if (bytes.size() < sizeof report) {
-      return Status::format(Code::kInternal, "rank {} sent {} bytes where {} or more were expected",
-                            rank, bytes.size(), sizeof report);
-    }
-    std::memcpy(&report, bytes.data(), sizeof report);
-    if (report.code != 0) {
-      const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof report);
-      return Status::format(static_cast<Code>(report.code), "rank {}: {}", rank,
-                            std::string_view(text, bytes.size() - sizeof report));
-    }
-    figures.push_back(report.figure);
-  }
-  return figures;
+  return values_in<double>(*all);
 }
 
 // Whom a rank asks, and who asks it.

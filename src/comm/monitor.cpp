@@ -12,12 +12,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <new>
 #include <optional>
 #include <string>
 
+#include "core/files.hpp"
 #include "core/log.hpp"
+#include "core/process_state.hpp"
 #include "core/socket.hpp"
 #include "core/thread.hpp"
 
@@ -39,11 +40,7 @@ std::optional<bool> is_readable(int fd) {
 // Its parent may be long in taking note of its end.
 bool is_over(int pid) {
   if (kill(pid, 0) != 0) return errno == ESRCH;
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const size_t state = line.rfind(") ");
-  return state != std::string::npos && (line[state + 2] == 'Z' || line[state + 2] == 'X');
+  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid))).dead();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/median.hpp"
+
 namespace tutti {
 namespace {
 
@@ -27,12 +29,6 @@ constexpr uint64_t kLeastMessage = 4 << 10;
 constexpr size_t kParts = 5;  // of a stream, for the median
 
 }  // namespace
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 != 0 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped) {
   if (arrivals.size() < 2) return std::nullopt;

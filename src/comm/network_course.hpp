@@ -22,8 +22,6 @@ struct Arrival {
 // so that a pause in one of them does not count. None if too little came.
 std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped);
 
-[[nodiscard]] double median(std::vector<double> values);
-
 // The most messages that a course has under way at once.
 inline constexpr size_t kMostAhead = 2;
 

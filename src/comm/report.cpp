@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/fd.hpp"
+#include "core/files.hpp"
 #include "core/log.hpp"
 #include "exec/call.hpp"
 #include "exec/lateness.hpp"
@@ -28,13 +29,7 @@ constexpr std::string_view kNext =
 
 bool write_file(const std::string& path, std::string_view text) {
   const Fd file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  while (file.open() && !text.empty()) {
-    const ssize_t written = write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return file.open();
+  return file.open() && write_all(file.get(), text);
 }
 
 // "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.

@@ -13,6 +13,7 @@
 #include "comm/measured_machine.hpp"
 #include "core/affinity.hpp"
 #include "core/fd.hpp"
+#include "core/files.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
@@ -36,19 +37,13 @@ Result<std::string> read_text(const std::string& path) {
     return Status::format(Code::kInvalidArgument, "tuning file {}: expected a regular file", path);
   }
   std::string text(kMostTuningBytes + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(file.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failed(path, "cannot read it");
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  if (size > kMostTuningBytes) {
+  const ssize_t size = read_all(file.get(), text.data(), text.size());
+  if (size < 0) return failed(path, "cannot read it");
+  if (static_cast<size_t>(size) > kMostTuningBytes) {
     return Status::format(Code::kInvalidArgument, "tuning file {}: expected at most {} bytes", path,
                           kMostTuningBytes);
   }
-  text.resize(size);
+  text.resize(static_cast<size_t>(size));
   return text;
 }
 
@@ -61,13 +56,8 @@ Status make_folders(const std::filesystem::path& folder) {
   return failed(folder.string(), "cannot make this folder");
 }
 
-Status write_all(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t done = write(file, text.data(), text.size());
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return failed(path, "cannot write it");
-    text.remove_prefix(static_cast<size_t>(done));
-  }
+Status write_to_disk(int file, std::string_view text, const std::string& path) {
+  if (!write_all(file, text)) return failed(path, "cannot write it");
   return fsync(file) == 0 ? Status() : failed(path, "cannot write it to the disk");
 }
 
@@ -139,7 +129,7 @@ Status write_tuning_file(const std::string& path, const Tuning& tuning) {
   {
     const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
     if (!file.open()) return failed(path, "cannot make a file beside it");
-    if (Status status = write_all(file.get(), print_tuning(tuning), path); !status.ok()) {
+    if (Status status = write_to_disk(file.get(), print_tuning(tuning), path); !status.ok()) {
       unlink(temporary.c_str());
       return status;
     }

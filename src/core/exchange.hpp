@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/fields.hpp"
@@ -101,6 +102,14 @@ Result<std::vector<T>> gather_values(Exchange& exchange, const T& mine) {
   auto all = exchange.allgather(bytes_of(mine));
   if (!all.ok()) return all.status();
   return values_in<T>(*all);
+}
+
+// Collective: what every rank has to say, of any length, in rank order. If some rank comes with an
+// error, all get the error of the first of them, with "rank 3: " before it.
+Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::string>& mine);
+// The same of ranks that have nothing to say but errors.
+inline Status share_errors(Exchange& exchange, const Status& mine) {
+  return share(exchange, mine.ok() ? Result<std::string>(std::string()) : mine).status();
 }
 
 }  // namespace tutti

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "core/fields.hpp"
+#include "core/files.hpp"
 
 namespace tutti {
 namespace {
@@ -93,15 +94,9 @@ void write(LogLevel level, std::string_view text) {
   const int64_t time_ms = static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
   const std::string lines =
       format_lines(level, rank_now.load(std::memory_order_relaxed), time_ms, text);
-  std::string_view rest = lines;
   {
     const NoPipeSignal scope;
-    while (!rest.empty()) {
-      const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;  // a closed or full standard error is no reason to fail
-      rest.remove_prefix(static_cast<size_t>(written));
-    }
+    (void)write_all(STDERR_FILENO, lines);  // a closed or full one is no reason to fail
   }
   errno = error_number;
 }

@@ -17,7 +17,8 @@ struct ProcessState {
   bool gone = false;       // it is known that there is none
   bool ending = false;     // it has been killed, or has exited, and is not gone yet
   uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
-  uint64_t started = 0;    // ticks since boot: tells it from a later one of the same number
+  int parent = 0;
+  uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
 
   [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }
   [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't' || frozen; }

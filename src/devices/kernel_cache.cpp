@@ -11,6 +11,7 @@
 #include <span>
 
 #include "core/fd.hpp"
+#include "core/files.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "env/env.hpp"
@@ -18,31 +19,8 @@
 namespace tutti::devices {
 namespace {
 
-uint64_t hash_of_bytes(std::span<const unsigned char> bytes) {
-  return hash_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-bool read_all(int file, unsigned char* to, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t done = read(file, to, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    to += done;
-    bytes -= static_cast<size_t>(done);
-  }
-  return true;
-}
-
-bool write_all(int file, const void* from, size_t bytes) {
-  const auto* next = static_cast<const unsigned char*>(from);
-  while (bytes > 0) {
-    const ssize_t done = write(file, next, bytes);
-    if (done < 0 && errno == EINTR) continue;
-    if (done < 0) return false;
-    next += done;
-    bytes -= static_cast<size_t>(done);
-  }
-  return true;
+std::string_view text_of(std::span<const unsigned char> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -73,10 +51,13 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
   const size_t head = key.size() + sizeof hash;
   if (!ours || bytes <= head) return std::nullopt;
   std::vector<unsigned char> content(bytes);
-  if (!read_all(file.get(), content.data(), bytes)) return std::nullopt;
+  if (read_all(file.get(), reinterpret_cast<char*>(content.data()), bytes) !=
+      static_cast<ssize_t>(bytes)) {
+    return std::nullopt;
+  }
   if (std::memcmp(content.data(), key.data(), key.size()) != 0) return std::nullopt;
   std::memcpy(&hash, content.data() + key.size(), sizeof hash);
-  if (hash_of_bytes(std::span(content).subspan(head)) != hash) return std::nullopt;
+  if (hash_of(text_of(std::span(content).subspan(head))) != hash) return std::nullopt;
   content.erase(content.begin(), content.begin() + static_cast<ptrdiff_t>(head));
   return content;
 }
@@ -84,7 +65,7 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
 void KernelCache::write(std::string_view key, const std::vector<unsigned char>& binary) const {
   if (folder_.empty() || binary.empty()) return;
   std::vector<unsigned char> content(key.begin(), key.end());
-  const uint64_t hash = hash_of_bytes(binary);
+  const uint64_t hash = hash_of(text_of(binary));
   content.resize(key.size() + sizeof hash);
   std::memcpy(content.data() + key.size(), &hash, sizeof hash);
   content.insert(content.end(), binary.begin(), binary.end());
@@ -104,8 +85,7 @@ Status KernelCache::put(const std::string& path, const std::vector<unsigned char
   std::string temporary = path + ".XXXXXX";
   const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
   if (!file.open()) return Status::system(errno, "make the file " + temporary);
-  if (write_all(file.get(), content.data(), content.size()) &&
-      rename(temporary.c_str(), path.c_str()) == 0) {
+  if (write_all(file.get(), text_of(content)) && rename(temporary.c_str(), path.c_str()) == 0) {
     return {};
   }
   const Status status = Status::system(errno, "write " + path);

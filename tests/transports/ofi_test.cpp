@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
+#include "core/exchange.hpp"
 #include "transports/connected.hpp"
 #include "transports/frames/endpoint.hpp"
-#include "transports/frames/share.hpp"
 #include "transports/ofi/connect.hpp"
 #include "transports/ofi_ports.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "comm/network_course.hpp"
+#include "core/median.hpp"
 
 namespace tutti::simulate {
 

@@ -12,10 +12,10 @@
 #include <fstream>
 #include <string>
 
+#include "core/exchange.hpp"
 #include "core/fields.hpp"
 #include "core/socket.hpp"
 #include "transports/frames/endpoint.hpp"
-#include "transports/frames/share.hpp"
 #include "transports/names.hpp"
 
 namespace tutti::frames {
@@ -170,9 +170,7 @@ Result<std::vector<std::unique_ptr<FrameEndpoint>>> open_endpoints(
       status = endpoints.back()->greet(deadline);
     endpoints.back()->mend_rails();
   }
-  auto agreed = share(
-      exchange, status.ok() ? Result<std::string>(std::string()) : Result<std::string>(status));
-  if (!agreed.ok()) return agreed.status();
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, status));
   return endpoints;
 }
 

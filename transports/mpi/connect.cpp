@@ -7,16 +7,14 @@
 #include <cstring>
 #include <set>
 
+#include "core/exchange.hpp"
 #include "core/fields.hpp"
 #include "core/socket.hpp"
-#include "transports/frames/share.hpp"
 #include "transports/frames/transport.hpp"
 #include "transports/mpi/port.hpp"
 
 namespace tutti::mpi {
 namespace {
-
-using frames::share;
 
 // In round 2.
 struct Seat {
@@ -76,9 +74,7 @@ Result<std::shared_ptr<Group>> open_group(Exchange& exchange) {
   std::vector<int> world_ranks;
   for (const Seat& seat : *seats) world_ranks.push_back(seat.place.rank);
   auto group = Group::open(world_ranks, seats->front().tag);
-  const auto agreed =
-      share(exchange, group.ok() ? Result<std::string>(std::string()) : group.status());
-  if (!agreed.ok()) return agreed.status();
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, group.status()));
   return group;
 }
 
@@ -92,9 +88,7 @@ Result<frames::Ports> connect_ports(Exchange& exchange, const TransportConfig& c
     status = port.status();
     if (port.ok()) ports.push_back(*std::move(port));
   }
-  const auto agreed = share(
-      exchange, status.ok() ? Result<std::string>(std::string()) : Result<std::string>(status));
-  if (!agreed.ok()) return agreed.status();
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, status));
   return ports;
 }
 

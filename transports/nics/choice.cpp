@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "core/exchange.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
-#include "transports/frames/share.hpp"
 
 namespace tutti::nics {
 namespace {
@@ -274,9 +274,9 @@ Result<std::vector<Offer>> agree(const std::vector<std::string>& texts, Candidat
 
 Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>> offers,
                                   const NicSet& nics, const Nearness& nearness) {
-  if (!offers.ok()) return frames::share(exchange, offers.status()).status();
+  if (!offers.ok()) return share(exchange, offers.status()).status();
   Candidates own = candidates(*std::move(offers), nics, nearness);
-  auto texts = frames::share(exchange, shown(own));
+  auto texts = share(exchange, shown(own));
   if (!texts.ok()) return texts.status();
   return agree(*texts, std::move(own));
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/nics/connect.hpp"
 
+#include "core/exchange.hpp"
 #include "core/log.hpp"
 #include "transports/frames/rails.hpp"
-#include "transports/frames/share.hpp"
 #include "transports/nics/choice.hpp"
 
 namespace tutti::nics {
@@ -53,12 +53,9 @@ Result<frames::Ports> connect_ports(Exchange& exchange, Result<std::vector<Offer
   if (ports.ok()) {
     for (const auto& port : *ports) *mine += port->address();
   }
-  auto texts = frames::share(exchange, mine);
+  auto texts = share(exchange, mine);
   if (!texts.ok()) return texts.status();
-  const Status inserted = insert_all(*ports, *texts);
-  auto agreed = frames::share(
-      exchange, inserted.ok() ? Result<std::string>(std::string()) : Result<std::string>(inserted));
-  if (!agreed.ok()) return agreed.status();
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, insert_all(*ports, *texts)));
   return join_rails(*std::move(ports), rails);
 }
 

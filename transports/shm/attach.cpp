@@ -66,28 +66,6 @@ uint64_t own_pid_namespace() {
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
-// The error of the lowest rank that has one, which all ranks then return.
-Status agree(Exchange& exchange, const Status& mine) {
-  constexpr size_t kMostText = 1024;
-  std::string said;
-  if (!mine.ok()) {
-    const auto code = static_cast<int32_t>(mine.code());
-    said.assign(reinterpret_cast<const char*>(&code), sizeof code);
-    said += mine.message().substr(0, kMostText);
-  }
-  const auto all = exchange.allgather(std::as_bytes(std::span(said)));
-  if (!all.ok()) return all.status();
-  for (size_t r = 0; r < all->size(); ++r) {
-    const std::vector<std::byte>& other = (*all)[r];
-    int32_t code = 0;
-    if (other.size() < sizeof code) continue;
-    std::memcpy(&code, other.data(), sizeof code);
-    const std::string_view text(reinterpret_cast<const char*>(other.data()), other.size());
-    return Status::format(static_cast<Code>(code), "rank {}: {}", r, text.substr(sizeof code));
-  }
-  return {};
-}
-
 Status check_sizes(const std::vector<Card>& cards) {
   const Card& first = cards[0];
   for (size_t r = 1; r < cards.size(); ++r) {
@@ -345,15 +323,15 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   card.error_code = static_cast<int32_t>(maker.status().code());
   auto cards = gather_values(exchange, card);
   if (!cards.ok()) return cards.status();
-  if (!maker.ok()) return agree(exchange, maker.status());
+  if (!maker.ok()) return share_errors(exchange, maker.status());
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
-  TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, {}));
   Attached attached{std::move(maker->region), hosts_of(*cards)};
   Status served = serve(*maker, card, attached, deadline_ms);
   // Closing wakes those who still wait to be served, if that failed.
   maker->listener.reset();
   if (served.ok()) served = attached.region->near().reserve(layout.always(kMaker));
-  TUTTI_RETURN_IF_ERROR(agree(exchange, served));
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, served));
   attached.for_lookers = ForLookers(attached.region->file());
   let_go(attached, kMaker);
   return attached;
@@ -365,16 +343,17 @@ Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Ca
   if (!cards.ok()) return cards.status();
   const Card& maker = cards->front();
   if (maker.error_code != 0) {
-    TUTTI_RETURN_IF_ERROR(agree(exchange, {}));
+    TUTTI_RETURN_IF_ERROR(share_errors(exchange, {}));
     return Status(Code::kInternal, "rank 0 has no shared memory, and does not say why");
   }
   TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
   Fd socket;
   const int rank = exchange.rank();
-  TUTTI_RETURN_IF_ERROR(
-      agree(exchange, visit(maker, std::string(text_of(card.host)), rank, socket, deadline_ms)));
+  TUTTI_RETURN_IF_ERROR(share_errors(
+      exchange, visit(maker, std::string(text_of(card.host)), rank, socket, deadline_ms)));
   Attached attached{std::nullopt, hosts_of(*cards)};
-  TUTTI_RETURN_IF_ERROR(agree(exchange, enter(socket, layout, maker, rank, attached, deadline_ms)));
+  TUTTI_RETURN_IF_ERROR(
+      share_errors(exchange, enter(socket, layout, maker, rank, attached, deadline_ms)));
   let_go(attached, rank);
   return attached;
 }

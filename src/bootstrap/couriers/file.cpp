@@ -14,6 +14,7 @@
 
 #include "bootstrap/couriers/courier.hpp"
 #include "core/fd.hpp"
+#include "core/files.hpp"
 #include "core/interrupt.hpp"
 #include "core/socket.hpp"
 #include "core/wait.hpp"
@@ -50,9 +51,7 @@ class File final : public Courier {
     const std::string draft = fmt::format("{}.{}", path, getpid());
     const Fd file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file.open()) return Status::system(errno, "making the file " + draft);
-    const bool whole =
-        ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-        fsync(file.get()) == 0;
+    const bool whole = write_all(file.get(), text) && fsync(file.get()) == 0;
     if (!whole || rename(draft.c_str(), path.c_str()) != 0) {
       const int error = errno;
       unlink(draft.c_str());
@@ -75,7 +74,7 @@ class File final : public Courier {
                             path);
     }
     std::string text(head.size() + kLongestText + 1, '\0');
-    const ssize_t got = ::read(file.get(), text.data(), text.size());
+    const ssize_t got = read_all(file.get(), text.data(), text.size());
     if (got < 0) return Status::system(errno, "reading the file " + path);
     text.resize(static_cast<size_t>(got));
     if (!text.starts_with(head) || !text.ends_with('\n')) return std::string();

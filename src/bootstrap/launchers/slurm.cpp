@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "bootstrap/launchers/launchers.hpp"
+#include "core/hash.hpp"
 
 namespace tutti::launchers {
 namespace {
@@ -79,9 +80,7 @@ constexpr int kPorts = 10000;
 
 // Steps of one node at one time seldom get the same; CCL_KVS_IP_PORT gives another.
 int port_of(const std::string& step) {
-  uint32_t hash = 2166136261u;
-  for (const char c : step) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return kFirstPort + static_cast<int>(hash % kPorts);
+  return kFirstPort + static_cast<int>(hash_of(step) % kPorts);
 }
 
 Result<Route> route_of(const Getter& getter, const std::string& step) {

@@ -1,14 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/frames/share.hpp"
+#include "core/exchange.hpp"
 
 #include <algorithm>
-#include <cstring>
 
-namespace tutti::frames {
+namespace tutti {
 namespace {
 
-constexpr size_t kRoundBytes = 4096;  // Exchange::allgather's limit
-constexpr size_t kMostBytes = 1 << 24;
+constexpr size_t kSharedRoundBytes = 4096;  // Exchange::allgather's limit
+constexpr size_t kMostSharedBytes = 1 << 24;
 
 // Before the text.
 struct Head {
@@ -28,10 +27,10 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
   const auto ranks = static_cast<size_t>(exchange.ranks());
   std::vector<std::string> got(ranks);
   std::vector<Head> heads(ranks);
-  size_t longest = kRoundBytes;
-  for (size_t at = 0; at < longest; at += kRoundBytes) {
+  size_t longest = kSharedRoundBytes;
+  for (size_t at = 0; at < longest; at += kSharedRoundBytes) {
     const std::string_view part = std::string_view(all).substr(std::min(at, all.size()));
-    auto round = exchange.allgather(std::as_bytes(std::span(part.substr(0, kRoundBytes))));
+    auto round = exchange.allgather(std::as_bytes(std::span(part.substr(0, kSharedRoundBytes))));
     if (!round.ok()) return round.status();
     for (size_t r = 0; r < ranks; ++r) {
       const std::vector<std::byte>& bytes = (*round)[r];
@@ -42,9 +41,9 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
                               bytes.size(), sizeof(Head));
       }
       std::memcpy(&heads[r], bytes.data(), sizeof(Head));
-      if (heads[r].bytes > kMostBytes) {
+      if (heads[r].bytes > kMostSharedBytes) {
         return Status::format(Code::kInternal, "rank {} announced {} bytes, {} are the most", r,
-                              heads[r].bytes, kMostBytes);
+                              heads[r].bytes, kMostSharedBytes);
       }
       longest = std::max(longest, sizeof(Head) + heads[r].bytes);
     }
@@ -62,4 +61,4 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
   return got;
 }
 
-}  // namespace tutti::frames
+}  // namespace tutti

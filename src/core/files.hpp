@@ -1,0 +1,47 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Whole reads and writes: past signals, and where the system takes or gives less at once.
+#pragma once
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace tutti {
+
+// Until the end of the file, at most `most` bytes. Returns how many; -1, with errno, if it fails.
+inline ssize_t read_all(int file, char* to, size_t most) {
+  size_t have = 0;
+  while (have < most) {
+    const ssize_t got = ::read(file, to + have, most - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    have += static_cast<size_t>(got);
+  }
+  return static_cast<ssize_t>(have);
+}
+
+// False, with errno, if not all is taken.
+inline bool write_all(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+// Empty if it cannot be read.
+inline std::string text_in_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace tutti
