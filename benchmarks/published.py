@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 DATA = Path(__file__).with_suffix(".json")
-ALONE = {"TUTTI_TUNING_FILE": "none", "TUTTI_MACHINE_MEASURE": "0"}
+ALONE = {"TUTTI_TUNING_FILE": "none"}
 
 
 def simulated(tutti, options, row):

@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "comm/measured_machine.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
 #include "select/limits.hpp"
@@ -189,7 +188,7 @@ void run_tune(Options& options) {
   const int cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
-  const tutti::Machine usual = tutti::measured_machine(environment);
+  const tutti::Machine usual = tutti::usual_machine();
   const std::string path = need(tutti_tune::output_path(options.output, key));
   fmt::print("{}\n\n", to_string(key));
   tutti_tune::Job job{.collectives = options.collectives, .sizes = options.sizes};
@@ -228,7 +227,7 @@ void run_tune_device(const Options& options) {
   const auto environment = need(tutti::read_environment(tutti::process_environment()));
   const std::string path = need(tutti_tune::output_path(options.output, tutti::this_machine()));
   need(tutti_tune::tune_device(options.device, options.device_index, {path, options.dry_run},
-                               tutti::measured_machine(environment)));
+                               tutti::usual_machine()));
 }
 
 }  // namespace

@@ -109,12 +109,6 @@ enum class Reach {
   kNetwork,  // any ranks
 };
 
-// What reading another process's memory costs in the kernel (SharedMemory::can_pull).
-struct PullCosts {
-  double start_s = 0;
-  double byte_s = 0;  // of what is in the reader's cache already
-};
-
 struct TransportKind {
   std::string_view name;
   std::string_view summary;
@@ -126,8 +120,6 @@ struct TransportKind {
   Result<std::unique_ptr<Transport>> (*connect)(Exchange& exchange, const TransportConfig& config);
   // Whether it is a good choice here where the user names none (CCL_ATL_TRANSPORT); null: yes.
   bool (*suits)(const TransportConfig& config) = nullptr;
-  // What its pulls cost here; none if it has none, or the system forbids them. Null: it has none.
-  std::optional<PullCosts> (*pull_costs)() = nullptr;
 };
 
 // All, in the order of registry.inc, which is the order of preference.

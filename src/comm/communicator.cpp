@@ -25,7 +25,7 @@ std::string describe(const FoundTuning& tuning) {
   return fmt::format(
       "algorithms by {}: pulls take {:.2f} us and {:.0f} ps per byte, copies {:.0f} ps per byte "
       "beyond {} KiB",
-      tuning.path.empty() ? "figures found here" : "tuning file " + tuning.path,
+      tuning.path.empty() ? "the defaults" : "tuning file " + tuning.path,
       machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12,
       machine.cache_bytes >> 10);
 }

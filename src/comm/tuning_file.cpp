@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "comm/measured_machine.hpp"
 #include "core/affinity.hpp"
 #include "core/fd.hpp"
 #include "core/files.hpp"
@@ -100,6 +99,12 @@ MachineKey this_machine() {
   return key;
 }
 
+Machine usual_machine() {
+  Machine machine;
+  if (const uint64_t bytes = this_machine().l2_bytes; bytes > 0) machine.cache_bytes = bytes;
+  return machine;
+}
+
 std::string to_string(const MachineKey& key) {
   return fmt::format("{}, {} cores, {} of L2, {} NUMA node{}, Tutti {}",
                      key.processor.empty() ? "unknown processor" : key.processor, key.cores,
@@ -165,7 +170,7 @@ Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& 
   if (found->has_value()) return **std::move(found);
   FoundTuning measured;
   measured.tuning.key = this_machine();
-  measured.tuning.machine = measured_machine(environment);
+  measured.tuning.machine = usual_machine();
   return measured;
 }
 

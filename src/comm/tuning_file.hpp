@@ -17,6 +17,9 @@ namespace tutti {
 MachineKey this_machine();
 std::string to_string(const MachineKey& key);
 
+// The cost model's defaults, with the size of this machine's second-level cache.
+Machine usual_machine();
+
 // More is no tuning file.
 inline constexpr size_t kMostTuningBytes = 1 << 20;
 
@@ -33,7 +36,7 @@ Status write_tuning_file(const std::string& path, const Tuning& tuning);
 Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
                                                const Getter& getter);
 
-// What is found, else, with an empty path, what measured_machine() finds out.
+// What is found, else, with an empty path, usual_machine().
 Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& getter);
 
 }  // namespace tutti

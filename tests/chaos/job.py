@@ -127,7 +127,6 @@ class Job:
             "TUTTI_INIT_TIMEOUT_MS": str(int(1000 * (cell.patience_s or INIT_TIMEOUT_S))),
             "CCL_LOG_LEVEL": "error",
             "TUTTI_TUNING_FILE": "none",
-            "TUTTI_MACHINE_MEASURE": "0",
         }
         if on_hosts and not self.hosts:
             environment["TUTTI_HOST_ID"] = f"host{rank}"

@@ -53,7 +53,6 @@ def start(program, folder, changed, port, rank):
         "TUTTI_TIMEOUT_MS": 10_000,
         "TUTTI_INIT_TIMEOUT_MS": 5_000,
         "TUTTI_TUNING_FILE": "none",
-        "TUTTI_MACHINE_MEASURE": 0,
     }
     environment = {**kept, **{name: str(value) for name, value in place.items()}, **changed}
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}

@@ -320,7 +320,6 @@ INSTANTIATE_TEST_SUITE_P(
     In, RanksThatDiffer,
     testing::Values(Difference{"nothing", [] {}}, Difference{"cores", use_one_core},
                     Difference{"tuning_file", use_tuning_file},
-                    Difference{"measuring", with("TUTTI_MACHINE_MEASURE", "1")},
                     Difference{"cache_domain", with("TUTTI_DOMAIN", "7")},
                     Difference{"no_cache_domain", with("TUTTI_DOMAIN", "none")},
                     Difference{"staging", with("TUTTI_SHM_STAGING", "memory")},

@@ -6,10 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
-#include "core/fields.hpp"
-#include "core/least_seconds.hpp"
 #include "core/socket.hpp"
 
 namespace tutti::shm {
@@ -20,21 +17,6 @@ struct Sample {
   uint64_t address;
   Random128 number;
 };
-
-template <typename T>
-Result<std::vector<T>> gather(Exchange& exchange, const T& mine) {
-  auto gathered = exchange.allgather(bytes_of(mine));
-  if (!gathered.ok()) return gathered.status();
-  std::vector<T> all(gathered->size());
-  for (size_t r = 0; r < all.size(); ++r) {
-    if ((*gathered)[r].size() != sizeof(T)) {
-      return Status::format(Code::kInternal, "rank {} sent {} bytes where {} were expected", r,
-                            (*gathered)[r].size(), sizeof(T));
-    }
-    std::memcpy(&all[r], (*gathered)[r].data(), sizeof(T));
-  }
-  return all;
-}
 
 bool can_read(const PeerProcess& process, const Sample& sample) {
   if (process.pid <= 0) return false;
@@ -71,32 +53,13 @@ Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> proce
   if (!number.ok()) return number.status();
   // Stays in place until the others have read it, which the second exchange tells.
   const Sample mine{reinterpret_cast<uint64_t>(&*number), *number};
-  auto samples = gather(exchange, mine);
+  auto samples = gather_values(exchange, mine);
   if (!samples.ok()) return samples.status();
   bool can = true;
   for (size_t r = 0; r < processes.size() && can; ++r) can = can_read(processes[r], (*samples)[r]);
-  auto verdicts = gather(exchange, static_cast<uint8_t>(can));
+  auto verdicts = gather_values(exchange, static_cast<uint8_t>(can));
   if (!verdicts.ok()) return verdicts.status();
   return std::ranges::all_of(*verdicts, [](uint8_t verdict) { return verdict == 1; });
-}
-
-std::optional<PullCosts> measure_pulls() {
-  constexpr int kTimes = 30;
-  constexpr size_t kShort = 64;
-  constexpr size_t kLong = 32 << 10;  // fits caches of the second level
-  const std::vector<std::byte> from(kLong, std::byte{1});
-  std::vector<std::byte> to(kLong);
-  bool can = true;
-  const auto seconds = [&](size_t bytes) {
-    return least_seconds(kTimes, [&] {
-      const auto address = reinterpret_cast<uint64_t>(from.data());
-      can = can && read_process(getpid(), to.data(), address, bytes).ok();
-    });
-  };
-  const double start_s = seconds(kShort);
-  const double long_s = seconds(kLong);
-  if (!can) return std::nullopt;
-  return PullCosts{.start_s = start_s, .byte_s = std::max(long_s - start_s, 0.0) / kLong};
 }
 
 }  // namespace tutti::shm

@@ -4,7 +4,6 @@
 // The kernel may forbid it (ptrace scope, seccomp, another user), so ranks try it out first.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "core/exchange.hpp"
@@ -18,9 +17,5 @@ Status read_process(int pid, void* dst, uint64_t address, uint64_t bytes);
 
 // Collective: whether every rank can read every other. An error only if the exchange fails.
 Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> processes);
-
-// By reading this process's own memory, which takes no peer that is awake; the least of several
-// times. None if the kernel forbids it.
-std::optional<PullCosts> measure_pulls();
 
 }  // namespace tutti::shm

@@ -247,7 +247,6 @@ const TransportKind shm_transport = {
     .reach = Reach::kHost,
     .available = shm::available,
     .connect = shm::connect,
-    .pull_costs = shm::measure_pulls,
 };
 
 }  // namespace tutti
