@@ -50,18 +50,16 @@ Result<UniqueId> id_at(const std::string& place, const Getter& getter) {
         "the place is \"{}\": expected the host of rank 0 and a free port, HOST:PORT", place);
   }
   const std::string host = place.substr(0, cut);
-  auto port = launchers::read_port("the place's port", place.substr(cut + 1));
-  if (!port.ok()) return port.status();
+  TUTTI_ASSIGN_OR_RETURN(auto port,
+                         launchers::read_port("the place's port", place.substr(cut + 1)));
   bool prefer_ipv6 = false;
   (void)parse_value(getter("CCL_KVS_PREFER_IPV6").value_or(""), NoBounds{}, prefer_ipv6);
-  auto address = bootstrap::place_on_host(host, static_cast<uint16_t>(*port), prefer_ipv6);
-  if (!address.ok()) return address.status();
-  auto secret = read_secret(getter(kVariable).value_or(""));
-  if (!secret.ok()) return secret.status();
-  if (secret->empty()) warn_once(place);
+  TUTTI_ASSIGN_OR_RETURN(auto address,
+                         bootstrap::place_on_host(host, static_cast<uint16_t>(port), prefer_ipv6));
+  TUTTI_ASSIGN_OR_RETURN(auto secret, read_secret(getter(kVariable).value_or("")));
+  if (secret.empty()) warn_once(place);
   // Not by the address: one name may have another address on its own host than elsewhere.
-  return derive_unique_id(fmt::format("meeting at {} port {} by {}", host, *port, *secret),
-                          *address);
+  return derive_unique_id(fmt::format("meeting at {} port {} by {}", host, port, secret), address);
 }
 
 bool served_by_rank_0(const UniqueId& id) { return id.maker_pid == 0 && id.address.known(); }

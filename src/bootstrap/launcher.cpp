@@ -65,13 +65,13 @@ Status read_address(const Getter& getter, Route& route) {
   }
   if (route.host.empty()) return {};
   if (!given.empty()) {
-    auto port = read_port(kPortVariable, cut == std::string::npos ? given : given.substr(cut + 1));
-    if (!port.ok()) return port.status();
-    route.port = *port;
+    TUTTI_ASSIGN_OR_RETURN(
+        route.port,
+        read_port(kPortVariable, cut == std::string::npos ? given : given.substr(cut + 1)));
   } else if (route.port == 0) {
-    auto port = read_port("MASTER_PORT", getter("MASTER_PORT").value_or(kDefaultMasterPort));
-    if (!port.ok()) return port.status();
-    route.port = *port < UINT16_MAX ? *port + 1 : *port - 1;
+    TUTTI_ASSIGN_OR_RETURN(
+        auto port, read_port("MASTER_PORT", getter("MASTER_PORT").value_or(kDefaultMasterPort)));
+    route.port = port < UINT16_MAX ? port + 1 : port - 1;
   }
   route.kind = Route::Kind::kAddress;
   const std::string ipv6 = getter("CCL_KVS_PREFER_IPV6").value_or("");
@@ -141,9 +141,7 @@ Result<UniqueId> spread_id(const JobPlace& place, int64_t deadline_ms) {
   UniqueId own;
   Status started;
   if (place.rank == 0) {
-    auto made = make_unique_id();
-    if (!made.ok()) return made.status();
-    own = *made;
+    TUTTI_ASSIGN_OR_RETURN(own, make_unique_id());
     started = start_service(own, deadline_ms);
     text = couriers::text_of(encode(own));
   }
@@ -151,18 +149,17 @@ Result<UniqueId> spread_id(const JobPlace& place, int64_t deadline_ms) {
   if (!started.ok()) serve_failure(own, place.rank, place.ranks, started, deadline_ms);
   if (!started.ok()) return started;
   if (!shared.ok()) return shared.status();
-  auto bytes = couriers::id_of(*shared);
-  if (!bytes.ok()) return bytes.status();
-  return decode(*bytes);
+  TUTTI_ASSIGN_OR_RETURN(auto bytes, couriers::id_of(*shared));
+  return decode(bytes);
 }
 
 Result<UniqueId> derived_id(const JobPlace& place, int64_t deadline_ms) {
   UniqueId id = id_for_job(place);
   if (place.route.kind == Route::Kind::kAddress) {
-    auto address = bootstrap::place_on_host(
-        place.route.host, static_cast<uint16_t>(place.route.port), place.route.prefer_ipv6);
-    if (!address.ok()) return address.status();
-    id.address = *address;
+    TUTTI_ASSIGN_OR_RETURN(
+        id.address,
+        bootstrap::place_on_host(place.route.host, static_cast<uint16_t>(place.route.port),
+                                 place.route.prefer_ipv6));
   }
   if (place.rank != 0) return id;
   const Status started = start_service(id, deadline_ms);

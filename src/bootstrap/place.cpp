@@ -29,9 +29,8 @@ Result<Interface> chosen_interface() {
   const std::string wanted = getter(kInterface).value_or("");
   bool prefer_ipv6 = false;
   (void)parse_value(getter("CCL_KVS_PREFER_IPV6").value_or(""), NoBounds{}, prefer_ipv6);
-  auto address = choose_interface(kInterface, wanted, prefer_ipv6);
-  if (!address.ok()) return address.status();
-  return Interface{*address, !wanted.empty()};
+  TUTTI_ASSIGN_OR_RETURN(auto address, choose_interface(kInterface, wanted, prefer_ipv6));
+  return Interface{address, !wanted.empty()};
 }
 
 // What means the loopback on every host: its addresses, and what systems call it.
@@ -43,24 +42,23 @@ bool means_loopback(const std::string& host) {
 }  // namespace
 
 Status find_place(UniqueId& id) {
-  auto chosen = chosen_interface();
-  if (!chosen.ok()) return chosen.status();
-  if (!chosen->address.known()) {
+  TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_interface());
+  if (!chosen.address.known()) {
     // Nobody outside: a Unix socket does, where there may be one.
     if (may_use_unix_sockets()) return {};
-    chosen->address = parse_address("127.0.0.1", 0);
+    chosen.address = parse_address("127.0.0.1", 0);
   }
   auto listener = std::make_shared<Fd>();
-  const int error = listen_tcp(chosen->address, kBacklog, *listener);
+  const int error = listen_tcp(chosen.address, kBacklog, *listener);
   if (error == 0) {
     id.address = local_address(listener->get());
     id.listener = std::move(listener);
     return {};
   }
   // A process may be kept from the network; ranks of this host need none.
-  if (!chosen->asked_for) return {};
+  if (!chosen.asked_for) return {};
   return Status::system(
-      error, fmt::format("listening at {}, as {} wants", chosen->address.host_text(), kInterface));
+      error, fmt::format("listening at {}, as {} wants", chosen.address.host_text(), kInterface));
 }
 
 Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
@@ -85,11 +83,10 @@ Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
 Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6) {
   auto address = resolve_host(host, port, prefer_ipv6);
   if (!address.ok() || !address->loopback() || means_loopback(host)) return address;
-  auto chosen = chosen_interface();
-  if (!chosen.ok()) return chosen.status();
-  if (!chosen->address.known()) return address;  // there are no other hosts
-  chosen->address.port = port;
-  return chosen->address;
+  TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_interface());
+  if (!chosen.address.known()) return address;  // there are no other hosts
+  chosen.address.port = port;
+  return chosen.address;
 }
 
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
@@ -106,10 +103,9 @@ Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
   };
   attempt();
   if (error == EADDRNOTAVAIL) {
-    auto chosen = chosen_interface();
-    if (!chosen.ok()) return chosen.status();
-    if (chosen->address.known()) {
-      address = chosen->address;
+    TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_interface());
+    if (chosen.address.known()) {
+      address = chosen.address;
       address.port = id.address.port;
       attempt();
     }

@@ -230,9 +230,7 @@ Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
   // Without Unix sockets, the ranks meet over TCP.
   const bool over_tcp = refuses_unix_sockets(error) && id.address.known();
   if (error != 0 && !over_tcp) return no_meeting_here("listening", id, error);
-  auto network = take_place(id, deadline_ms);
-  if (!network.ok()) return network.status();
-  listeners.network = *std::move(network);
+  TUTTI_ASSIGN_OR_RETURN(listeners.network, take_place(id, deadline_ms));
   return listeners;
 }
 
@@ -241,11 +239,10 @@ Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
 
 // The thread ends with the meeting.
 Status start_service(const UniqueId& id, int64_t deadline_ms) {
-  auto listeners = bootstrap::listen_for(id, deadline_ms);
-  if (!listeners.ok()) return listeners.status();
+  TUTTI_ASSIGN_OR_RETURN(auto listeners, bootstrap::listen_for(id, deadline_ms));
   const Environment environment = bootstrap::environment_here();
   auto service = std::make_shared<bootstrap::Service>(
-      *std::move(listeners), id, int64_t{environment.warn_after_ms},
+      std::move(listeners), id, int64_t{environment.warn_after_ms},
       bootstrap::limit_of(environment.id_lifetime_ms));
   auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
                              [service = std::move(service)]() mutable {

@@ -60,11 +60,9 @@ std::string UniqueId::describe() const {
 }
 
 Result<UniqueId> make_unique_id() {
-  auto name = random_128();
-  if (!name.ok()) return name.status();
-  auto secret = random_128();
-  if (!secret.ok()) return secret.status();
-  UniqueId id{*name, *secret, getpid(), host_name(), {}, {}};
+  TUTTI_ASSIGN_OR_RETURN(auto name, random_128());
+  TUTTI_ASSIGN_OR_RETURN(auto secret, random_128());
+  UniqueId id{name, secret, getpid(), host_name(), {}, {}};
   TUTTI_RETURN_IF_ERROR(bootstrap::find_place(id));
   return id;
 }

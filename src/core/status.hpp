@@ -92,3 +92,14 @@ class [[nodiscard]] Result {
   do {                                                                                     \
     if (::tutti::Status status_here = (expression); !status_here.ok()) return status_here; \
   } while (false)
+
+// Declares or sets `target` with the value that an expression gives, or leaves the enclosing
+// function with its error: TUTTI_ASSIGN_OR_RETURN(const auto file, open_file(path));
+#define TUTTI_ASSIGN_OR_RETURN(target, ...) \
+  TUTTI_ASSIGN_OR_RETURN_BY(TUTTI_JOINED(result_, __LINE__), target, __VA_ARGS__)
+#define TUTTI_ASSIGN_OR_RETURN_BY(result, target, ...) \
+  auto result = __VA_ARGS__;                           \
+  if (!result.ok()) return result.status();            \
+  target = *std::move(result)
+#define TUTTI_JOINED(a, b) TUTTI_JOINED_AS_THEY_ARE(a, b)
+#define TUTTI_JOINED_AS_THEY_ARE(a, b) a##b

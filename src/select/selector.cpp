@@ -56,11 +56,10 @@ Result<Selector> Selector::create(const JobVariables& variables, const Machine& 
   Selector selector(machine, variables.strict, variables.adapt, std::move(advice));
   for (size_t i = 0; i < std::size(kRuleVariables); ++i) {
     const RuleVariable& variable = kRuleVariables[i];
-    Result<Rules> rules =
-        parse_rules(static_cast<Collective>(i), variable.name, variables.*variable.text);
-    if (!rules.ok()) return rules.status();
-    for (const std::string& note : rules->notes) log::info("{}", note);
-    selector.rules_[i] = std::move(rules->rules);
+    TUTTI_ASSIGN_OR_RETURN(Rules rules, parse_rules(static_cast<Collective>(i), variable.name,
+                                                    variables.*variable.text));
+    for (const std::string& note : rules.notes) log::info("{}", note);
+    selector.rules_[i] = std::move(rules.rules);
   }
   return selector;
 }

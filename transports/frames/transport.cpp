@@ -104,10 +104,9 @@ std::string network_stack() {
 
 Result<std::string> own_card(const TransportConfig& config, const Network& network) {
   TUTTI_RETURN_IF_ERROR(network.usable());
-  const Result<Random128> random = random_128();
-  if (!random.ok()) return random.status();
+  TUTTI_ASSIGN_OR_RETURN(const Random128 random, random_128());
   Card card{};
-  std::memcpy(&card.cookie, random->data(), sizeof card.cookie);
+  std::memcpy(&card.cookie, random.data(), sizeof card.cookie);
   card.mark = kMark;
   card.sizes = config.shared.sizes;
   card.lanes = config.lanes;
@@ -144,9 +143,8 @@ Status check(const std::vector<Card>& cards) {
 
 Result<std::vector<Card>> show_cards(Exchange& exchange, const TransportConfig& config,
                                      const Network& network) {
-  auto texts = share(exchange, own_card(config, network));
-  if (!texts.ok()) return texts.status();
-  auto cards = values_in<Card>(*texts);
+  TUTTI_ASSIGN_OR_RETURN(auto texts, share(exchange, own_card(config, network)));
+  auto cards = values_in<Card>(texts);
   if (!cards.ok()) return cards;
   TUTTI_RETURN_IF_ERROR(check(*cards));
   return cards;
@@ -176,15 +174,14 @@ Result<std::vector<std::unique_ptr<FrameEndpoint>>> open_endpoints(
 
 Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const TransportConfig& config,
                                                const Network& network) {
-  auto cards = show_cards(exchange, config, network);
-  if (!cards.ok()) return cards.status();
+  TUTTI_ASSIGN_OR_RETURN(auto cards, show_cards(exchange, config, network));
   const int rank = exchange.rank();
   bool alone = true;
-  std::vector<PeerProcess> processes(cards->size());
+  std::vector<PeerProcess> processes(cards.size());
   auto names = std::make_shared<std::vector<std::string>>();
-  for (size_t r = 0; r < cards->size(); ++r) {
-    const Card& card = (*cards)[r];
-    alone = alone && text_of(card.stack) == text_of(cards->front().stack);
+  for (size_t r = 0; r < cards.size(); ++r) {
+    const Card& card = cards[r];
+    alone = alone && text_of(card.stack) == text_of(cards.front().stack);
     PeerProcess& process = processes[r];
     process.pid = static_cast<int>(r) == rank ? getpid() : 0;
     process.own_pid = card.pid;
@@ -194,13 +191,11 @@ Result<std::unique_ptr<Transport>> connect_all(Exchange& exchange, const Transpo
   for (size_t r = 0; r < processes.size(); ++r) {
     names->push_back(name_of(static_cast<int>(r), processes[r]));
   }
-  auto ports = network.open_ports(exchange, config, alone);
-  if (!ports.ok()) return ports.status();
-  auto endpoints =
-      open_endpoints(exchange, config, *std::move(ports), names, cards->front().cookie);
-  if (!endpoints.ok()) return endpoints.status();
+  TUTTI_ASSIGN_OR_RETURN(auto ports, network.open_ports(exchange, config, alone));
+  TUTTI_ASSIGN_OR_RETURN(auto endpoints, open_endpoints(exchange, config, std::move(ports), names,
+                                                        cards.front().cookie));
   return std::unique_ptr<Transport>(
-      std::make_unique<FrameTransport>(network, rank, std::move(processes), *std::move(endpoints)));
+      std::make_unique<FrameTransport>(network, rank, std::move(processes), std::move(endpoints)));
 }
 
 }  // namespace

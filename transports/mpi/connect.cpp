@@ -25,25 +25,23 @@ struct Seat {
 Status usable() { return library().status(); }
 
 Status agree_on_mpi(Exchange& exchange) {
-  const auto versions = share(exchange, Result<std::string>(library()->version));
-  if (!versions.ok()) return versions.status();
-  for (size_t r = 1; r < versions->size(); ++r) {
-    if ((*versions)[r] == versions->front()) continue;
+  TUTTI_ASSIGN_OR_RETURN(const auto versions,
+                         share(exchange, Result<std::string>(library()->version)));
+  for (size_t r = 1; r < versions.size(); ++r) {
+    if (versions[r] == versions.front()) continue;
     return Status::format(Code::kMismatch,
                           "rank 0 has \"{}\" and rank {} has \"{}\": expected the same MPI on all",
-                          versions->front(), r, (*versions)[r]);
+                          versions.front(), r, versions[r]);
   }
   return {};
 }
 
 Result<std::string> own_seat(int ranks) {
-  const auto place = start(ranks);
-  if (!place.ok()) return place.status();
-  const auto random = random_128();
-  if (!random.ok()) return random.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto place, start(ranks));
+  TUTTI_ASSIGN_OR_RETURN(const auto random, random_128());
   Seat seat{};
-  seat.place = *place;
-  std::memcpy(&seat.tag, random->data(), sizeof seat.tag);
+  seat.place = place;
+  std::memcpy(&seat.tag, random.data(), sizeof seat.tag);
   seat.tag &= 0x7fff;
   return std::string(reinterpret_cast<const char*>(&seat), sizeof seat);
 }
@@ -66,25 +64,22 @@ Status check(const std::vector<Seat>& seats) {
 
 Result<std::shared_ptr<Group>> open_group(Exchange& exchange) {
   TUTTI_RETURN_IF_ERROR(agree_on_mpi(exchange));
-  const auto texts = share(exchange, own_seat(exchange.ranks()));
-  if (!texts.ok()) return texts.status();
-  const auto seats = values_in<Seat>(*texts);
-  if (!seats.ok()) return seats.status();
-  TUTTI_RETURN_IF_ERROR(check(*seats));
+  TUTTI_ASSIGN_OR_RETURN(const auto texts, share(exchange, own_seat(exchange.ranks())));
+  TUTTI_ASSIGN_OR_RETURN(const auto seats, values_in<Seat>(texts));
+  TUTTI_RETURN_IF_ERROR(check(seats));
   std::vector<int> world_ranks;
-  for (const Seat& seat : *seats) world_ranks.push_back(seat.place.rank);
-  auto group = Group::open(world_ranks, seats->front().tag);
+  for (const Seat& seat : seats) world_ranks.push_back(seat.place.rank);
+  auto group = Group::open(world_ranks, seats.front().tag);
   TUTTI_RETURN_IF_ERROR(share_errors(exchange, group.status()));
   return group;
 }
 
 Result<frames::Ports> connect_ports(Exchange& exchange, const TransportConfig& config, bool) {
-  const auto group = open_group(exchange);
-  if (!group.ok()) return group.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto group, open_group(exchange));
   frames::Ports ports;
   Status status;
   for (int channel = 0; channel < config.channels && status.ok(); ++channel) {
-    auto port = MpiPort::open(*group, channel, config.channels);
+    auto port = MpiPort::open(group, channel, config.channels);
     status = port.status();
     if (port.ok()) ports.push_back(*std::move(port));
   }

@@ -165,9 +165,8 @@ Result<Library> open_module(const Family& family, const Opened& mpi) {
 // ---- the choice ---------------------------------------------------------------------------------
 
 Result<Library> open_over(const Opened& mpi) {
-  const Result<const Family*> family = family_of(mpi);
-  if (!family.ok()) return family.status();
-  return open_module(**family, mpi);
+  TUTTI_ASSIGN_OR_RETURN(const Family* const family, family_of(mpi));
+  return open_module(*family, mpi);
 }
 
 Result<Library> open_named(const std::string& path) {

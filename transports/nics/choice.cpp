@@ -276,9 +276,8 @@ Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>>
                                   const NicSet& nics, const Nearness& nearness) {
   if (!offers.ok()) return share(exchange, offers.status()).status();
   Candidates own = candidates(*std::move(offers), nics, nearness);
-  auto texts = share(exchange, shown(own));
-  if (!texts.ok()) return texts.status();
-  return agree(*texts, std::move(own));
+  TUTTI_ASSIGN_OR_RETURN(auto texts, share(exchange, shown(own)));
+  return agree(texts, std::move(own));
 }
 
 }  // namespace tutti::nics

@@ -44,18 +44,16 @@ frames::Ports join_rails(AddressedPorts ports, size_t rails) {
 
 Result<frames::Ports> connect_ports(Exchange& exchange, Result<std::vector<Offer>> offers,
                                     const TransportConfig& config, const OpenPorts& open) {
-  auto chosen = choose(exchange, std::move(offers), config.network.nics);
-  if (!chosen.ok()) return chosen.status();
-  const size_t rails = chosen->size();
-  log::info("{}: {}: {}", config.label, rails > 1 ? "rails" : "interface", list_of(*chosen));
-  auto ports = open(*std::move(chosen));
+  TUTTI_ASSIGN_OR_RETURN(auto chosen, choose(exchange, std::move(offers), config.network.nics));
+  const size_t rails = chosen.size();
+  log::info("{}: {}: {}", config.label, rails > 1 ? "rails" : "interface", list_of(chosen));
+  auto ports = open(std::move(chosen));
   Result<std::string> mine = ports.ok() ? Result<std::string>(std::string()) : ports.status();
   if (ports.ok()) {
     for (const auto& port : *ports) *mine += port->address();
   }
-  auto texts = share(exchange, mine);
-  if (!texts.ok()) return texts.status();
-  TUTTI_RETURN_IF_ERROR(share_errors(exchange, insert_all(*ports, *texts)));
+  TUTTI_ASSIGN_OR_RETURN(auto texts, share(exchange, mine));
+  TUTTI_RETURN_IF_ERROR(share_errors(exchange, insert_all(*ports, texts)));
   return join_rails(*std::move(ports), rails);
 }
 

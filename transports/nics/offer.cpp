@@ -55,21 +55,21 @@ std::string list_of(const std::vector<Offer>& offers) {
 }
 
 Status keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone) {
-  const auto wanted = InterfaceList::parse(kWanted, config.network.interfaces);
-  if (!wanted.ok()) return wanted.status();
-  const auto allowed = InterfaceList::parse(kAllowed, config.network.nics.names);
-  if (!allowed.ok()) return allowed.status();
-  mention_unknown(*allowed, offers);
+  TUTTI_ASSIGN_OR_RETURN(const auto wanted,
+                         InterfaceList::parse(kWanted, config.network.interfaces));
+  TUTTI_ASSIGN_OR_RETURN(const auto allowed,
+                         InterfaceList::parse(kAllowed, config.network.nics.names));
+  mention_unknown(allowed, offers);
   const std::vector<NamedInterface> interfaces = named(offers);
-  const auto wanted_places = wanted->places(interfaces);
-  const auto allowed_places = allowed->places(interfaces);
+  const auto wanted_places = wanted.places(interfaces);
+  const auto allowed_places = allowed.places(interfaces);
   std::vector<Offer> kept;
   for (size_t i = 0; i < offers.size(); ++i) {
     Offer& offer = offers[i];
     if (!wanted_places[i] || !allowed_places[i] || (offer.loopback && !alone)) continue;
     offer.wanted = *wanted_places[i];
     offer.likely = is_likely(offer);
-    offer.named = wanted->selects() || allowed->selects();
+    offer.named = wanted.selects() || allowed.selects();
     kept.push_back(std::move(offer));
   }
   offers = std::move(kept);

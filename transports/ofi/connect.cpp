@@ -13,16 +13,14 @@ Result<nics::AddressedPorts> open_ports(const std::vector<Offer>& rails,
                                         const TransportConfig& config, int ranks) {
   std::vector<std::shared_ptr<Domain>> domains;
   for (const Offer& rail : rails) {
-    auto domain = open_domain(rail);
-    if (!domain.ok()) return domain.status();
-    domains.push_back(*std::move(domain));
+    TUTTI_ASSIGN_OR_RETURN(auto domain, open_domain(rail));
+    domains.push_back(std::move(domain));
   }
   nics::AddressedPorts ports;
   for (int channel = 0; channel < config.channels; ++channel) {
     for (const auto& domain : domains) {
-      auto port = OfiPort::open(domain, ranks);
-      if (!port.ok()) return port.status();
-      ports.push_back(std::move(*port));
+      TUTTI_ASSIGN_OR_RETURN(auto port, OfiPort::open(domain, ranks));
+      ports.push_back(std::move(port));
     }
   }
   return ports;

@@ -95,25 +95,22 @@ struct Maker {
 };
 
 Result<Maker> make(const Layout& layout, Card& card) {
-  auto name = random_128();
-  if (!name.ok()) return name.status();
-  auto nonce = random_128();
-  if (!nonce.ok()) return nonce.status();
-  card.name = *name;
-  card.nonce = *nonce;
-  auto region = Region::create(layout);
-  if (!region.ok()) return region.status();
-  TUTTI_RETURN_IF_ERROR(region->near().reserve(layout.common()));
-  auto* header = region->at<Header>({0, sizeof(Header)});
-  std::memcpy(header->nonce, nonce->data(), sizeof header->nonce);
+  TUTTI_ASSIGN_OR_RETURN(auto name, random_128());
+  TUTTI_ASSIGN_OR_RETURN(auto nonce, random_128());
+  card.name = name;
+  card.nonce = nonce;
+  TUTTI_ASSIGN_OR_RETURN(auto region, Region::create(layout));
+  TUTTI_RETURN_IF_ERROR(region.near().reserve(layout.common()));
+  auto* header = region.at<Header>({0, sizeof(Header)});
+  std::memcpy(header->nonce, nonce.data(), sizeof header->nonce);
   header->total_bytes = layout.total_bytes();
   Fd listener;
   if (layout.ranks() > 1) {
     const int error =
-        listen_abstract(socket_name(*name), SocketType::kPackets, layout.ranks(), listener);
+        listen_abstract(socket_name(name), SocketType::kPackets, layout.ranks(), listener);
     if (error != 0) return Status::system(error, "listening on a Unix socket");
   }
-  return Maker{*std::move(region), std::move(listener)};
+  return Maker{std::move(region), std::move(listener)};
 }
 
 struct Guest {
@@ -144,13 +141,12 @@ Result<std::vector<Guest>> accept_all(const Fd& listener, const Card& card, int 
                         hello.rank > 0 && hello.rank < ranks &&
                         !guests[static_cast<size_t>(hello.rank)].socket.open();
     if (!member) continue;
-    auto identity = peer_identity(socket.get());
-    if (!identity.ok()) return identity.status();
-    if (identity->uid != geteuid()) {
+    TUTTI_ASSIGN_OR_RETURN(auto identity, peer_identity(socket.get()));
+    if (identity.uid != geteuid()) {
       return Status::format(Code::kSystem, "rank {} runs as user {}, rank 0 as user {}", hello.rank,
-                            identity->uid, geteuid());
+                            identity.uid, geteuid());
     }
-    guests[static_cast<size_t>(hello.rank)] = {std::move(socket), *identity, hello.pid_namespace};
+    guests[static_cast<size_t>(hello.rank)] = {std::move(socket), identity, hello.pid_namespace};
     --missing;
   }
   return guests;
@@ -180,9 +176,9 @@ Status send_parcels(const Guest& guest, bool opens_pidfds, const Region& region,
 Status await_taken(const Guest& guest, int64_t deadline_ms) {
   std::byte taken{};
   std::vector<Fd> none;
-  auto got = recv_packet(guest.socket.get(), std::span(&taken, 1), none, deadline_ms);
-  if (!got.ok()) return got.status();
-  return *got == 1 ? Status() : Status(Code::kPeerFailed, "it went away while connecting");
+  TUTTI_ASSIGN_OR_RETURN(auto got,
+                         recv_packet(guest.socket.get(), std::span(&taken, 1), none, deadline_ms));
+  return got == 1 ? Status() : Status(Code::kPeerFailed, "it went away while connecting");
 }
 
 Status hand_over(const std::vector<Guest>& guests, const Attached& attached, int64_t deadline_ms) {
@@ -212,16 +208,15 @@ Status hand_over(const std::vector<Guest>& guests, const Attached& attached, int
 
 Status serve(const Maker& maker, const Card& card, Attached& attached, int64_t deadline_ms) {
   const int ranks = static_cast<int>(attached.processes.size());
-  auto guests = accept_all(maker.listener, card, ranks, deadline_ms);
-  if (!guests.ok()) return guests.status();
-  for (size_t r = 0; r < guests->size(); ++r) {
-    const Guest& guest = (*guests)[r];
+  TUTTI_ASSIGN_OR_RETURN(auto guests, accept_all(maker.listener, card, ranks, deadline_ms));
+  for (size_t r = 0; r < guests.size(); ++r) {
+    const Guest& guest = guests[r];
     const int pid = r == kMaker ? getpid() : guest.identity.pid;
     Fd pidfd = r == kMaker ? pidfd_of(pid) : peer_pidfd(guest.socket.get(), pid);
     attached.processes[r].pid = pid;
     attached.keep(r, share_pidfd(std::move(pidfd), pid));
   }
-  return hand_over(*guests, attached, deadline_ms);
+  return hand_over(guests, attached, deadline_ms);
 }
 
 // ---- the others ---------------------------------------------------------------------------------
@@ -255,10 +250,10 @@ Result<Fd> take_over(const Fd& socket, Attached& attached, int64_t deadline_ms) 
   for (int first = 0; first < ranks;) {
     Parcel parcel{};
     std::vector<Fd> fds;
-    auto got =
-        recv_packet(socket.get(), std::as_writable_bytes(std::span(&parcel, 1)), fds, deadline_ms);
-    if (!got.ok()) return got.status();
-    if (*got != sizeof parcel || parcel.first != first || parcel.count < 1 ||
+    TUTTI_ASSIGN_OR_RETURN(
+        auto got,
+        recv_packet(socket.get(), std::as_writable_bytes(std::span(&parcel, 1)), fds, deadline_ms));
+    if (got != sizeof parcel || parcel.first != first || parcel.count < 1 ||
         parcel.count > std::min(kBatch, ranks - first)) {
       return Status(Code::kPeerFailed, "rank 0 gave up handing shared memory over");
     }
@@ -295,16 +290,14 @@ void let_go(Attached& attached, int rank) {
 
 Status enter(const Fd& socket, const Layout& layout, const Card& maker, int rank,
              Attached& attached, int64_t deadline_ms) {
-  auto file = take_over(socket, attached, deadline_ms);
-  if (!file.ok()) return file.status();
-  auto region = Region::map(*std::move(file), layout);
-  if (!region.ok()) return region.status();
-  const auto* header = region->at<Header>({0, sizeof(Header)});
+  TUTTI_ASSIGN_OR_RETURN(auto file, take_over(socket, attached, deadline_ms));
+  TUTTI_ASSIGN_OR_RETURN(auto region, Region::map(std::move(file), layout));
+  const auto* header = region.at<Header>({0, sizeof(Header)});
   if (header->total_bytes != layout.total_bytes() ||
       std::memcmp(header->nonce, maker.nonce.data(), sizeof header->nonce) != 0) {
     return Status(Code::kInternal, "the shared memory that rank 0 sent is another one");
   }
-  attached.region.emplace(*std::move(region));
+  attached.region.emplace(std::move(region));
   return attached.region->near().reserve(layout.always(rank));
 }
 
@@ -321,12 +314,11 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
                               int64_t deadline_ms) {
   auto maker = make(layout, card);
   card.error_code = static_cast<int32_t>(maker.status().code());
-  auto cards = gather_values(exchange, card);
-  if (!cards.ok()) return cards.status();
+  TUTTI_ASSIGN_OR_RETURN(auto cards, gather_values(exchange, card));
   if (!maker.ok()) return share_errors(exchange, maker.status());
-  TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
+  TUTTI_RETURN_IF_ERROR(check_sizes(cards));
   TUTTI_RETURN_IF_ERROR(share_errors(exchange, {}));
-  Attached attached{std::move(maker->region), hosts_of(*cards)};
+  Attached attached{std::move(maker->region), hosts_of(cards)};
   Status served = serve(*maker, card, attached, deadline_ms);
   // Closing wakes those who still wait to be served, if that failed.
   maker->listener.reset();
@@ -339,19 +331,18 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
 
 Result<Attached> attach_other(Exchange& exchange, const Layout& layout, const Card& card,
                               int64_t deadline_ms) {
-  auto cards = gather_values(exchange, card);
-  if (!cards.ok()) return cards.status();
-  const Card& maker = cards->front();
+  TUTTI_ASSIGN_OR_RETURN(auto cards, gather_values(exchange, card));
+  const Card& maker = cards.front();
   if (maker.error_code != 0) {
     TUTTI_RETURN_IF_ERROR(share_errors(exchange, {}));
     return Status(Code::kInternal, "rank 0 has no shared memory, and does not say why");
   }
-  TUTTI_RETURN_IF_ERROR(check_sizes(*cards));
+  TUTTI_RETURN_IF_ERROR(check_sizes(cards));
   Fd socket;
   const int rank = exchange.rank();
   TUTTI_RETURN_IF_ERROR(share_errors(
       exchange, visit(maker, std::string(text_of(card.host)), rank, socket, deadline_ms)));
-  Attached attached{std::nullopt, hosts_of(*cards)};
+  Attached attached{std::nullopt, hosts_of(cards)};
   TUTTI_RETURN_IF_ERROR(
       share_errors(exchange, enter(socket, layout, maker, rank, attached, deadline_ms)));
   let_go(attached, rank);

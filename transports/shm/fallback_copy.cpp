@@ -68,10 +68,8 @@ Result<bool> FallbackCopy::ask(int owner, std::byte* dst, uint64_t address, uint
 }
 
 Status FallbackCopy::request(int owner, uint64_t address, uint64_t bytes) {
-  auto buffer = buffer_of(rank_);
-  if (!buffer.ok()) return buffer.status();
-  if (requests_ == 0)
-    TUTTI_RETURN_IF_ERROR((*buffer)->reserve(layout_.fallback_buffer(rank_, lane_)));
+  TUTTI_ASSIGN_OR_RETURN(auto buffer, buffer_of(rank_));
+  if (requests_ == 0) TUTTI_RETURN_IF_ERROR(buffer->reserve(layout_.fallback_buffer(rank_, lane_)));
   FallbackRequest& request = lines(rank_).request;
   request.address = address;
   request.bytes = bytes;
@@ -101,9 +99,7 @@ bool FallbackCopy::answer() {
 Result<const Mapping*> FallbackCopy::buffer_of(int rank) {
   Mapping& buffer = fallback_buffers_[rank];
   if (!buffer.is_open()) {
-    auto mapped = region_.map(layout_.fallback_buffer(rank, lane_));
-    if (!mapped.ok()) return mapped.status();
-    buffer = *std::move(mapped);
+    TUTTI_ASSIGN_OR_RETURN(buffer, region_.map(layout_.fallback_buffer(rank, lane_)));
   }
   return &buffer;
 }

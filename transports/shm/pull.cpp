@@ -49,17 +49,14 @@ Status read_process(int pid, void* dst, uint64_t address, uint64_t bytes) {
 }
 
 Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> processes) {
-  auto number = random_128();
-  if (!number.ok()) return number.status();
+  TUTTI_ASSIGN_OR_RETURN(auto number, random_128());
   // Stays in place until the others have read it, which the second exchange tells.
-  const Sample mine{reinterpret_cast<uint64_t>(&*number), *number};
-  auto samples = gather_values(exchange, mine);
-  if (!samples.ok()) return samples.status();
+  const Sample mine{reinterpret_cast<uint64_t>(&number), number};
+  TUTTI_ASSIGN_OR_RETURN(auto samples, gather_values(exchange, mine));
   bool can = true;
-  for (size_t r = 0; r < processes.size() && can; ++r) can = can_read(processes[r], (*samples)[r]);
-  auto verdicts = gather_values(exchange, static_cast<uint8_t>(can));
-  if (!verdicts.ok()) return verdicts.status();
-  return std::ranges::all_of(*verdicts, [](uint8_t verdict) { return verdict == 1; });
+  for (size_t r = 0; r < processes.size() && can; ++r) can = can_read(processes[r], samples[r]);
+  TUTTI_ASSIGN_OR_RETURN(auto verdicts, gather_values(exchange, static_cast<uint8_t>(can)));
+  return std::ranges::all_of(verdicts, [](uint8_t verdict) { return verdict == 1; });
 }
 
 }  // namespace tutti::shm

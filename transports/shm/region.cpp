@@ -128,12 +128,11 @@ Result<Fd> anonymous_file() {
 }
 
 Result<Region> Region::create(const Layout& layout) {
-  auto file = anonymous_file();
-  if (!file.ok()) return file.status();
-  TUTTI_RETURN_IF_ERROR(size_file(file->get(), layout.total_bytes(), layout.total_with_arenas()));
+  TUTTI_ASSIGN_OR_RETURN(auto file, anonymous_file());
+  TUTTI_RETURN_IF_ERROR(size_file(file.get(), layout.total_bytes(), layout.total_with_arenas()));
   // A peer that could shrink it would turn our next access into a SIGBUS. Only memfds have seals.
-  fcntl(file->get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-  return map(*std::move(file), layout);
+  fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  return map(std::move(file), layout);
 }
 
 Result<Region> Region::map(Fd file, const Layout& layout) {

@@ -95,9 +95,7 @@ class ShmWindow final : public Window {
   // Maps a part, once, and then lets `place(rank's, rank)` say where what is in there lies.
   Status map(Mapping& mapping, Span part, const auto& place) {
     if (mapping.is_open()) return {};
-    auto mapped = region_.map(part);
-    if (!mapped.ok()) return mapped.status();
-    mapping = *std::move(mapped);
+    TUTTI_ASSIGN_OR_RETURN(mapping, region_.map(part));
     for (int rank = 0; rank < layout_.ranks(); ++rank) {
       place(ranks_[static_cast<size_t>(rank)], rank);
     }

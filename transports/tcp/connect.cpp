@@ -29,11 +29,10 @@ Result<nics::AddressedPorts> open_ports(const std::vector<Offer>& rails,
   for (int channel = 0; channel < config.channels; ++channel) {
     for (const Offer& rail : rails) {
       const auto& address = *std::static_pointer_cast<NetAddress>(rail.own);
-      auto port =
-          TcpPort::open(address, nics::text_of(rail), rank,
-                        {.encrypt = config.network.encrypt, .replaceable = rails.size() > 1});
-      if (!port.ok()) return port.status();
-      ports.push_back(*std::move(port));
+      TUTTI_ASSIGN_OR_RETURN(auto port, TcpPort::open(address, nics::text_of(rail), rank,
+                                                      {.encrypt = config.network.encrypt,
+                                                       .replaceable = rails.size() > 1}));
+      ports.push_back(std::move(port));
     }
   }
   return ports;
@@ -48,10 +47,9 @@ Result<frames::Ports> connect_ports(Exchange& exchange, const TransportConfig& c
 }  // namespace
 
 Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone) {
-  const auto interfaces = list_interfaces();
-  if (!interfaces.ok()) return interfaces.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto interfaces, list_interfaces());
   std::vector<Offer> offers;
-  for (const Interface& interface : *interfaces) offers.push_back(describe(interface));
+  for (const Interface& interface : interfaces) offers.push_back(describe(interface));
   const std::string found = nics::list_of(offers);
   TUTTI_RETURN_IF_ERROR(nics::keep_usable(offers, config, alone));
   if (!offers.empty()) return offers;

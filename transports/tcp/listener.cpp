@@ -23,13 +23,12 @@ Rendezvous rendezvous(const ListenerAddress& listener) {
 
 Result<Listener> Listener::open(NetAddress address) {
   Listener listener;
-  const Result<Random128> key = random_128();
-  if (!key.ok()) return key.status();
+  TUTTI_ASSIGN_OR_RETURN(const Random128 key, random_128());
   address.port = 0;
   if (const int error = listen_tcp(address, SOMAXCONN, listener.socket_)) {
     return Status::system(error, fmt::format("listening at {}", address.host_text()));
   }
-  listener.address_ = {local_address(listener.socket_.get()), *key};
+  listener.address_ = {local_address(listener.socket_.get()), key};
   return listener;
 }
 

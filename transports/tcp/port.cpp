@@ -46,10 +46,9 @@ TcpPort::~TcpPort() { close(); }
 
 Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where, int rank,
                                                Lines lines) {
-  Result<Listener> listener = Listener::open(local);
-  if (!listener.ok()) return listener.status();
+  TUTTI_ASSIGN_OR_RETURN(Listener listener, Listener::open(local));
   std::unique_ptr<TcpPort> port(
-      new TcpPort(*std::move(listener), local, std::move(where), rank, lines));
+      new TcpPort(std::move(listener), local, std::move(where), rank, lines));
   port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!port->poller_.open() || !port->watch(port->listener_.socket(), nullptr)) {
     return Status::system(errno, "making an epoll instance");

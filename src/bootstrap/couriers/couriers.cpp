@@ -69,13 +69,10 @@ Result<std::unique_ptr<Courier>> make_courier(Kind kind, const JobPlace& place,
 Result<std::string> share(const JobPlace& place, std::string_view mine, int64_t deadline_ms) {
   Kept& all = kept();
   const std::lock_guard lock(all.mutex);
-  auto kind = kind_now(place);
-  if (!kind.ok()) return kind.status();
-  std::unique_ptr<Courier>& courier = all.couriers[*kind];
+  TUTTI_ASSIGN_OR_RETURN(auto kind, kind_now(place));
+  std::unique_ptr<Courier>& courier = all.couriers[kind];
   if (courier == nullptr) {
-    auto made = make_courier(*kind, place, deadline_ms);
-    if (!made.ok()) return made.status();
-    courier = *std::move(made);
+    TUTTI_ASSIGN_OR_RETURN(courier, make_courier(kind, place, deadline_ms));
   }
   return courier->share(mine, deadline_ms);
 }

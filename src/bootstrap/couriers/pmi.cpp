@@ -35,14 +35,13 @@ class Pmi final : public Courier {
   Pmi(const Pmi&) = delete;
 
   Status begin(int64_t deadline_ms) {
-    auto hello = ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init", deadline_ms);
-    if (!hello.ok()) return hello.status();
-    if (!succeeded(*hello)) {
+    TUTTI_ASSIGN_OR_RETURN(auto hello, ask("cmd=init pmi_version=1 pmi_subversion=1",
+                                           "response_to_init", deadline_ms));
+    if (!succeeded(hello)) {
       return {Code::kUnsupported, "the process manager speaks no PMI of version 1"};
     }
-    auto space = ask("cmd=get_my_kvsname", "my_kvsname", deadline_ms);
-    if (!space.ok()) return space.status();
-    space_ = (*space)["kvsname"];
+    TUTTI_ASSIGN_OR_RETURN(auto space, ask("cmd=get_my_kvsname", "my_kvsname", deadline_ms));
+    space_ = space["kvsname"];
     greeted_ = true;
     return {};
   }
@@ -76,11 +75,10 @@ class Pmi final : public Courier {
     if (rank_ == 0) return std::string(mine);
     std::string text;
     for (size_t part = 0; text.size() <= kLongestText; ++part) {
-      auto value = get(key_of(number, part), deadline_ms);
-      if (!value.ok()) return value.status();
-      if (value->empty()) break;
-      text.append(*value, 0, value->size() - 1);
-      if (value->back() == '.') return text;
+      TUTTI_ASSIGN_OR_RETURN(auto value, get(key_of(number, part), deadline_ms));
+      if (value.empty()) break;
+      text.append(value, 0, value.size() - 1);
+      if (value.back() == '.') return text;
     }
     return Status::format(Code::kInternal,
                           "the process manager does not have what rank 0 put under the key {}",
@@ -88,30 +86,28 @@ class Pmi final : public Courier {
   }
 
   Status put(const std::string& key, const std::string& value, int64_t deadline_ms) {
-    auto answer = ask(fmt::format("cmd=put kvsname={} key={} value={}", space_, key, value),
-                      "put_result", deadline_ms);
-    if (!answer.ok()) return answer.status();
-    if (succeeded(*answer)) return {};
+    TUTTI_ASSIGN_OR_RETURN(
+        auto answer, ask(fmt::format("cmd=put kvsname={} key={} value={}", space_, key, value),
+                         "put_result", deadline_ms));
+    if (succeeded(answer)) return {};
     return Status::format(Code::kSystem, "the process manager refuses the key {}: {}", key,
-                          (*answer)["msg"]);
+                          answer["msg"]);
   }
   // Empty: nobody has put it.
   Result<std::string> get(const std::string& key, int64_t deadline_ms) {
-    auto answer =
-        ask(fmt::format("cmd=get kvsname={} key={}", space_, key), "get_result", deadline_ms);
-    if (!answer.ok()) return answer.status();
-    return succeeded(*answer) ? (*answer)["value"] : std::string();
+    TUTTI_ASSIGN_OR_RETURN(auto answer, ask(fmt::format("cmd=get kvsname={} key={}", space_, key),
+                                            "get_result", deadline_ms));
+    return succeeded(answer) ? answer["value"] : std::string();
   }
 
   Result<Fields> ask(const std::string& question, const char* answer, int64_t deadline_ms) {
     TUTTI_RETURN_IF_ERROR(wire_.send(question + "\n", deadline_ms));
-    auto line = wire_.read_line(deadline_ms);
-    if (!line.ok()) return line.status();
-    Fields fields = read_fields(*line);
+    TUTTI_ASSIGN_OR_RETURN(auto line, wire_.read_line(deadline_ms));
+    Fields fields = read_fields(line);
     if (fields["cmd"] == answer) return fields;
     return Status::format(Code::kSystem,
                           "the process manager answered \"{}\" in PMI-1: expected cmd={}",
-                          line->substr(0, 100), answer);
+                          line.substr(0, 100), answer);
   }
 
   PmiWire wire_;
@@ -126,9 +122,8 @@ class Pmi final : public Courier {
 }  // namespace
 
 Result<std::unique_ptr<Courier>> make_pmi(const JobPlace& place, int64_t deadline_ms) {
-  auto wire = PmiWire::open(place.route.pmi_fd);
-  if (!wire.ok()) return wire.status();
-  auto made = std::make_unique<Pmi>(*std::move(wire), place.rank);
+  TUTTI_ASSIGN_OR_RETURN(auto wire, PmiWire::open(place.route.pmi_fd));
+  auto made = std::make_unique<Pmi>(std::move(wire), place.rank);
   TUTTI_RETURN_IF_ERROR(made->begin(deadline_ms));
   return std::unique_ptr<Courier>(std::move(made));
 }

@@ -33,16 +33,14 @@ Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_n
                           rank_text ? rank_name : ranks_name, rank_text ? *rank_text : *ranks_text,
                           rank_text ? ranks_name : rank_name);
   }
-  auto rank = read_number(rank_name, *rank_text, 0);
-  if (!rank.ok()) return rank.status();
-  auto ranks = read_number(ranks_name, *ranks_text, 1);
-  if (!ranks.ok()) return ranks.status();
-  if (*rank >= *ranks) {
+  TUTTI_ASSIGN_OR_RETURN(auto rank, read_number(rank_name, *rank_text, 0));
+  TUTTI_ASSIGN_OR_RETURN(auto ranks, read_number(ranks_name, *ranks_text, 1));
+  if (rank >= ranks) {
     return Status::format(Code::kInvalidArgument,
                           "{} is \"{}\" and {} is \"{}\": expected a rank from 0 to {}", rank_name,
-                          *rank_text, ranks_name, *ranks_text, *ranks - 1);
+                          *rank_text, ranks_name, *ranks_text, ranks - 1);
   }
-  return std::optional<Place>({*rank, *ranks});
+  return std::optional<Place>({rank, ranks});
 }
 
 // A local rank alone, as scripts of clusters often set it, says nothing of how many processes are
@@ -125,10 +123,9 @@ Result<Route> pmi_route(const Getter& getter) {
   route.kind = Route::Kind::kNone;
   const auto fd = getter("PMI_FD");
   if (!fd) return route;
-  auto number = read_number("PMI_FD", *fd, 0);
-  if (!number.ok()) return number.status();
+  TUTTI_ASSIGN_OR_RETURN(auto number, read_number("PMI_FD", *fd, 0));
   route.kind = Route::Kind::kPmi;
-  route.pmi_fd = *number;
+  route.pmi_fd = number;
   return route;
 }
 

@@ -119,9 +119,7 @@ Result<JobPlace> place_of(const Getter& getter) {
   };
   auto place = place_by(expanded, names, "slurm " + step);
   if (!place.ok() || place->route.kind != Route::Kind::kNone) return place;
-  auto route = route_of(getter, step);
-  if (!route.ok()) return route.status();
-  place->route = *route;
+  TUTTI_ASSIGN_OR_RETURN(place->route, route_of(getter, step));
   return place;
 }
 
