@@ -26,7 +26,7 @@ TABLE = ROOT / "src/core/tuned.inc"
 FOLDER = ROOT / "build/tuned"
 TRIALS = {"half": 0.5, "twice": 2}
 SWITCHES = ["TUTTI_ADAPT=0", "TUTTI_SHM_PULL=0", "TUTTI_SHM_STAGING=cache", "TUTTI_STREAM_BYTES=64m",
-            "TUTTI_MACHINE_MEASURE=0", "TUTTI_SPREAD=0", "TUTTI_DOMAIN=none"]
+            "TUTTI_SPREAD=0", "TUTTI_DOMAIN=none"]
 ROW = re.compile(r'^TUTTI_TUNED\((\w+), (\w+), ([^"]+), "(\w+)", "([^"]+)",\s+"([^"]+)",\s+"([^"]+)"\)',
                  re.MULTILINE)
 
