@@ -32,7 +32,7 @@ NOT_RUN = {
 LEFT_OUT = {
     r"testBuffering .*": "buffers that are attached to a communicator",
     r"\w+ \(test_errhandler\.TestErrhandler(File|Win|Session)\..*": "files, windows and sessions",
-    r"test(F90|Darray|MatchSize)\w* .*": "types of Fortran and of distributed arrays",
+    r"test(F90|Darray|MatchSize|CodeCharStr)\w* .*": "types of Fortran and of distributed arrays",
 }
 
 
