@@ -1,17 +1,19 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """JAX on CPUs: its own collectives over Tutti, and those of tutti_ccl.jax.
 
-    ./dev clients jax [--only tests|names|time] [--ranks 2] [--rounds 3]
+    ./dev clients jax [--only tests|names|time] [--ranks 2] [--rounds 3] [--mpich WRAPPER]
 
 tests: python/tests/test_jax.py, each result against numpy. names: what jaxlib asks of an MPI, as
 our library has it. time: microseconds of psum over Tutti and over Gloo, in turns, and of
-tutti_ccl.jax.allreduce, as the slowest rank sees them.
+tutti_ccl.jax.allreduce, as the slowest rank sees them; and of psum over MPICH, if WRAPPER is the
+libmpiwrapper.so that MPItrampoline needs for another MPI (MPIwrapper, built with mpicc.mpich).
 """
 
 import argparse
 import json
 import os
 import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -27,7 +29,8 @@ import json, os, statistics, sys, time
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 door, sizes = sys.argv[1], json.loads(sys.argv[2])
-rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+rank, ranks = (int(os.environ.get(ours) or os.environ[mpich]) for ours, mpich in
+               (("RANK", "PMI_RANK"), ("WORLD_SIZE", "PMI_SIZE")))
 if door == "calls":
     import tutti_ccl.jax as tutti
     total, mine = jax.jit(tutti.allreduce), lambda count: jnp.ones(count, jnp.float32)
@@ -52,31 +55,47 @@ os.write(1, ("times " + json.dumps(found) + "\n").encode())  # at once: ranks sh
 """
 
 
-def run(*arguments, **environment):
-    return subprocess.run([sys.executable, *map(str, arguments)], cwd=TREE, text=True, check=False,
+def run(*command, **environment):
+    return subprocess.run(list(map(str, command)), cwd=TREE, text=True, check=False,
                           env={**os.environ, **environment}, stdout=subprocess.PIPE)
 
 
-def timed(door, ranks):
-    environment = {"JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"} if door == "gloo" else {}
+def timed(door, ranks, wrapper):
+    launcher, environment = [sys.executable, "-m", "tutti_ccl", "run"], {}
+    if door == "gloo":
+        environment = {"JAX_CPU_COLLECTIVES_IMPLEMENTATION": "gloo"}
     if door == "tutti":
         from tutti_ccl import jax as tutti
         environment = tutti.settings()
-    done = run("-m", "tutti_ccl", "run", "-n", ranks, sys.executable, "-c", TIMED, door,
-               json.dumps(BYTES), **environment)
+    if door == "mpich":
+        launcher = ["mpiexec.mpich"]
+        environment = {"JAX_CPU_COLLECTIVES_IMPLEMENTATION": "mpi", "MPITRAMPOLINE_LIB": wrapper,
+                       "MASTER_PORT": str(free_port())}
+    done = run(*launcher, "-n", ranks, sys.executable, "-c", TIMED, door, json.dumps(BYTES),
+               **environment)
     tables = [json.loads(line[6:]) for line in done.stdout.splitlines()
               if line.startswith("times ")]
-    if done.returncode != 0 or len(tables) != ranks:
+    # JAX frees communicators after MPI_Finalize, at which MPICH ends the job.
+    fine = done.returncode == 0 or door == "mpich"
+    if not fine or len(tables) != ranks:
         raise SystemExit(f"{door}: status {done.returncode}\n{done.stdout}")
     return {size: max(table[str(size)] for table in tables) for size in BYTES}
 
 
-def compare(ranks, rounds):
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def compare(ranks, rounds, wrapper):
     doors = {"tutti": "psum over Tutti", "gloo": "psum over Gloo", "calls": "tutti_ccl.jax"}
+    if wrapper:
+        doors["mpich"] = "psum over MPICH"
     found = {door: [] for door in doors}
     for _ in range(rounds):
         for door in doors:
-            found[door].append(timed(door, ranks))
+            found[door].append(timed(door, ranks, wrapper))
     print(f"\nfloat32, {ranks} ranks, microseconds (median of {rounds} runs)")
     print(f"{'bytes':>10}" + "".join(f"{name:>18}" for name in doors.values()))
     for size in BYTES:
@@ -90,10 +109,12 @@ def main():
     parser.add_argument("--only", choices=["tests", "names", "time"])
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--mpich", metavar="WRAPPER")
     given = parser.parse_args()
     if given.only in (None, "names"):
         from tutti_ccl import jax as tutti
-        if run(TREE / "tests" / "mpi" / "trampoline_test.py", tutti.library()).returncode != 0:
+        names = run(sys.executable, TREE / "tests" / "mpi" / "trampoline_test.py", tutti.library())
+        if names.returncode != 0:
             raise SystemExit("jaxlib asks for other names than our library has")
     if given.only in (None, "tests"):
         done = subprocess.run([sys.executable, "-m", "pytest", "-q", "--noconftest",
@@ -101,7 +122,7 @@ def main():
         if done.returncode != 0:
             raise SystemExit(done.returncode)
     if given.only in (None, "time"):
-        compare(given.ranks, given.rounds)
+        compare(given.ranks, given.rounds, given.mpich)
 
 
 if __name__ == "__main__":
