@@ -25,9 +25,8 @@ std::string describe(const FoundTuning& tuning) {
   return fmt::format(
       "algorithms by {}: pulls take {:.2f} us and {:.0f} ps per byte, copies {:.0f} ps per byte "
       "beyond {} KiB",
-      tuning.path.empty() ? "the defaults" : "tuning file " + tuning.path,
-      machine.pull_s * 1e6, machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12,
-      machine.cache_bytes >> 10);
+      tuning.path.empty() ? "the defaults" : "tuning file " + tuning.path, machine.pull_s * 1e6,
+      machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12, machine.cache_bytes >> 10);
 }
 
 Result<OwnView> view_of_rank(Runtime& runtime, const CommunicatorConfig& config,
