@@ -114,8 +114,7 @@ void answer(int socket, std::string_view status, const std::string& body) {
 }  // namespace
 
 Status serve_metrics(const std::string& where, const std::function<std::string()>& page) {
-  const Result<Fd> listener = listen_at(place_of(where));
-  if (!listener.ok()) return listener.status();
+  TUTTI_ASSIGN_OR_RETURN(const Fd listener, listen_at(place_of(where)));
   std::string last;
   int64_t measured_ms = 0;
   const auto fresh_page = [&]() -> const std::string& {
@@ -126,7 +125,7 @@ Status serve_metrics(const std::string& where, const std::function<std::string()
     return last;
   };
   for (;;) {
-    const Fd client(accept4(listener->get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const Fd client(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.open()) {
       if (errno == EINTR || errno == ECONNABORTED) continue;
       return Status::system(errno, "accepting a connection");

@@ -11,13 +11,12 @@ namespace tutti_tune {
 
 tutti::Status tune_device(const std::string& api, int index, const Output& output,
                           const tutti::Machine& usual) {
-  const auto context = tutti::bench::open_device(api, index);
-  if (!context.ok()) return context.status();
-  const auto figures = tutti::bench::measure_device(**context);
+  TUTTI_ASSIGN_OR_RETURN(const auto context, tutti::bench::open_device(api, index));
+  const auto figures = tutti::bench::measure_device(*context);
   if (!figures.ok()) return figures.status();
-  const tutti::devices::DeviceFacts& facts = (*context)->facts();
+  const tutti::devices::DeviceFacts& facts = context->facts();
   const tutti::DeviceFigures assumed;
-  fmt::print("{}\ndriver {}\n\n{:<16} {:>10} {:>10}\n", (*context)->name(), facts.driver, "figure",
+  fmt::print("{}\ndriver {}\n\n{:<16} {:>10} {:>10}\n", context->name(), facts.driver, "figure",
              "assumed", "measured");
   for (const tutti::DeviceFigure& figure : tutti::device_figures()) {
     fmt::print("{:<16} {:>10.3g} {:>10.3g}\n", figure.name, assumed.*figure.value,

@@ -45,11 +45,9 @@ struct Prepared {
 
 // What every way to make a communicator begins with.
 Result<Prepared> prepare(const tutti_comm_config* config) {
-  auto runtime = Runtime::get();
-  if (!runtime.ok()) return runtime.status();
-  auto resolved = resolve_config(config, (*runtime)->environment());
-  if (!resolved.ok()) return resolved.status();
-  return Prepared{*std::move(runtime), *std::move(resolved)};
+  TUTTI_ASSIGN_OR_RETURN(auto runtime, Runtime::get());
+  TUTTI_ASSIGN_OR_RETURN(auto resolved, resolve_config(config, runtime->environment()));
+  return Prepared{std::move(runtime), std::move(resolved)};
 }
 
 Status take_global_ranks(const tutti_comm_config* config, int ranks, CommunicatorConfig& out) {
@@ -88,21 +86,20 @@ Status create(const tutti_unique_id& id, int rank, int ranks, const tutti_comm_c
                           "rank {} of {}: expected 1 or more ranks, and a rank from 0 to ranks - 1",
                           rank, ranks);
   }
-  auto decoded = decode(id);
-  if (!decoded.ok()) return decoded.status();
+  TUTTI_ASSIGN_OR_RETURN(auto decoded, decode(id));
   const Joiner joiner{.rank = rank, .ranks = ranks};
   auto prepared = prepare(config);
-  if (!prepared.ok()) return absent(*decoded, joiner, prepared.status());
+  if (!prepared.ok()) return absent(decoded, joiner, prepared.status());
   const Status named = take_global_ranks(config, ranks, prepared->config);
-  if (!named.ok()) return absent(*decoded, joiner, named);
+  if (!named.ok()) return absent(decoded, joiner, named);
   tutti_comm_t const parent = field_of(config, &tutti_comm_config::parent);
   if (parent == nullptr) {
-    return join_and_create(*prepared, *decoded, joiner, comm);
+    return join_and_create(*prepared, decoded, joiner, comm);
   }
   Communicator& whole = *parent->inside;
   EndsWaits scope([&] { return whole.health().cause(); },
                   [&] { whole.health().interrupt("making " + prepared->config.name); });
-  Status made = join_and_create(*prepared, *decoded, joiner, comm);
+  Status made = join_and_create(*prepared, decoded, joiner, comm);
   if (made.ok()) return made;
   return scope.instead_of(std::move(made), whole.news_delay_ms());
 }
@@ -116,12 +113,11 @@ Status join_grown(const tutti_unique_id& id, int newcomer, int newcomers,
                           "newcomers - 1",
                           newcomer, newcomers);
   }
-  auto decoded = decode(id);
-  if (!decoded.ok()) return decoded.status();
+  TUTTI_ASSIGN_OR_RETURN(auto decoded, decode(id));
   const Joiner joiner{.rank = newcomer, .newcomers = newcomers};
   auto prepared = prepare(config);
-  if (!prepared.ok()) return absent(*decoded, joiner, prepared.status());
-  return join_and_create(*prepared, *decoded, joiner, comm);
+  if (!prepared.ok()) return absent(decoded, joiner, prepared.status());
+  return join_and_create(*prepared, decoded, joiner, comm);
 }
 
 Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
@@ -144,16 +140,14 @@ Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
 }
 
 Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
-  auto place = detect_job(process_environment());
-  if (!place.ok()) return place.status();
+  TUTTI_ASSIGN_OR_RETURN(auto place, detect_job(process_environment()));
   auto prepared = prepare(config);
   if (!prepared.ok()) {
-    stay_away_from_job(*place, prepared.status());
+    stay_away_from_job(place, prepared.status());
     return prepared.status();
   }
-  auto exchange = join_job(*place, deadline_of(prepared->config));
-  if (!exchange.ok()) return exchange.status();
-  return hand_out(Communicator::create(prepared->runtime, **exchange, prepared->config), comm);
+  TUTTI_ASSIGN_OR_RETURN(auto exchange, join_job(place, deadline_of(prepared->config)));
+  return hand_out(Communicator::create(prepared->runtime, *exchange, prepared->config), comm);
 }
 
 // Waits for what is under way; the threads that wait for it, too, are on their way out then.

@@ -45,17 +45,15 @@ Result<std::shared_ptr<devices::DeviceContext>> context_of(const tutti_queue& qu
 
 Status make_view(tutti_comm_t comm, const tutti_queue& queue, tutti_comm_t* view) {
   tutti_comm_t const viewed = comm->viewed != nullptr ? comm->viewed : comm;
-  auto context = context_of(queue);
-  if (!context.ok()) return context.status();
+  TUTTI_ASSIGN_OR_RETURN(auto context, context_of(queue));
   if (queue.queue == nullptr) return {Code::kInvalidArgument, "tutti_queue.queue is NULL"};
-  auto side = DeviceSide::make(*std::move(context));
-  if (!side.ok()) return side.status();
+  TUTTI_ASSIGN_OR_RETURN(auto side, DeviceSide::make(std::move(context)));
   auto made = std::make_unique<tutti_comm>();
   if (viewed->queue == nullptr) viewed->queue = std::make_shared<ViewQueue>(*viewed->inside);
   made->inside = viewed->inside;
   made->queue = viewed->queue;
   made->viewed = viewed;
-  made->side = *std::move(side);
+  made->side = std::move(side);
   viewed->views.fetch_add(1, std::memory_order_relaxed);
   detour_detail::reasons.fetch_add(1, std::memory_order_relaxed);
   *view = made.release();

@@ -56,10 +56,9 @@ NicSet nics_of(const Environment& environment) {
 
 Result<tutti_unique_id> open_meeting() {
   TUTTI_RETURN_IF_ERROR(read_environment(process_environment()).status());
-  Result<UniqueId> id = make_unique_id();
-  if (!id.ok()) return id.status();
-  TUTTI_RETURN_IF_ERROR(start_service(*id, kNever));
-  return encode(*id);
+  TUTTI_ASSIGN_OR_RETURN(UniqueId id, make_unique_id());
+  TUTTI_RETURN_IF_ERROR(start_service(id, kNever));
+  return encode(id);
 }
 
 Communicator::Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
@@ -124,14 +123,13 @@ TransportConfig Communicator::transport_config_of(const PlanInputs& inputs) cons
 Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> known) {
   const Environment& environment = runtime_->environment();
   runtime_->introduce(rank_, ranks_);
-  const Result<OwnView> own = view_of_rank(*runtime_, config_, exchange, std::move(known));
-  if (!own.ok()) return own.status();
-  Result<Agreement> agreed = agree(exchange, *own);
-  if (!agreed.ok()) return agreed.status();
-  key_ = agreed->key;
-  PlanInputs& inputs = agreed->inputs;
-  Result<WorkerPool*> workers = runtime_->workers(inputs.hosts.place(rank_), inputs.local_ranks);
-  if (!workers.ok()) return workers.status();
+  TUTTI_ASSIGN_OR_RETURN(const OwnView own,
+                         view_of_rank(*runtime_, config_, exchange, std::move(known)));
+  TUTTI_ASSIGN_OR_RETURN(Agreement agreed, agree(exchange, own));
+  key_ = agreed.key;
+  PlanInputs& inputs = agreed.inputs;
+  TUTTI_ASSIGN_OR_RETURN(auto* const workers,
+                         runtime_->workers(inputs.hosts.place(rank_), inputs.local_ranks));
   if (rank_ == 0) log::info("{}: {}", config_.name, describe(inputs.tuning));
   device_figures_ = slowest_figures(inputs.tuning.tuning.devices, Of::kDirect);
 
@@ -162,21 +160,17 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   health_->report_by(
       [=, this](const Status& cause, bool heard) { report_->say(cause, quietly(heard)); },
       [=, this](const Status& cause, bool heard) { report_->more(cause, quietly(heard)); });
-  Result<std::unique_ptr<Endpoint>> endpoint = connection_.transport->open_endpoint(inputs.lanes());
-  if (!endpoint.ok()) return endpoint.status();
-  messages_endpoint_ = *std::move(endpoint);
+  TUTTI_ASSIGN_OR_RETURN(messages_endpoint_, connection_.transport->open_endpoint(inputs.lanes()));
   TUTTI_RETURN_IF_ERROR(learn_network(exchange, inputs, transport_config.deadline_ms));
   network_ = inputs.network;
-  TUTTI_RETURN_IF_ERROR(make_executor(**workers, inputs));
+  TUTTI_RETURN_IF_ERROR(make_executor(*workers, inputs));
   return watch_peers(exchange);
 }
 
 Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs) {
   const Environment& environment = runtime_->environment();
-  Result<std::unique_ptr<Lanes>> lanes =
-      Lanes::create(connection_, rank_, ranks_, inputs, environment.staging, config_.name);
-  if (!lanes.ok()) return lanes.status();
-  lanes_ = *std::move(lanes);
+  TUTTI_ASSIGN_OR_RETURN(
+      lanes_, Lanes::create(connection_, rank_, ranks_, inputs, environment.staging, config_.name));
   ExecutorSettings settings;
   settings.device_figures = device_figures_;
   settings.rank = rank_;

@@ -30,9 +30,8 @@ Status Communicator::learn_network(Exchange& exchange, PlanInputs& inputs, int64
         .budget = &polls,
         .deadline_ms = deadline_ms == kNever ? kNever : begun + (deadline_ms - begun) / 2,
         .polls = true};
-    auto measured = measure_network(exchange, inputs.hosts, *messages_endpoint_, waiter);
-    if (!measured.ok()) return measured.status();
-    network = *std::move(measured);
+    TUTTI_ASSIGN_OR_RETURN(network,
+                           measure_network(exchange, inputs.hosts, *messages_endpoint_, waiter));
   } else if (!network) {
     network.emplace();
   }

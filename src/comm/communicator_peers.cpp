@@ -24,13 +24,12 @@ Status Communicator::watch_peers(Exchange& exchange) {
   const bool watches = !peers.empty() || connection_.joined != nullptr;
   if (watches) TUTTI_RETURN_IF_ERROR(runtime_->monitor().begin());
   if (connection_.joined != nullptr) {
-    Result<std::unique_ptr<Control>> control = exchange.stay();
-    if (!control.ok()) return control.status();
-    if (*control == nullptr) {
+    TUTTI_ASSIGN_OR_RETURN(std::unique_ptr<Control> control, exchange.stay());
+    if (control == nullptr) {
       return {Code::kUnsupported,
               "the ranks are on several hosts, but met in a way that does not reach beyond one"};
     }
-    control_ = *std::move(control);
+    control_ = std::move(control);
     health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
   } else {
     // From here on a rank that fails leaves a communicator that others have.

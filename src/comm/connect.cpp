@@ -28,9 +28,8 @@ struct Neighborhood {
 
 // A fresh one without an address.
 Result<UniqueId> id_for_neighbors() {
-  Result<Random128> key = random_128();
-  if (!key.ok()) return key.status();
-  return derive_unique_id(to_hex(*key));
+  TUTTI_ASSIGN_OR_RETURN(Random128 key, random_128());
+  return derive_unique_id(to_hex(key));
 }
 
 // Where the ranks of each host meet, told by its first.
@@ -48,28 +47,25 @@ Result<std::unique_ptr<Exchange>> join_neighbors(const MeetingPlace& place, int 
                                                  const Hosts& hosts, int64_t deadline_ms) {
   const auto count = static_cast<int>(hosts.neighbors(rank).size());
   if (count == 1) return exchange_alone();
-  const Result<UniqueId> id = id_of(place, hosts.neighbors(rank).front());
-  if (!id.ok()) return id.status();
-  return join(*id, hosts.place(rank), count, deadline_ms);
+  TUTTI_ASSIGN_OR_RETURN(const UniqueId id, id_of(place, hosts.neighbors(rank).front()));
+  return join(id, hosts.place(rank), count, deadline_ms);
 }
 
 // Meeting over a socket that does not leave the host proves that it is one.
 Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int64_t deadline_ms) {
   const int rank = exchange.rank();
   const int64_t soon = std::min(deadline_ms, now_ms() + kNeighborsMs);
-  const auto places = open_meetings(exchange, marked, soon);
-  if (!places.ok()) return places.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto places, open_meetings(exchange, marked, soon));
   const int first = marked.neighbors(rank).front();
-  auto joined = join_neighbors((*places)[static_cast<size_t>(first)], rank, marked, soon);
+  auto joined = join_neighbors(places[static_cast<size_t>(first)], rank, marked, soon);
   const uint8_t mine = joined.ok() ? 1 : 0;
-  const auto met = gather_values(exchange, mine);
-  if (!met.ok()) return met.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto met, gather_values(exchange, mine));
 
-  std::vector<int> marks(met->size());
+  std::vector<int> marks(met.size());
   for (int r = 0; r < exchange.ranks(); ++r) {
     const std::vector<int>& ranks = marked.neighbors(r);
     const bool all_met = std::ranges::all_of(
-        ranks, [&](int neighbor) { return (*met)[static_cast<size_t>(neighbor)] != 0; });
+        ranks, [&](int neighbor) { return met[static_cast<size_t>(neighbor)] != 0; });
     marks[static_cast<size_t>(r)] = all_met ? ranks.front() : r;
   }
   Neighborhood neighborhood{Hosts::of(marks), nullptr};
@@ -120,13 +116,12 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", kinds[i]->name,
                            available.ok() ? "usable here" : available.message());
   }
-  const auto all = gather_values(exchange, usable);
-  if (!all.ok()) return all.status();
-  for (const uint64_t others : *all) usable &= others;
+  TUTTI_ASSIGN_OR_RETURN(const auto all, gather_values(exchange, usable));
+  for (const uint64_t others : all) usable &= others;
   if (usable != 0) return kinds[static_cast<size_t>(std::countr_zero(usable))];
   std::string lacking;
-  for (size_t rank = 0; rank < all->size(); ++rank) {
-    if ((*all)[rank] == 0) lacking += fmt::format(" {}", rank);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank] == 0) lacking += fmt::format(" {}", rank);
   }
   return Status::format(Code::kUnsupported,
                         "the ranks are on several hosts, and no transport joins them all{}{} ({})",
@@ -140,27 +135,23 @@ Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& e
   Connection connection;
   if (Status known = check_demanded(environment.atl_transport); !known.ok()) return known;
   if (hosts.count() == 1) {
-    auto transport = host_kind().connect(exchange, config);
-    if (!transport.ok()) return transport.status();
-    connection.transport = *std::move(transport);
+    TUTTI_ASSIGN_OR_RETURN(connection.transport, host_kind().connect(exchange, config));
     return connection;
   }
-  auto neighborhood = meet_neighbors(exchange, hosts, config.deadline_ms);
-  if (!neighborhood.ok()) return neighborhood.status();
+  TUTTI_ASSIGN_OR_RETURN(auto neighborhood, meet_neighbors(exchange, hosts, config.deadline_ms));
   TransportConfig within = config;
   within.channels = JoinedTransport::host_channels(config.lanes);
-  within.numbers = neighborhood->hosts.neighbors(exchange.rank());
-  auto host = host_kind().connect(*neighborhood->exchange, within);
+  within.numbers = neighborhood.hosts.neighbors(exchange.rank());
+  auto host = host_kind().connect(*neighborhood.exchange, within);
   TransportConfig between = config;
   between.channels = JoinedTransport::network_channels(config.lanes, hosts.groups != nullptr);
   const auto kind = agree_on_network(exchange, environment.atl_transport, between);
   if (!host.ok()) return host.status();
   if (!kind.ok()) return kind.status();
-  auto network = (*kind)->connect(exchange, between);
-  if (!network.ok()) return network.status();
+  TUTTI_ASSIGN_OR_RETURN(auto network, (*kind)->connect(exchange, between));
   auto joined =
-      std::make_unique<JoinedTransport>(exchange.rank(), std::move(neighborhood->hosts),
-                                        config.lanes, *std::move(host), *std::move(network));
+      std::make_unique<JoinedTransport>(exchange.rank(), std::move(neighborhood.hosts),
+                                        config.lanes, *std::move(host), std::move(network));
   connection.joined = joined.get();
   connection.transport = std::move(joined);
   return connection;

@@ -62,19 +62,17 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
       spans_hosts ? machine_across(inputs.hosts, tuning.machine, *inputs.network) : machine;
   Advice advice = spans_hosts ? Advice{} : measured;
   advice.tuner = inputs.tuner;
-  auto selector = Selector::create(inputs.variables, across, std::move(advice));
-  if (!selector.ok()) return selector.status();
+  TUTTI_ASSIGN_OR_RETURN(auto selector,
+                         Selector::create(inputs.variables, across, std::move(advice)));
   // Rank 0 says for all what it chooses; of phases nobody does.
-  choose_ = rank_ == 0 ? choose_aloud(*std::move(selector), name) : choice_of(*std::move(selector));
+  choose_ = rank_ == 0 ? choose_aloud(std::move(selector), name) : choice_of(std::move(selector));
   if (!spans_hosts) return {};
-  auto phases = ScopeChoices::create({.hosts = connection_.joined->hosts(),
-                                      .network = *inputs.network,
-                                      .variables = inputs.variables,
-                                      .host = machine,
-                                      .across = across,
-                                      .on_host = std::move(measured)});
-  if (!phases.ok()) return phases.status();
-  choose_phases_ = *std::move(phases);
+  TUTTI_ASSIGN_OR_RETURN(choose_phases_, ScopeChoices::create({.hosts = connection_.joined->hosts(),
+                                                               .network = *inputs.network,
+                                                               .variables = inputs.variables,
+                                                               .host = machine,
+                                                               .across = across,
+                                                               .on_host = std::move(measured)}));
   return {};
 }
 
@@ -83,9 +81,8 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
 Status Lanes::open(int count) {
   if (connection_.joined != nullptr) join_column(*connection_.joined);
   for (int lane = 0; lane < count; ++lane) {
-    auto group = open_group(lane);
-    if (!group.ok()) return group.status();
-    groups_.push_back(*std::move(group));
+    TUTTI_ASSIGN_OR_RETURN(auto group, open_group(lane));
+    groups_.push_back(std::move(group));
   }
   return {};
 }
@@ -105,19 +102,16 @@ void Lanes::join_column(JoinedTransport& joined) {
 
 Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   Transport& transport = *connection_.transport;
-  auto window = window_of(transport, lane);
-  if (!window.ok()) return window.status();
-  auto endpoint = transport.open_endpoint(lane);
-  if (!endpoint.ok()) return endpoint.status();
+  TUTTI_ASSIGN_OR_RETURN(auto window, window_of(transport, lane));
+  TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
   const LaneSettings settings = {rank_, ranks_, limits_.oversubscribed, staging_};
-  auto all = std::make_unique<Lane>(settings, transport, *std::move(window), *std::move(endpoint));
+  auto all = std::make_unique<Lane>(settings, transport, std::move(window), std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
-  auto host = open_lane(scopes_->on_host(), joined.host(), joined.hosts().neighbors(rank_), lane);
-  if (!host.ok()) return host.status();
-  auto column = open_column(lane);
-  if (!column.ok()) return column.status();
-  return std::make_unique<LaneGroup>(std::move(all), *std::move(host), *std::move(column));
+  TUTTI_ASSIGN_OR_RETURN(auto host, open_lane(scopes_->on_host(), joined.host(),
+                                              joined.hosts().neighbors(rank_), lane));
+  TUTTI_ASSIGN_OR_RETURN(auto column, open_column(lane));
+  return std::make_unique<LaneGroup>(std::move(all), std::move(host), std::move(column));
 }
 
 // Null if this rank is in none.
@@ -125,10 +119,8 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
   std::unique_ptr<Lane> lanes[3];  // by InColumn
   for (size_t at = 0; at < column_.size(); ++at) {
     if (column_[at] == nullptr) continue;
-    auto opened = open_lane(*scopes_->in_column(static_cast<InColumn>(at)), *column_[at],
-                            column_[at]->ranks(), lane);
-    if (!opened.ok()) return opened.status();
-    lanes[at] = *std::move(opened);
+    TUTTI_ASSIGN_OR_RETURN(lanes[at], open_lane(*scopes_->in_column(static_cast<InColumn>(at)),
+                                                *column_[at], column_[at]->ranks(), lane));
   }
   auto& [all, group, across] = lanes;
   if (all == nullptr) return std::unique_ptr<LaneGroup>();
@@ -140,14 +132,12 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
 
 Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Transport& transport,
                                                std::vector<int> ranks, int lane) {
-  auto window = window_of(transport, lane);
-  if (!window.ok()) return window.status();
-  auto endpoint = transport.open_endpoint(lane);
-  if (!endpoint.ok()) return endpoint.status();
+  TUTTI_ASSIGN_OR_RETURN(auto window, window_of(transport, lane));
+  TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
   LaneSettings settings = {context.rank, context.ranks, limits_.oversubscribed, staging_,
                            std::move(ranks)};
-  return std::make_unique<Lane>(std::move(settings), transport, *std::move(window),
-                                *std::move(endpoint));
+  return std::make_unique<Lane>(std::move(settings), transport, std::move(window),
+                                std::move(endpoint));
 }
 
 void Lanes::describe(ExecutorSettings& settings) const {

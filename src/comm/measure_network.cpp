@@ -29,9 +29,9 @@ constexpr double kUnlike = 1.5;
 // Every rank's figure, or the first error that any has met.
 Result<std::vector<double>> tell(Exchange& exchange, const Status& status, double figure) {
   const std::string mine(reinterpret_cast<const char*>(&figure), sizeof figure);
-  const auto all = share(exchange, status.ok() ? Result<std::string>(mine) : status);
-  if (!all.ok()) return all.status();
-  return values_in<double>(*all);
+  TUTTI_ASSIGN_OR_RETURN(const auto all,
+                         share(exchange, status.ok() ? Result<std::string>(mine) : status));
+  return values_in<double>(all);
 }
 
 // Whom a rank asks, and who asks it.
@@ -90,10 +90,9 @@ class Measuring {
                        std::vector<MeasuredFigures>& ranks) {
     for (int time = 0; time == 0 || (time == 1 && lines_differ(hosts_, ranks)); ++time) {
       StreamCourse stream(hosts_.columns());
-      auto rates = measure(stream, partners);
-      if (!rates.ok()) return rates.status();
+      TUTTI_ASSIGN_OR_RETURN(auto rates, measure(stream, partners));
       for (size_t r = 0; r < ranks.size(); ++r) {
-        const double byte_s = (*rates)[r];
+        const double byte_s = rates[r];
         ranks[r].byte_s = time == 0 ? byte_s : std::min(ranks[r].byte_s, byte_s);
       }
     }
@@ -161,10 +160,9 @@ Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, E
   Measuring measuring(exchange, hosts, network, waiter);
   const auto beside = on_hosts_beside(hosts, rank);
   RoundTripCourse trips;
-  auto latencies = measuring.measure(trips, beside);
-  if (!latencies.ok()) return latencies.status();
+  TUTTI_ASSIGN_OR_RETURN(auto latencies, measuring.measure(trips, beside));
   std::vector<MeasuredFigures> ranks;
-  for (const double message_s : *latencies) ranks.push_back({message_s, 0});
+  for (const double message_s : latencies) ranks.push_back({message_s, 0});
   TUTTI_RETURN_IF_ERROR(measuring.measure_lines(beside, ranks));
   NetworkFigures agreed = agreed_figures(hosts, ranks);
   if (hosts.groups == nullptr) return agreed;

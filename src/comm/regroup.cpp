@@ -206,19 +206,17 @@ Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadlin
   std::optional<MeetingPlace> mine;
   for (;;) {
     const auto given = mine.has_value() ? bytes_of(*mine) : std::span<const std::byte>{};
-    const Result<Regroup::Parts> parts = regroup.round(given, deadline_ms);
-    if (!parts.ok()) return parts.status();
-    const auto& [first, said] = *parts->begin();
+    TUTTI_ASSIGN_OR_RETURN(const Regroup::Parts parts, regroup.round(given, deadline_ms));
+    const auto& [first, said] = *parts.begin();
     if (said.size() != sizeof(MeetingPlace)) {
       if (first == rank) mine = open_place(make_unique_id(), kNever);
       continue;
     }
     MeetingPlace place;
     std::memcpy(&place, said.data(), sizeof place);
-    Result<UniqueId> id = id_of(place, first);
-    if (!id.ok()) return id.status();
-    Survivors survivors{.ranks = {}, .id = *std::move(id)};
-    for (const auto& [survivor, part] : *parts) survivors.ranks.push_back(survivor);
+    TUTTI_ASSIGN_OR_RETURN(UniqueId id, id_of(place, first));
+    Survivors survivors{.ranks = {}, .id = std::move(id)};
+    for (const auto& [survivor, part] : parts) survivors.ranks.push_back(survivor);
     return survivors;
   }
 }

@@ -19,10 +19,9 @@ struct Registered {
 };
 
 Result<std::shared_ptr<Runtime>> make() {
-  Result<Environment> environment = read_environment(process_environment());
-  if (!environment.ok()) return environment.status();
-  log::set_level(environment->log_level);
-  return std::make_shared<Runtime>(std::move(*environment));
+  TUTTI_ASSIGN_OR_RETURN(Environment environment, read_environment(process_environment()));
+  log::set_level(environment.log_level);
+  return std::make_shared<Runtime>(std::move(environment));
 }
 
 }  // namespace
@@ -72,13 +71,14 @@ Result<WorkerPool*> Runtime::workers(int local_rank, int local_ranks) {
     log::warn("CCL_WORKER_COUNT={}: the {} ranks of this host have {} workers, but it has {} cores",
               count, local_ranks, threads, online_cores().size());
   }
-  Result<std::vector<int>> cores = assign_worker_cores(
-      environment_.worker_affinity,
-      {.worker_count = count, .local_rank = local_rank, .local_ranks = local_ranks}, usable_cores(),
-      online_cores());
-  if (!cores.ok()) return cores.status();
-  if (cores->empty()) cores->assign(static_cast<size_t>(count), -1);
-  workers_ = std::make_unique<WorkerPool>(*std::move(cores));
+  TUTTI_ASSIGN_OR_RETURN(
+      std::vector<int> cores,
+      assign_worker_cores(
+          environment_.worker_affinity,
+          {.worker_count = count, .local_rank = local_rank, .local_ranks = local_ranks},
+          usable_cores(), online_cores()));
+  if (cores.empty()) cores.assign(static_cast<size_t>(count), -1);
+  workers_ = std::make_unique<WorkerPool>(std::move(cores));
   return workers_.get();
 }
 

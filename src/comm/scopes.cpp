@@ -20,9 +20,8 @@ Result<ScopeChoices> ScopeChoices::create(const Job& job,
   phases.strict = phases.adapt = false;
   const auto make = [&](Choose& choose, const JobVariables& variables, const Machine& machine,
                         const Advice& advice = {}) -> Status {
-    auto selector = Selector::create(variables, machine, advice);
-    if (!selector.ok()) return selector.status();
-    choose = ask(*std::move(selector));
+    TUTTI_ASSIGN_OR_RETURN(auto selector, Selector::create(variables, machine, advice));
+    choose = ask(std::move(selector));
     return {};
   };
   TUTTI_RETURN_IF_ERROR(make(choices.on_host, phases, job.host, job.on_host));

@@ -165,9 +165,8 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
     return {Code::kMismatch, "rank 0 says its figures in another form than this rank reads"};
   }
   if (code.front() != 0) return {static_cast<Code>(code.front()), error};
-  Result<Tuning> tuning = parse_tuning(file, path);
-  if (!tuning.ok()) return tuning.status();
-  inputs.tuning = {path, *std::move(tuning)};
+  TUTTI_ASSIGN_OR_RETURN(Tuning tuning, parse_tuning(file, path));
+  inputs.tuning = {path, std::move(tuning)};
   if (!network.empty()) {
     const KnownNetwork& known = network.front();
     inputs.network = {known.message_s, known.line_byte_s, known.group_byte_s, std::move(origin)};
@@ -269,10 +268,10 @@ Result<std::vector<std::vector<std::byte>>> gather_long(Exchange& exchange,
   for (uint64_t at = 0; at < longest; at += kPieceBytes) {
     const size_t begin = std::min<size_t>(at, mine.size());
     const size_t piece = std::min(kPieceBytes, mine.size() - begin);
-    const auto round = exchange.allgather(std::span(mine).subspan(begin, piece));
-    if (!round.ok()) return round.status();
+    TUTTI_ASSIGN_OR_RETURN(const auto round,
+                           exchange.allgather(std::span(mine).subspan(begin, piece)));
     for (size_t rank = 0; rank < all.size(); ++rank) {
-      all[rank].insert(all[rank].end(), (*round)[rank].begin(), (*round)[rank].end());
+      all[rank].insert(all[rank].end(), round[rank].begin(), round[rank].end());
       if (at > 0) continue;
       uint64_t size = 0;
       if (all[rank].size() >= sizeof size) std::memcpy(&size, all[rank].data(), sizeof size);
@@ -376,21 +375,19 @@ int cores_together(std::span<const OwnView* const> ranks) {
 
 Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
   const std::vector<JobSetting> settings = shared_settings(own);
-  auto all = gather_long(exchange, pack(settings, own, exchange));
-  if (!all.ok()) return all.status();
+  TUTTI_ASSIGN_OR_RETURN(auto all, gather_long(exchange, pack(settings, own, exchange)));
   std::vector<Entry> entries;
   std::vector<uint64_t> marks;
   std::vector<uint64_t> groups;
   Agreement agreement;
   PlanInputs& inputs = agreement.inputs;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
-    Result<Entry> entry =
-        unpack((*all)[static_cast<size_t>(rank)], rank, settings, exchange.rank());
-    if (!entry.ok()) return entry.status();
-    marks.push_back(entry->view.host);
-    groups.push_back(entry->view.host_group);
-    inputs.cache_domains.push_back(entry->view.cache_domain);
-    entries.push_back(*std::move(entry));
+    TUTTI_ASSIGN_OR_RETURN(Entry entry,
+                           unpack(all[static_cast<size_t>(rank)], rank, settings, exchange.rank()));
+    marks.push_back(entry.view.host);
+    groups.push_back(entry.view.host_group);
+    inputs.cache_domains.push_back(entry.view.cache_domain);
+    entries.push_back(std::move(entry));
   }
   agreement.key = entries.front().key;
   TUTTI_RETURN_IF_ERROR(unpack_figures(entries.front().figures, inputs));

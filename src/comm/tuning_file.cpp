@@ -123,9 +123,8 @@ std::optional<std::string> default_tuning_path(const MachineKey& key, const Gett
 }
 
 Result<Tuning> read_tuning_file(const std::string& path) {
-  Result<std::string> text = read_text(path);
-  if (!text.ok()) return text.status();
-  return parse_tuning(*text, path);
+  TUTTI_ASSIGN_OR_RETURN(std::string text, read_text(path));
+  return parse_tuning(text, path);
 }
 
 Status write_tuning_file(const std::string& path, const Tuning& tuning) {
@@ -165,9 +164,8 @@ Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
 }
 
 Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& getter) {
-  Result<std::optional<FoundTuning>> found = find_tuning(environment, getter);
-  if (!found.ok()) return found.status();
-  if (found->has_value()) return **std::move(found);
+  TUTTI_ASSIGN_OR_RETURN(std::optional<FoundTuning> found, find_tuning(environment, getter));
+  if (found.has_value()) return *std::move(found);
   FoundTuning measured;
   measured.tuning.key = this_machine();
   measured.tuning.machine = usual_machine();

@@ -30,10 +30,11 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
   size_t longest = kSharedRoundBytes;
   for (size_t at = 0; at < longest; at += kSharedRoundBytes) {
     const std::string_view part = std::string_view(all).substr(std::min(at, all.size()));
-    auto round = exchange.allgather(std::as_bytes(std::span(part.substr(0, kSharedRoundBytes))));
-    if (!round.ok()) return round.status();
+    TUTTI_ASSIGN_OR_RETURN(
+        auto round,
+        exchange.allgather(std::as_bytes(std::span(part.substr(0, kSharedRoundBytes)))));
     for (size_t r = 0; r < ranks; ++r) {
-      const std::vector<std::byte>& bytes = (*round)[r];
+      const std::vector<std::byte>& bytes = round[r];
       got[r].append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       if (at > 0) continue;
       if (bytes.size() < sizeof(Head)) {

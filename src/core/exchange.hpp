@@ -99,9 +99,8 @@ Result<std::vector<T>> values_in(const Parts& parts) {
 // Collective: every rank's value, in rank order.
 template <typename T>
 Result<std::vector<T>> gather_values(Exchange& exchange, const T& mine) {
-  auto all = exchange.allgather(bytes_of(mine));
-  if (!all.ok()) return all.status();
-  return values_in<T>(*all);
+  TUTTI_ASSIGN_OR_RETURN(auto all, exchange.allgather(bytes_of(mine)));
+  return values_in<T>(all);
 }
 
 // Collective: what every rank has to say, of any length, in rank order. If some rank comes with an

@@ -200,31 +200,29 @@ std::vector<std::string> InterfaceList::unknown(
 
 Result<NetAddress> choose_interface(std::string_view variable, std::string_view wanted,
                                     bool prefer_ipv6) {
-  auto interfaces = list_interfaces();
-  if (!interfaces.ok()) return interfaces.status();
-  const auto list = InterfaceList::parse(variable, wanted);
-  if (!list.ok()) return list.status();
+  TUTTI_ASSIGN_OR_RETURN(auto interfaces, list_interfaces());
+  TUTTI_ASSIGN_OR_RETURN(const auto list, InterfaceList::parse(variable, wanted));
   std::vector<NamedInterface> candidates;
-  for (const Interface& one : *interfaces) candidates.push_back({one.name, one.name, one.address});
-  const auto places = list->places(candidates);
+  for (const Interface& one : interfaces) candidates.push_back({one.name, one.name, one.address});
+  const auto places = list.places(candidates);
   const std::string ipv4 = default_route_ipv4();
   const std::string ipv6 = default_route_ipv6();
   const auto rank = [&](size_t i) {
-    const Interface& one = (*interfaces)[i];
+    const Interface& one = interfaces[i];
     const bool is_ipv6 = one.address.family == NetAddress::Family::kIpv6;
     const bool preferred = is_ipv6 == prefer_ipv6;
-    if (list->selects()) return std::tuple(*places[i], 0, preferred ? 0 : 1);
+    if (list.selects()) return std::tuple(*places[i], 0, preferred ? 0 : 1);
     const int route = one.name == (prefer_ipv6 ? ipv6 : ipv4)   ? 0
                       : one.name == (prefer_ipv6 ? ipv4 : ipv6) ? 1
                                                                 : 2;
     return std::tuple(size_t{0}, route, preferred ? 0 : 1);
   };
   std::optional<size_t> best;
-  for (size_t i = 0; i < interfaces->size(); ++i) {
-    if (!places[i] || (!list->selects() && (*interfaces)[i].address.loopback())) continue;
+  for (size_t i = 0; i < interfaces.size(); ++i) {
+    if (!places[i] || (!list.selects() && interfaces[i].address.loopback())) continue;
     if (!best || rank(i) < rank(*best)) best = i;
   }
-  if (best) return (*interfaces)[*best].address;
+  if (best) return interfaces[*best].address;
   if (wanted.empty()) return NetAddress();
   return wrong_list(variable, wanted, ", and no interface that is up is meant");
 }

@@ -46,9 +46,8 @@ int depth_of_both(hwloc_topology_t topology, hwloc_const_cpuset_t cores,
 
 Result<std::vector<int>> device_nearness(std::span<const std::string> names,
                                          std::span<const int> cores, const std::string& xml) {
-  Result<TopologyHandle> handle = load_devices(xml);
-  if (!handle.ok()) return handle.status();
-  hwloc_topology_t topology = handle->get();
+  TUTTI_ASSIGN_OR_RETURN(TopologyHandle handle, load_devices(xml));
+  hwloc_topology_t topology = handle.get();
   const Bitmap mine(hwloc_bitmap_alloc());
   if (mine == nullptr) return Status(Code::kOutOfMemory, "no memory for a set of cores");
   for (const int core : cores) hwloc_bitmap_set(mine.get(), static_cast<unsigned>(core));

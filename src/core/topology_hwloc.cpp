@@ -132,9 +132,8 @@ std::string format_size(uint64_t bytes) {
 }
 
 Result<Topology> load_topology(std::span<const int> usable) {
-  Result<TopologyHandle> handle = load_hwloc();
-  if (!handle.ok()) return handle.status();
-  hwloc_topology_t topology = handle->get();
+  TUTTI_ASSIGN_OR_RETURN(TopologyHandle handle, load_hwloc());
+  hwloc_topology_t topology = handle.get();
   const auto count = [&](hwloc_obj_type_t type) {
     return std::max(hwloc_get_nbobjs_by_type(topology, type), 0);
   };

@@ -77,21 +77,20 @@ void Journal::compare_with(int peer, uint64_t sequence) {
 }
 
 Status Journal::heard(int peer, std::span<const std::byte> bytes) {
-  const Result<CallNote> theirs = note_in(peer, bytes);
-  if (!theirs.ok()) return theirs.status();
+  TUTTI_ASSIGN_OR_RETURN(const CallNote theirs, note_in(peer, bytes));
   Outcome outcome;
   {
     const std::lock_guard lock(mutex_);
     CallNote& told = told_[peer];
-    if (theirs->record.sequence >= told.record.sequence) told = *theirs;
-    if (theirs->kind == NoteKind::kAnswers) answers_[peer] = theirs->record;
-    if (theirs->kind == NoteKind::kAsks) {
-      questions_[peer] = {.sequence = theirs->record.sequence, .came_ms = host_ms()};
+    if (theirs.record.sequence >= told.record.sequence) told = theirs;
+    if (theirs.kind == NoteKind::kAnswers) answers_[peer] = theirs.record;
+    if (theirs.kind == NoteKind::kAsks) {
+      questions_[peer] = {.sequence = theirs.record.sequence, .came_ms = host_ms()};
     }
-    outcome = compare(peer, *theirs);
-    const bool not_yet = theirs->record.sequence > last_ && theirs->kind != NoteKind::kAnswers;
-    const bool leaves = theirs->kind == NoteKind::kLeaves && !outcome.reply;
-    if (not_yet || leaves || theirs->kind == NoteKind::kAsks) {
+    outcome = compare(peer, theirs);
+    const bool not_yet = theirs.record.sequence > last_ && theirs.kind != NoteKind::kAnswers;
+    const bool leaves = theirs.kind == NoteKind::kLeaves && !outcome.reply;
+    if (not_yet || leaves || theirs.kind == NoteKind::kAsks) {
       outcome.reply = note_of(last_, NoteKind::kAnswers);
     }
   }
@@ -187,12 +186,11 @@ CallNote Journal::last_words() const {
 }
 
 Status Journal::compare_last_words(int peer, std::span<const std::byte> bytes) const {
-  const Result<CallNote> theirs = note_in(peer, bytes);
-  if (!theirs.ok()) return theirs.status();
+  TUTTI_ASSIGN_OR_RETURN(const CallNote theirs, note_in(peer, bytes));
   const std::lock_guard lock(mutex_);
-  const Outcome outcome = compare(peer, *theirs);
+  const Outcome outcome = compare(peer, theirs);
   if (!outcome.reply) return outcome.status;
-  return mismatch(name_(rank_), kept(theirs->record.sequence).record, name_(peer), theirs->record);
+  return mismatch(name_(rank_), kept(theirs.record.sequence).record, name_(peer), theirs.record);
 }
 
 Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) const {

@@ -163,9 +163,8 @@ bool WorkerPool::started() const {
 Status WorkerPool::wake(int worker, Driven& driven) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    const Result<Worker*> found = worker_of(static_cast<size_t>(worker));
-    if (!found.ok()) return found.status();
-    (*found)->wake(driven);
+    TUTTI_ASSIGN_OR_RETURN(Worker* const found, worker_of(static_cast<size_t>(worker)));
+    found->wake(driven);
     return {};
   } catch (...) {
     return caught_exception();

@@ -27,9 +27,8 @@ Status reduce_runs(std::span<std::vector<Run>> sources, uint32_t element_bytes, 
     if (index % element_bytes != 0 || bytes % element_bytes != 0) {
       return {Code::kInternal, "combines parts of elements"};
     }
-    Result<ValueId> value = values.reduce(operands, finishes);
-    if (!value.ok()) return value.status();
-    result.push_back({bytes, index, *value});
+    TUTTI_ASSIGN_OR_RETURN(ValueId value, values.reduce(operands, finishes));
+    result.push_back({bytes, index, value});
     for (size_t i = 0; i < sources.size(); ++i) {
       Run& run = sources[i][cursor[i]];
       run.index += bytes;

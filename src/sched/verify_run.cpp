@@ -111,9 +111,8 @@ Status Execution::run() {
     for (int r = 0; r < problem_.ranks; ++r) {
       Rank& rank = rank_of(r);
       while (rank.at < schedule(r).steps.size()) {
-        Result<Outcome> outcome = execute(r, schedule(r).steps[rank.at]);
-        if (!outcome.ok()) return outcome.status();
-        if (*outcome == Outcome::kWaits) break;
+        TUTTI_ASSIGN_OR_RETURN(Outcome outcome, execute(r, schedule(r).steps[rank.at]));
+        if (outcome == Outcome::kWaits) break;
         ++rank.at;
         progress = true;
       }

@@ -56,13 +56,12 @@ Result<ValueId> Values::reduce(std::span<const ValueId> sources, bool finishes) 
       return found->second;
     }
   }
-  Result<Node> node = checked(sources, finishes);
-  if (!node.ok()) return node.status();
-  node->first = static_cast<uint32_t>(operands_.size());
-  node->count = static_cast<uint32_t>(sources.size());
+  TUTTI_ASSIGN_OR_RETURN(Node node, checked(sources, finishes));
+  node.first = static_cast<uint32_t>(operands_.size());
+  node.count = static_cast<uint32_t>(sources.size());
   operands_.insert(operands_.end(), sources.begin(), sources.end());
   const auto id = static_cast<ValueId>(nodes_.size());
-  nodes_.push_back(*node);
+  nodes_.push_back(node);
   known_.emplace(key, id);
   return id;
 }

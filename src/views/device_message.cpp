@@ -37,10 +37,10 @@ std::string DeviceMessage::what() const {
 }
 
 Status DeviceMessage::start(StartedFor whom) {
-  const auto found = side_->find(arguments_.sends ? "send" : "recv", arguments_.buffer, nullptr);
-  if (!found.ok()) return found.status();
-  on_device_ = found->on_device;
-  place_ = found->send;
+  TUTTI_ASSIGN_OR_RETURN(const auto found, side_->find(arguments_.sends ? "send" : "recv",
+                                                       arguments_.buffer, nullptr));
+  on_device_ = found.on_device;
+  place_ = found.send;
   handed_over_ = false;
   turns_ = {};
   return begin(whom);

@@ -48,9 +48,8 @@ Result<std::unique_ptr<DeviceSide>> DeviceSide::make(
     std::shared_ptr<devices::DeviceContext> context) {
   std::unique_ptr<DeviceSide> made(new DeviceSide(std::move(context)));
   for (auto* const engine : {&made->in_, &made->out_}) {
-    auto opened = made->context_->make_engine(devices::EngineKind::kCopy);
-    if (!opened.ok()) return opened.status();
-    *engine = *std::move(opened);
+    TUTTI_ASSIGN_OR_RETURN(auto opened, made->context_->make_engine(devices::EngineKind::kCopy));
+    *engine = std::move(opened);
   }
   return made;
 }
@@ -61,9 +60,7 @@ DeviceSide::~DeviceSide() {
 
 Result<devices::DeviceEngine*> DeviceSide::compute() {
   if (compute_ == nullptr) {
-    auto opened = context_->make_engine(devices::EngineKind::kCompute);
-    if (!opened.ok()) return opened.status();
-    compute_ = *std::move(opened);
+    TUTTI_ASSIGN_OR_RETURN(compute_, context_->make_engine(devices::EngineKind::kCompute));
   }
   return compute_.get();
 }

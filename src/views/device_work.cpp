@@ -7,9 +7,7 @@ namespace tutti {
 
 Status DeviceWork::submit() {
   if (engine_ == nullptr || !given_) return {};
-  const Result<uint64_t> submission = engine_->submit();
-  if (!submission.ok()) return submission.status();
-  submission_ = *submission;
+  TUTTI_ASSIGN_OR_RETURN(submission_, engine_->submit());
   given_ = false;
   return {};
 }

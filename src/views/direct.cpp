@@ -77,18 +77,15 @@ Status DirectCall::try_to_make_ready() {
   if (!buffers_.on_device && !has_none)
     return {Code::kUnsupported, "its buffers are memory of the host"};
   if (reduces(on_.call.collective)) {
-    Result<devices::DeviceEngine*> engine = on_.side.compute();
-    if (!engine.ok()) return engine.status();
-    TUTTI_RETURN_IF_ERROR((*engine)->prepare(on_.call.op, on_.call.type));
+    TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
+    TUTTI_RETURN_IF_ERROR(engine->prepare(on_.call.op, on_.call.type));
   }
   TUTTI_RETURN_IF_ERROR(take_memory());
   const void* send = on_.call.send;
   devices::Place of_send = buffers_.send;
   if (scaled_.data() != nullptr) {
     send = scaled_.data();
-    const Result<devices::Place> place = on_.side.context().place_of(send);
-    if (!place.ok()) return place.status();
-    of_send = *place;
+    TUTTI_ASSIGN_OR_RETURN(of_send, on_.side.context().place_of(send));
   }
   TUTTI_RETURN_IF_ERROR(show(used.send != Blocks::kNone, send, of_send, own_.send));
   return show(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_.recv);
@@ -129,12 +126,10 @@ Status DirectCall::show(bool is_used, const void* buffer, const devices::Place& 
 
 // The send buffer of a pre-multiplied sum.
 Status DirectCall::scale() {
-  Result<devices::DeviceEngine*> engine = on_.side.compute();
-  if (!engine.ok()) return engine.status();
-  work_.begin(**engine);
-  return (*engine)->scale(on_.call.type, scaled_.data(), on_.call.send,
-                          on_.call.binding->scalar.data(),
-                          elements_sent(on_.call, on_.comm.ranks()));
+  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
+  work_.begin(*engine);
+  return engine->scale(on_.call.type, scaled_.data(), on_.call.send,
+                       on_.call.binding->scalar.data(), elements_sent(on_.call, on_.comm.ranks()));
 }
 
 // ---- what ranks agree on -----------------------------------------------------------------------

@@ -50,17 +50,15 @@ Result<const PeerMemory::Exported*> PeerMemory::exported(const devices::Place& p
     return &exported_.back();
   }
   drop_those_that_are_gone();
-  Result<devices::MemoryHandle> handle = context_.export_memory(place.base);
-  if (!handle.ok()) return handle.status();
-  exported_.push_back({place.allocation, place.base, *std::move(handle)});
+  TUTTI_ASSIGN_OR_RETURN(devices::MemoryHandle handle, context_.export_memory(place.base));
+  exported_.push_back({place.allocation, place.base, std::move(handle)});
   return &exported_.back();
 }
 
 Result<ShownBuffer> PeerMemory::show(const void* buffer, const devices::Place& place) {
   const std::lock_guard lock(mutex_);
-  const Result<const Exported*> found = exported(place);
-  if (!found.ok()) return found.status();
-  const devices::MemoryHandle& handle = (*found)->handle;
+  TUTTI_ASSIGN_OR_RETURN(const Exported* const found, exported(place));
+  const devices::MemoryHandle& handle = found->handle;
   ShownBuffer shown;
   shown.allocation = place.allocation;
   shown.base = reinterpret_cast<uint64_t>(place.base);
@@ -132,9 +130,8 @@ void PeerMemory::serve() {
 // Of a rank that is a thread of this process.
 Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
   auto* const base = reinterpret_cast<std::byte*>(shown.base);
-  const Result<devices::Place> place = context_.place_of(base);
-  if (!place.ok()) return place.status();
-  if (place->kind == devices::MemoryKind::kDevice) return base + shown.offset;
+  TUTTI_ASSIGN_OR_RETURN(const devices::Place place, context_.place_of(base));
+  if (place.kind == devices::MemoryKind::kDevice) return base + shown.offset;
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }
 
@@ -166,10 +163,9 @@ Result<std::byte*> PeerMemory::open(int rank, const ShownBuffer& shown, Fd fd) {
   handle.bytes = shown.handle;
   handle.length = shown.bytes;
   handle.fd = std::move(fd);
-  const Result<void*> memory = context_.open_memory(handle);
-  if (!memory.ok()) return memory.status();
-  opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, *memory});
-  return static_cast<std::byte*>(*memory) + shown.offset;
+  TUTTI_ASSIGN_OR_RETURN(void* const memory, context_.open_memory(handle));
+  opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, memory});
+  return static_cast<std::byte*>(memory) + shown.offset;
 }
 
 Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,

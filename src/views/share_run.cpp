@@ -79,10 +79,9 @@ Status ShareRun::take_between() {
 // The sum of an average is divided along the column.
 Status ShareRun::reduce(const SharePiece& piece, DeviceWork& work, std::byte* to) {
   if (piece.reduced.empty()) return {};
-  Result<devices::DeviceEngine*> engine = on_.side.compute();
-  if (!engine.ok()) return engine.status();
+  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
   TUTTI_RETURN_IF_ERROR(take_between());
-  work.begin(**engine);
+  work.begin(*engine);
   const ReduceOp op = on_.call.op;
   const bool sums = op == ReduceOp::kPremulSum || op == ReduceOp::kAvg;
   for (const Segment& part : piece.reduced) {
@@ -95,7 +94,7 @@ Status ShareRun::reduce(const SharePiece& piece, DeviceWork& work, std::byte* to
                                        .dst = to + part.in_stage,
                                        .sources = sources,
                                        .count = part.bytes / type_size(on_.call.type)};
-    TUTTI_RETURN_IF_ERROR(reduce_in_parts(**engine, reduction, {between_.data(), bytes_between_}));
+    TUTTI_RETURN_IF_ERROR(reduce_in_parts(*engine, reduction, {between_.data(), bytes_between_}));
   }
   return {};
 }

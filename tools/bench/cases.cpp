@@ -56,24 +56,21 @@ std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type
 }  // namespace
 
 Result<std::vector<Case>> chosen_cases(const Wanted& wanted) {
-  auto types = numbers_of(wanted.types, kDataTypes, name_of_type, "--types");
-  if (!types.ok()) return types.status();
-  auto ops = numbers_of(wanted.ops, kBuiltinReduceOps, name_of_op, "--ops");
-  if (!ops.ok()) return ops.status();
-  auto chosen = chosen_collectives(wanted);
-  if (!chosen.ok()) return chosen.status();
+  TUTTI_ASSIGN_OR_RETURN(auto types, numbers_of(wanted.types, kDataTypes, name_of_type, "--types"));
+  TUTTI_ASSIGN_OR_RETURN(auto ops, numbers_of(wanted.ops, kBuiltinReduceOps, name_of_op, "--ops"));
+  TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_collectives(wanted));
   if (wanted.sizes.empty() && wanted.min_bytes > wanted.max_bytes) {
     return Status::format(Code::kInvalidArgument, "--min is {}, expected at most --max, {}",
                           wanted.min_bytes, wanted.max_bytes);
   }
   const std::vector<uint64_t> sizes = chosen_sizes(wanted);
   std::vector<Case> cases;
-  for (const Collective* collective : *chosen) {
+  for (const Collective* collective : chosen) {
     if (collective->outcome == Outcome::kNothing) {
       cases.push_back({collective, TUTTI_UINT8, ReduceOp::kSum, 0});
       continue;
     }
-    for (const auto& [type, op] : pairs_of(*types, *ops, collective->reduces)) {
+    for (const auto& [type, op] : pairs_of(types, ops, collective->reduces)) {
       for (const size_t count : chosen_counts(sizes, type)) {
         cases.push_back({collective, type, op, count});
       }

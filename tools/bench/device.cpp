@@ -30,32 +30,27 @@ Result<const devices::DeviceApi*> find_api(std::string_view name) {
 }
 
 Result<std::shared_ptr<devices::DeviceContext>> open_device(std::string_view api, int index) {
-  const auto known = find_api(api);
-  if (!known.ok()) return known.status();
-  TUTTI_RETURN_IF_ERROR((*known)->open());
-  return (*known)->make(index);
+  TUTTI_ASSIGN_OR_RETURN(const auto known, find_api(api));
+  TUTTI_RETURN_IF_ERROR(known->open());
+  return known->make(index);
 }
 
 Status finish(devices::DeviceEngine& engine, const devices::DeviceContext& context) {
-  const Result<uint64_t> submission = engine.submit();
-  if (!submission.ok()) return submission.status();
+  TUTTI_ASSIGN_OR_RETURN(const uint64_t submission, engine.submit());
   for (const int64_t deadline_ms = now_ms() + kLongestWaitMs; now_ms() < deadline_ms;) {
-    const Result<bool> done = engine.done(*submission);
-    if (!done.ok()) return done.status();
-    if (*done) return {};
+    TUTTI_ASSIGN_OR_RETURN(const bool done, engine.done(submission));
+    if (done) return {};
     yield_core();
   }
   return Status::format(Code::kTimeout, "{}: what it was given does not end", context.name());
 }
 
 Result<std::unique_ptr<Device>> Device::open(std::string_view api, int index, tutti_comm_t comm) {
-  auto made = open_device(api, index);
-  if (!made.ok()) return made.status();
+  TUTTI_ASSIGN_OR_RETURN(auto made, open_device(api, index));
   std::unique_ptr<Device> device(new Device);
-  device->context_ = *std::move(made);
-  auto engine = device->context_->make_engine(devices::EngineKind::kCopy);
-  if (!engine.ok()) return engine.status();
-  device->engine_ = *std::move(engine);
+  device->context_ = std::move(made);
+  TUTTI_ASSIGN_OR_RETURN(device->engine_,
+                         device->context_->make_engine(devices::EngineKind::kCopy));
   TUTTI_RETURN_IF_ERROR(device->make_view(comm));
   return device;
 }

@@ -107,16 +107,13 @@ Result<double> Measurement::time(DeviceEngine& engine, const Give& give, int cou
 }
 
 Result<Measurement::Costs> Measurement::costs(DeviceEngine& engine, const Give& give) const {
-  const Result<double> one = time(engine, give, 1, kShortBytes);
-  if (!one.ok()) return one.status();
-  const Result<double> several = time(engine, give, kInOneGo, kShortBytes);
-  if (!several.ok()) return several.status();
-  const Result<double> long_one = time(engine, give, 1, kLongBytes);
-  if (!long_one.ok()) return long_one.status();
+  TUTTI_ASSIGN_OR_RETURN(const double one, time(engine, give, 1, kShortBytes));
+  TUTTI_ASSIGN_OR_RETURN(const double several, time(engine, give, kInOneGo, kShortBytes));
+  TUTTI_ASSIGN_OR_RETURN(const double long_one, time(engine, give, 1, kLongBytes));
   Costs costs;
-  costs.launch_s = std::max(kLeast_s, (*several - *one) / (kInOneGo - 1));
-  costs.tick_s = std::max(kLeast_s, *one - costs.launch_s);
-  costs.byte_s = std::max(kLeastOfByte_s, (*long_one - *one) / (kLongBytes - kShortBytes));
+  costs.launch_s = std::max(kLeast_s, (several - one) / (kInOneGo - 1));
+  costs.tick_s = std::max(kLeast_s, one - costs.launch_s);
+  costs.byte_s = std::max(kLeastOfByte_s, (long_one - one) / (kLongBytes - kShortBytes));
   return costs;
 }
 
@@ -127,17 +124,14 @@ Result<DeviceFigures> Measurement::run() {
     return costs(*copies_,
                  [&](size_t bytes) { return copies_->copy(to.get(), from.get(), bytes); });
   };
-  const Result<Costs> inside = copy(on_device_[1], on_device_[0]);
-  if (!inside.ok()) return inside.status();
-  const Result<Costs> out = copy(pinned_, on_device_[0]);
-  if (!out.ok()) return out.status();
-  const Result<Costs> in = copy(on_device_[0], pinned_);
-  if (!in.ok()) return in.status();
-  return DeviceFigures{.launch_s = std::max(reduction->launch_s, inside->launch_s),
-                       .tick_s = std::max(reduction->tick_s, inside->tick_s),
-                       .copy_s = inside->byte_s,
+  TUTTI_ASSIGN_OR_RETURN(const Costs inside, copy(on_device_[1], on_device_[0]));
+  TUTTI_ASSIGN_OR_RETURN(const Costs out, copy(pinned_, on_device_[0]));
+  TUTTI_ASSIGN_OR_RETURN(const Costs in, copy(on_device_[0], pinned_));
+  return DeviceFigures{.launch_s = std::max(reduction->launch_s, inside.launch_s),
+                       .tick_s = std::max(reduction->tick_s, inside.tick_s),
+                       .copy_s = inside.byte_s,
                        .reduce_s = reduction->byte_s / 2,
-                       .host_copy_s = std::max(out->byte_s, in->byte_s)};
+                       .host_copy_s = std::max(out.byte_s, in.byte_s)};
 }
 
 }  // namespace

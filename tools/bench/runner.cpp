@@ -82,12 +82,11 @@ Result<std::vector<Value>> Runner::exchange(const Value& mine) {
 }
 
 Status Runner::agree(const Status& mine) {
-  auto failed = exchange(static_cast<uint8_t>(mine.ok() ? 0 : 1));
-  if (!failed.ok()) return failed.status();
+  TUTTI_ASSIGN_OR_RETURN(auto failed, exchange(static_cast<uint8_t>(mine.ok() ? 0 : 1)));
   if (!mine.ok()) return mine;
-  const auto found = std::find(failed->begin(), failed->end(), 1);
-  if (found == failed->end()) return {};
-  return Status::format(Code::kAborted, "stopped because rank {} failed", found - failed->begin());
+  const auto found = std::find(failed.begin(), failed.end(), 1);
+  if (found == failed.end()) return {};
+  return Status::format(Code::kAborted, "stopped because rank {} failed", found - failed.begin());
 }
 
 Status Runner::compare(Buffers& buffers, size_t set) {
@@ -151,19 +150,16 @@ Result<std::vector<double>> Runner::sample(Buffers& buffers, Caller& caller, siz
 // Calls until everything is warm; how many calls then fit in the time of a case.
 Result<size_t> Runner::warm_up(Buffers& buffers, Caller& caller) {
   if (plan_.exactly) {
-    auto samples = sample(buffers, caller, plan_.warm_up);
-    if (!samples.ok()) return samples.status();
+    TUTTI_RETURN_IF_ERROR(sample(buffers, caller, plan_.warm_up).status());
     return plan_.iterations;
   }
   size_t calls = 3;
   double us_per_call = 0;
   for (int trial = 0; trial < 2; ++trial) {
     const double begin = now_us();
-    auto samples = sample(buffers, caller, calls);
-    if (!samples.ok()) return samples.status();
-    auto agreed = exchange((now_us() - begin) / static_cast<double>(calls));
-    if (!agreed.ok()) return agreed.status();
-    us_per_call = agreed->front();  // all take rank 0's
+    TUTTI_RETURN_IF_ERROR(sample(buffers, caller, calls).status());
+    TUTTI_ASSIGN_OR_RETURN(auto agreed, exchange((now_us() - begin) / static_cast<double>(calls)));
+    us_per_call = agreed.front();  // all take rank 0's
     calls = plan_.warm_up > 0 ? plan_.warm_up : fit(plan_.seconds / 10, us_per_call, 1, 2000);
   }
   if (plan_.iterations > 0) return plan_.iterations;
@@ -173,28 +169,24 @@ Result<size_t> Runner::warm_up(Buffers& buffers, Caller& caller) {
 Result<Measurement> Runner::measure(const Case& measured, Buffers& buffers, Caller& caller) {
   wrong_ = 0;
   TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("before timing"));
-  auto iterations = warm_up(buffers, caller);
-  if (!iterations.ok()) return iterations.status();
-  auto samples = sample(buffers, caller, *iterations);
-  if (!samples.ok()) return samples.status();
-  Statistics mine = summarize(*samples);
-  mine.wait = wait_us_ / static_cast<double>(*iterations);
-  auto ranks = exchange(mine);
-  if (!ranks.ok()) return ranks.status();
+  TUTTI_ASSIGN_OR_RETURN(auto iterations, warm_up(buffers, caller));
+  TUTTI_ASSIGN_OR_RETURN(auto samples, sample(buffers, caller, iterations));
+  Statistics mine = summarize(samples);
+  mine.wait = wait_us_ / static_cast<double>(iterations);
+  TUTTI_ASSIGN_OR_RETURN(auto ranks, exchange(mine));
   TUTTI_RETURN_IF_ERROR(check(buffers, caller).with_context("after timing"));
-  auto wrong = exchange(wrong_);
-  if (!wrong.ok()) return wrong.status();
+  TUTTI_ASSIGN_OR_RETURN(auto wrong, exchange(wrong_));
 
-  const Statistics all = over_ranks(*ranks);
+  const Statistics all = over_ranks(ranks);
   // bytes per microsecond / 1000 = GB/s
   const double bandwidth = static_cast<double>(total_bytes(measured, ranks_)) / all.avg / 1e3;
   return Measurement{measured,
-                     *iterations,
-                     *ranks,
+                     iterations,
+                     ranks,
                      all,
                      bandwidth,
                      bandwidth * measured.collective->bus_factor(ranks_),
-                     std::accumulate(wrong->begin(), wrong->end(), uint64_t{0})};
+                     std::accumulate(wrong.begin(), wrong.end(), uint64_t{0})};
 }
 
 Result<std::variant<Measurement, Skipped>> Runner::run(const Case& measured) {

@@ -42,9 +42,8 @@ std::string note_on_load(double load) {
 }
 
 Result<bool> has_launcher() {
-  const auto place = detect_job(process_environment());
-  if (!place.ok()) return place.status();
-  return place->launcher != kNoLauncher;
+  TUTTI_ASSIGN_OR_RETURN(const auto place, detect_job(process_environment()));
+  return place.launcher != kNoLauncher;
 }
 
 Status start_ranks(int ranks) {

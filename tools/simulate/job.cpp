@@ -47,10 +47,9 @@ Status too_many(const Question& q, const Job& job, uint64_t steps) {
 Status choose(const Question& q, Job& job) {
   Environment environment = q.environment;
   const Machine& machine = job.hosts.count() > 1 ? job.between : job.within;
-  const auto selector = Selector::create(environment, machine);
-  if (!selector.ok()) return selector.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto selector, Selector::create(environment, machine));
   const Problem problem = problem_of(q, job.hosts);
-  const Choice choice = selector->explain(problem, q.type);
+  const Choice choice = selector.explain(problem, q.type);
   job.algorithm = choice.algorithm;
   job.origin = choice.origin;
   if (!q.algorithm.empty()) {
@@ -140,18 +139,16 @@ Result<std::unique_ptr<Job>> make_job(const Question& question) {
   };
   const uint64_t guessed = guessed_steps(question, *job);
   if (all(guessed) > question.most_steps) return too_many(question, *job, guessed);
-  auto planner = Planner::create(question, *job);
-  if (!planner.ok()) return planner.status();
+  TUTTI_ASSIGN_OR_RETURN(auto planner, Planner::create(question, *job));
   const double begun = now_s();
   for (int i = 0; i < question.ranks; ++i) {
     const int rank = (i + question.root) % question.ranks;  // the root has most to do
-    const Result<uint64_t> steps = (*planner)->add(rank);
-    if (!steps.ok()) return steps.status();
-    job->steps += *steps;
+    TUTTI_ASSIGN_OR_RETURN(const uint64_t steps, planner->add(rank));
+    job->steps += steps;
     const bool first = i == 0 && !has_root(question.collective);
     const uint64_t estimate =
-        first ? all(*steps) : job->steps * static_cast<uint64_t>(question.calls);
-    if (estimate > question.most_steps) return too_many(question, *job, *steps);
+        first ? all(steps) : job->steps * static_cast<uint64_t>(question.calls);
+    if (estimate > question.most_steps) return too_many(question, *job, steps);
   }
   job->planned_s = now_s() - begun;
   return job;
@@ -163,10 +160,9 @@ Result<std::vector<const Algorithm*>> applicable(const Question& question) {
   Job job;
   prepare(any, job);
   const Machine& machine = job.hosts.count() > 1 ? job.between : job.within;
-  const auto selector = Selector::create(any.environment, machine);
-  if (!selector.ok()) return selector.status();
+  TUTTI_ASSIGN_OR_RETURN(const auto selector, Selector::create(any.environment, machine));
   std::vector<const Algorithm*> found;
-  for (const Candidate& c : selector->explain(problem_of(any, job.hosts), any.type).candidates) {
+  for (const Candidate& c : selector.explain(problem_of(any, job.hosts), any.type).candidates) {
     if (c.applies) found.push_back(c.algorithm);
   }
   return found;

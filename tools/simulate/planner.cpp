@@ -57,14 +57,12 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
 
 Result<std::unique_ptr<Planner>> Planner::create(const Question& q, Job& job) {
   std::unique_ptr<Planner> planner(new Planner(q, job));
-  auto phases = ScopeChoices::create({.hosts = job.hosts,
-                                      .network = q.network,
-                                      .variables = q.environment,
-                                      .host = job.within,
-                                      .across = job.between},
-                                     remembered);
-  if (!phases.ok()) return phases.status();
-  planner->phases_ = *std::move(phases);
+  TUTTI_ASSIGN_OR_RETURN(planner->phases_, ScopeChoices::create({.hosts = job.hosts,
+                                                                 .network = q.network,
+                                                                 .variables = q.environment,
+                                                                 .host = job.within,
+                                                                 .across = job.between},
+                                                                remembered));
   if (q.algorithm == "hierarchical") {
     for (Choose* choose : {&planner->phases_.in_column[static_cast<size_t>(InColumn::kAll)],
                            &planner->phases_.alone_in_column}) {

@@ -17,28 +17,26 @@ std::span<const DeviceFacts> devices() {
 }
 
 Result<std::shared_ptr<DeviceContext>> adopt(const NativeQueue& native) {
-  const Result<const Inventory*> found = inventory();
-  if (!found.ok()) return found.status();
+  TUTTI_ASSIGN_OR_RETURN(const Inventory* const found, inventory());
   if (native.context == nullptr || native.device == nullptr) {
     return Status::format(Code::kInvalidArgument,
                           "Level Zero: context {}, device {}, queue {}: expected a context and a "
                           "device",
                           native.context, native.device, native.queue);
   }
-  for (const Device& device : (*found)->devices) {
+  for (const Device& device : found->devices) {
     if (device.id != native.device) continue;
     return std::shared_ptr<DeviceContext>(
         std::make_shared<Context>(**open_library(), device, native, false));
   }
   return Status::format(Code::kInvalidArgument,
                         "Level Zero: {} is none of the {} devices of its drivers", native.device,
-                        (*found)->devices.size());
+                        found->devices.size());
 }
 
 Result<std::shared_ptr<DeviceContext>> make(int index) {
-  const Result<const Inventory*> found = inventory();
-  if (!found.ok()) return found.status();
-  const std::vector<Device>& devices = (*found)->devices;
+  TUTTI_ASSIGN_OR_RETURN(const Inventory* const found, inventory());
+  const std::vector<Device>& devices = found->devices;
   if (index < 0 || static_cast<size_t>(index) >= devices.size()) {
     return Status::format(Code::kInvalidArgument, "Level Zero device {}: expected 0 to {}", index,
                           devices.size() - 1);

@@ -46,15 +46,12 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
   Result<Place> to = context_->memory().remembered(dst);
   if (!to.ok()) return to.status().with_context(context_->name());
   if (from->on_host()) {
-    Result<void*> staged = stage(bytes, nullptr);
-    if (!staged.ok()) return staged.status();
-    std::memcpy(*staged, source, bytes);
-    source = *staged;
+    TUTTI_ASSIGN_OR_RETURN(void* staged, stage(bytes, nullptr));
+    std::memcpy(staged, source, bytes);
+    source = staged;
   }
   if (to->on_host()) {
-    Result<void*> staged = stage(bytes, dst);
-    if (!staged.ok()) return staged.status();
-    dst = *staged;
+    TUTTI_ASSIGN_OR_RETURN(dst, stage(bytes, dst));
   }
   Command command;
   command.accesses = {{address(source), address(source) + bytes, false},
@@ -126,17 +123,15 @@ Status Engine::reduce_at_once(const char* name, const Reduction& given) {
   Command command;
   uintptr_t addresses = address(given.dst);
   command.accesses.push_back({addresses, addresses + bytes_of_dst(given), true});
-  Result<Argument> dst = pointer(given.dst);
-  if (!dst.ok()) return dst.status();
-  command.arguments.push_back(*dst);
+  TUTTI_ASSIGN_OR_RETURN(Argument dst, pointer(given.dst));
+  command.arguments.push_back(dst);
   for (size_t s = 0; s < given.sources.size(); ++s) {
     const void* const source = given.sources[s];
     addresses |= address(source);
     command.accesses.push_back(
         {address(source), address(source) + bytes_of_source(given, s), false});
-    Result<Argument> argument = pointer(source);
-    if (!argument.ok()) return argument.status();
-    command.arguments.push_back(*argument);
+    TUTTI_ASSIGN_OR_RETURN(Argument argument, pointer(source));
+    command.arguments.push_back(argument);
   }
   command.arguments.resize(1 + kMostSources);  // those that are not read are null
   command.arguments.push_back(value_argument(static_cast<uint32_t>(given.sources.size())));
@@ -172,16 +167,14 @@ Status Engine::scale(DataType type, void* dst, const void* source, const void* s
 Status Engine::scale_at_once(DataType type, void* dst, const void* source, const void* scalar,
                              uint64_t count) {
   const uint64_t bytes = count * type_size(type);
-  Result<Argument> to = pointer(dst);
-  if (!to.ok()) return to.status();
-  Result<Argument> from = pointer(source);
-  if (!from.ok()) return from.status();
+  TUTTI_ASSIGN_OR_RETURN(Argument to, pointer(dst));
+  TUTTI_ASSIGN_OR_RETURN(Argument from, pointer(source));
   uint64_t factor = 0;
   std::memcpy(&factor, scalar, type_size(type));
   Command command;
   command.accesses = {{address(source), address(source) + bytes, false},
                       {address(dst), address(dst) + bytes, true}};
-  command.arguments = {*to, *from, value_argument(count), value_argument(factor)};
+  command.arguments = {to, from, value_argument(count), value_argument(factor)};
   command.kernel = {type, device_variant_for(address(dst) | address(source)), kDeviceScaleKernel};
   command.work_items = device_work_items(type, command.kernel.variant, count);
   Result<ze_module_handle_t> module = context_->module(type, command.kernel.variant);
@@ -208,16 +201,15 @@ Status Engine::barrier(ze_event_handle_t event) {
 }
 
 Status Engine::append_launch(const Command& command, ze_event_handle_t event) {
-  Result<Kernels::Ready> ready = kernels_.get(command.kernel, command.arguments);
-  if (!ready.ok()) return ready.status();
-  const uint64_t groups = (command.work_items + ready->group_size - 1) / ready->group_size;
+  TUTTI_ASSIGN_OR_RETURN(Kernels::Ready ready, kernels_.get(command.kernel, command.arguments));
+  const uint64_t groups = (command.work_items + ready.group_size - 1) / ready.group_size;
   if (groups > context_->device().most_groups) {
     return Status::format(Code::kUnsupported, "{} groups of {} work-items: expected at most {}",
-                          groups, ready->group_size, context_->device().most_groups);
+                          groups, ready.group_size, context_->device().most_groups);
   }
   const ze_group_count_t count{static_cast<uint32_t>(groups), 1, 1};
-  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendLaunchKernel, list_, ready->kernel, &count, event,
-                        0, nullptr);
+  TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendLaunchKernel, list_, ready.kernel, &count, event, 0,
+                        nullptr);
   return {};
 }
 

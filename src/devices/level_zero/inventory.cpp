@@ -200,9 +200,8 @@ class Taking {
 };
 
 Result<Inventory> take() {
-  Result<const Library*> library = open_library();
-  if (!library.ok()) return library.status();
-  const Library& ze = **library;
+  TUTTI_ASSIGN_OR_RETURN(const Library* library, open_library());
+  const Library& ze = *library;
   if (const ze_result_t result = ze.zeInit(0); result != ZE_RESULT_SUCCESS) {
     return Status::format(Code::kUnsupported, "Level Zero: no driver works: {}",
                           failed(result, "zeInit").message());

@@ -27,17 +27,16 @@ bool may_be_memory(int fd, uint64_t bytes) {
 }  // namespace
 
 Result<MemoryHandle> Memory::export_handle(void* base) {
-  const Result<Place> place = remembered(base);
-  if (!place.ok()) return place.status();
+  TUTTI_ASSIGN_OR_RETURN(const Place place, remembered(base));
   ze_ipc_mem_handle_t native{};
   TUTTI_LEVEL_ZERO_CALL(ze_, zeMemGetIpcHandle, context_, base, &native);
   MemoryHandle handle;
-  handle.length = place->bytes;
+  handle.length = place.bytes;
   std::memcpy(handle.bytes.data(), &native, sizeof native);
   int fd = -1;
   std::memcpy(&fd, &native, sizeof fd);
   // The driver closes its own with the allocation.
-  if (may_be_memory(fd, place->bytes)) handle.fd = Fd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (may_be_memory(fd, place.bytes)) handle.fd = Fd(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   return handle;
 }
 

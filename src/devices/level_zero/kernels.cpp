@@ -19,12 +19,11 @@ Kernels::~Kernels() {
 
 // Drivers may refuse some kernels in groups as large as the device takes.
 Result<Kernels::Ready> Kernels::make(const KernelName& name) {
-  Result<ze_module_handle_t> module = context_.module(name.type, name.variant);
-  if (!module.ok()) return module.status();
+  TUTTI_ASSIGN_OR_RETURN(ze_module_handle_t module, context_.module(name.type, name.variant));
   const Library& ze = context_.ze();
   const ze_kernel_desc_t desc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name.name.data()};
   ze_kernel_handle_t kernel = nullptr;
-  TUTTI_LEVEL_ZERO_CALL(ze, zeKernelCreate, *module, &desc, &kernel);
+  TUTTI_LEVEL_ZERO_CALL(ze, zeKernelCreate, module, &desc, &kernel);
   ze_result_t result = ZE_RESULT_ERROR_UNKNOWN;
   for (uint32_t size = context_.device().group_size; size > 0; size /= 2) {
     result = ze.zeKernelSetGroupSize(kernel, size, 1, 1);
@@ -43,10 +42,9 @@ Result<Kernels::Prepared*> Kernels::choose(const KernelName& name, Set& set,
     }
   }
   if (set.size() == kMostPrepared) return &*std::ranges::min_element(set, {}, &Prepared::used);
-  Result<Ready> made = make(name);
-  if (!made.ok()) return made.status();
+  TUTTI_ASSIGN_OR_RETURN(Ready made, make(name));
   set.push_back(
-      {*made, std::vector<Argument>(arguments.size()), std::vector<bool>(arguments.size()), 0});
+      {made, std::vector<Argument>(arguments.size()), std::vector<bool>(arguments.size()), 0});
   return &set.back();
 }
 
@@ -67,11 +65,10 @@ Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments)
 
 Result<Kernels::Ready> Kernels::get(const KernelName& name,
                                     const std::vector<Argument>& arguments) {
-  Result<Prepared*> prepared = choose(name, sets_[name], arguments);
-  if (!prepared.ok()) return prepared.status();
-  TUTTI_RETURN_IF_ERROR(give(**prepared, arguments));
-  (*prepared)->used = ++calls_;
-  return (*prepared)->ready;
+  TUTTI_ASSIGN_OR_RETURN(Prepared * prepared, choose(name, sets_[name], arguments));
+  TUTTI_RETURN_IF_ERROR(give(*prepared, arguments));
+  prepared->used = ++calls_;
+  return prepared->ready;
 }
 
 }  // namespace tutti::devices::level_zero

@@ -45,8 +45,7 @@ Status complete(const Library& cl, NativeQueue& native) {
 }
 
 Result<std::shared_ptr<DeviceContext>> adopt(const NativeQueue& given) {
-  const Result<const Inventory*> found = inventory();
-  if (!found.ok()) return found.status();
+  TUTTI_ASSIGN_OR_RETURN(const Inventory* const found, inventory());
   const Library& cl = **open_library();
   NativeQueue native = given;
   TUTTI_RETURN_IF_ERROR(complete(cl, native));
@@ -56,23 +55,22 @@ Result<std::shared_ptr<DeviceContext>> adopt(const NativeQueue& given) {
                           "and a device",
                           native.context, native.device, native.queue);
   }
-  for (const Device& device : (*found)->devices) {
+  for (const Device& device : found->devices) {
     if (device.id != native.device) continue;
     return std::shared_ptr<DeviceContext>(std::make_shared<Context>(cl, device, native, false));
   }
   // A part of a device, that the application has made.
   auto* const id = static_cast<cl_device_id>(native.device);
-  Result<Device> part = describe(cl, value_of<cl_platform_id>(cl, id, CL_DEVICE_PLATFORM), id);
-  if (!part.ok()) return part.status();
-  part->facts.index = -1;
+  TUTTI_ASSIGN_OR_RETURN(Device part,
+                         describe(cl, value_of<cl_platform_id>(cl, id, CL_DEVICE_PLATFORM), id));
+  part.facts.index = -1;
   return std::shared_ptr<DeviceContext>(
-      std::make_shared<Context>(cl, *std::move(part), native, false));
+      std::make_shared<Context>(cl, std::move(part), native, false));
 }
 
 Result<std::shared_ptr<DeviceContext>> make(int index) {
-  const Result<const Inventory*> found = inventory();
-  if (!found.ok()) return found.status();
-  const std::vector<Device>& devices = (*found)->devices;
+  TUTTI_ASSIGN_OR_RETURN(const Inventory* const found, inventory());
+  const std::vector<Device>& devices = found->devices;
   if (index < 0 || static_cast<size_t>(index) >= devices.size()) {
     return Status::format(Code::kInvalidArgument, "OpenCL device {}: expected 0 to {}", index,
                           devices.size() - 1);

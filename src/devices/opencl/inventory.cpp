@@ -51,9 +51,8 @@ std::vector<cl_device_id> devices_of(const Library& cl, cl_platform_id platform)
 }
 
 Result<Inventory> take() {
-  Result<const Library*> library = open_library();
-  if (!library.ok()) return library.status();
-  const Library& cl = **library;
+  TUTTI_ASSIGN_OR_RETURN(const Library* library, open_library());
+  const Library& cl = *library;
   Inventory found;
   std::string why = "no driver has a device";
   for (cl_platform_id const platform : platforms(cl)) {
