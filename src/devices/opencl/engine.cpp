@@ -64,9 +64,10 @@ size_t Engine::group_of(cl_kernel kernel) const {
 
 Result<Engine::Ready> Engine::kernel(const KernelKey& key) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
-  TUTTI_ASSIGN_OR_RETURN(cl_program program, context_->program(key.type, key.variant));
+  Result<cl_program> program = context_->program(key.type, key.variant);
+  if (!program.ok()) return program.status();
   cl_int result = CL_SUCCESS;
-  cl_kernel const made = cl_.clCreateKernel(program, key.name.data(), &result);
+  cl_kernel const made = cl_.clCreateKernel(*program, key.name.data(), &result);
   if (result != CL_SUCCESS) return error(result, "clCreateKernel");
   const Ready ready{made, group_of(made)};
   kernels_.emplace(key, ready);
@@ -99,86 +100,89 @@ Status Engine::prepare(ReduceOp op, DataType type) {
                           op_name(op), type_name(type));
   }
   for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    TUTTI_RETURN_IF_ERROR(kernel({part_type(type), variant, name}).status());
-    return {};
+    Result<Ready> made = kernel({part_type(type), variant, name});
+    if (!made.ok()) return made.status();
   }
+  return {};
+}
 
-  Status Engine::reduce(const Reduction& asked) {
-    const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
-    const size_t k = asked.sources.size();
-    if (name == nullptr || k == 0 || k > kMostSources) {
-      return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}", context_->name(),
-                            op_name(asked.op), k, type_name(asked.type));
-    }
-    const Reduction given = by_parts(asked);
-    if (given.count == 0) return {};
-    uintptr_t addresses = address(given.dst);
-    for (const void* const source : given.sources) addresses |= address(source);
-    const DeviceVariant variant =
-        passes_floats(given) ? DeviceVariant::kScalar : device_variant_for(addresses);
-    TUTTI_ASSIGN_OR_RETURN(Ready made, kernel({given.type, variant, name}));
-    TUTTI_RETURN_IF_ERROR(set_pointer(made.kernel, 0, given.dst));
-    for (size_t s = 0; s < kMostSources; ++s) {
-      TUTTI_RETURN_IF_ERROR(
-          set_pointer(made.kernel, static_cast<cl_uint>(1 + s), given.sources[s < k ? s : 0]));
-    }
-    const cl_uint sources = static_cast<cl_uint>(k);
-    const cl_ulong count = given.count;
-    const cl_uint divisor = std::max<cl_uint>(given.divisor, 1);
-    cl_int result = cl_.clSetKernelArg(made.kernel, 9, sizeof sources, &sources);
-    if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made.kernel, 10, sizeof count, &count);
-    if (result == CL_SUCCESS)
-      result = cl_.clSetKernelArg(made.kernel, 11, sizeof divisor, &divisor);
-    if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
-    return launch(made, device_work_items(given.type, variant, given.count));
+Status Engine::reduce(const Reduction& asked) {
+  const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
+  const size_t k = asked.sources.size();
+  if (name == nullptr || k == 0 || k > kMostSources) {
+    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}", context_->name(),
+                          op_name(asked.op), k, type_name(asked.type));
   }
-
-  Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
-                       uint64_t count) {
-    if (count == 0) return {};
-    if (device_kernel_name(ReduceOp::kPremulSum, type) == nullptr) {
-      return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
-                            op_name(ReduceOp::kPremulSum), type_name(type));
-    }
-    const DeviceVariant variant = device_variant_for(address(dst) | address(source));
-    TUTTI_ASSIGN_OR_RETURN(Ready made, kernel({type, variant, kDeviceScaleKernel}));
-    TUTTI_RETURN_IF_ERROR(set_pointer(made.kernel, 0, dst));
-    TUTTI_RETURN_IF_ERROR(set_pointer(made.kernel, 1, source));
-    const cl_ulong elements = count;
-    cl_ulong factor = 0;
-    std::memcpy(&factor, scalar, type_size(type));
-    cl_int result = cl_.clSetKernelArg(made.kernel, 2, sizeof elements, &elements);
-    if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made.kernel, 3, sizeof factor, &factor);
-    if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
-    return launch(made, device_work_items(type, variant, count));
+  const Reduction given = by_parts(asked);
+  if (given.count == 0) return {};
+  uintptr_t addresses = address(given.dst);
+  for (const void* const source : given.sources) addresses |= address(source);
+  const DeviceVariant variant =
+      passes_floats(given) ? DeviceVariant::kScalar : device_variant_for(addresses);
+  Result<Ready> made = kernel({given.type, variant, name});
+  if (!made.ok()) return made.status();
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, given.dst));
+  for (size_t s = 0; s < kMostSources; ++s) {
+    TUTTI_RETURN_IF_ERROR(
+        set_pointer(made->kernel, static_cast<cl_uint>(1 + s), given.sources[s < k ? s : 0]));
   }
+  const cl_uint sources = static_cast<cl_uint>(k);
+  const cl_ulong count = given.count;
+  const cl_uint divisor = std::max<cl_uint>(given.divisor, 1);
+  cl_int result = cl_.clSetKernelArg(made->kernel, 9, sizeof sources, &sources);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 10, sizeof count, &count);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 11, sizeof divisor, &divisor);
+  if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
+  return launch(*made, device_work_items(given.type, variant, given.count));
+}
 
-  Result<uint64_t> Engine::submit() {
-    const cl_int result = cl_.clFlush(queue_);
-    if (result != CL_SUCCESS) return error(result, "clFlush");
-    submitted_.push_back({++last_, std::move(given_)});
-    given_.clear();
-    return last_;
+Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
+                     uint64_t count) {
+  if (count == 0) return {};
+  if (device_kernel_name(ReduceOp::kPremulSum, type) == nullptr) {
+    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
+                          op_name(ReduceOp::kPremulSum), type_name(type));
   }
+  const DeviceVariant variant = device_variant_for(address(dst) | address(source));
+  Result<Ready> made = kernel({type, variant, kDeviceScaleKernel});
+  if (!made.ok()) return made.status();
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, dst));
+  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 1, source));
+  const cl_ulong elements = count;
+  cl_ulong factor = 0;
+  std::memcpy(&factor, scalar, type_size(type));
+  cl_int result = cl_.clSetKernelArg(made->kernel, 2, sizeof elements, &elements);
+  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 3, sizeof factor, &factor);
+  if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
+  return launch(*made, device_work_items(type, variant, count));
+}
 
-  Result<bool> Engine::done_within(uint64_t submission, Patience /*patience*/) {
-    while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
-      Submission& front = submitted_.front();
-      // Backwards: the last one ends last.
-      while (!front.events.empty()) {
-        const Result<bool> over = ended(cl_, front.events.back());
-        if (!over.ok()) {
-          lost_ = over.status().with_context(context_->name());
-          return lost_;
-        }
-        if (!*over) return false;
-        cl_.clReleaseEvent(front.events.back());
-        front.events.pop_back();
+Result<uint64_t> Engine::submit() {
+  const cl_int result = cl_.clFlush(queue_);
+  if (result != CL_SUCCESS) return error(result, "clFlush");
+  submitted_.push_back({++last_, std::move(given_)});
+  given_.clear();
+  return last_;
+}
+
+Result<bool> Engine::done_within(uint64_t submission, Patience /*patience*/) {
+  while (lost_.ok() && !submitted_.empty() && submitted_.front().number <= submission) {
+    Submission& front = submitted_.front();
+    // Backwards: the last one ends last.
+    while (!front.events.empty()) {
+      const Result<bool> over = ended(cl_, front.events.back());
+      if (!over.ok()) {
+        lost_ = over.status().with_context(context_->name());
+        return lost_;
       }
-      submitted_.pop_front();
+      if (!*over) return false;
+      cl_.clReleaseEvent(front.events.back());
+      front.events.pop_back();
     }
-    if (!lost_.ok()) return lost_;
-    return true;
+    submitted_.pop_front();
   }
+  if (!lost_.ok()) return lost_;
+  return true;
+}
 
 }  // namespace tutti::devices::opencl
