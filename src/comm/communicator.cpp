@@ -172,7 +172,6 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   TUTTI_ASSIGN_OR_RETURN(
       lanes_, Lanes::create(connection_, rank_, ranks_, inputs, environment.staging, config_.name));
   ExecutorSettings settings;
-  settings.device_figures = device_figures_;
   settings.rank = rank_;
   settings.ranks = ranks_;
   lanes_->describe(settings);

@@ -66,6 +66,8 @@ class Communicator {
   }
   // By which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
+  // The same on all ranks.
+  [[nodiscard]] const DeviceFigures& device_figures() const { return device_figures_; }
 
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);

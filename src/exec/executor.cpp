@@ -54,7 +54,6 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
               .lanes = static_cast<int>(lanes.size()),
               .limits = settings.limits,
               .can_view = settings.can_view,
-              .device_figures = settings.device_figures,
               .hosts = settings.hosts,
               .cache_domains = settings.cache_domains,
               .scopes = settings.scopes},

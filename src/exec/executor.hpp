@@ -28,7 +28,6 @@ struct ExecutorSettings {
   const Hosts* cache_domains = nullptr;
   Journal::Tell tell;
   std::array<const PlanContext*, kScopes> scopes{};
-  DeviceFigures device_figures = {};
   SpinBudget caller_budget;  // of a thread inside a call
   SpinBudget worker_budget;  // of a worker, which may share its core with the application
   LatenessSettings lateness = {};
@@ -51,10 +50,6 @@ class Executor : public HelpedProgress {
   void help() override;
   // Waits until nothing is queued.
   Status drain();
-
-  // How devices run a call of a host whose ranks reach all buffers; null: they do not. By the
-  // thread that makes calls.
-  std::shared_ptr<const Plan> device_plan(const Call& call) { return plans_.find_on_device(call); }
 
   void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }

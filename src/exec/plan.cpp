@@ -13,7 +13,6 @@
 #include "core/tuned.hpp"
 #include "exec/merge.hpp"
 #include "exec/plan_phases.hpp"
-#include "select/on_device.hpp"
 
 namespace tutti {
 namespace {
@@ -170,13 +169,6 @@ void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
   plan.arms.coordinator = coordinator_of(problem);
 }
 
-Chosen choose(const PlanKey& key, const Problem& problem, const PlanContext& context) {
-  if (key.on_device) return {.algorithm = choose_on_device(problem, context.device_figures)};
-  const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
-  if (of_scope != nullptr) return {.algorithm = of_scope};
-  return (*context.choose)(problem, key.type);
-}
-
 }  // namespace
 
 Problem problem_for(const PlanKey& key, const PlanContext& context) {
@@ -194,7 +186,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.limits = context.limits.for_calls_of(key.collective);
   problem.hosts = context.hosts;
   problem.cache_domains = context.cache_domains;
-  return key.on_device ? on_device(std::move(problem)) : problem;
+  return problem;
 }
 
 bool can_go_over(Collective collective, const Schedule& schedule) {
@@ -236,7 +228,9 @@ size_t Plan::steps() const {
 std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const PlanContext& context) {
   auto plan = std::make_shared<Plan>();
   const Problem problem = problem_for(key, context);
-  const Chosen chosen = choose(key, problem, context);
+  const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
+  const Chosen chosen =
+      of_scope != nullptr ? Chosen{.algorithm = of_scope} : (*context.choose)(problem, key.type);
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_with(signature_of(call), plan->algorithm);
@@ -246,15 +240,14 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   if (reduces(key.collective) && key.op != ReduceOp::kUser) {
     plan->kernel = reduce_kernel(key.op, key.type);
   }
-  const bool is_divided = !is_uneven(key.collective) && !key.on_device;
-  const int lanes = is_divided ? lanes_for(problem.bytes(), context.lanes) : 1;
+  const int lanes = is_uneven(key.collective) ? 1 : lanes_for(problem.bytes(), context.lanes);
   if (plan->algorithm->compose != nullptr) {
     return add_composed(*plan, call, problem, context) ? plan : nullptr;
   }
   for (int lane = 0; lane < lanes; ++lane) {
     plan->lanes.emplace_back(make_scheduled(*plan->algorithm, problem, lanes, lane));
   }
-  if (!key.on_device) add_viewing(*plan, key, problem, context);
+  add_viewing(*plan, key, problem, context);
   if (chosen.other_route != nullptr || chosen.with_other_stores != nullptr) {
     add_arms(*plan, chosen, problem);
   }

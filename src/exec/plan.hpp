@@ -21,7 +21,6 @@
 #include "sched/problem.hpp"
 #include "sched/schedule.hpp"
 #include "sched/traits.hpp"
-#include "select/device_figures.hpp"
 
 namespace tutti {
 
@@ -121,7 +120,6 @@ struct PlanContext {
   int all_ranks = 0;  // of the call that those of this context are phases of; 0: they are none
   Limits limits;
   bool can_view = false;  // SharedMemory::can_view()
-  DeviceFigures device_figures = {};
   const Choose* choose = nullptr;
   const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
   // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null

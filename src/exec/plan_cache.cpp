@@ -19,33 +19,26 @@ PlanCache::PlanCache(PlanContext context, Choose choose)
 }
 
 const std::shared_ptr<const Plan>& PlanCache::find_another(const Call& call) {
-  static const std::shared_ptr<const Plan> kNone;
   const PlanKey key = plan_key(call, context_.rank);
   if (last_plan_ != nullptr && key == last_key_) {
     last_kind_ = CallKind(call);
     last_key_.layouts = call.layouts;
     return last_plan_;
   }
-  std::shared_ptr<const Plan> plan = plan_of(call, key);
-  if (plan == nullptr) return kNone;
+  std::shared_ptr<const Plan>& plan = plans_[key];
+  if (plan == nullptr) {
+    plan = make_plan(call, key, context_);
+    if (plan == nullptr) return plan;
+    steps_ += plan->steps();
+  }
   last_kind_ = CallKind(call);
   last_key_ = key;
-  last_plan_ = std::move(plan);
-  return last_plan_;
-}
-
-std::shared_ptr<const Plan> PlanCache::plan_of(const Call& call, const PlanKey& key) {
-  std::shared_ptr<const Plan> plan = plans_[key];
-  if (plan != nullptr) return plan;
-  plan = make_plan(call, key, context_);
-  if (plan == nullptr) return nullptr;
-  steps_ += plan->steps();
+  last_plan_ = plan;
   if (steps_ > kMostSteps) {
     plans_.clear();
-    steps_ = plan->steps();
+    steps_ = 0;
   }
-  plans_[key] = plan;
-  return plan;
+  return last_plan_;
 }
 
 }  // namespace tutti

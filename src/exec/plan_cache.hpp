@@ -27,13 +27,8 @@ class PlanCache {
       return last_plan_;
     return find_another(call);
   }
-  // The same for a call that devices run, if these reach all buffers.
-  std::shared_ptr<const Plan> find_on_device(const Call& call) {
-    return plan_of(call, plan_key(call, context_.rank, true));
-  }
 
  private:
-  std::shared_ptr<const Plan> plan_of(const Call& call, const PlanKey& key);
   const std::shared_ptr<const Plan>& find_another(const Call& call);
 
   const Choose choose_;

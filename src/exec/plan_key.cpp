@@ -10,7 +10,7 @@ size_t PlanKeyHash::operator()(const PlanKey& key) const {
                   static_cast<uint64_t>(key.op) << 16 | static_cast<uint64_t>(key.in_place) << 24 |
                   static_cast<uint64_t>(key.purpose) << 25 |
                   static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
-  bits ^= (key.count + (key.on_device ? UINT64_MAX / 2 : 0)) * 0x9e3779b97f4a7c15u;
+  bits ^= key.count * 0x9e3779b97f4a7c15u;
   if (key.layouts != nullptr) {
     for (const Layout* layout : {&key.layouts->send, &key.layouts->recv}) {
       for (const uint64_t count : layout->counts) bits = (bits ^ count) * 0x9e3779b97f4a7c15u;
@@ -39,7 +39,7 @@ bool is_in_place(const Call& call, int rank) {
   return send == recv;
 }
 
-PlanKey plan_key(const Call& call, int rank, bool on_device) {
+PlanKey plan_key(const Call& call, int rank) {
   // A pre-multiplied sum reads a scaled copy, so its buffers never coincide.
   const bool reads_copy = call.op == ReduceOp::kPremulSum;
   return {.collective = call.collective,
@@ -47,7 +47,6 @@ PlanKey plan_key(const Call& call, int rank, bool on_device) {
           .op = call.op,
           .purpose = call.purpose,
           .in_place = !reads_copy && is_in_place(call, rank),
-          .on_device = on_device,
           .root = call.root,
           .count = call.count,
           .layouts = call.layouts};

@@ -36,14 +36,13 @@ struct PlanKey {
   ReduceOp op;
   Purpose purpose;
   bool in_place;
-  bool on_device;  // run by engines of devices, which read the buffers of all ranks
   int root;
   uint64_t count;
   std::shared_ptr<const Layouts> layouts;
   friend bool operator==(const PlanKey& a, const PlanKey& b) {
     return a.collective == b.collective && a.type == b.type && a.op == b.op &&
-           a.purpose == b.purpose && a.in_place == b.in_place && a.on_device == b.on_device &&
-           a.root == b.root && a.count == b.count &&
+           a.purpose == b.purpose && a.in_place == b.in_place && a.root == b.root &&
+           a.count == b.count &&
            (a.layouts == b.layouts ||
             (a.layouts != nullptr && b.layouts != nullptr && *a.layouts == *b.layouts));
   }
@@ -54,6 +53,6 @@ struct PlanKeyHash {
 
 // Whether the buffers of the call coincide, as its collective allows.
 bool is_in_place(const Call& call, int rank);
-PlanKey plan_key(const Call& call, int rank, bool on_device = false);
+PlanKey plan_key(const Call& call, int rank);
 
 }  // namespace tutti

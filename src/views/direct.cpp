@@ -22,7 +22,7 @@ DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffer
       own_(on.call),
       work_(on.activity, &on.queue) {
   const Hosts* const hosts = on.comm.hosts();
-  if (hosts == nullptr) plan_ = on.comm.executor().device_plan(on.call);
+  if (hosts == nullptr) plan_ = on.queue.device_plan(on.call);
   if (hosts != nullptr) shares_.emplace(on.call, *hosts, on.comm.rank());
 }
 

@@ -8,8 +8,6 @@ namespace tutti {
 namespace {
 
 constexpr int kBacklog = 512;
-// Owners answer while they wait for this rank, so only one that has been stopped takes long.
-constexpr int64_t kMostMs = 10'000;
 
 struct Question {
   Random128 secret{};
@@ -61,7 +59,7 @@ void FdDesk::answer(const Fd& client, int fd) {
 
 // ---- the asking side ---------------------------------------------------------------------------
 
-Task ask_for_fd(const FdAddress& address, int number, const Health& health, Result<Fd>& fd) {
+Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result<Fd>& fd) {
   fd = Status(Code::kUnsupported, "the peer has no socket to ask for descriptors");
   if (address.name == Random128{}) co_return;
   Fd socket;
@@ -76,9 +74,11 @@ Task ask_for_fd(const FdAddress& address, int number, const Health& health, Resu
     co_return;
   }
   std::vector<Fd> handed;
-  const int64_t deadline_ms = now_ms() + kMostMs;
+  // Owners answer while they wait for this rank: only one that has been stopped takes long.
+  const int64_t timeout_ms = comm.executor().timeout_ms();
+  const int64_t deadline_ms = timeout_ms == kNever ? kNever : now_ms() + timeout_ms;
   co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
-    if (health.stopped()) return health.cause();
+    if (comm.health().stopped()) return comm.health().cause();
     std::byte one{};
     const Result<size_t> got = recv_packet(socket.get(), std::span(&one, 1), handed, now_ms());
     const bool is_late = !got.ok() && got.status().code() == Code::kTimeout;

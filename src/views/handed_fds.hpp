@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "core/socket.hpp"
-#include "exec/health.hpp"
 #include "views/task.hpp"
 
 namespace tutti {
@@ -49,6 +49,6 @@ class FdDesk {
 };
 
 // Asks for the descriptor of that number in the owner's process.
-Task ask_for_fd(const FdAddress& address, int number, const Health& health, Result<Fd>& fd);
+Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result<Fd>& fd);
 
 }  // namespace tutti

@@ -175,7 +175,7 @@ Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,
   if (!there.ok() || *there != nullptr) co_return;
   Result<Fd> fd = Fd();
   if (shown.fd >= 0) {
-    Task asked = ask_for_fd(address, shown.fd, comm.health(), fd);
+    Task asked = ask_for_fd(address, shown.fd, comm, fd);
     co_await asked;
   }
   if (fd.ok()) {

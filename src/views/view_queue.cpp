@@ -14,7 +14,13 @@ constexpr size_t kMostReached = 64;
 
 }  // namespace
 
-ViewQueue::ViewQueue(Communicator& comm) : HelpedProgress(comm.executor().workers()), comm_(comm) {}
+ViewQueue::ViewQueue(Communicator& comm)
+    : HelpedProgress(comm.executor().workers()),
+      comm_(comm),
+      plans_({.rank = comm.rank(), .ranks = comm.ranks(), .limits = on_device({}).limits},
+             [&figures = comm.device_figures()](const Problem& problem, DataType) {
+               return Chosen{.algorithm = choose_on_device(problem, figures)};
+             }) {}
 
 ViewQueue::~ViewQueue() { workers_.forget(*this); }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/brief_lock.hpp"
+#include "exec/plan_cache.hpp"
 #include "views/device_operation.hpp"
 
 namespace tutti {
@@ -31,6 +32,8 @@ class ViewQueue : public HelpedProgress {
 
   // Whether devices may run the call; the same on all ranks, for the call whose turn it is.
   [[nodiscard]] bool may_be_direct(const Call& call) const;
+  // How devices of one host run it; null: in no way.
+  std::shared_ptr<const Plan> device_plan(const Call& call) { return plans_.find(call); }
   void never_direct() { direct_ = false; }
   // Whether all ranks have told that they reach what they read where buffers lie like that, which
   // the digest says; the same on all ranks.
@@ -57,6 +60,7 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] Waiter waiter_of_caller(int64_t timeout_ms) const;
 
   Communicator& comm_;
+  PlanCache plans_;               // of who pushes: for devices
   bool direct_ = true;            // of who pushes: devices may run calls
   std::deque<uint64_t> reached_;  // of who pushes: digests, the last ones
   BriefLock lock_;                // of who pushes

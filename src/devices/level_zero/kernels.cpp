@@ -65,7 +65,7 @@ Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments)
 
 Result<Kernels::Ready> Kernels::get(const KernelName& name,
                                     const std::vector<Argument>& arguments) {
-  TUTTI_ASSIGN_OR_RETURN(Prepared * prepared, choose(name, sets_[name], arguments));
+  TUTTI_ASSIGN_OR_RETURN(auto* const prepared, choose(name, sets_[name], arguments));
   TUTTI_RETURN_IF_ERROR(give(*prepared, arguments));
   prepared->used = ++calls_;
   return prepared->ready;
