@@ -70,7 +70,7 @@ else()
   message(STATUS "Device kernels: source only (no clang-15 or llvm-spirv-15)")
 endif()
 file(CONFIGURE OUTPUT ${device_folder}/device_modules.S CONTENT
-  "  .section .rodata\n${device_assembly}  .section .note.GNU-stack,\"\",%progbits\n" @ONLY)
+  "#ifdef __CET__\n#include <cet.h>\n#endif\n  .section .rodata\n${device_assembly}  .section .note.GNU-stack,\"\",%progbits\n" @ONLY)
 file(CONFIGURE OUTPUT ${device_folder}/device_modules.inc @ONLY CONTENT
   "${device_labels}const Module kModules[] = {\n${device_table}  {},\n};\n")
 set_source_files_properties(${device_folder}/device_modules.S PROPERTIES
