@@ -1,0 +1,66 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+from spack_repo.builtin.build_systems.cmake import CMakePackage
+
+from spack.package import *
+
+
+class Tutti(CMakePackage):
+    """Collective communication between the processes of a job: a C library with a C++ header, behind
+    the APIs of oneCCL and of MPI's standard ABI, and a command that measures, explains and watches."""
+
+    license("Apache-2.0")
+    maintainers("tutti")
+
+    # Of a checkout: `spack develop --path DIR tutti@1.0.0`.
+    version("1.0.0")
+
+    variant("tools", default=True, description="Build the tutti command")
+    variant("oneccl", default=True, description="Build libccl.so.2, in a folder of its own")
+    variant("mpi_abi", default=True, description="Build libmpi_abi.so.1, in a folder of its own")
+    variant("ofi", default=True, description="Messages between hosts over libfabric, too")
+    variant("pmix", default=True, description="Meet through PMIx where a launcher offers it")
+    variant("static", default=True, description="Build libtutti.a, too")
+    variant("lto", default=True, description="Optimise the library as a whole")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.22:", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("cli11", type="build", when="+tools")
+    depends_on("nlohmann-json", type="build")
+    depends_on("fmt@9:")
+    depends_on("highway@1.0.3:")
+    depends_on("hwloc@2.9:")
+    depends_on("libsodium")
+    # Their headers; the libraries are opened when they are needed.
+    depends_on("libfabric@1.17:", when="+ofi")
+    depends_on("pmix", when="+pmix")
+
+    conflicts("%gcc@:10", msg="C++20 is needed: GCC 11 or later")
+    conflicts("%clang@:13", msg="C++20 is needed: clang 14 or later")
+    conflicts("platform=darwin", msg="Tutti is for Linux")
+
+    def cmake_args(self):
+        return [
+            self.define_from_variant("TUTTI_TOOLS", "tools"),
+            self.define_from_variant("TUTTI_ONECCL", "oneccl"),
+            self.define_from_variant("TUTTI_MPI_ABI", "mpi_abi"),
+            self.define_from_variant("TUTTI_OFI", "ofi"),
+            self.define_from_variant("TUTTI_STATIC", "static"),
+            self.define_from_variant("TUTTI_LTO", "lto"),
+            # A module for each MPI that happens to be on the PATH would depend on the machine.
+            self.define("TUTTI_MPI", False),
+        ]
+
+    # libccl.so and libmpi_abi.so stay in their folders, which nobody is given unasked: the search
+    # path of linked programs is that of libtutti alone.
+    @property
+    def libs(self):
+        return find_libraries("libtutti", self.prefix, shared=True, recursive=True)
+
+    @run_after("install")
+    @on_package_attributes(run_tests=True)
+    def two_ranks_agree(self):
+        if self.spec.satisfies("+tools"):
+            tutti = Executable(self.prefix.bin.tutti)
+            tutti("run", "-n", "2", self.prefix.bin.tutti, "bench", "allreduce", "-t", "64K")
