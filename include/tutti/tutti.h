@@ -239,9 +239,9 @@ typedef struct tutti_tuner {
 } tutti_tuner;
 
 /* Options of a communicator. Start from TUTTI_COMM_CONFIG_INIT; a NULL config means just that.
- * `size` lets the struct grow: fields beyond it take their defaults. Fields that come after 1.0 have
- * 0 for a default. A program that was compiled for a later Tutti and gives one something else gets
- * TUTTI_ERR_INVALID_ARGUMENT with both sizes from a library that does not know it. */
+ * `size` lets the struct grow: fields beyond it take their defaults. Fields that come after 1.0
+ * have 0 for a default. A program that was compiled for a later Tutti and gives one something else
+ * gets TUTTI_ERR_INVALID_ARGUMENT with both sizes from a library that does not know it. */
 typedef struct tutti_comm_config {
   size_t size;        /* sizeof(tutti_comm_config) */
   int32_t timeout_ms; /* longest wait in one call; -1: from TUTTI_TIMEOUT_MS (default 30 minutes) */
