@@ -70,5 +70,5 @@ done
 python packaging/split.py build/wheels/split build/wheels/raw/*/*.whl
 for wheel in build/wheels/split/*.whl; do
   python -m auditwheel repair --only-plat --plat "${policy}_$(uname -m)" --exclude 'libtorch*' --exclude 'libc10*' \
-    --exclude libtutti.so.0 -w build/wheels "$wheel"
+    --exclude 'libtutti.so.*' -w build/wheels "$wheel"
 done
