@@ -17,7 +17,8 @@ if("${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" MATCHES "-O[123s]" AND
     NOT "$ENV{CPPFLAGS} ${CMAKE_CXX_FLAGS}" MATCHES "FORTIFY_SOURCE")
   set(fortified -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 endif()
-foreach(target tutti_inside tutti tutti_oneccl tutti_mpi_functions tutti_mpi_abi tutti_command)
+foreach(target tutti_inside tutti tutti_oneccl tutti_mpi_functions tutti_mpi_abi tutti_command
+    tutti_mpitrampoline)
   if(NOT TARGET ${target})
     continue()
   endif()

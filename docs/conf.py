@@ -27,6 +27,7 @@ include_patterns = [
     "python/README.md",
     "examples/README.md",
     "benchmarks/**.md",
+    "packaging/README.md",
     "build/site-pages/*.md",
     "build/site-pages/python/**.rst",
 ]
@@ -60,7 +61,7 @@ navigation = {
     "Tuning": "docs/tuning docs/variables docs/tuning-file benchmarks/README",
     "Reference": "build/site-pages/c-api build/site-pages/cpp-api "
     "build/site-pages/python/tutti_ccl/index build/site-pages/command docs/glossary CHANGELOG",
-    "Inside": "ARCHITECTURE CONTRIBUTING docs/design/* docs/notes/* benchmarks/others "
+    "Inside": "ARCHITECTURE CONTRIBUTING packaging/README docs/design/* docs/notes/* benchmarks/others "
     "benchmarks/peers/README benchmarks/results/*",
 }
 pages = tree / "build/site-pages"

@@ -52,6 +52,7 @@ class Raw:
 
 def requirement(raws):
     """What fits one of the wheels."""
+    raws = [raw for raw in raws if raw.torch()]
     if len(raws) == 1:
         return raws[0].torch()
     series = [re.fullmatch(r"torch==(\d+)\.(\d+)\.\*", raw.torch()) for raw in raws]

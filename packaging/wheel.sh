@@ -5,6 +5,7 @@
 # the `python` in the PATH and its PyTorch; `--torch none` makes the core alone. `./dev wheel` has set
 # up what is built with.
 set -euo pipefail
+shopt -s inherit_errexit
 cd "$(dirname "$(realpath "$0")")/.."
 
 readonly policy=manylinux_2_28 jobs=${JOBS:-$(nproc)}
@@ -21,7 +22,8 @@ while [ $# -gt 0 ]; do
   esac
   shift 2
 done
-own_torch=$(python -c 'from importlib import metadata; print(metadata.version("torch").split("+")[0])')
+own_torch=$(python -c 'from importlib import metadata; print(metadata.version("torch").split("+")[0])' \
+  2>/dev/null || echo none)
 [ ${#versions[@]} -gt 0 ] || versions=("$own_torch")
 
 # environment VERSION: the interpreter of an environment with that PyTorch.
@@ -61,7 +63,7 @@ cmake --build build/release -j "$jobs" --target tutti_installed
 
 rm -rf build/wheels && mkdir -p build/wheels/split && touch build/wheels/pythons
 # The sources, too, for those whom no wheel fits.
-PYTHONPATH=python/build_backend python -c 'from tutti_build import *; build_sdist("build/wheels")'
+python -c 'from scikit_build_core.build import build_sdist; build_sdist("build/wheels")'
 for version in "${versions[@]}"; do
   made_for=$(environment "$version")
   raw "$made_for" "$version"
@@ -71,4 +73,8 @@ python packaging/split.py build/wheels/split build/wheels/raw/*/*.whl
 for wheel in build/wheels/split/*.whl; do
   python -m auditwheel repair --only-plat --plat "${policy}_$(uname -m)" --exclude 'libtorch*' --exclude 'libc10*' \
     --exclude 'libtutti.so.*' -w build/wheels "$wheel"
+done
+# What is inside of each.
+for wheel in build/wheels/*.whl; do
+  python packaging/sbom.py "$wheel" "${wheel%.whl}.spdx.json"
 done

@@ -40,8 +40,8 @@ make_hwloc() {
   cd hwloc/*
   ./configure --quiet CFLAGS="${inside[*]}" --disable-shared --enable-static --with-pic \
     --disable-{libudev,libxml2,pci,cairo,opencl,cuda,nvml,rsmi,levelzero,gl,plugin-dlopen,doxygen}
-  make -s -j "$(nproc)" -C include
-  make -s -j "$(nproc)" -C hwloc
+  make -s -j "${JOBS:-$(nproc)}" -C include
+  make -s -j "${JOBS:-$(nproc)}" -C hwloc
   cp hwloc/.libs/libhwloc.a "$folder"
 }
 

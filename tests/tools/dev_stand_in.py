@@ -76,13 +76,13 @@ def act(name, words):
                 print(text.replace("${Package}", package).replace("\\n", "\n")
                       .replace("${Status}", "install ok installed"), end="")
     elif name == "pip" and words[-1] == ".":
-        tree = os.environ["TUTTI_BUILD"]
-        if "wheel" in words:
-            note("wheel", cache=cache_of(tree), tree=Path(tree).name)
-            Path(words[words.index("-w") + 1], "a.whl").touch()
-        else:
-            Path("package").write_text(Path(tree).name)
-    elif name == "auditwheel" and words[0] == "repair":
+        Path("package").write_text(Path(os.environ["TUTTI_BUILD"]).name)
+    elif name == "wheel.sh":
+        configure(["--preset", "release"])
+        compile_targets(["--build", "--preset", "release", "--target", "tutti_installed"])
+        note("wheel", cache=cache_of("build/release"), tree="release")
+        Path("build/wheels").mkdir(parents=True, exist_ok=True)
+        Path("build/wheels/pythons").write_text(os.path.abspath(".venv/bin/python") + "\n")
         Path("build/wheels/a.whl").touch()
     elif name == "python" and words[-1:] != ["python/tests"] and "-" not in words[:1]:
         package = Path("package").read_text() if Path("package").exists() else ""

@@ -21,7 +21,7 @@ from dev_stand_in import stand_in
 ROOT = Path(__file__).resolve().parents[2]
 STAND_INS = ["cmake", "ctest", "apt-get", "sudo", "dpkg-query", "dpkg", "git", "gcc", "g++", "ldd",
              "clang-format-15", "shellcheck", "renice", "doxygen"]
-IN_VENV = ["python", "pip", "auditwheel"]
+IN_VENV = ["python", "pip"]
 COMMANDS = {
     "demo": ["demo"], "bench": ["bench", "allreduce"], "versus": ["versus", "--quick"],
     "torch": ["versus", "--torch"], "wheel": ["wheel"], "test": ["test"], "check": ["check", "core"],
@@ -38,6 +38,9 @@ class Tree:
             shutil.copy(ROOT / name, self.folder / name)
         for name in ("benchmarks", "tests", "examples", "python", "include", "pyproject.toml"):
             (self.folder / name).symlink_to(ROOT / name)
+        # One that is reached by its path, and goes to the root of the tree that it is in.
+        (self.folder / "packaging").mkdir()
+        stand_in(self.folder / "packaging/wheel.sh")
         for place, names in (("stand_ins", STAND_INS), (".venv/bin", IN_VENV)):
             (self.folder / place).mkdir(parents=True)
             for name in names:
