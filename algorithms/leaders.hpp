@@ -8,7 +8,7 @@
 //
 // Everybody enters at once, the leaders before they know of their members: so whoever is late is
 // seen to be late. Nobody but a leader looks at more than one entry, and a call ends without doing
-// so (Plan::Part::runs_ahead): all have been looked at by somebody before any result comes back.
+// so (Traits::runs_ahead): all have been looked at by somebody before any result comes back.
 #pragma once
 
 #include <algorithm>

@@ -174,8 +174,7 @@ Status PhaseEffects::reduce(std::span<const int> ranks, std::span<const Phase* c
   return {};
 }
 
-// ---- whether phases that may run side by side leave one another's memory alone
-// -------------------
+// ---- whether phases side by side leave one another's memory alone ------------------------------
 
 namespace {
 
@@ -204,7 +203,6 @@ std::vector<Use> uses_of_moves(const Phase& phase) {
 // By a rank that has this part in its scope.
 std::vector<Use> uses_of(const Phase& phase, const tutti::PlanContext& scope,
                          uint32_t element_bytes) {
-  if (!phase.moves.empty()) return uses_of_moves(phase);
   const int own = scope.rank;
   const auto members = static_cast<size_t>(scope.ranks);
   std::vector<Use> uses;
@@ -252,7 +250,10 @@ Status check_overlap(const tutti::Composition& composition, const tutti::Problem
                      const ScopesOfRank& scopes, int rank) {
   const uint32_t element_bytes = problems.common().element_bytes;
   const auto uses = [&](const Phase& phase) {
-    return uses_of(phase, *scopes[static_cast<size_t>(phase.scope)], element_bytes);
+    if (!phase.moves.empty()) return uses_of_moves(phase);
+    const tutti::PlanContext* const scope = scopes[static_cast<size_t>(phase.scope)];
+    // Of a scope that the rank is not in: such a phase never begins, which the walk tells.
+    return scope == nullptr ? std::vector<Use>() : uses_of(phase, *scope, element_bytes);
   };
   const auto touch = [&](const Phase& one, const Phase& other) {
     const std::vector<Use> others = uses(other);

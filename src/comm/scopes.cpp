@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "comm/scopes.hpp"
 
+#include <utility>
+
 #include "select/machine.hpp"
 
 namespace tutti {
@@ -45,7 +47,7 @@ Result<ScopeChoices> ScopeChoices::create(const Job& job,
 }
 
 Scopes::Scopes(const Hosts& hosts, int rank, const ScopeChoices& choices, PlanContext host)
-    : on_host_(host) {
+    : on_host_(std::move(host)) {
   const auto all_ranks = static_cast<int>(hosts.host_of.size());
   const int place = hosts.place(rank);
   on_host_.rank = place;

@@ -3,8 +3,6 @@
 // Runs the phases of a composition on the lanes of its two scopes, side by side.
 #include "exec/lane_group.hpp"
 
-#include <cstring>
-
 #include "kernels/copy.hpp"
 
 namespace tutti {

@@ -127,7 +127,7 @@ void BasicLane<Parts>::fetch_next_of(int peer) {
   for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
 }
 
-// ---- data ------------------------------------------------------------------------------------
+// ---- data --------------------------------------------------------------------------------------
 
 // The first two are one pass over memory with the next step, where that copies the same.
 template <typename Parts>

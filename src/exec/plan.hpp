@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A plan: all that a kind of call needs and that does not depend on its buffers. Plans are made
-// once per kind and kept by the communicator's cache.
+// once per kind and kept by a cache (exec/plan_cache.hpp).
 #pragma once
 
 #include <array>

@@ -28,7 +28,11 @@ const std::shared_ptr<const Plan>& PlanCache::find_another(const Call& call) {
   std::shared_ptr<const Plan>& plan = plans_[key];
   if (plan == nullptr) {
     plan = make_plan(call, key, context_);
-    if (plan == nullptr) return plan;
+    if (plan == nullptr) {
+      static const std::shared_ptr<const Plan> kNone;
+      plans_.erase(key);
+      return kNone;
+    }
     steps_ += plan->steps();
   }
   last_kind_ = CallKind(call);

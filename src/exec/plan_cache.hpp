@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The plans of a communicator's calls, made when a call of their kind comes first. One thread at a
-// time.
+// The plans of a communicator's calls, or of those that devices run (views/view_queue.hpp), made
+// when a call of their kind comes first. One thread at a time.
 #pragma once
 
 #include <cstddef>

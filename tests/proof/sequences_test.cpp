@@ -66,7 +66,7 @@ TEST(Sequences, NorWhereEverySecondCallUsesSlots) {
   }
 }
 
-// What is left out of the rules is found in most sequences of calls that need it.
+// What is left out of the rules is found in some of a few sequences of calls.
 class Omissions : public testing::TestWithParam<std::tuple<Omission, int>> {};
 
 TEST_P(Omissions, AreFound) {

@@ -222,6 +222,11 @@ Result<uint64_t> Planner::add(int rank) {
   if (plan->composed() == nullptr) {
     add_phase(rank, spans_hosts ? kBetween : kWithin, context, *plan, {});
   } else {
+    for (const ComposedPlan::Phase& phase : plan->composed()->phases) {
+      if (context.scopes[static_cast<size_t>(phase.scope)] != nullptr) continue;
+      return Status::format(Code::kInternal, "rank {} is not in the scope of a phase of {}", rank,
+                            job_.algorithm->name);
+    }
     add_composed(rank, contexts, *plan);
   }
   add_footprint(rank, *plan);
