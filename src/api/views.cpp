@@ -115,7 +115,12 @@ Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both)
   DeviceMessage receive(*comm->queue, comm->side.get(), received.arguments);
   TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
   DeviceMessage send(*comm->queue, comm->side.get(), sent.arguments);
-  const Status started = send.start(StartedFor::kCaller);
+  Status started;
+  try {
+    started = send.start(StartedFor::kCaller);
+  } catch (...) {  // the receive is under way, and has to end before it goes
+    started = caught_exception();
+  }
   const Status of_send = started.ok() ? send.wait(kNever) : started;
   const Status of_receive = receive.wait(kNever);
   if (!of_send.ok()) return of_send;

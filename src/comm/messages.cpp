@@ -69,7 +69,8 @@ bool Messages::start_by(Message& message, const Post& post) {
   const bool has_callback = message.reset();
   message.transfer_ = {};
   message.transfer_.synchronous = message.arguments_.synchronous;
-  {
+  Status status;
+  try {
     const std::lock_guard lock(lock_);
     // What has been posted must be in the list.
     if (active_.size() == active_.capacity()) active_.reserve(2 * active_.size() + 8);
@@ -80,8 +81,11 @@ bool Messages::start_by(Message& message, const Post& post) {
       outstanding_.fetch_add(1, std::memory_order_relaxed);
       return has_callback;
     }
+    status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
+  } catch (...) {  // nobody would ever end it
+    message.did_not_start();
+    throw;
   }
-  Status status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
   if (!status.ok() && number_announced(message.transfer_) != 0) [[unlikely]] {
     outstanding_.fetch_add(1, std::memory_order_relaxed);
     if (fetches_->goes_on(message, status)) return has_callback;

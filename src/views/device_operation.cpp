@@ -19,7 +19,6 @@ Communicator& DeviceOperation::comm() const { return queue_.comm(); }
 Status DeviceOperation::begin(StartedFor whom) {
   activity_.reset();
   mark_ = nullptr;
-  failure_ = {};
   give_up_ms_ = kNever;
   deadline_ms_ = rough_deadline_ms(comm().executor().timeout_ms());
   if (side_ != nullptr && side_->context().native().queue != nullptr) {
@@ -33,6 +32,7 @@ Status DeviceOperation::begin(StartedFor whom) {
   }
   {
     const std::lock_guard lock(event_mutex_);
+    failure_ = {};
     ended_ = false;
     event_ = nullptr;
   }
@@ -40,11 +40,24 @@ Status DeviceOperation::begin(StartedFor whom) {
   task_ = carry_out();
   if (const Status begun = task_.begin(); !begun.ok()) {
     const Status failed = named(begun);
-    task_ = {};
+    end_at_once(failed);
     complete_at_once(failed);
     return failed;
   }
-  return queue_.submit(*this, has_callback, whom);
+  try {
+    return queue_.submit(*this, has_callback, whom);
+  } catch (...) {  // it is in no queue, where it would be polled to its end
+    end_at_once(caught_exception());
+    throw;
+  }
+}
+
+// Before it is in the queue.
+void DeviceOperation::end_at_once(const Status& failed) {
+  task_ = {};
+  const std::lock_guard lock(event_mutex_);
+  failure_ = failed;
+  ended_ = true;
 }
 
 Status DeviceOperation::named(const Status& error) const {
@@ -72,7 +85,7 @@ Result<void*> DeviceOperation::event() {
     auto made = side_->context().make_event();
     if (!made.ok()) return made.status().with_context(what());
     event_ = *std::move(made);
-    if (ended_) TUTTI_RETURN_IF_ERROR(event_->signal(status()));
+    if (ended_) TUTTI_RETURN_IF_ERROR(event_->signal(failure_));
   }
   return event_->native();
 }
@@ -89,6 +102,19 @@ Status DeviceOperation::why_it_cannot_go_on() const {
 
 // Whether it has ended.
 bool DeviceOperation::run() {
+  try {
+    return advance();
+  } catch (...) {
+    if (failure_.ok()) failure_ = caught_exception();
+  }
+  if (give_up_ms_ == kNever) {
+    give_up_ms_ = now_ms() + kGiveUpAfterMs;
+    if (breaks()) try_to([&] { comm().health().fail(failure_); });
+  }
+  return false;
+}
+
+bool DeviceOperation::advance() {
   if (failure_.ok()) {
     const Result<bool> over = task_.poll();
     if (over.ok() && *over) {
@@ -117,11 +143,12 @@ bool DeviceOperation::end() {
   {
     const std::lock_guard lock(event_mutex_);
     ended_ = true;
-    if (event_ != nullptr) {
+    try_to([&] {
+      if (event_ == nullptr) return;
       if (const Status told = event_->signal(failure_); !told.ok()) {
         log::warn("{}: its event: {}", what(), told.message());
       }
-    }
+    });
   }
   return complete(failure_);
 }

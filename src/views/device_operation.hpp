@@ -67,13 +67,15 @@ class DeviceOperation : public Completion {
 
  private:
   bool run();
+  bool advance();
   bool end();
+  void end_at_once(const Status& failed);
   Result<bool> is_marked(const ViewQueue* patient);
   [[nodiscard]] Status named(const Status& error) const;
   [[nodiscard]] Status why_it_cannot_go_on() const;
 
   Task task_;
-  Status failure_;
+  Status failure_;  // written by who pushes; read by others once it has ended, under event_mutex_
   std::shared_ptr<devices::DeviceEvent> mark_;  // until an engine has it
   int64_t deadline_ms_ = kNever;
   int64_t give_up_ms_ = kNever;  // once it has failed

@@ -55,7 +55,9 @@ Result<std::unique_ptr<DeviceSide>> DeviceSide::make(
 }
 
 DeviceSide::~DeviceSide() {
-  for (const Spare& spare : spare_) (void)context_->free(spare.data);
+  for (const Spare& spare : spare_) {
+    try_to([&] { (void)context_->free(spare.data); });
+  }
 }
 
 Result<devices::DeviceEngine*> DeviceSide::compute() {
@@ -92,16 +94,17 @@ Status DeviceSide::take(Activity& activity, size_t bytes, BounceBuffer& taken, M
   return made.status();
 }
 
-void DeviceSide::give_back(MemoryKind kind, void* data, size_t bytes) {
-  {
+// What cannot be kept goes back to the driver; what that does not take, as memory lacks, leaks.
+void DeviceSide::give_back(MemoryKind kind, void* data, size_t bytes) noexcept {
+  bool is_kept = false;
+  try_to([&] {
     const std::lock_guard lock(mutex_);
-    if (spare_bytes_ + bytes <= kMostSpareBytes) {
-      spare_.push_back({kind, data, bytes});
-      spare_bytes_ += bytes;
-      return;
-    }
-  }
-  (void)free(data);
+    if (spare_bytes_ + bytes > kMostSpareBytes) return;
+    spare_.push_back({kind, data, bytes});
+    spare_bytes_ += bytes;
+    is_kept = true;
+  });
+  if (!is_kept) try_to([&] { (void)free(data); });
 }
 
 Result<DeviceSide::Buffers> DeviceSide::find(std::string_view what, const void* send,

@@ -79,7 +79,7 @@ class DeviceSide {
   explicit DeviceSide(std::shared_ptr<devices::DeviceContext> context)
       : context_(std::move(context)), peers_(*context_) {}
   friend class BounceBuffer;
-  void give_back(devices::MemoryKind kind, void* data, size_t bytes);
+  void give_back(devices::MemoryKind kind, void* data, size_t bytes) noexcept;
 
   struct Spare {
     devices::MemoryKind kind;

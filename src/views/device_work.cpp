@@ -23,7 +23,8 @@ Result<bool> DeviceWork::ready() {
 }
 
 bool DeviceWork::at_rest(bool late) {
-  const Result<bool> over = ready();
+  Result<bool> over = out_of_memory();
+  try_to([&] { over = ready(); });
   if (over.ok() && !*over && !late) return false;
   if (engine_ != nullptr) activity_.leak();
   engine_ = nullptr;

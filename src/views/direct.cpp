@@ -231,6 +231,14 @@ std::vector<Ref> DirectCall::buffers_read() const {
     }
     return read;
   }
+  if (on_.call.collective == Collective::kAlltoallv) {
+    // Which blocks are empty is known pairwise only, and all are to agree on what was told to all.
+    for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
+      if (peer == on_.comm.rank() || entry(peer).send.allocation == 0) continue;
+      note(Ref::of(Space::kPeerSend, 0, peer));
+    }
+    return read;
+  }
   for (const Step& step : schedule().steps) {
     if (step.kind == StepKind::kCopy || step.kind == StepKind::kPull) note(step.src);
   }

@@ -32,8 +32,8 @@ class HostPart : public InFlight {
       : InFlight(activity), comm_(comm), progress_(progress), is_own_(is_own) {}
   // A scope ends while it is under way only if memory lacks, and that ends it.
   ~HostPart() {
-    if (!at_rest(false)) comm_.health().fail(out_of_memory());
-    while (!at_rest(false)) progress_.help();
+    if (!at_rest(false)) try_to([&] { comm_.health().fail(out_of_memory()); });
+    while (!at_rest(false)) try_to([&] { progress_.help(); });
   }
 
   Status note(const Status& status) {

@@ -2,6 +2,7 @@
 #include "views/view_queue.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "select/on_device.hpp"
 #include "views/shares.hpp"
@@ -32,8 +33,12 @@ Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedF
     outstanding_.fetch_add(1, std::memory_order_release);
   }
   if (whom == StartedFor::kCaller) return {};
-  push();  // so that the device begins at once
-  after_start(has_callback);
+  try {
+    push();  // so that the device begins at once
+    after_start(has_callback);
+  } catch (...) {  // it is in the queue: its caller may not think that it has not begun
+    comm_.health().fail_by_exception("its calls on device queues");
+  }
   return {};
 }
 
@@ -63,15 +68,20 @@ devices::Patience ViewQueue::patience() const {
 
 // ---- pushing -----------------------------------------------------------------------------------
 
-// Whether anything ended.
+// Whether anything ended. What lacks memory is tried again by the next push.
 bool ViewQueue::push() {
-  if (idle() || !lock_.try_lock()) return false;
+  if (idle()) return false;
   std::vector<DeviceOperation*> ended;
-  push_calls(ended);
-  push_messages(ended);
-  lock_.unlock();
+  {
+    const std::unique_lock lock(lock_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    try_to([&] { push_calls(ended); });
+    try_to([&] { push_messages(ended); });
+  }
   for (DeviceOperation* const operation : ended) {
-    if (operation->end()) one_is_over();  // and may be gone
+    try_to([&] {
+      if (operation->end()) one_is_over();  // and may be gone
+    });
   }
   if (!ended.empty()) {
     // A thread of this process may sleep until this moment.
@@ -87,7 +97,9 @@ void ViewQueue::push_calls(std::vector<DeviceOperation*>& ended) {
       const std::lock_guard lock(queues_lock_);
       if (!calls_.empty()) front = calls_.front();
     }
-    if (front == nullptr || !front->run()) return;
+    if (front == nullptr) return;
+    ended.reserve(ended.size() + 1);  // what has ended must be in the list
+    if (!front->run()) return;
     ended.push_back(front);
     const std::lock_guard lock(queues_lock_);
     calls_.pop_front();
@@ -102,6 +114,7 @@ void ViewQueue::push_messages(std::vector<DeviceOperation*>& ended) {
   }
   bool may_send = true;
   for (DeviceOperation* const message : now) {
+    ended.reserve(ended.size() + 1);
     message->may_send_ = may_send;
     const bool over = message->run();
     if (!over && message->unsent()) may_send = false;
