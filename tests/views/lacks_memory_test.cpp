@@ -1,0 +1,86 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What starts or pushes calls on views throws, as where memory lacks: nothing waits for ever.
+#include <gtest/gtest.h>
+
+#include <new>
+
+#include "support/threads_as_ranks.hpp"
+#include "views/view_queue.hpp"
+
+namespace tutti {
+namespace {
+
+// Ends each transfer at once, but for those that are refused.
+class RefusingEndpoint final : public Endpoint {
+ public:
+  explicit RefusingEndpoint(bool& refuses) : refuses_(refuses) {}
+  void send(int, Tag, const void*, uint64_t, Transfer& transfer) override { end(transfer); }
+  void recv(int, Tag, Tag, void*, uint64_t, Transfer& transfer) override { end(transfer); }
+  bool recv_if_here(Tag, Tag, void*, uint64_t, Transfer&) override { return false; }
+  bool poll() override { return false; }
+  bool poll_for(const Transfer&) override { return false; }
+  void cancel(Transfer&) override {}
+  [[nodiscard]] uint64_t eager_bytes() const override { return 0; }
+  [[nodiscard]] bool has_left(int) const override { return false; }
+
+ private:
+  void end(Transfer& transfer) const {
+    if (refuses_) throw std::bad_alloc();
+    transfer.done = true;
+  }
+  bool& refuses_;
+};
+
+TEST(LacksMemory, AMessageThatCannotBePostedHasNotBegun) {
+  run_thread_ranks(1, [](Communicator& comm) {
+    bool refuses = true;
+    Messages messages(0, comm.transport(), std::make_unique<RefusingEndpoint>(refuses),
+                      comm.health(), comm.executor(), comm.executor().workers(), {}, {}, {});
+    Message message(messages, {.sends = true, .peer = 0});
+    EXPECT_THROW((void)message.start(StartedFor::kCaller), std::bad_alloc);
+    EXPECT_TRUE(message.done()) << "or whoever has it waits for its end";
+    EXPECT_TRUE(messages.idle());
+    refuses = false;
+    EXPECT_TRUE(message.start(StartedFor::kCaller).ok());
+    EXPECT_TRUE(message.done());
+  });
+}
+
+// Its texts lack memory, if it fails.
+class Failing final : public DeviceOperation {
+ public:
+  Failing(ViewQueue& queue, bool is_message, bool fails)
+      : DeviceOperation(queue, nullptr), is_message_(is_message), fails_(fails) {}
+  Status start(StartedFor whom) override { return begin(whom); }
+  [[nodiscard]] std::string what() const override { throw std::bad_alloc(); }
+
+ private:
+  Task carry_out() override {
+    co_await its_turn();
+    if (fails_) TUTTI_OR_FAIL(Status(Code::kSystem, "no"));
+  }
+  [[nodiscard]] bool is_message() const override { return is_message_; }
+
+  const bool is_message_;
+  const bool fails_;
+};
+
+TEST(LacksMemory, ACallThatThrowsWhileItIsPushedFailsAndOthersGoOn) {
+  for (const bool are_messages : {false, true}) {
+    run_thread_ranks(1, [&](Communicator& comm) {
+      ViewQueue queue(comm);
+      Failing first(queue, are_messages, true);
+      Failing second(queue, are_messages, false);
+      for (DeviceOperation* const one : {&first, &second}) {
+        ASSERT_TRUE(one->start(StartedFor::kCaller).ok());
+      }
+      EXPECT_EQ(first.wait(kNever).code(), Code::kOutOfMemory);
+      EXPECT_TRUE(second.wait(kNever).ok());
+      EXPECT_TRUE(queue.drain().ok());
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tutti
