@@ -205,7 +205,8 @@ Handshake::Message Handshake::on_challenge(std::span<const std::byte> message) {
   note(message);
   other_public_ = read<Challenge>(message).fresh;
   stage_ = Stage::kVerdict;
-  const auto proof = bytes_of(Proof{keyed("tutti caller")});
+  const Proof own{keyed("tutti caller")};
+  const auto proof = bytes_of(own);
   note(proof);
   return {proof.begin(), proof.end()};
 }
