@@ -9,6 +9,8 @@ namespace {
 
 // How long what has failed waits for what the device is about.
 constexpr int64_t kGiveUpAfterMs = 2000;
+// To look who asks for a descriptor is a system call, and hardly ever does anybody.
+constexpr uint32_t kPollsPerLook = 4;
 
 }  // namespace
 
@@ -124,7 +126,8 @@ bool DeviceOperation::advance() {
     failure_ = over.ok() ? why_it_cannot_go_on() : named(over.status());
     if (failure_.ok()) {
       const bool waits_for_peers = task_.waits() == Waits::kForPeers;
-      if (waits_for_peers && side_ != nullptr) side_->peers().serve();
+      const bool looks = polls_++ % kPollsPerLook == 0;
+      if (waits_for_peers && side_ != nullptr && looks) side_->peers().serve();
       return false;
     }
     if (breaks()) comm().health().fail(failure_);

@@ -39,6 +39,7 @@ Task DirectCall::run() {
   Task reached = reach();
   co_await reached;
   if (falls_back_) co_return;
+  reading_.emplace(on_.side.peers());  // messages that go on meanwhile close nothing
   if (!shares_) {
     Task steps = run_steps();
     co_await steps;

@@ -88,6 +88,7 @@ class DirectCall {
   BounceBuffer scratch_;           // of the schedule
   BounceBuffer between_;           // of reductions in several parts
   size_t bytes_between_ = 0;
+  std::optional<PeerMemory::Reading> reading_;
   DeviceWork work_;
 };
 

@@ -8,10 +8,12 @@ namespace tutti {
 namespace {
 
 constexpr int kBacklog = 512;
+// For an owner who cannot answer, as it has no descriptor left, where calls have no timeout.
+constexpr int64_t kLongestAnswerMs = 10'000;
 
 struct Question {
   Random128 secret{};
-  int32_t fd = -1;
+  WantedFd wanted;
 };
 
 std::string name_of(const FdAddress& address) { return "tutti-fds-" + to_hex(address.name); }
@@ -41,14 +43,14 @@ void FdDesk::take_clients() {
   }
 }
 
-int FdDesk::read_question(const Fd& client) const {
+bool FdDesk::read_question(const Fd& client, WantedFd& wanted) const {
   Question question;
   std::vector<Fd> none;
   const Result<size_t> got =
       recv_packet(client.get(), std::as_writable_bytes(std::span(&question, 1)), none, now_ms());
-  if (!got.ok()) return got.status().code() == Code::kTimeout ? kNotYet : kWrong;
-  const bool right = *got == sizeof question && question.secret == address_.secret;
-  return right && question.fd >= 0 ? question.fd : kWrong;
+  if (!got.ok()) return got.status().code() != Code::kTimeout;
+  if (*got == sizeof question && question.secret == address_.secret) wanted = question.wanted;
+  return true;
 }
 
 void FdDesk::answer(const Fd& client, int fd) {
@@ -59,7 +61,7 @@ void FdDesk::answer(const Fd& client, int fd) {
 
 // ---- the asking side ---------------------------------------------------------------------------
 
-Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result<Fd>& fd) {
+Task ask_for_fd(const FdAddress& address, WantedFd wanted, Communicator& comm, Result<Fd>& fd) {
   fd = Status(Code::kUnsupported, "the peer has no socket to ask for descriptors");
   if (address.name == Random128{}) co_return;
   Fd socket;
@@ -67,7 +69,7 @@ Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result
     fd = Status::system(error, "asking a peer for a descriptor");
     co_return;
   }
-  const Question question{address.secret, number};
+  const Question question{address.secret, wanted};
   const Status asked = send_packet(socket.get(), bytes_of(question), {}, now_ms());
   if (!asked.ok()) {
     fd = asked;
@@ -76,7 +78,7 @@ Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result
   std::vector<Fd> handed;
   // Owners answer while they wait for this rank: only one that has been stopped takes long.
   const int64_t timeout_ms = comm.executor().timeout_ms();
-  const int64_t deadline_ms = timeout_ms == kNever ? kNever : now_ms() + timeout_ms;
+  const int64_t deadline_ms = now_ms() + (timeout_ms == kNever ? kLongestAnswerMs : timeout_ms);
   co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
     if (comm.health().stopped()) return comm.health().cause();
     std::byte one{};

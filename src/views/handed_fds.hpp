@@ -17,29 +17,35 @@ struct FdAddress {
   Random128 secret{};
 };
 
+// A descriptor by its number in the owner's process, where it may belong to another allocation by
+// the time that it is asked for.
+struct WantedFd {
+  uint64_t allocation = 0;  // of ShownBuffer
+  int32_t fd = -1;
+  int32_t unused = 0;
+};
+
 // The owner's side. Nothing here blocks.
 class FdDesk {
  public:
   // Opens at the first call; where there can be no socket, the address is nowhere.
   const FdAddress& address();
-  // Answers who has asked by now. `may_have(fd)`: whether to hand out that one.
+  // Answers who has asked by now. `may_have(wanted)`: whether to hand out that one.
   template <typename MayHave>
   void serve(const MayHave& may_have) {
     take_clients();
     std::erase_if(clients_, [&](const Fd& client) {
-      const int wanted = read_question(client);
-      if (wanted >= 0 && may_have(wanted)) answer(client, wanted);
-      return wanted != kNotYet;
+      WantedFd wanted;
+      if (!read_question(client, wanted)) return false;
+      if (wanted.fd >= 0 && may_have(wanted)) answer(client, wanted.fd);
+      return true;
     });
   }
 
  private:
-  static constexpr int kNotYet = -1;
-  static constexpr int kWrong = -2;
-
   void take_clients();
-  // The descriptor that is asked for, or one of the above.
-  [[nodiscard]] int read_question(const Fd& client) const;
+  // Whether it has come; none is wanted if it is wrong.
+  bool read_question(const Fd& client, WantedFd& wanted) const;
   static void answer(const Fd& client, int fd);
 
   bool tried_ = false;
@@ -48,7 +54,7 @@ class FdDesk {
   std::vector<Fd> clients_;
 };
 
-// Asks for the descriptor of that number in the owner's process.
-Task ask_for_fd(const FdAddress& address, int number, Communicator& comm, Result<Fd>& fd);
+// Asks the owner for it.
+Task ask_for_fd(const FdAddress& address, WantedFd wanted, Communicator& comm, Result<Fd>& fd);
 
 }  // namespace tutti

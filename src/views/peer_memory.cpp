@@ -24,7 +24,7 @@ PeerMemory::PeerMemory(devices::DeviceContext& context)
     : context_(context), generation_(next_generation()) {}
 
 PeerMemory::~PeerMemory() {
-  (void)close_if([](const Opened&) { return true; });
+  try_to([&] { (void)close_if([](const Opened&) { return true; }); });
 }
 
 // ---- what is shown -----------------------------------------------------------------------------
@@ -52,6 +52,7 @@ Result<const PeerMemory::Exported*> PeerMemory::exported(const devices::Place& p
   drop_those_that_are_gone();
   TUTTI_ASSIGN_OR_RETURN(devices::MemoryHandle handle, context_.export_memory(place.base));
   exported_.push_back({place.allocation, place.base, std::move(handle)});
+  std::erase(gone_, place.allocation);  // as it is here again
   return &exported_.back();
 }
 
@@ -109,19 +110,26 @@ Status PeerMemory::close_if(const Which& which) {
 }
 
 Status PeerMemory::close(int rank, const GoneAllocations& gone) {
-  if (gone[0] == 0) return {};
-  return close_if([&](const Opened& one) {
-    return one.rank == rank && std::ranges::find(gone, one.allocation) != gone.end();
-  });
+  for (Opened& one : opened_) {
+    if (gone[0] == 0) break;
+    const bool is_told = std::ranges::find(gone, one.allocation) != gone.end();
+    if (one.rank != rank || one.gone || !is_told) continue;
+    one.gone = some_gone_ = true;
+    generation_ = next_generation();  // nobody may count on it
+  }
+  if (reads_ > 0 || !some_gone_) return {};
+  some_gone_ = false;
+  return close_if([](const Opened& one) { return one.gone; });
 }
 
 // ---- descriptors that are handed over ----------------------------------------------------------
 
 void PeerMemory::serve() {
   const std::lock_guard lock(mutex_);
-  desk_.serve([this](int fd) {
-    return std::ranges::any_of(exported_,
-                               [fd](const Exported& one) { return one.handle.fd.get() == fd; });
+  desk_.serve([this](const WantedFd& wanted) {
+    return std::ranges::any_of(exported_, [&](const Exported& one) {
+      return one.allocation == wanted.allocation && one.handle.fd.get() == wanted.fd;
+    });
   });
 }
 
@@ -141,6 +149,7 @@ Result<std::byte*> PeerMemory::find(int rank, const ShownBuffer& shown) {
     return one.rank == rank && one.allocation == shown.allocation && one.base == shown.base;
   });
   if (found == opened_.end()) return nullptr;
+  found->gone = false;
   std::rotate(found, found + 1, opened_.end());
   return static_cast<std::byte*>(opened_.back().memory) + shown.offset;
 }
@@ -175,14 +184,15 @@ Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,
   if (!there.ok() || *there != nullptr) co_return;
   Result<Fd> fd = Fd();
   if (shown.fd >= 0) {
-    Task asked = ask_for_fd(address, shown.fd, comm, fd);
+    Task asked = ask_for_fd(address, {shown.allocation, shown.fd}, comm, fd);
     co_await asked;
   }
-  if (fd.ok()) {
-    there = open(rank, shown, std::move(*fd));
-  } else {
+  if (!fd.ok()) {
     there = fd.status();
+    co_return;
   }
+  there = find(rank, shown);  // another call may have opened it meanwhile, and read there
+  if (there.ok() && *there == nullptr) there = open(rank, shown, std::move(*fd));
 }
 
 void PeerMemory::leak() {

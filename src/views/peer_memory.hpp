@@ -53,8 +53,7 @@ class PeerMemory {
   // is asked at `address` for the descriptor of its handle, and has to serve() meanwhile. All stay.
   Task reach(Communicator& comm, int rank, const ShownBuffer& shown, const FdAddress& address,
              Result<std::byte*>& there);
-  // While it lives, nothing that may be read still is closed to make room: for what is not a
-  // collective.
+  // While it lives, nothing that may be read still is closed: calls go on side by side.
   class Reading {
    public:
     explicit Reading(PeerMemory& peers) : peers_(peers) { ++peers_.reads_; }
@@ -65,7 +64,7 @@ class PeerMemory {
    private:
     PeerMemory& peers_;
   };
-  // A peer has told that these are no more.
+  // A peer has told that these are no more: they are closed now, or later if anything is read.
   Status close(int rank, const GoneAllocations& gone);
   // Where peers ask for descriptors of handles; answers those that have, without blocking.
   const FdAddress& address() { return desk_.address(); }
@@ -88,6 +87,7 @@ class PeerMemory {
     uint64_t base;
     uint64_t bytes;
     void* memory;
+    bool gone = false;  // for its owner, who has not shown it since
   };
 
   void drop_those_that_are_gone();
@@ -105,6 +105,7 @@ class PeerMemory {
   std::vector<uint64_t> gone_;      // guarded by mutex_
   std::vector<Opened> opened_;      // the least used first
   uint64_t generation_;
+  bool some_gone_ = false;  // of those opened, perhaps
   int reads_ = 0;
   FdDesk desk_;
 };

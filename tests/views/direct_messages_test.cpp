@@ -260,6 +260,57 @@ TEST_F(DirectMessages, EndWithTheirPeer) {
   });
 }
 
+TEST_F(DirectMessages, ThatReadWhatACollectiveReadsAtTheSameTimeOpenItOnce) {
+  on_devices(so_many(2), {{"SHUFFLE", 7}, {"DELAY_US", 200}}, [](const OnView& on) {
+    for (int round = 1; round <= 10; ++round) {
+      Numbers memory(on, on.rank, 3 * kLong);
+      auto* const data = static_cast<int*>(memory.memory());
+      tutti_request_t requests[3] = {};
+      ASSERT_OK(tutti_iallreduce(data, data, kLong, TUTTI_INT32, TUTTI_SUM, on.view, &requests[0]));
+      ASSERT_OK(
+          tutti_irecv(data + kLong, kLong, TUTTI_INT32, 1 - on.rank, kTag, on.view, &requests[1]));
+      ASSERT_OK(tutti_isend(data + 2 * kLong, kLong, TUTTI_INT32, 1 - on.rank, kTag, on.view,
+                            &requests[2]));
+      for (tutti_request_t request : requests) {
+        EXPECT_OK(tutti_request_wait(request));
+        EXPECT_OK(tutti_request_free(request));
+      }
+      memory.expect(1, kLong);
+      EXPECT_EQ(opened(), round);
+      ASSERT_OK(tutti_barrier(on.comm));
+    }
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
+// It tells who reads still that what it showed first is shown no more.
+TEST_F(DirectMessages, AreReadToTheirEndThoughTheirSenderShowsManyOthers) {
+  on_devices(so_many(2), {{"SHUFFLE", 3}, {"DELAY_US", 3000}}, [](const OnView& on) {
+    constexpr int kMessages = 80;
+    std::vector<std::unique_ptr<Numbers>> buffers;
+    std::vector<tutti_request_t> requests(kMessages);
+    for (size_t i = 0; i < kMessages; ++i) {
+      buffers.push_back(std::make_unique<Numbers>(on, on.rank == 0 ? static_cast<int>(i) : -1));
+    }
+    for (size_t i = 0; i < kMessages; ++i) {
+      void* const memory = buffers[i]->memory();
+      if (on.rank == 0) {
+        ASSERT_OK(tutti_isend(memory, kLong, TUTTI_INT32, 1, kTag, on.view, &requests[i]));
+      } else {
+        ASSERT_OK(tutti_irecv(memory, kLong, TUTTI_INT32, 0, kTag, on.view, &requests[i]));
+      }
+    }
+    for (tutti_request_t request : requests) {
+      EXPECT_OK(tutti_request_wait(request));
+      EXPECT_OK(tutti_request_free(request));
+    }
+    for (size_t i = 0; on.rank == 1 && i < kMessages; ++i) {
+      buffers[i]->expect(static_cast<int>(i));
+    }
+    EXPECT_EQ(driver_complaints(), 0);
+  });
+}
+
 TEST_F(DirectMessages, LeaveNothingOpenOfWhatTheirSendersFree) {
   on_devices(so_many(2), {}, [](const OnView& on) {
     constexpr int kRounds = 40;
