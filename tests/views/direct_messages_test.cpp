@@ -285,7 +285,7 @@ TEST_F(DirectMessages, ThatReadWhatACollectiveReadsAtTheSameTimeOpenItOnce) {
 
 // It tells who reads still that what it showed first is shown no more.
 TEST_F(DirectMessages, AreReadToTheirEndThoughTheirSenderShowsManyOthers) {
-  on_devices(so_many(2), {{"SHUFFLE", 3}, {"DELAY_US", 3000}}, [](const OnView& on) {
+  on_devices(so_many(2), {{"SHUFFLE", 3}, {"DELAY_US", 30000}}, [](const OnView& on) {
     constexpr int kMessages = 80;
     std::vector<std::unique_ptr<Numbers>> buffers;
     std::vector<tutti_request_t> requests(kMessages);
