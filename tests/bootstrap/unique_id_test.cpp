@@ -67,7 +67,7 @@ TEST(UniqueId, OfAnotherFormatNamesTheVersionThatMadeIt) {
   tutti_unique_id other = encode(derive_unique_id("key"));
   other.bytes[8] = 9;
   auto read = decode(other);
-  EXPECT_NE(read.status().message().find("format 9 (Tutti 0."), std::string_view::npos)
+  EXPECT_NE(read.status().message().find("format 9 (Tutti 1."), std::string_view::npos)
       << read.status().message();
 }
 
