@@ -128,6 +128,46 @@ TEST_F(Direct, WithoutASocketEitherAllRanksFallBackTogether) {
   });
 }
 
+// One that did not begin anew, too.
+TEST_F(Direct, AnEventOfAFailedReceiveComesToPass) {
+  on_devices(so_many(1), {}, [](const OnView& on) {
+    void* memory = nullptr;
+    ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+    tutti_request_t request = nullptr;
+    ASSERT_OK(tutti_recv_init(memory, 8, TUTTI_INT32, 0, 0, on.view, &request));
+    const std::vector<int> sent(16, 1);
+    ASSERT_OK(tutti_request_start(request));
+    ASSERT_OK(tutti_send(sent.data(), 8, TUTTI_INT32, 0, 0, on.view));
+    ASSERT_OK(tutti_request_wait(request));
+    const auto is_signalled = [](void* event) {
+      void* const loader = dlopen("libze_loader.so.1", RTLD_NOW);
+      return reinterpret_cast<int (*)(void*)>(dlsym(loader, "zeEventQueryStatus"))(event) == 0;
+    };
+    void* event = nullptr;
+    ASSERT_OK(tutti_request_start(request));
+    ASSERT_OK(tutti_request_event(request, &event));
+    EXPECT_FALSE(is_signalled(event));
+    ASSERT_OK(tutti_send(sent.data(), 16, TUTTI_INT32, 0, 0, on.view));
+    EXPECT_STATUS(TUTTI_ERR_TRUNCATED, tutti_request_wait(request));
+    EXPECT_TRUE(is_signalled(event));
+    ASSERT_OK(tutti_request_free(request));
+
+    ASSERT_OK(tutti_recv_init(memory, 8, TUTTI_INT32, 0, 0, on.view, &request));
+    ASSERT_OK(tutti_request_start(request));
+    ASSERT_OK(tutti_send(sent.data(), 8, TUTTI_INT32, 0, 0, on.view));
+    ASSERT_OK(tutti_request_wait(request));
+    tutti_request_t other = nullptr;  // has the memory that the first had
+    ASSERT_OK(tutti_irecv(memory, 8, TUTTI_INT32, 0, 1, on.view, &other));
+    fail_driver_call("zeMemAllocHost", 0);
+    EXPECT_STATUS(TUTTI_ERR_OUT_OF_MEMORY, tutti_request_start(request));
+    ASSERT_OK(tutti_request_event(request, &event));
+    EXPECT_TRUE(is_signalled(event));
+    ASSERT_OK(tutti_send(sent.data(), 8, TUTTI_INT32, 0, 1, on.view));
+    for (tutti_request_t one : {request, other}) EXPECT_OK(tutti_request_free(one));
+    EXPECT_OK(tutti_free(on.view, memory));
+  });
+}
+
 class DirectMismatch : public Direct {
  protected:
   // With 256 bytes of the device.

@@ -274,7 +274,7 @@ TEST_F(Direct, EmptyBlocksDoNotHideThatTilesDoNotReachOneAnother) {
           const std::vector<int> own(8, on.rank);
           on.mirror.put(memory, own.data(), 32);
           auto* const recv = static_cast<std::byte*>(memory) + 32;
-          for (const size_t passed : {0, 1, 0, 1}) {
+          for (const size_t passed : {0U, 1U, 0U, 1U}) {
             std::vector<size_t> counts(2, passed);
             counts[static_cast<size_t>(on.rank)] = 1;
             const size_t displacements[] = {0, 1};
