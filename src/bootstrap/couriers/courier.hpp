@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How the id that rank 0 made reaches the other processes of a job on several hosts: a file for
-// each way. None of them waits longer than its deadline; after an error a courier is of no more
-// use, and repeats it.
+// each way. None of them waits longer than its deadline.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +24,20 @@ class Courier {
   virtual void met() {}
 };
 inline constexpr size_t kLongestText = 512;
+
+// One whose texts a process manager passes on. After an error ranks may no longer ask it alike, so
+// the courier is of no more use, and repeats the error.
+class ManagedCourier : public Courier {
+ public:
+  Result<std::string> share(std::string_view mine, int64_t deadline_ms) final;
+
+ protected:
+  virtual Result<std::string> pass_on(std::string_view mine, int64_t deadline_ms) = 0;
+  [[nodiscard]] bool is_broken() const { return !broken_.ok(); }
+
+ private:
+  Status broken_;
+};
 
 // share() and met() of the courier for the job's route, which the process keeps for all its
 // communicators.

@@ -66,6 +66,13 @@ Result<std::unique_ptr<Courier>> make_courier(Kind kind, const JobPlace& place,
 
 }  // namespace
 
+Result<std::string> ManagedCourier::share(std::string_view mine, int64_t deadline_ms) {
+  if (!broken_.ok()) return broken_;
+  Result<std::string> text = pass_on(mine, deadline_ms);
+  if (!text.ok()) broken_ = text.status();
+  return text;
+}
+
 Result<std::string> share(const JobPlace& place, std::string_view mine, int64_t deadline_ms) {
   Kept& all = kept();
   const std::lock_guard lock(all.mutex);

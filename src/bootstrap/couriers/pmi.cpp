@@ -24,7 +24,7 @@ bool succeeded(const Fields& answer) {
   return code == answer.end() || code->second == "0";
 }
 
-class Pmi final : public Courier {
+class Pmi final : public ManagedCourier {
  public:
   Pmi(PmiWire wire, int rank) : wire_(std::move(wire)), rank_(rank) {}
   // A manager takes the end of a process that has said hello and not goodbye for a crash, and ends
@@ -46,23 +46,16 @@ class Pmi final : public Courier {
     return {};
   }
 
-  Result<std::string> share(std::string_view mine, int64_t deadline_ms) override {
-    if (!broken_.ok()) return broken_;
-    Result<std::string> text = share_unless_broken(mine, deadline_ms);
-    if (!text.ok()) broken_ = text.status();
-    return text;
-  }
-
  private:
   // Not where the program's MPI has taken the connection over, nor in a fork of the process, nor
   // where the manager no longer answers.
   [[nodiscard]] bool may_say_goodbye() const {
     const MpiState mpi = mpi_state();
-    return greeted_ && broken_.ok() && pid_ == getpid() && mpi != MpiState::kInitialized &&
+    return greeted_ && !is_broken() && pid_ == getpid() && mpi != MpiState::kInitialized &&
            mpi != MpiState::kFinalized;
   }
 
-  Result<std::string> share_unless_broken(std::string_view mine, int64_t deadline_ms) {
+  Result<std::string> pass_on(std::string_view mine, int64_t deadline_ms) override {
     const int number = next_++;
     for (size_t part = 0; rank_ == 0 && part * kPartBytes < mine.size(); ++part) {
       const std::string_view value = mine.substr(part * kPartBytes, kPartBytes);
@@ -116,7 +109,6 @@ class Pmi final : public Courier {
   std::string space_;
   bool greeted_ = false;
   int next_ = 0;
-  Status broken_;
 };
 
 }  // namespace

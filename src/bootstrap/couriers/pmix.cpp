@@ -88,7 +88,7 @@ void on_value(pmix_status_t status, pmix_value_t* value, void* data) {
   (*answer)->set(status, text ? value->data.string : "");
 }
 
-class Pmix final : public Courier {
+class Pmix final : public ManagedCourier {
  public:
   explicit Pmix(int rank) : rank_(rank) {}
   // Who ends without this has crashed, for the launcher, which then ends the job.
@@ -107,13 +107,6 @@ class Pmix final : public Courier {
                           self_.rank, place.launcher, place.rank);
   }
 
-  Result<std::string> share(std::string_view mine, int64_t deadline_ms) override {
-    if (!broken_.ok()) return broken_;
-    Result<std::string> text = share_unless_broken(mine, deadline_ms);
-    if (!text.ok()) broken_ = text.status();
-    return text;
-  }
-
  private:
   Status check(pmix_status_t status, const char* what) const {
     if (status == PMIX_SUCCESS) return {};
@@ -121,7 +114,7 @@ class Pmix final : public Courier {
                           status);
   }
 
-  Result<std::string> share_unless_broken(std::string_view mine, int64_t deadline_ms) {
+  Result<std::string> pass_on(std::string_view mine, int64_t deadline_ms) override {
     const std::string key = fmt::format("tutti-{}", number_++);
     if (rank_ == 0) {
       std::string text(mine);
@@ -179,7 +172,6 @@ class Pmix final : public Courier {
   Library library_;
   pmix_proc_t self_{};
   int number_ = 0;
-  Status broken_;
 };
 
 }  // namespace
