@@ -7,6 +7,7 @@
 #include "exec/lane.hpp"
 #include "proof/watched_engine.hpp"
 #include "proof/witness.hpp"
+#include "support/ending_endpoint.hpp"
 
 namespace tutti {
 
@@ -121,19 +122,9 @@ class WatchedWindow final : public Window {
 };
 
 // Of calls that send none.
-class NoMessages final : public Endpoint {
- public:
-  void send(int, Tag, const void*, uint64_t, Transfer& transfer) override { end(transfer); }
-  void recv(int, Tag, Tag, void*, uint64_t, Transfer& transfer) override { end(transfer); }
-  bool recv_if_here(Tag, Tag, void*, uint64_t, Transfer&) override { return false; }
-  bool poll() override { return false; }
-  bool poll_for(const Transfer&) override { return false; }
-  void cancel(Transfer&) override {}
-  [[nodiscard]] uint64_t eager_bytes() const override { return 0; }
-
- private:
-  static void end(Transfer& transfer) {
-    transfer.done = true;
+class NoMessages final : public EndingEndpoint {
+  void end(Transfer& transfer) override {
+    EndingEndpoint::end(transfer);
     transfer.status = Status(Code::kInternal, "the call sends messages");
   }
 };

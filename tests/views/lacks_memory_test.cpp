@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "support/ending_endpoint.hpp"
 #include "support/threads_as_ranks.hpp"
 #include "views/view_queue.hpp"
 
@@ -12,22 +13,15 @@ namespace tutti {
 namespace {
 
 // Ends each transfer at once, but for those that are refused.
-class RefusingEndpoint final : public Endpoint {
+class RefusingEndpoint final : public EndingEndpoint {
  public:
   explicit RefusingEndpoint(bool& refuses) : refuses_(refuses) {}
-  void send(int, Tag, const void*, uint64_t, Transfer& transfer) override { end(transfer); }
-  void recv(int, Tag, Tag, void*, uint64_t, Transfer& transfer) override { end(transfer); }
-  bool recv_if_here(Tag, Tag, void*, uint64_t, Transfer&) override { return false; }
-  bool poll() override { return false; }
-  bool poll_for(const Transfer&) override { return false; }
-  void cancel(Transfer&) override {}
-  [[nodiscard]] uint64_t eager_bytes() const override { return 0; }
   [[nodiscard]] bool has_left(int) const override { return false; }
 
  private:
-  void end(Transfer& transfer) const {
+  void end(Transfer& transfer) override {
     if (refuses_) throw std::bad_alloc();
-    transfer.done = true;
+    EndingEndpoint::end(transfer);
   }
   bool& refuses_;
 };
