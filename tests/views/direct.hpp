@@ -97,6 +97,15 @@ class Direct : public testing::Test {
     on_devices(
         ranks, [&](int) { return switches; }, [](int) { return 0; }, body);
   }
+  // Two ranks on a card whose tiles do not reach one another: on one tile, or on two.
+  static void on_tiles_apart(bool together, const std::function<void(const OnView&)>& body) {
+    on_devices(
+        so_many(2),
+        [](int) {
+          return Switches{{"SUBDEVICES", 2}, {"TILES_APART", 1}};
+        },
+        [&](int rank) { return 1 + (together ? 0 : rank); }, body);
+  }
 };
 
 }  // namespace tutti_test

@@ -244,50 +244,38 @@ TEST_F(Direct, TilesOfACardReachOneAnother) {
 
 TEST_F(Direct, TilesThatDoNotReachOneAnotherAreStaged) {
   for (const bool together : {false, true}) {
-    on_devices(
-        so_many(2),
-        [](int) {
-          return Switches{{"SUBDEVICES", 2}, {"TILES_APART", 1}};
-        },
-        [&](int rank) { return 1 + (together ? 0 : rank); },
-        [&](const OnView& view) {
-          Collectives on(view.rank, view.view);
-          every_collective(on, 0);
-          EXPECT_EQ(kernels() > 0, together);
-          EXPECT_EQ(opened() > 0, together);
-        });
+    on_tiles_apart(together, [&](const OnView& view) {
+      Collectives on(view.rank, view.view);
+      every_collective(on, 0);
+      EXPECT_EQ(kernels() > 0, together);
+      EXPECT_EQ(opened() > 0, together);
+    });
   }
 }
 
 // In the first call they give one another nothing, and in the second something.
 TEST_F(Direct, EmptyBlocksDoNotHideThatTilesDoNotReachOneAnother) {
   for (const bool together : {false, true}) {
-    on_devices(
-        so_many(2),
-        [](int) {
-          return Switches{{"SUBDEVICES", 2}, {"TILES_APART", 1}};
-        },
-        [&](int rank) { return 1 + (together ? 0 : rank); },
-        [&](const OnView& on) {
-          void* memory = nullptr;
-          ASSERT_OK(tutti_alloc(on.view, 64, &memory));
-          const std::vector<int> own(8, on.rank);
-          on.mirror.put(memory, own.data(), 32);
-          auto* const recv = static_cast<std::byte*>(memory) + 32;
-          for (const size_t passed : {0U, 1U, 0U, 1U}) {
-            std::vector<size_t> counts(2, passed);
-            counts[static_cast<size_t>(on.rank)] = 1;
-            const size_t displacements[] = {0, 1};
-            ASSERT_OK(tutti_alltoallv(memory, counts.data(), displacements, recv, counts.data(),
-                                      displacements, TUTTI_INT32, on.view));
-          }
-          std::vector<int> got(2);
-          on.mirror.get(got.data(), recv, 8);
-          EXPECT_EQ(got, (std::vector<int>{0, 1}));
-          EXPECT_EQ(opened() > 0, together);
-          ASSERT_OK(tutti_barrier(on.comm));
-          EXPECT_OK(tutti_free(on.view, memory));
-        });
+    on_tiles_apart(together, [&](const OnView& on) {
+      void* memory = nullptr;
+      ASSERT_OK(tutti_alloc(on.view, 64, &memory));
+      const std::vector<int> own(8, on.rank);
+      on.mirror.put(memory, own.data(), 32);
+      auto* const recv = static_cast<std::byte*>(memory) + 32;
+      for (const size_t passed : {0U, 1U, 0U, 1U}) {
+        std::vector<size_t> counts(2, passed);
+        counts[static_cast<size_t>(on.rank)] = 1;
+        const size_t displacements[] = {0, 1};
+        ASSERT_OK(tutti_alltoallv(memory, counts.data(), displacements, recv, counts.data(),
+                                  displacements, TUTTI_INT32, on.view));
+      }
+      std::vector<int> got(2);
+      on.mirror.get(got.data(), recv, 8);
+      EXPECT_EQ(got, (std::vector<int>{0, 1}));
+      EXPECT_EQ(opened() > 0, together);
+      ASSERT_OK(tutti_barrier(on.comm));
+      EXPECT_OK(tutti_free(on.view, memory));
+    });
   }
 }
 
