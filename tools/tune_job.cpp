@@ -12,10 +12,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include "core/fd.hpp"
+#include "core/files.hpp"
 #include "core/topology.hpp"
 #include "env/env.hpp"
 #include "select/selector.hpp"
@@ -91,8 +90,7 @@ Result<std::vector<Contest>> run_job(const Job& job) {
   if (!run(command_of(job, path))) {
     return Status::format(Code::kSystem, "{} ranks could not be started or have failed", job.ranks);
   }
-  std::ifstream file(path);
-  return parse_contests({std::istreambuf_iterator<char>(file), {}});
+  return parse_contests(tutti::text_in_file(path));
 }
 
 }  // namespace tutti_tune

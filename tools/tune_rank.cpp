@@ -11,6 +11,7 @@
 
 #include "algorithms/algorithm.hpp"
 #include "core/clock.hpp"
+#include "core/median.hpp"
 #include "tools/bench/collectives.hpp"
 #include "tools/progress.hpp"
 
@@ -18,6 +19,7 @@ namespace tutti_tune {
 namespace {
 
 using tutti::Code;
+using tutti::median;
 using tutti::Result;
 using tutti::Status;
 using tutti::bench::Blocks;
@@ -279,8 +281,8 @@ Result<std::optional<Contest>> Tuner::measure(size_t i) {
 
 void print_row(const Contest& contest) {
   const size_t winner = winner_of(contest.seconds);
-  const double best = median_of(contest.seconds[winner]);
-  const double untuned = median_of(contest.seconds.front());
+  const double best = median(contest.seconds[winner]);
+  const double untuned = median(contest.seconds.front());
   fmt::print("{:<15} {:>9}  {:<20} {:>10.2f}  {:<20} {:>10.2f}  {:>6}\n",
              collective_name(contest.collective), contest.bytes, contest.algorithms[winner]->name,
              best * 1e6, contest.algorithms.front()->name, untuned * 1e6,

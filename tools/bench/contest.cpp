@@ -8,8 +8,12 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/median.hpp"
+
 namespace tutti_tune {
 namespace {
+
+using tutti::median;
 
 constexpr double kClearlyFaster = 0.95;
 constexpr uint64_t kSmallest = 4;           // bytes; smaller is alike
@@ -20,7 +24,7 @@ bool clearly_faster(const std::vector<double>& challenger, const std::vector<dou
   for (size_t i = 0; i < holder.size(); ++i) {
     if (challenger[i] <= kClearlyFaster * holder[i]) ++rounds;
   }
-  return 2 * rounds > holder.size() && median_of(challenger) <= kClearlyFaster * median_of(holder);
+  return 2 * rounds > holder.size() && median(challenger) <= kClearlyFaster * median(holder);
 }
 
 // The last size of `low`, before `high` takes over.
@@ -41,17 +45,11 @@ uint64_t border(const Winner& low, const Winner& high, const Predict& predict) {
 
 }  // namespace
 
-double median_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 size_t winner_of(const std::vector<std::vector<double>>& seconds) {
   size_t winner = 0;
   for (size_t i = 1; i < seconds.size(); ++i) {
     if (!clearly_faster(seconds[i], seconds.front())) continue;
-    if (winner == 0 || median_of(seconds[i]) < median_of(seconds[winner])) winner = i;
+    if (winner == 0 || median(seconds[i]) < median(seconds[winner])) winner = i;
   }
   return winner;
 }

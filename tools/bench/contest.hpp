@@ -16,8 +16,6 @@ using tutti::Algorithm;
 using tutti::Collective;
 using tutti::TunedChoice;
 
-double median_of(std::vector<double> values);  // of at least one
-
 // The index of the winner, of the times of each algorithm in each round. The first is the cost
 // model's choice, which stays unless another is at least 5 % faster by the median and in most
 // rounds: a change for noise would be no gain.

@@ -8,10 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "bootstrap/launcher.hpp"
+#include "core/files.hpp"
 #include "tools/bench/usual_names.hpp"
 
 namespace tutti::bench {
@@ -47,8 +46,7 @@ Result<bool> has_launcher() {
 }
 
 Status start_ranks(int ranks) {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string given((std::istreambuf_iterator<char>(file)), {});
+  const std::string given = text_in_file("/proc/self/cmdline");
   std::error_code error;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
   std::vector<std::string> words = {self, "run", "-n", std::to_string(ranks), self};
