@@ -20,8 +20,14 @@ inline constexpr bool kUnpadded = std::has_unique_object_representations_v<T>;
 template <typename T>
 concept Unpadded = kUnpadded<T>;
 
+// The compiler may tell where they are kept for longer than the value.
+#ifdef __clang__
+#define TUTTI_LIFETIME_BOUND [[clang::lifetimebound]]
+#else
+#define TUTTI_LIFETIME_BOUND
+#endif
 template <Unpadded T>
-std::span<const std::byte> bytes_of(const T& value) {
+std::span<const std::byte> bytes_of(const T& value TUTTI_LIFETIME_BOUND) {
   return std::as_bytes(std::span(&value, 1));
 }
 inline std::span<const std::byte> bytes_of(std::string_view text) {
