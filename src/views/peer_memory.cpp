@@ -111,7 +111,6 @@ Status PeerMemory::close_if(const Which& which) {
 
 Status PeerMemory::close(int rank, const GoneAllocations& gone) {
   for (Opened& one : opened_) {
-    if (gone[0] == 0) break;
     const bool is_told = std::ranges::find(gone, one.allocation) != gone.end();
     if (one.rank != rank || one.gone || !is_told) continue;
     one.gone = some_gone_ = true;
