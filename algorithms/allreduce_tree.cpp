@@ -16,26 +16,13 @@ double seconds(const Problem& q, const Machine& m) {
          combine_s((static_cast<uint64_t>(rounds) + 1) * q.bytes(), m) + buffers_s(q, m);
 }
 
-void reduce_up(const Problem& q, const BinomialTree& tree, Builder& b) {
-  const uint64_t most = std::min(q.bytes(), kSegmentBytes);
-  std::vector<Ref> arrived;
-  for (size_t i = 0; i < tree.children.size(); ++i) arrived.push_back(b.scratch(most));
-  for_each_segment({0, q.bytes()}, [&](Range segment) {
-    std::vector<Ref> sources = {send_at(segment.offset)};
-    for (size_t i = 0; i < tree.children.size(); ++i) {
-      b.recv(tree.children[i], arrived[i], segment.bytes);
-      sources.push_back(arrived[i]);
-    }
-    const bool leaf = tree.children.empty();
-    const Ref sum = leaf ? send_at(segment.offset) : recv_at(segment.offset);
-    if (!leaf) b.reduce(sum, sources, segment.bytes, tree.parent < 0);
-    if (tree.parent >= 0) b.send(tree.parent, sum, segment.bytes);
-  });
-}
-
 void build(const Problem& q, Builder& b) {
   const BinomialTree tree(q, 0);
-  reduce_up(q, tree, b);
+  reduce_up(
+      q, tree, b, [](Range segment) { return recv_at(segment.offset); },
+      [&](Ref sum, Range segment) {
+        if (tree.parent >= 0) b.send(tree.parent, sum, segment.bytes);
+      });
   b.fence();  // what was sent is about to be overwritten
   broadcast_down(tree, q.bytes(), b);
 }

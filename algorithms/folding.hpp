@@ -13,10 +13,11 @@ namespace tutti {
 
 class Folding {
  public:
-  explicit Folding(const Problem& q)
-      : rank_(q.rank),
-        workers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(q.ranks)))),
-        surplus_(q.ranks - workers_) {}
+  Folding(int rank, int ranks)
+      : rank_(rank),
+        workers_(static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)))),
+        surplus_(ranks - workers_) {}
+  explicit Folding(const Problem& q) : Folding(q.rank, q.ranks) {}
 
   [[nodiscard]] bool folds() const { return rank_ < 2 * surplus_; }
   [[nodiscard]] bool works() const { return !folds() || rank_ % 2 == 0; }
@@ -33,5 +34,11 @@ class Folding {
   int workers_;
   int surplus_;
 };
+
+// The rounds of a tree of the ranks that work, and those before and after it.
+inline int folded_rounds_of(int ranks) {
+  const auto count = static_cast<unsigned>(ranks);
+  return std::bit_width(count) - 1 + (std::has_single_bit(count) ? 0 : 2);
+}
 
 }  // namespace tutti

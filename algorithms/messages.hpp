@@ -22,6 +22,11 @@ inline Applies blocks_are_short(const Problem& q) {
   return {};
 }
 
+inline Applies blocks_fit_private_memory(const Problem& q) {
+  if (all_blocks_bytes(q) > tuned::kMostPrivate) return {false, "over 8 MiB in all"};
+  return {};
+}
+
 // How many segments that are to be combined may arrive at once: the next ones come while one is
 // being combined.
 inline constexpr int kPlaces = tuned::kPlaces;

@@ -7,16 +7,9 @@
 // middle sizes (docs/notes/15).
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
-
-Applies applies(const Problem& q) {
-  constexpr uint64_t kMostPrivate = tuned::kMostPrivate;
-  if (all_blocks_bytes(q) > kMostPrivate) return {false, "over 8 MiB in all"};
-  return {};
-}
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t moved = others_blocks_bytes(q);
@@ -48,7 +41,7 @@ const Algorithm reduce_scatter_circulant = {.name = "circulant",
                                             .summary = "messages in log2(ranks) rounds",
                                             .collective = Collective::kReduceScatter,
                                             .rank_order = false,
-                                            .applies = applies,
+                                            .applies = blocks_fit_private_memory,
                                             .seconds = seconds,
                                             .build = build};
 

@@ -19,21 +19,14 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const BinomialTree tree(q, 0);
-  const bool leaf = tree.children.empty();
   const bool keeps = q.rank == 0 && q.root == 0;
-  const uint64_t most = std::min(q.bytes(), kSegmentBytes);
-  std::vector<Ref> arrived;
-  for (size_t i = 0; i < tree.children.size(); ++i) arrived.push_back(b.scratch(most));
-  const Ref partial = b.scratch(leaf || keeps ? 0 : most);
-  for_each_segment({0, q.bytes()}, [&](Range segment) {
-    std::vector<Ref> sources = {send_at(segment.offset)};
-    for (size_t i = 0; i < tree.children.size(); ++i) {
-      b.recv(tree.children[i], arrived[i], segment.bytes);
-      sources.push_back(arrived[i]);
-    }
-    const Ref sum = leaf ? send_at(segment.offset) : keeps ? recv_at(segment.offset) : partial;
+  const bool sums = !tree.children.empty() && !keeps;
+  const Ref partial = b.scratch(sums ? std::min(q.bytes(), kSegmentBytes) : 0);
+  const auto place_of = [&](Range segment) {
     b.fence();  // the last sum may still be on its way
-    if (!leaf) b.reduce(sum, sources, segment.bytes, q.rank == 0);
+    return keeps ? recv_at(segment.offset) : partial;
+  };
+  reduce_up(q, tree, b, place_of, [&](Ref sum, Range segment) {
     if (!keeps) b.send(q.rank == 0 ? q.root : tree.parent, sum, segment.bytes);
     if (q.rank != q.root || keeps) return;
     if (q.in_place) b.fence();  // the result lands where a leaf sends from

@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The binomial tree: the children of a rank are those at distances 1, 2, 4, ... below the lowest
-// bit set in its distance from the root; a child and all below it are consecutive ranks from the
-// root on.
+// Trees of ranks, and what passes up and down any of them in segments.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +10,15 @@
 
 namespace tutti {
 
-struct BinomialTree {
+struct Tree {
   int parent = -1;            // -1 at the root
-  std::vector<int> children;  // nearest first, child i at the distance 2^i
-  int ranks = 1;              // this one and all below it
+  std::vector<int> children;  // the one with fewest ranks below it first
+};
+
+// The children of a rank are those at distances 1, 2, 4, ... below the lowest bit set in its
+// distance from the root; a child and all below it are consecutive ranks from the root on.
+struct BinomialTree : Tree {
+  int ranks = 1;  // this one and all below it
 
   BinomialTree(const Problem& q, int root) {
     const int place = (q.rank - root + q.ranks) % q.ranks;
@@ -28,7 +31,7 @@ struct BinomialTree {
     ranks = std::min(distance, q.ranks - place);
   }
 
-  // Child i and all below it.
+  // Child i, at the distance 2^i, and all below it.
   [[nodiscard]] int ranks_from(size_t i) const {
     const int distance = 1 << i;
     return i + 1 < children.size() ? distance : ranks - distance;
@@ -36,13 +39,35 @@ struct BinomialTree {
 };
 
 // Sends the receive buffer of the root to all others. The child with most ranks below it is first.
-inline void broadcast_down(const BinomialTree& tree, uint64_t bytes, Builder& b) {
+inline void broadcast_down(const Tree& tree, uint64_t bytes, Builder& b) {
   for_each_segment({0, bytes}, [&](Range segment) {
     const Ref place = recv_at(segment.offset);
     if (tree.parent >= 0) b.recv(tree.parent, place, segment.bytes);
     for (size_t i = tree.children.size(); i > 0; --i) {
       b.send(tree.children[i - 1], place, segment.bytes);
     }
+  });
+}
+
+// Each rank combines its own data with that of all its children in one pass. place_of(segment) is
+// where the sum goes, and pass(sum, segment) takes it on.
+template <typename PlaceOf, typename Pass>
+void reduce_up(const Problem& q, const Tree& tree, Builder& b, PlaceOf place_of, Pass pass) {
+  const uint64_t most = std::min(q.bytes(), kSegmentBytes);
+  std::vector<Ref> arrived;
+  for (size_t i = 0; i < tree.children.size(); ++i) arrived.push_back(b.scratch(most));
+  for_each_segment({0, q.bytes()}, [&](Range segment) {
+    std::vector<Ref> sources = {send_at(segment.offset)};
+    for (size_t i = 0; i < tree.children.size(); ++i) {
+      b.recv(tree.children[i], arrived[i], segment.bytes);
+      sources.push_back(arrived[i]);
+    }
+    Ref sum = sources[0];
+    if (!tree.children.empty()) {
+      sum = place_of(segment);
+      b.reduce(sum, sources, segment.bytes, tree.parent < 0);
+    }
+    pass(sum, segment);
   });
 }
 

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(RanksAndWorkers, FloatSums,
 TEST(Floats, NarrowSumsAreRoundedOnceWhateverIsDemanded) {
   constexpr size_t kCount = 300;
   for (const char* algorithm :
-       {"ring", "circulant", "rabenseifner", "recursive_doubling", "tree", "double_tree"}) {
+       {"ring", "circulant", "rabenseifner", "bine", "recursive_doubling", "tree", "double_tree"}) {
     Ranks ranks;
     ranks.count = 5;
     ranks.before = [&](int) { setenv("CCL_ALLREDUCE", algorithm, 1); };
