@@ -15,6 +15,7 @@
 #include "tools/need.hpp"
 #include "tools/pictures/curves.hpp"
 #include "tools/progress.hpp"
+#include "tools/simulate/goal.hpp"
 #include "tools/simulate/heat.hpp"
 #include "tools/simulate/report.hpp"
 #include "tools/simulate_options.hpp"
@@ -108,6 +109,7 @@ void run_one(const Options& options, Question question) {
                     .outcome = &outcome,
                     .calls = options.calls,
                     .simulated_s = tutti::now_s() - begun};
+  if (!options.goal.empty()) need.write(options.goal, goal_of(*job));
   if (!options.heat.empty()) {
     need.write(options.heat, draw_heat(network, outcome, found.title));
   }
@@ -250,6 +252,8 @@ void run_simulate(const Options& options) {
   const bool many = !options.sweep.empty() || options.algorithms.size() > 1 ||
                     options.algorithms == std::vector<std::string>{"all"};
   if (many && !options.heat.empty()) fail("--plot-links: expected one algorithm and no --sweep");
+  if (many && !options.goal.empty()) fail("--export: expected one algorithm and no --sweep");
+  if (!options.goal.empty() && options.calls > 1) fail("--export: expected --calls 1");
   if (!many && !options.plot.empty()) fail("--plot: expected --sweep ranks");
   if (many) return run_many(options, question);
   Question one = question;

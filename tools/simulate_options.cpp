@@ -86,8 +86,9 @@ NetworkFigures figures_of(const Options& options, const Tuning& tuning) {
 }
 
 void add_network_options(CLI::App& command, Options& o) {
-  command.add_option("--topology", o.network.topology,
-                     "single-switch, fat-tree[:RADIX], dragonfly[:HOSTS_PER_SWITCH] or a file");
+  command.add_option(
+      "--topology", o.network.topology,
+      "single-switch, fat-tree[:RADIX], dragonfly[:HOSTS_PER_SWITCH], torus[:SIZES] or a file");
   command
       .add_option("--latency", o.network.latency_us,
                   "Of a short message between hosts over one switch, in microseconds (default 20)")
@@ -291,6 +292,11 @@ void add_options(CLI::App& command, Options& o) {
       ->type_name("FILE");
   command.add_option("--heat", o.heat, "")->check(tutti::writable_file())->group("");
   command.add_option("--plot-links", o.heat, "Draw how busy each link was into this file, as SVG")
+      ->check(tutti::writable_file())
+      ->type_name("FILE");
+  command
+      .add_option("--export", o.goal,
+                  "Write the schedule into this file in GOAL, for LogGOPSim and other simulators")
       ->check(tutti::writable_file())
       ->type_name("FILE");
   command.add_flag("--json", o.json, "Print JSON");

@@ -51,6 +51,7 @@ struct Options {
   std::string sweep;
   std::string plot;
   std::string heat;
+  std::string goal;
   bool json = false;
 };
 

@@ -238,7 +238,7 @@ const char* note_cheapest(void* context, const tutti_tuner_query* query) {
 TEST(MeasuredNetwork, GivesWayToATuningFileByWhoseFiguresAllChoose) {
   const std::string path = testing::TempDir() + "tutti_network_" + std::to_string(getpid());
   for (const auto& [line_byte_s, expected] :
-       {std::pair(1 / 10e9, "recursive_doubling"), std::pair(1 / 118e6, "bine")}) {
+       {std::pair(1 / 10e9, "recursive_doubling"), std::pair(1 / 118e6, "rabenseifner")}) {
     Tuning tuning;
     tuning.key = this_machine();
     tuning.network = NetworkFigures{.message_s = 20e-6, .line_byte_s = line_byte_s};

@@ -46,6 +46,19 @@ TEST(SimulateCommand, DrawsHowBusyLinksAre) {
   EXPECT_NE(picture.text().find("leaf up"), std::string::npos);
 }
 
+TEST(SimulateCommand, ExportsAScheduleInGoal) {
+  const Picture file;
+  simulate_json("allreduce --ranks 2 --hosts 2 --bytes 1kb -a recursive_doubling --export " +
+                file.path());
+  const std::string text = file.text();
+  EXPECT_EQ(text.find("num_ranks 2\n\nrank 0 {\n"), 0u) << text;
+  for (const char* part : {"l1: send 1024b to 1 tag 1\n", "l2: recv 1024b from 1 tag 1\n",
+                           "l2 irequires l1\n", "rank 1 {\n", "l1: send 1024b to 0 tag 1\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  expect_refusal("simulate allreduce --calls 2 --export " + file.path(), "expected --calls 1");
+}
+
 TEST(SimulateCommand, ErrorsNameWhatWasGivenAndExpected) {
   expect_refusal("simulate spiral", "there is no collective 'spiral'; expected one of allreduce");
   expect_refusal("simulate allreduce --straggler 7", "--straggler 7: expected RANK=xFACTOR");
@@ -53,7 +66,7 @@ TEST(SimulateCommand, ErrorsNameWhatWasGivenAndExpected) {
   expect_refusal("simulate allreduce -a spiral", "there is no allreduce algorithm 'spiral'");
   expect_refusal("simulate allreduce --bytes 3", "--bytes 3: expected a whole number of elements");
   expect_refusal("simulate broadcast --root 2", "--root 2: ranks go from 0 to 1");
-  expect_refusal("simulate allreduce --topology torus", "'torus' is neither single-switch");
+  expect_refusal("simulate allreduce --topology star", "'star' is neither single-switch");
   expect_refusal("simulate allreduce --fail a-b", "there is no link 'a-b'");
 }
 

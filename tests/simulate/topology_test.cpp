@@ -31,7 +31,7 @@ Network made(const std::string& topology, int hosts) {
 
 TEST(Topology, EveryHostReachesEveryOther) {
   for (const std::string topology :
-       {"single-switch", "fat-tree", "fat-tree:4", "dragonfly", "dragonfly:2"}) {
+       {"single-switch", "fat-tree", "fat-tree:4", "dragonfly", "dragonfly:2", "torus"}) {
     for (const int hosts : {1, 2, 7, 16}) {
       Network network = made(topology, hosts);
       for (int source = 0; source < hosts; ++source) {
@@ -55,6 +55,19 @@ TEST(Topology, ADragonflyHasAtMostFourSwitchesOnTheWay) {
   for (int target = 1; target < 72; ++target) EXPECT_LE(switches_between(network, 0, target), 4);
 }
 
+TEST(Topology, ATorusTakesTheShorterWayAround) {
+  Network network = made("torus:2x4x8", 64);
+  EXPECT_EQ(switches_between(network, 0, 1), 2);
+  EXPECT_EQ(switches_between(network, 0, 7), 2);        // around the last dimension
+  EXPECT_EQ(switches_between(network, 0, 4), 5);        // the farthest in it
+  EXPECT_EQ(switches_between(network, 0, 8), 2);        // the second dimension
+  EXPECT_EQ(switches_between(network, 0, 32), 2);       // the first
+  EXPECT_EQ(switches_between(network, 0, 63), 4);       // one step in each
+  EXPECT_EQ(switches_between(network, 0, 32 + 20), 8);  // the farthest of all
+  EXPECT_EQ(made("torus", 512).description, "torus of 8 x 8 x 8 hosts");
+  EXPECT_EQ(made("torus", 24).description, "torus of 2 x 3 x 4 hosts");
+}
+
 TEST(Topology, ErrorsNameWhatWasGivenAndExpected) {
   const auto error = [](const std::string& topology, int hosts) {
     return std::string(make_network(topology, hosts, kLines).status().message());
@@ -65,7 +78,13 @@ TEST(Topology, ErrorsNameWhatWasGivenAndExpected) {
             "a fat tree of radix 5: expected an even number from 4 to 1024");
   EXPECT_EQ(error("fat-tree:2000000", 2),
             "a fat tree of radix 2000000: expected an even number from 4 to 1024");
-  EXPECT_NE(error("torus", 2).find("'torus' is neither single-switch"), std::string::npos);
+  EXPECT_EQ(error("torus:4x4", 8), "a torus of 4x4 is not one of 8 hosts");
+  for (const char* sizes : {"x", "4x", "x4", "4xx2", "-2x-4", "0x8", "4*2"}) {
+    EXPECT_NE(error(std::string("torus:") + sizes, 8).find("expected sizes such as 4x4x8"),
+              std::string::npos)
+        << sizes;
+  }
+  EXPECT_NE(error("star", 2).find("'star' is neither single-switch"), std::string::npos);
   Network network = made("single-switch", 2);
   EXPECT_NE(network.fail("host0-host1").message().find("there is no link 'host0-host1'"),
             std::string::npos);

@@ -82,7 +82,7 @@ TEST(Explain, SaysByWhichFiguresOfTheNetworkItChose) {
   EXPECT_EQ(slow["network"]["origin"], "--latency and --rate");
   EXPECT_DOUBLE_EQ(slow["network"]["line_byte_s"], 8e-9);
   EXPECT_DOUBLE_EQ(slow["network"]["message_s"], 25e-6);
-  EXPECT_EQ(slow["algorithm"], "bine");
+  EXPECT_EQ(slow["algorithm"], "rabenseifner");
   EXPECT_FALSE(explain_json("allreduce -n 4 -b 64kb").contains("network"));
   EXPECT_TRUE(contains(run_tutti("explain allreduce -n 4 --hosts 4 --rate 1").output,
                        "network: 20.0 us per message, 125 MB/s per host (--rate; the latency: "

@@ -79,7 +79,8 @@ class Network {
   std::unordered_map<int, std::vector<uint32_t>> hops_;  // to a switch, by switch
 };
 
-// Of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]", or a file.
+// Of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]",
+// "torus[:SIZES]", or a file.
 Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines);
 Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines);
 

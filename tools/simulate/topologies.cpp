@@ -2,10 +2,12 @@
 //
 // The networks that `tutti simulate --topology` knows by name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <vector>
 
 #include "tools/simulate/network.hpp"
 
@@ -153,20 +155,83 @@ Result<Network> dragonfly_for(int hosts, std::optional<int> per_switch, const Li
   return dragonfly(hosts, *per_switch, lines);
 }
 
+// Three sizes whose product is the number of hosts, as nearly alike as can be.
+std::vector<int> cube_of(int hosts) {
+  std::vector<int> sizes;
+  for (int dimensions = 3; dimensions > 1; --dimensions) {
+    int size = 1;
+    for (int factor = 1, power = 1; power <= hosts; ++factor) {
+      if (hosts % factor == 0) size = factor;
+      power = 1;
+      for (int i = 0; i < dimensions; ++i) power *= factor + 1;
+    }
+    sizes.push_back(size);
+    hosts /= size;
+  }
+  sizes.push_back(hosts);
+  return sizes;
+}
+
+// A switch with a host at each place of a grid whose ends meet; the last dimension varies fastest.
+Network torus(int hosts, const std::vector<int>& sizes, const Lines& lines) {
+  Network network(hosts);
+  network.hosts_near = sizes.back();
+  for (int host = 0; host < hosts; ++host) {
+    const int node = network.add_switch(fmt::format("switch{}", host));
+    network.connect(host, node, "host", lines.host_byte_s, lines.host_latency_s);
+  }
+  for (int place = 0, stride = hosts; place < static_cast<int>(sizes.size()); ++place) {
+    const int size = sizes[static_cast<size_t>(place)];
+    const int row = stride;
+    stride /= size;
+    for (int host = 0; host < hosts; ++host) {
+      const int at = host % row / stride;
+      if (size == 1 || (size == 2 && at == 1)) continue;  // two are joined once
+      const int next = host + ((at + 1) % size - at) * stride;
+      network.connect(hosts + host, hosts + next, "grid", lines.fabric_byte_s, lines.hop_latency_s);
+    }
+  }
+  network.description = fmt::format("torus of {} hosts", fmt::join(sizes, " x "));
+  return network;
+}
+
+Result<Network> torus_for(int hosts, const std::string& text, const Lines& lines) {
+  std::vector<int> sizes = text.empty() ? cube_of(hosts) : std::vector<int>();
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  int64_t product = text.empty() ? hosts : 1;
+  while (at < end && product <= hosts) {
+    int size = 0;
+    const auto [behind, error] = std::from_chars(at, end, size);
+    const bool last = behind == end;
+    if (error != std::errc() || size < 1 || (!last && (*behind != 'x' || behind + 1 == end))) {
+      return wrong(fmt::format("'{}' of torus:{}: expected sizes such as 4x4x8", text, text));
+    }
+    sizes.push_back(size);
+    product *= size;
+    at = behind + (last ? 0 : 1);
+  }
+  if (product != hosts) {
+    return wrong(fmt::format("a torus of {} is not one of {} hosts", text, hosts));
+  }
+  return torus(hosts, sizes, lines);
+}
+
 }  // namespace
 
 Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines) {
   const size_t colon = topology.find(':');
   const std::string name = topology.substr(0, colon);
   if (name == "single-switch" && colon == std::string::npos) return single_switch(hosts, lines);
+  const std::string rest = colon == std::string::npos ? "" : topology.substr(colon + 1);
+  if (name == "torus") return torus_for(hosts, rest, lines);
   if (name != "fat-tree" && name != "dragonfly") return network_of_file(topology, hosts, lines);
   std::optional<int> size;
   if (colon != std::string::npos) {
-    const std::string text = topology.substr(colon + 1);
     int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      return wrong(fmt::format("'{}' of {}: expected a number", text, topology));
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc() || end != rest.data() + rest.size()) {
+      return wrong(fmt::format("'{}' of {}: expected a number", rest, topology));
     }
     size = number;
   }

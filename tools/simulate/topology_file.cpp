@@ -86,8 +86,8 @@ Result<Network> network_of_file(const std::string& path, int hosts, const Lines&
   std::error_code none;
   if (!file || std::filesystem::is_directory(path, none)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("'{}' is neither single-switch, fat-tree[:RADIX], dragonfly[:HOSTS] "
-                              "nor a file that can be read",
+                  fmt::format("'{}' is neither single-switch, fat-tree[:RADIX], dragonfly[:HOSTS], "
+                              "torus[:SIZES] nor a file that can be read",
                               path));
   }
   Network network(hosts);
