@@ -20,7 +20,7 @@ set_target_properties(tutti_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME tu
 target_include_directories(tutti_static INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 # By their names, so that who links needs no find_package for them; programs in C need C++'s, too.
-set(static_libraries -lfmt -lhwloc -lhwy -lsodium -lstdc++ -lm -lpthread -ldl)
+set(static_libraries -lfmt -lhwloc -lsodium -lstdc++ -lm -lpthread -ldl)
 target_link_libraries(tutti_static INTERFACE ${static_libraries})
 install(TARGETS tutti_static EXPORT tutti-static-targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT static)

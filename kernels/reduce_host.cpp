@@ -4,6 +4,7 @@
 #include "kernels/reduce_host.hpp"
 
 #include "core/tuned.hpp"
+#include "kernels/processor.hpp"
 #include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
@@ -69,9 +70,9 @@ void plain_copies(void* dst, bool, void* other, bool, const void* source, size_t
 
 // Adds the target if it is in this build and this processor runs it.
 template <int64_t kTarget>
-void add_target(int64_t supported, std::vector<Isa>& isas) {
+void add_target(std::vector<Isa>& isas) {
   if constexpr ((HWY_TARGETS & kTarget) != 0) {
-    if ((supported & kTarget) == 0) return;
+    if (!processor_runs(kTarget)) return;
     isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
                     forward_copy<kTarget>, backward_copy<kTarget>, stream_copy<kTarget>,
                     twin_copy<kTarget>});
@@ -81,14 +82,13 @@ void add_target(int64_t supported, std::vector<Isa>& isas) {
 // Best first; the reference ends the list.
 const std::vector<Isa>& isas() {
   static const std::vector<Isa> list = [] {
-    const int64_t supported = hwy::SupportedTargets();
     std::vector<Isa> found;
-    add_target<HWY_AVX3>(supported, found);
-    add_target<HWY_AVX2>(supported, found);
-    add_target<HWY_SSE4>(supported, found);
-    add_target<HWY_SVE2>(supported, found);
-    add_target<HWY_SVE>(supported, found);
-    add_target<HWY_NEON>(supported, found);
+    add_target<HWY_AVX3>(found);
+    add_target<HWY_AVX2>(found);
+    add_target<HWY_SSE4>(found);
+    add_target<HWY_SVE2>(found);
+    add_target<HWY_SVE>(found);
+    add_target<HWY_NEON>(found);
     found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy,
                      plain_copy, plain_copies});
     return found;
