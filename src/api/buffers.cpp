@@ -49,7 +49,7 @@ std::vector<Span> spans_of(const Call& call, std::string_view name, const void* 
   return spans;
 }
 
-// From the beginning of the buffer to the end of its last block.
+// The elements from the beginning of the buffer to the end of its last block.
 uint64_t length_of(const Call& call, Blocks blocks, Layout Layouts::*layout, int ranks) {
   uint64_t elements = 0;
   if (call.layouts == nullptr) {
@@ -64,7 +64,7 @@ uint64_t length_of(const Call& call, Blocks blocks, Layout Layouts::*layout, int
   return elements * type_size(call.type);
 }
 
-// Of both lists, two that share a byte.
+// One span of each list that share a byte.
 std::optional<std::pair<Span, Span>> first_overlap(std::vector<Span> send, std::vector<Span> recv) {
   std::ranges::sort(send, {}, &Span::begin);
   std::ranges::sort(recv, {}, &Span::begin);
@@ -80,7 +80,7 @@ std::optional<std::pair<Span, Span>> first_overlap(std::vector<Span> send, std::
   return std::nullopt;
 }
 
-// Where the buffers may coincide.
+// The places at which the buffers may coincide, in words.
 std::string in_place_text(const Call& call, const BufferBlocks& blocks) {
   if (exchanges_blocks(call.collective)) {
     return is_uneven(call.collective) ? "send == recv with equal counts and displacements"

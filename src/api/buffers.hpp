@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the buffers of a call may lie: apart, or as its collective allows in place. What overlaps
-// otherwise would be wrong in silence, so the rank that sees it refuses the call.
+// Checks where the buffers of a call lie: apart, or in place as its collective allows. Any other
+// overlap would give wrong results in silence, so the rank that sees it refuses the call.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace tutti {
 
 // Not in the upper half of the addresses, from where few bytes could go beyond the end; also null.
 inline bool is_low(const void* buffer) { return reinterpret_cast<intptr_t>(buffer) >= 0; }
-// The same, but not null.
+// Whether is_low() holds and the buffer is not null.
 inline bool is_usual(const void* buffer) { return reinterpret_cast<intptr_t>(buffer) > 0; }
 
-// Whether so many bytes there, both more than 0, overlap with the others. Of no bytes it may say so
-// without reason. Lengths are far below 2^63.
+// Whether so many bytes there, both more than 0, overlap with the others. It may say so of empty
+// buffers, too. Lengths are far below 2^63.
 [[gnu::always_inline]] inline bool may_overlap(const void* send, uint64_t send_bytes,
                                                const void* recv, uint64_t recv_bytes) {
   const uint64_t distance =
@@ -27,8 +27,8 @@ inline bool is_usual(const void* buffer) { return reinterpret_cast<intptr_t>(buf
   return distance - 1 < send_bytes + recv_bytes - 1;
 }
 
-// Whether the buffers of a call with blocks of one size are apart or coincide as in place allows,
-// as far as a few instructions tell; if not, check_buffers() finds out.
+// Whether the buffers of a call with blocks of one size are apart, or coincide as in place allows.
+// It costs a few instructions, which may not suffice: check_buffers() then finds out.
 [[gnu::always_inline]] inline bool are_well_placed(const Call& call, const Communicator& comm) {
   const bool at_root = !has_root(call.collective) || call.root == comm.rank();
   const BufferBlocks blocks = blocks_of(call.collective, at_root);
@@ -45,8 +45,8 @@ inline bool is_usual(const void* buffer) { return reinterpret_cast<intptr_t>(buf
   return distance == (blocks.send == Blocks::kPerRank ? own : 0 - own);
 }
 
-// The same for any call, whose other arguments are right. An error names both ranges and what is
-// allowed.
+// Checks the buffers of any call whose other arguments are right. An error names both ranges and
+// what is allowed.
 Status check_buffers(std::string_view function, const Call& call, const Communicator& comm);
 // The send and the receive buffer of two messages at once, which may not overlap at all.
 Status check_apart(std::string_view function, const void* send, uint64_t send_bytes,

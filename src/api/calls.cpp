@@ -6,8 +6,8 @@
 namespace tutti {
 namespace {
 
-// Where a root's buffer holds a block per rank, the others look at its size too: all ranks refuse
-// what one would.
+// The size of the buffer that holds a block per rank. Only a root has it, but all ranks check it:
+// all refuse a call that one of them would refuse.
 Status check_size(std::string_view function, const Call& call, int ranks) {
   const BufferBlocks blocks = blocks_of(call.collective, true);
   const bool per_rank = blocks.send == Blocks::kPerRank || blocks.recv == Blocks::kPerRank;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the collectives of tutti.h share on their way from arguments to a Call, which runs now, is
-// started, or is kept.
+// The steps that all collectives of tutti.h share from their arguments to a Call. It then runs now,
+// is started, or is kept.
 #pragma once
 
 #include "api/buffers.hpp"
@@ -29,7 +29,7 @@ Status check_thoroughly(std::string_view function, tutti_comm_t comm, tutti_type
 Status refuse_root(std::string_view function, tutti_comm_t comm, int root);
 Status bind_any(std::string_view function, tutti_op op, Call& call);
 
-// To be called before check_call(), which asks whether this rank is the root.
+// Comes before check_call(), which asks whether this rank is the root.
 inline Status check_root(std::string_view function, tutti_comm_t comm, int root) {
   if (is_alive(comm) && root >= 0 && root < comm->inside->ranks()) [[likely]]
     return {};
@@ -39,15 +39,15 @@ inline Status check_root(std::string_view function, tutti_comm_t comm, int root)
   return is_alive(comm) && static_cast<unsigned>(type) < kDataTypes && is_usual(call.send) &&
          is_usual(call.recv) && call.count <= kFewElements;
 }
-// What can be wrong with a call besides its root, its operation, and, where blocks differ in size,
-// what its layouts say. `function` is for error texts.
+// Checks a call's arguments. Its root, its operation, and layouts of blocks that differ in size
+// have checks of their own. `function` is for error texts.
 [[gnu::always_inline]] inline Status check_call(std::string_view function, tutti_comm_t comm,
                                                 tutti_type type, const Call& call) {
   if (is_usual(comm, type, call) && are_well_placed(call, *comm->inside)) [[likely]]
     return {};
   return check_thoroughly(function, comm, type, call);
 }
-// The same without the buffers, for a call that has one only, or whose layouts are not yet known.
+// Checks a call but for its buffers: it has one only, or its layouts are not yet known.
 inline Status check_but_buffers(std::string_view function, tutti_comm_t comm, tutti_type type,
                                 const Call& call) {
   if (is_usual(comm, type, call)) [[likely]]

@@ -18,7 +18,7 @@ struct Side {
   int blocks;            // 0: this rank does not use the buffer
 };
 
-// Where the last blocks of both buffers end, in elements.
+// The ends of the last blocks of both buffers, in elements.
 struct Ends {
   uint64_t send = 0;
   uint64_t recv = 0;
@@ -46,7 +46,7 @@ class UnevenCall {
   UnevenCall& operator=(const UnevenCall&) = delete;
 
   Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
-    // As base_call(), but it keeps the layouts and copies no call (docs/notes/15).
+    // Does what base_call() does, but keeps the layouts and copies no call (docs/notes/15).
     call_.collective = collective;
     call_.type = static_cast<DataType>(type);
     call_.op = ReduceOp::kSum;
@@ -73,7 +73,7 @@ class UnevenCall {
     return read({"recv", call_.recv, counts, displs, blocks}, &Layouts::recv, &Ends::recv);
   }
 
-  // What a rank gives itself is known to both sides.
+  // Both sides of a rank's block for itself are known here.
   [[nodiscard]] Status check_own(size_t given, size_t expected) const {
     if (given == expected) return {};
     return Status::format(Code::kInvalidArgument,

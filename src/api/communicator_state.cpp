@@ -1,13 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a communicator is asked, and told, apart from calls.
+// The functions of a communicator that are no calls: they ask for its state, or set it.
 #include "api/guard.hpp"
 #include "comm/communicator.hpp"
 
 namespace tutti {
 namespace {
 
-// Of a thread that need not be the one that makes the calls: tutti_comm_destroy waits for it.
+// A use of the communicator by a thread that need not be the one that makes the calls:
+// tutti_comm_destroy waits for it.
 class Visit {
  public:
   explicit Visit(tutti_comm& comm) : comm_(comm) { comm_.visitors.fetch_add(1); }

@@ -43,7 +43,7 @@ struct Prepared {
   CommunicatorConfig config;
 };
 
-// What every way to make a communicator begins with.
+// The first steps of every way to make a communicator.
 Result<Prepared> prepare(const tutti_comm_config* config) {
   TUTTI_ASSIGN_OR_RETURN(auto runtime, Runtime::get());
   TUTTI_ASSIGN_OR_RETURN(auto resolved, resolve_config(config, runtime->environment()));
@@ -309,10 +309,10 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
               "communicator (tutti_request_on_complete): call it after that"};
     }
     std::unique_ptr<tutti_comm> freed(comm);
-    bereave(*freed);
+    detach_requests(*freed);
     Status closed = close(*freed);
     yield_until(kNever, [&] { return freed->visitors.load() == 0; });
-    // What a thread does not leave must stay.
+    // A communicator that some thread is still in must stay.
     if (freed->viewed == nullptr && !is_left(*freed->inside)) {
       (void)freed.release();
     } else {

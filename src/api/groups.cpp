@@ -19,8 +19,8 @@ struct Recorded {
   Status status{};
 };
 
-// In the order of the calls. Blocking messages of one communicator, as a shift or an exchange of
-// halos has them, are in `messages` alone as long as nothing else is recorded.
+// In the order of the calls. Blocking messages of one communicator are in `messages` alone as long
+// as nothing else is recorded: a shift or an exchange of halos has only these.
 struct Recording {
   std::vector<Recorded> calls;
   std::vector<BlockingMessage> messages;
@@ -115,8 +115,8 @@ Status begin(Recorded& call, const Recording& recording, StartedFor whom) {
   }
 }
 
-// Beginning waits for nobody, so the order of the calls matters only where it has a meaning: among
-// the collectives of one communicator, and among messages that match alike.
+// No begin waits for anybody. So the order of the calls matters only among the collectives of one
+// communicator, and among messages that match alike.
 void begin_all(Recording& recording, StartedFor whom) {
   for (Recorded& call : recording.calls) {
     call.status = begin(call, recording, whom);
@@ -177,8 +177,8 @@ Status run(Recording& recording) {
   }
   std::vector<Recorded>& calls = recording.calls;
   if (calls.empty()) return {};
-  // Whether this thread alone can see the calls to their end: a thread sleeps on the bell of one
-  // communicator only, and does not stay for what it need not wait for.
+  // Whether this thread alone can see the calls to their end. It sleeps on the bell of one
+  // communicator only, and does not stay for calls that it need not wait for.
   const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
     return call.request == nullptr && call.comm == calls.front().comm &&
            call.comm->queue == nullptr;

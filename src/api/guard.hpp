@@ -94,8 +94,8 @@ inline Status expect_alive(const tutti_comm* comm, std::string_view function) {
     return {};
   return refuse_comm(comm, function);
 }
-// Frees what a communicator has, at once, and its handle when some hundred others were retired: so
-// a call on it is an error instead of a crash.
+// Frees at once what a communicator has. Its handle stays until some hundred others were retired,
+// so that a call on it is an error instead of a crash.
 void retire(std::unique_ptr<tutti_comm> comm);
 
 }  // namespace tutti

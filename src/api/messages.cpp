@@ -7,7 +7,7 @@
 namespace tutti {
 namespace {
 
-// What a function calls its arguments.
+// The names that a function gives its arguments, for texts.
 struct Names {
   std::string_view function;
   std::string_view buffer = "buffer";

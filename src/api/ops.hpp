@@ -14,7 +14,7 @@ struct BoundOp {
   std::shared_ptr<const ReduceBinding> binding;
 };
 
-// What `op` means for `type`, or an error that names both.
+// The meaning of `op` for `type`, or an error that names both.
 Result<BoundOp> bind_op(tutti_op op, DataType type);
 
 }  // namespace tutti

@@ -62,8 +62,8 @@ Status start(tutti_request& request) {
   return status;
 }
 
-// In a forked child. What is on a device is left as it is until the child ends: the driver's state
-// is the parent's, and to release an event or memory would call the driver.
+// In a forked child. Anything on a device stays until the child ends: the driver's state is the
+// parent's, and releasing an event or memory would call the driver.
 void free_copy(tutti_request_t request) {
   static auto& kept = *new std::vector<std::unique_ptr<DeviceOperation>>;  // so that it is no leak
   auto* const operation = std::get_if<std::unique_ptr<DeviceOperation>>(&request->what);
@@ -104,8 +104,8 @@ Status expect_started(tutti_request_t request, std::string_view function) {
                         persistent ? "" : "i", name, persistent ? "_init" : "");
 }
 
-// It is complete once its completion function has returned: to wait for that in the function would
-// last for ever, and to free it would take it away from who has yet to say that it is complete.
+// A request is complete once its completion function has returned. Inside that function a wait
+// would never end, and a free would take the request away from the thread that completes it.
 [[gnu::noinline, gnu::cold]] Status refuse_inside(std::string_view function) {
   return Status::format(Code::kInvalidUsage,
                         "{}: called in the completion function of this very request "
@@ -137,8 +137,8 @@ Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* 
   return {};
 }
 
-void bereave(tutti_comm& comm) {
-  const auto bereft = [](tutti_request* request) {
+void detach_requests(tutti_comm& comm) {
+  const auto detached = [](tutti_request* request) {
     const std::unique_lock lock(request->starting, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     request->comm.store(nullptr, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ void bereave(tutti_comm& comm) {
   // Not with the lock of all: a start may run functions that free other requests.
   yield_until(kNever, [&] {
     const std::lock_guard lock(lock_of_persistent());
-    std::erase_if(comm.persistent, bereft);
+    std::erase_if(comm.persistent, detached);
     return comm.persistent.empty();
   });
 }

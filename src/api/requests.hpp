@@ -16,10 +16,9 @@ Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* 
 
 // The communicator is about to go: its persistent requests may be asked and freed, but not started.
 // Waits for starts that are under way in other threads.
-void bereave(tutti_comm& comm);
+void detach_requests(tutti_comm& comm);
 
-// As make_request(), in a group or on a communicator with views, which decide what the request
-// runs.
+// Makes a request in a group or on a communicator with views, which decide what the request runs.
 template <typename Inside, typename Of, typename Arguments>
 [[gnu::noinline]] Status make_request_by_detour(std::unique_ptr<tutti_request> made, Of& of,
                                                 Arguments&& arguments, tutti_request_t* request) {

@@ -16,7 +16,7 @@ Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti
 // A send and a receive at once.
 Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
 
-// What a request stands for, on a communicator with views or on a view.
+// Sets the operation of a request on a communicator with views, or on a view.
 void make_on_view(tutti_request& request, Call call);
 void make_on_view(tutti_request& request, const MessageArguments& arguments);
 
