@@ -21,7 +21,7 @@ namespace tutti::bootstrap {
 // How long a client may take to say hello, or to read the last frame that is sent to it.
 inline constexpr int64_t kHandshakeMs = 5000;
 
-// Where a connection comes from.
+// The origin of a connection.
 struct Origin {
   std::string from = "this host";  // for texts
   bool network = false;
@@ -54,10 +54,10 @@ struct Client {
   bool gone = false;                               // to be forgotten
   bool staying = false;                            // has asked to
   std::optional<std::vector<std::byte>> gathered;  // its part of the round under way
-  // The frames with the outcome of the last round, or of the last round of regrouping, of which
-  // those from `next_part` on are yet to be sent; null if none is. All members share them. Each is
-  // encrypted when the one before has been sent: encrypted copies for all members at once would
-  // take too much memory.
+  // The frames with the outcome of the last round, or of the last round of regrouping; null if
+  // there is none. Those from `next_part` on are yet to be sent. All members share them. Each is
+  // encrypted only when the one before has been sent: encrypted copies for all members at once
+  // would take too much memory.
   std::shared_ptr<const Bodies> parts;
   size_t next_part = 0;
   std::optional<std::vector<std::byte>> regroups;  // its part of the round of regrouping

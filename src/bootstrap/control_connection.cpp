@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "bootstrap/line.hpp"
+#include "bootstrap/control_connection.hpp"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -23,20 +23,20 @@ constexpr size_t kMostUnsent = 4 << 20;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
-class Line final : public Control {
+class ControlConnection final : public Control {
  public:
-  Line(Fd socket, Fd epoll, Session session, const Keeper& keeper)
+  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper)
       : socket_(std::move(socket)),
         epoll_(std::move(epoll)),
         session_(std::move(session)),
         keeper_(keeper) {}
-  ~Line() override;
-  Line(const Line&) = delete;
+  ~ControlConnection() override;
+  ControlConnection(const ControlConnection&) = delete;
 
   [[nodiscard]] int fd() const override { return epoll_.get(); }
   std::vector<ControlNews> read() override;
   void tell(int rank, std::span<const std::byte> note) override;
-  void show(int rank, std::span<const std::byte> page) override;
+  void send_page(int rank, std::span<const std::byte> page) override;
   Status regroup(std::span<const std::byte> part) override;
   void withdraw() override;
   [[nodiscard]] bool is_open() override;
@@ -65,7 +65,7 @@ class Line final : public Control {
   Parts regroup_parts_;   // of the round whose outcome is coming
 };
 
-std::vector<ControlNews> Line::read() {
+std::vector<ControlNews> ControlConnection::read() {
   const std::lock_guard lock(mutex_);
   std::vector<ControlNews> news;
   flush();
@@ -84,7 +84,7 @@ std::vector<ControlNews> Line::read() {
   return news;
 }
 
-void Line::understand(std::vector<ControlNews>& news) {
+void ControlConnection::understand(std::vector<ControlNews>& news) {
   Frame frame{};
   Session::Got got;
   while ((got = session_.next(frame)) == Session::Got::kFrame) {
@@ -100,9 +100,9 @@ void Line::understand(std::vector<ControlNews>& news) {
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kTold, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kShown && take(frame.body, rank)) {
+    } else if (frame.kind == FrameKind::kPage && take(frame.body, rank)) {
       news.push_back(
-          {ControlNews::Kind::kShown, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
+          {ControlNews::Kind::kPage, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
     } else if (frame.kind == FrameKind::kRegroupParts) {
       if (!take_regroup_parts(frame.body, news)) return broken(EPROTO, news);
     } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
@@ -115,7 +115,8 @@ void Line::understand(std::vector<ControlNews>& news) {
 }
 
 // False if they make no sense.
-bool Line::take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news) {
+bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
+                                           std::vector<ControlNews>& news) {
   if (!body.empty()) return take_parts(body, kMostRegrouping, regroup_parts_);
   for (const std::vector<std::byte>& part : std::exchange(regroup_parts_, {})) {
     std::span<const std::byte> rest = part;
@@ -127,15 +128,15 @@ bool Line::take_regroup_parts(std::span<const std::byte> body, std::vector<Contr
   return true;
 }
 
-void Line::broken(int error, std::vector<ControlNews>& news) {
+void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
   if (left_ || may_end_) return;
-  const std::string text = keeper_name() + line_broke(error);
+  const std::string text = keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
 
-std::string Line::keeper_name() const {
+std::string ControlConnection::keeper_name() const {
   const std::string host = text_of(keeper_.host);
   if (keeper_.rank >= 0) {
     return fmt::format("rank {} (pid {} on host {})", keeper_.rank, keeper_.pid, host);
@@ -144,9 +145,9 @@ std::string Line::keeper_name() const {
                      host);
 }
 
-// What the system does not take at once is sent by the next call, and makes fd() readable when it
-// takes more.
-void Line::flush() {
+// Bytes that the system does not take at once are sent by the next call; fd() becomes readable when
+// it takes more.
+void ControlConnection::flush() {
   std::vector<std::byte>& out = session_.out();
   while (socket_.open() && !out.empty()) {
     const ssize_t sent = send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -157,27 +158,27 @@ void Line::flush() {
   watch_for_room(!out.empty());
 }
 
-void Line::watch_for_room(bool wanted) {
+void ControlConnection::watch_for_room(bool wanted) {
   if (wanted == waits_for_room_ || !socket_.open()) return;
   epoll_event event{.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN, .data = {}};
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event) == 0) waits_for_room_ = wanted;
 }
 
-void Line::tell(int rank, std::span<const std::byte> note) {
+void ControlConnection::tell(int rank, std::span<const std::byte> note) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   session_.put(FrameKind::kTell, {bytes_of(rank), note});
   flush();
 }
 
-void Line::show(int rank, std::span<const std::byte> page) {
+void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
   const std::lock_guard lock(mutex_);
   if (left_ || session_.out().size() > kMostUnsent) return;
-  session_.put(FrameKind::kShow, {bytes_of(rank), page});
+  session_.put(FrameKind::kSendPage, {bytes_of(rank), page});
   flush();
 }
 
-Status Line::regroup(std::span<const std::byte> part) {
+Status ControlConnection::regroup(std::span<const std::byte> part) {
   const std::lock_guard lock(mutex_);
   if (!socket_.open() || left_) {
     return {Code::kPeerFailed,
@@ -188,19 +189,19 @@ Status Line::regroup(std::span<const std::byte> part) {
   return {};
 }
 
-void Line::withdraw() {
+void ControlConnection::withdraw() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   session_.put(FrameKind::kWithdraw, {});
   flush();
 }
 
-bool Line::is_open() {
+bool ControlConnection::is_open() {
   const std::lock_guard lock(mutex_);
   return socket_.open();
 }
 
-void Line::fail(const Status& cause) {
+void ControlConnection::fail(const Status& cause) {
   const std::lock_guard lock(mutex_);
   if (failed_ || left_) return;
   failed_ = true;
@@ -208,7 +209,7 @@ void Line::fail(const Status& cause) {
   flush();
 }
 
-void Line::leave() {
+void ControlConnection::leave() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   left_ = true;
@@ -218,11 +219,11 @@ void Line::leave() {
 
 // The service hangs up once it has told the others. In its own process that must come before the
 // process may end.
-Line::~Line() {
+ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
 
-void Line::say_farewell() {
+void ControlConnection::say_farewell() {
   leave();
   if (keeper_.pid != getpid() || !socket_.open()) return;
   const auto identity = peer_identity(socket_.get());
@@ -233,14 +234,15 @@ void Line::say_farewell() {
 
 }  // namespace
 
-Result<std::unique_ptr<Control>> make_line(Fd socket, Session session, const Keeper& keeper) {
+Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session session,
+                                                         const Keeper& keeper) {
   Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {}};
   if (!epoll.open() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
     return Status::system(errno, "watching the line to the other ranks: epoll");
   }
-  return std::unique_ptr<Control>(
-      std::make_unique<Line>(std::move(socket), std::move(epoll), std::move(session), keeper));
+  return std::unique_ptr<Control>(std::make_unique<ControlConnection>(
+      std::move(socket), std::move(epoll), std::move(session), keeper));
 }
 
 }  // namespace tutti::bootstrap

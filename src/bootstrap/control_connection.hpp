@@ -13,6 +13,7 @@ namespace tutti::bootstrap {
 
 // The line over a connection on which the service has said kStayed, and nothing was read after
 // that.
-Result<std::unique_ptr<Control>> make_line(Fd socket, Session session, const Keeper& keeper);
+Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session session,
+                                                         const Keeper& keeper);
 
 }  // namespace tutti::bootstrap

@@ -51,7 +51,7 @@ Status other_user(const UniqueId& id) {
                         id.describe(), geteuid());
 }
 
-// What a job's key says besides, so that ranks of several users derive several ids from it.
+// The user's part of a job's key, so that ranks of several users derive several ids from it.
 std::string perhaps_other_users(const UniqueId& id) {
   if (id.maker_pid != 0) return "";
   return fmt::format(", or runs as another user than this rank's ({})", geteuid());
@@ -114,7 +114,7 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
     // program before that are slow to leave keep its service up for a moment. Over TCP a service
     // may have had to make room, or another one may still listen.
     const bool earlier_life = arrived.code() == Code::kInvalidUsage && id.maker_pid == 0;
-    // What travels over networks may change on its way.
+    // A network may corrupt the bytes of a proof, so the rank tries again.
     const bool changed = member->unproved() && by_network && ++unproved < bootstrap::kProofs;
     const bool again =
         earlier_life || changed || (member->unheard() && (id.maker_pid == 0 || by_network));

@@ -14,7 +14,7 @@ namespace tutti {
 // How to get to the service. A rank of its host and user takes the abstract socket, any other TCP.
 enum class Via : uint8_t { kAny, kNetwork };
 
-// What a process says of itself at a meeting. The last `newcomers` ranks of a communicator that
+// A process as it introduces itself at a meeting. The last `newcomers` ranks of a communicator that
 // grows are new to it. A newcomer knows only its number among these; the meeting tells it rank and
 // size.
 struct Joiner {
@@ -24,8 +24,8 @@ struct Joiner {
 };
 
 // Meets the other ranks at the service of `id`, which need not be up yet. Returns when all have
-// arrived, or with an error that names what is wrong: ranks missing at the deadline, present twice,
-// out of range, or of another opinion on how many there are. The exchange obeys the same deadline.
+// arrived, or with an error that names what is wrong. Ranks may be missing at the deadline, present
+// twice, or out of range, or differ on how many there are. The exchange obeys the same deadline.
 Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
                                        int64_t deadline_ms, Via via = Via::kAny);
 inline Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int ranks,

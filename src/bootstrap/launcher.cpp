@@ -32,7 +32,7 @@ std::vector<KnownLauncher> known_launchers() {
   };
 }
 
-// Whose variables are set; the one that CCL_PROCESS_LAUNCHER names before the others.
+// The launcher whose variables are set; the one that CCL_PROCESS_LAUNCHER names comes first.
 std::optional<KnownLauncher> find_launcher(const Getter& getter) {
   Launcher wanted = Launcher::kAuto;
   (void)parse_value(getter("CCL_PROCESS_LAUNCHER").value_or(""), NoBounds{}, wanted);
@@ -46,9 +46,10 @@ std::optional<KnownLauncher> find_launcher(const Getter& getter) {
   return found;
 }
 
-// Where rank 0 serves: CCL_KVS_IP_PORT ("10.1.2.3_4000" as in oneCCL, "10.1.2.3:4000", or a port
-// alone), else MASTER_ADDR and the port after MASTER_PORT, which is taken by the program's own
-// store. What neither says stays as the launcher's file set it.
+// The address at which rank 0 serves. CCL_KVS_IP_PORT names it ("10.1.2.3_4000" as in oneCCL,
+// "10.1.2.3:4000", or a port alone). Else it is MASTER_ADDR and the port after MASTER_PORT, since
+// the program's own store takes that one. Parts that neither gives stay as the launcher's file set
+// them.
 Status read_address(const Getter& getter, Route& route) {
   const std::string given = getter(kPortVariable).value_or("");
   const size_t cut = given.find_last_of("_:");
@@ -102,8 +103,8 @@ Status choose_route(const Getter& getter, Route& route) {
   return read_address(getter, route);
 }
 
-// Variables that a process has which is one of several, where those that say which one are missing:
-// each would be a job of its own.
+// Some variables say that a process is one of several. If those that say which one are missing,
+// each process would be a job of its own.
 Status check_alone(const Getter& getter) {
   struct Rest {
     const char* name;
@@ -201,7 +202,7 @@ std::string larger_job(const Getter& getter) {
   bool larger = false;
   for (const char* name : kSizes) {
     const auto text = getter(name);
-    // What a shell of salloc starts is no task of the job.
+    // A shell that salloc starts is no task of the job.
     const bool of_task = getter("SLURM_PROCID") && !getter("SLURM_STEP_NUM_TASKS");
     if (!text || (name == std::string_view("SLURM_NTASKS") && !of_task)) continue;
     const auto size = read_number(name, *text, 1);

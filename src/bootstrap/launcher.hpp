@@ -37,7 +37,7 @@ struct Route {
   int port = 0;
   bool prefer_ipv6 = false;
   std::string file;  // of kFile
-  // Of kPmi, PMI_FD: the connection to a process manager, which an MPI library of the program
+  // PMI_FD for kPmi: the connection to a process manager, which an MPI library of the program
   // shares.
   int pmi_fd = -1;
 };
@@ -52,15 +52,15 @@ struct JobPlace {
   Route route = {};
 };
 
-// What is set by half or contradicts itself is an error that names the variable, its value and what
-// was expected.
+// Variables that are incomplete or contradict one another are an error. It names the variable, its
+// value and what was expected.
 Result<JobPlace> detect_job(const Getter& getter);
 
-// For a communicator of one rank: by which variables this process is one of several, like
+// For a communicator of one rank: the variables by which this process is one of several, like
 // "WORLD_SIZE is "1", OMPI_COMM_WORLD_SIZE is "2""; empty if it is not.
 std::string larger_job(const Getter& getter);
 
-// The id of the next communicator that this process makes of its whole job on one host: the first
+// The id of the next communicator that this process makes of its whole job on one host. The first
 // call of each rank gives the same id, the second another.
 UniqueId id_for_job(const JobPlace& place);
 

@@ -97,7 +97,7 @@ void Meeting::admit(Client& client, const Hello& hello) {
   }
 }
 
-// What is wrong with a rank beside those that have arrived, if anything is.
+// The objection to a rank, given those that have arrived; empty if there is none.
 std::string Meeting::objection(const Hello& hello) const {
   if (hello.newcomers != newcomers_ || hello.newcomers < 0 || hello.newcomers >= kMaxRanks) {
     return fmt::format("said that {} ranks are new, {} said {}", hello.newcomers, first_,

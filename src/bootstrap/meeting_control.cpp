@@ -65,7 +65,7 @@ void Meeting::handle_together(Client& client, const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::kFail: return pass_on_failure(client, frame.body);
     case FrameKind::kTell: return pass_on(client, frame.body, kNotes);
-    case FrameKind::kShow: return pass_on(client, frame.body, kPages);
+    case FrameKind::kSendPage: return pass_on(client, frame.body, kPages);
     case FrameKind::kRegroup: return regroup(client, frame.body);
     case FrameKind::kWithdraw: return withdraw(client);
     default: return lost(client, 0);

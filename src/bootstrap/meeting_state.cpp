@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A meeting from its first client to its last: what a client may say when, what is written to it,
-// and the rounds in which ranks gather bytes. Arrivals, waits and what comes after the meeting are
-// in meeting_arrivals.cpp, meeting_waits.cpp and meeting_control.cpp.
+// A meeting from its first client to its last: what a client may say and when, what is written to
+// it, and the rounds in which ranks gather bytes. Arrivals, waits and what comes after the meeting
+// are in meeting_arrivals.cpp, meeting_waits.cpp and meeting_control.cpp.
 #include "bootstrap/meeting_state.hpp"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ bool is_to_know(const Client& client, const std::vector<int32_t>& left) {
   return client.rank >= 0 && !client.ending && client.knows_left < left.size();
 }
 
-// Of those that have left, in one frame.
+// The most ranks that have left in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
 
 }  // namespace
@@ -78,8 +78,8 @@ bool Meeting::has_more(const Client& client) const {
   return !client.session.out().empty() || is_to_know(client, left_) || client.parts != nullptr;
 }
 
-// A rank in this process comes last: once it has its answer it may end the process, and the
-// service with it, so the others must have theirs by then; after a failure also those that are yet
+// A rank in this process comes last. Once it has its answer it may end the process, and the service
+// with it, so the others must have theirs by then. After a failure this includes those that are yet
 // to come.
 bool Meeting::may_write(const Client& client) const {
   if (client.gone || !has_more(client)) return false;
@@ -108,7 +108,7 @@ std::vector<std::byte>& Meeting::to_write(Client& client) {
   return client.session.out();
 }
 
-// ---- strangers ---------------------------------------------------------------------------------
+// ---- unadmitted ---------------------------------------------------------------------------------
 
 void Meeting::hear(Client& client, std::span<const std::byte> bytes) {
   if (client.ending || client.gone) return;  // nothing it says matters any more
@@ -194,10 +194,10 @@ void Meeting::lost(Client& client, int error) {
   if (client.ending) return;
   if (client.rank < 0) return refused_.count("hanging up", client.origin.from);
   if (phase_ != Phase::kTogether) {
-    const std::string what = error == EPROTO ? line_broke(error) : " ended";
+    const std::string what = error == EPROTO ? connection_broke(error) : " ended";
     return fail(Code::kPeerFailed, who(client) + what + " while the communicator was being made");
   }
-  const std::string text = who(client) + line_broke(error);
+  const std::string text = who(client) + connection_broke(error);
   tell_others(client, FrameKind::kFailed, failure_bytes({Code::kPeerFailed, text}));
   finish_regrouping();
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state of a meeting, without its sockets: which clients it admits, whether the ranks that have
-// arrived make a communicator, the rounds in which they gather bytes, and what it tells members
-// that stay in touch afterwards of one another (docs/design/meeting.md).
+// The state of a meeting, without its sockets: which clients it admits, whether the arrived ranks
+// make a communicator, and the rounds in which they gather bytes. Members that stay in touch
+// afterwards hear of one another by it (docs/design/meeting.md).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,8 @@ class Meeting {
   // Drops a stranger, to make room for another client.
   void evict(Client& client);
   void check_deadlines();
-  // What the service lacks to take further clients, for the text of a timeout; empty: nothing.
+  // Notes what the service lacks to take further clients, for the text of a timeout; empty:
+  // nothing.
   void lacks(std::string what) { lack_ = std::move(what); }
   void forget_gone();
 
@@ -49,7 +50,7 @@ class Meeting {
   }
   // Whether it is this client's turn to be written to.
   [[nodiscard]] bool may_write(const Client& client) const;
-  // What is to be written to it next; who has written erases it.
+  // The bytes to be written to it next; the writer erases what it has written.
   std::vector<std::byte>& to_write(Client& client);
 
  private:
@@ -69,16 +70,16 @@ class Meeting {
   void stay(Client& client);
   void leave(Client& client);
   void pass_on_failure(Client& client, std::span<const std::byte> body);
-  // A kind of message from one member to another: the frame in which it arrives, how long it may
-  // be, and how many bytes the receiver may have left unread before the message is dropped.
+  // A kind of message from one member to another: its frame, its longest length, and how many bytes
+  // the receiver may have left unread before the message is dropped.
   struct Passage {
     FrameKind kind;
     size_t most_bytes;
     size_t most_unsent;
   };
   static constexpr Passage kNotes{FrameKind::kTold, kMaxNoteBytes, 64 << 10};
-  // As many bytes as the answers of many ranks to one question take.
-  static constexpr Passage kPages{FrameKind::kShown, kMaxPageBytes, 16 << 20};
+  // Pages: room for the answers of many ranks to one question.
+  static constexpr Passage kPages{FrameKind::kPage, kMaxPageBytes, 16 << 20};
   void pass_on(Client& client, std::span<const std::byte> body, const Passage& passage);
   void regroup(Client& client, std::span<const std::byte> body);
   void withdraw(Client& client);

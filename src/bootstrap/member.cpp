@@ -9,7 +9,7 @@
 #include <climits>
 #include <utility>
 
-#include "bootstrap/line.hpp"
+#include "bootstrap/control_connection.hpp"
 #include "bootstrap/service.hpp"
 
 namespace tutti::bootstrap {
@@ -26,7 +26,7 @@ int64_t with_grace(int64_t deadline_ms) {
   return deadline_ms > kNever - kGraceMs ? kNever : deadline_ms + kGraceMs;
 }
 
-// Of a rank that may well have followed from another's failure.
+// Whether a rank's failure may well follow from another's.
 bool may_follow(Code code) {
   return code == Code::kPeerFailed || code == Code::kTimeout || code == Code::kInterrupted;
 }
@@ -201,7 +201,7 @@ Result<std::unique_ptr<Control>> Member::stay() {
   if (frame.body.size() != sizeof keeper || !take(frame.body, keeper)) {
     return Status(Code::kInternal, "the service does not say whose process it is");
   }
-  return make_line(std::move(socket_), std::move(session_), keeper);
+  return make_control_connection(std::move(socket_), std::move(session_), keeper);
 }
 
 Status Member::send() {
@@ -239,7 +239,7 @@ Status Member::receive(Frame& frame) {
   return told_;
 }
 
-// The same, which must be of this kind.
+// Receives a frame, which must be of this kind.
 Status Member::receive(FrameKind kind, Frame& frame) {
   TUTTI_RETURN_IF_ERROR(receive(frame));
   return frame.kind == kind ? Status() : nonsense();

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "bootstrap/meeting_place.hpp"
+#include "bootstrap/opened_meeting.hpp"
 
 #include <cstring>
 #include <string_view>
@@ -19,9 +19,9 @@ auto* text_of(Place& place) {
 
 }  // namespace
 
-MeetingPlace open_place(const Result<UniqueId>& id, int64_t deadline_ms) {
+OpenedMeeting open_meeting(const Result<UniqueId>& id, int64_t deadline_ms) {
   const Status status = id.ok() ? start_service(*id, deadline_ms) : id.status();
-  MeetingPlace place{.code = static_cast<int32_t>(status.code()), .id = {}};
+  OpenedMeeting place{.code = static_cast<int32_t>(status.code()), .id = {}};
   if (status.ok()) {
     place.id = encode(*id);
   } else {
@@ -30,7 +30,7 @@ MeetingPlace open_place(const Result<UniqueId>& id, int64_t deadline_ms) {
   return place;
 }
 
-Result<UniqueId> id_of(const MeetingPlace& place, int opener) {
+Result<UniqueId> id_of(const OpenedMeeting& place, int opener) {
   if (place.code == 0) return decode(place.id);
   const char* const text = text_of(place);
   return Status::format(static_cast<Code>(place.code),

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where some ranks are to meet, as one of them tells the others in a value of fixed length.
+// A meeting that one of some ranks has opened, in the fixed-length value by which it tells the
+// others.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -11,15 +12,15 @@
 
 namespace tutti {
 
-struct MeetingPlace {
+struct OpenedMeeting {
   int32_t code = 0;      // of opening it
   tutti_unique_id id{};  // if it is not 0, the begin of a text that says why
 };
 
 // Starts the service of `id`, if there is one, in this process; `deadline_ms` as for
 // start_service().
-MeetingPlace open_place(const Result<UniqueId>& id, int64_t deadline_ms);
+OpenedMeeting open_meeting(const Result<UniqueId>& id, int64_t deadline_ms);
 // The id of a place that rank `opener` has told of, or why there is none.
-Result<UniqueId> id_of(const MeetingPlace& place, int opener);
+Result<UniqueId> id_of(const OpenedMeeting& place, int opener);
 
 }  // namespace tutti

@@ -4,8 +4,8 @@
 // differs from the one before. Ranks say nearly the same of themselves, and each of n ranks gets
 // all n parts.
 //
-// A body of a frame has one or more of these, with numbers of 7 bits per byte, the lowest first and
-// the last without its highest bit:
+// A frame's body holds one or more of the following. Numbers have 7 bits per byte, the lowest
+// first; the last byte lacks its highest bit:
 //   how many parts are the same as the one before them (before the first: an empty one);
 //   unless the body ends here, a part that differs: its length and then, until it is complete, how
 //   many bytes are the same as those at their place in the part before, how many are not, and
@@ -25,8 +25,8 @@ using Bodies = std::vector<std::vector<std::byte>>;
 
 // The bodies of as few frames as they fit.
 Bodies pack_parts(const Parts& parts);
-// Appends those of the next body to `all`, which then has at most `most`; false if it has none, or
-// more, or is no such body.
+// Appends the parts of the next body to `all`, up to `most` in all. False if the body has none, too
+// many, or is malformed.
 bool take_parts(std::span<const std::byte> body, size_t most, Parts& all);
 
 }  // namespace tutti::bootstrap

@@ -24,7 +24,8 @@ struct Interface {
 };
 
 Result<Interface> chosen_interface() {
-  // By itself: a rank whose other variables are wrong has to tell the others.
+  // These two variables are read by themselves: a rank whose other variables are wrong has to tell
+  // the others.
   const Getter getter = process_environment();
   const std::string wanted = getter(kInterface).value_or("");
   bool prefer_ipv6 = false;
@@ -33,7 +34,7 @@ Result<Interface> chosen_interface() {
   return Interface{address, !wanted.empty()};
 }
 
-// What means the loopback on every host: its addresses, and what systems call it.
+// Whether `host` means the loopback on every host: one of its addresses, or a usual name of it.
 bool means_loopback(const std::string& host) {
   return parse_address(host, 0).known() || host.starts_with("localhost") ||
          host.starts_with("ip6-");

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where a service listens on the network.
+// The address at which a service listens on the network.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ Status find_place(UniqueId& id);
 // Waits until the deadline for a service before at the same port.
 Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms);
 
-// Where rank 0 is to be met, on a host that is called so. A host's own name may mean its loopback
-// there, and nowhere else: on that host it is the interface that ranks of others reach.
+// The address at which rank 0 is to be met, on the host of that name. A host's own name may mean
+// its loopback on that host alone; there the address is that of the interface that other hosts
+// reach.
 Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6);
 
 // Why a Unix socket was not to be had, where the id has no address to meet at instead.

@@ -22,7 +22,7 @@ class Refused {
 
   // `from`: an address, or "this host". Logs now and then how many there were.
   void count(std::string_view why, const std::string& from);
-  // The same of one of another version: what it says that it is.
+  // Counts a client of another version, with the version that it claims.
   void count_version(const std::string& other, const std::string& from);
   // The last of these, as the end of an error; empty: there was none.
   [[nodiscard]] const std::string& of_another_version() const { return other_version_; }

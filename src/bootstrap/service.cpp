@@ -24,12 +24,12 @@ namespace bootstrap {
 namespace {
 
 // Clients of each kind of socket that have not said hello; more wait to be accepted.
-constexpr size_t kMaxStrangers = 256;
-// What one of them from the network may use of that time while others wait: enough for those that
-// are what they should be, so that no number of silent ones can keep these out.
+constexpr size_t kMaxUnadmitted = 256;
+// The part of that time that an unadmitted client from the network may use while others wait. It
+// suffices for proper ranks, and no number of silent clients can keep these out.
 constexpr int64_t kEvictAfterMs = 300;
 
-// What is wrong with it the ranks say that meet here.
+// Errors in it are reported by the ranks that meet here.
 Environment environment_here() {
   auto environment = read_environment(process_environment());
   return environment.ok() ? *std::move(environment) : Environment();
@@ -39,7 +39,7 @@ int64_t limit_of(TimeLimit limit) {
   return limit == TimeLimit::kNone ? kNever : static_cast<int64_t>(limit);
 }
 
-// Where it is met; not open: not there.
+// The sockets at which it is met; those that are not open are not there.
 struct Listeners {
   Fd local;
   Fd network;
@@ -62,7 +62,7 @@ class Service {
   void read(Client& client);
   void write(Client& client);
   void hear_last(Client& client, int error);
-  [[nodiscard]] size_t strangers(bool network);
+  [[nodiscard]] size_t unadmitted(bool network);
   Client& first_from_network();
 
   Meeting meeting_;
@@ -70,7 +70,7 @@ class Service {
   Fd network_;  // open until all have come
 };
 
-bool is_stranger(const Client& client, bool network) {
+bool is_unadmitted(const Client& client, bool network) {
   return client.rank < 0 && !client.gone && client.origin.network == network;
 }
 
@@ -101,30 +101,31 @@ void Service::run() {
   }
 }
 
-size_t Service::strangers(bool network) {
+size_t Service::unadmitted(bool network) {
   const auto& clients = meeting_.clients();
-  return static_cast<size_t>(std::count_if(
-      clients.begin(), clients.end(), [&](auto& client) { return is_stranger(client, network); }));
+  return static_cast<size_t>(std::count_if(clients.begin(), clients.end(), [&](auto& client) {
+    return is_unadmitted(client, network);
+  }));
 }
 
 // Whether one more stranger may come: beyond the limit from the network in the place of a slow one,
 // the first of those there.
 bool Service::has_room(bool network) {
-  if (strangers(network) < kMaxStrangers) return true;
+  if (unadmitted(network) < kMaxUnadmitted) return true;
   return network && now_ms() - first_from_network().since_ms >= kEvictAfterMs;
 }
 
 Client& Service::first_from_network() {
   auto& clients = meeting_.clients();  // in the order in which they came
   return *std::find_if(clients.begin(), clients.end(),
-                       [](auto& client) { return is_stranger(client, true); });
+                       [](auto& client) { return is_unadmitted(client, true); });
 }
 
 void Service::wait_and_serve() {
   auto& clients = meeting_.clients();
   std::vector<pollfd> polled;
   int64_t next_ms = meeting_.next_deadline_ms();
-  // Beyond the limit new clients stay in the system's queue until the present ones have spoken.
+  // New clients beyond the limit stay in the system's queue until the present ones have spoken.
   const bool room = has_room(true);
   if (!room) next_ms = std::min(next_ms, now_ms() + kEvictAfterMs);
   polled.push_back({has_room(false) ? local_.get() : -1, POLLIN, 0});
@@ -172,7 +173,7 @@ void Service::accept_clients(Fd& listener, bool network) {
     }
     meeting_.lacks({});
     if (network) tune_tcp(socket.get());
-    if (strangers(network) >= kMaxStrangers) meeting_.evict(first_from_network());
+    if (unadmitted(network) >= kMaxUnadmitted) meeting_.evict(first_from_network());
     Client& client = meeting_.enter(origin_of(socket.get(), network));
     client.socket = std::move(socket);
     read(client);

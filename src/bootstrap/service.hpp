@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The service at which the ranks of a communicator to be meet: a thread in the process that made
-// the id, or in that of rank 0. It listens at an abstract socket, for processes of the same user
-// and host, and at the address of the id, if it has one, for whoever knows the secret. It tells
-// everybody what is wrong with the set of ranks that arrived, then gathers bytes from all for all,
-// any number of times, and then, if all want it, keeps them in touch (Exchange::stay).
+// The service at which the ranks of a new communicator meet: a thread in the process that made the
+// id, or in that of rank 0. It listens at an abstract socket for processes of the same user and
+// host. If the id has an address, it listens there, too, for whoever knows the secret. It tells
+// everybody what is wrong with the set of ranks that arrived. Then it gathers bytes from all for
+// all, any number of times. If all want it, it afterwards keeps them in touch (Exchange::stay).
 // Each member brings its own deadline for the meeting; the earliest counts.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace tutti {
 
-// Starts the service of `id`, which ends by itself when all members have left or have been told
-// why the meeting failed. If another one still serves the same name (a derived id of an earlier
-// life of the job) or listens at the same address (the communicator before), waits for it to end
-// until the deadline.
+// Starts the service of `id`, which ends by itself when all members have left or have been told why
+// the meeting failed. Another service may still use the same name (a derived id of an earlier life
+// of the job) or address (the communicator before). The start then waits for its end until the
+// deadline.
 Status start_service(const UniqueId& id, int64_t deadline_ms);
 
-// For so long a rank whose process is to run the service, and that cannot take part, keeps it up
-// for those that are yet to come: its process may end afterwards.
+// A rank that runs the service but cannot take part keeps it up for so long, to tell those that are
+// yet to come. Its process may end afterwards.
 inline constexpr int64_t kTellMs = 10'000;
 
 // In this thread, where the service could not start: tells those that come why, on behalf of rank

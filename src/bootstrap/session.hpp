@@ -3,7 +3,7 @@
 // One end of a connection between a member and the service, without the socket: bytes in, frames
 // out, bytes to send. First both ends prove to each other that they know the secret of the id
 // (core/handshake.hpp). Every frame is then encrypted and authenticated, with its number and its
-// length: what was changed, left out, repeated or put in by others ends the session. Until the
+// length. A frame that others changed, dropped, repeated or inserted ends the session. Until the
 // proof is done, nothing that the other end says has a length of its own.
 #pragma once
 
@@ -42,7 +42,7 @@ class Session {
   [[nodiscard]] std::string other() const;
   // How many bytes the next frame still lacks, as far as known.
   [[nodiscard]] size_t wants() const;
-  // What is to be sent; the sender erases what it has sent.
+  // The bytes to be sent; the sender erases what it has sent.
   std::vector<std::byte>& out() { return out_; }
   [[nodiscard]] const std::vector<std::byte>& out() const { return out_; }
 

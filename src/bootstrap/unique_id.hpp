@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a tutti_unique_id says: where the ranks of a communicator to be meet, and the secret that
+// The content of a tutti_unique_id: where the ranks of a new communicator meet, and the secret that
 // lets them in.
 #pragma once
 
@@ -31,16 +31,17 @@ struct UniqueId {
 };
 
 // A fresh one, made by this process, to start the service of. Its address belongs to the interface
-// that CCL_KVS_IFACE and CCL_KVS_PREFER_IPV6 choose (core/interfaces.hpp); where there is none but
-// the loopback, ranks of this host alone can use the id.
+// that CCL_KVS_IFACE and CCL_KVS_PREFER_IPV6 choose (core/interfaces.hpp). If there is none but the
+// loopback, only ranks of this host can use the id.
 Result<UniqueId> make_unique_id();
 // The id that all processes derive which know `key`: for ranks that a launcher has numbered, but
 // has not connected. It is as secret as the key. Without an address it is for ranks of one host,
 // where the service lets only processes of its own user meet. With one (its port is not 0), rank 0
-// serves there: start_service() listens at this address, or, if it is none of this host's or
-// 127.*.*.* other than 127.0.0.1 (the own name in many a hosts file), at the same port of the
-// interface chosen as above. Ids of several communicators may share an address: a service listens
-// only until its ranks have met, and the next waits for that.
+// serves there: start_service() listens at this address. Many a hosts file gives the own name an
+// address of 127.*.*.* other than 127.0.0.1. For such an address, or one that is not this host's,
+// the service listens at the same port of the interface chosen as above. Ids of several
+// communicators may share an address: a service listens only until its ranks have met, and the next
+// waits for that.
 UniqueId derive_unique_id(std::string_view key, const NetAddress& address = {});
 
 tutti_unique_id encode(const UniqueId& id);

@@ -22,7 +22,7 @@ Status failure_in(std::span<const std::byte> body) {
   return {is_error(given) ? given : Code::kInternal, text_in(body)};
 }
 
-std::string line_broke(int error) {
+std::string connection_broke(int error) {
   // Without an answer from the host itself its processes may well live on.
   if (error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH) {
     return " can no longer be reached: " + std::generic_category().message(error);

@@ -10,7 +10,7 @@
 //     kFail(code, text)    it cannot go on, nor can the others without it
 //     kStay                it wants to stay in touch after the meeting; then, until kLeave:
 //     kTell(rank, bytes)   a note for another rank
-//     kShow(rank, bytes)   the same, longer, for a command that looks from outside
+//     kSendPage(rank, bytes)   the same, longer, for a command that looks from outside
 //     kRegroup(bytes)      its part of a round among the ranks that are left
 //     kWithdraw            it no longer takes part in that round
 //     kLeave               it makes no more calls
@@ -20,7 +20,7 @@
 //     kParts(bytes)        the parts of a round in rank order, over several frames (parts.hpp)
 //     kError(code, text)   the meeting has failed; the last frame
 //     kStayed(Keeper)      all ranks stay; then, as it happens:
-//     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kShown(rank, bytes)
+//     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kPage(rank, bytes)
 //     kRegroupParts(bytes) of the ranks that are left, in rank order, over several frames: of each
 //                          its number and what it gave (parts.hpp); the last frame is empty
 //     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
@@ -65,8 +65,8 @@ enum class FrameKind : uint8_t {
   kGoodbye,
   kTell,
   kTold,
-  kShow,
-  kShown,
+  kSendPage,
+  kPage,
   kRegroup,
   kWithdraw,
   kRegroupParts,
@@ -77,8 +77,8 @@ enum class FrameKind : uint8_t {
 // A name of a host in a frame: closed by a zero.
 using HostField = std::array<char, 64>;
 
-// The first frame of a client. The last `newcomers` ranks of a communicator that grows are new:
-// each of them says its number among these, and 0 for `ranks`, which it does not know.
+// The first frame of a client. The last `newcomers` ranks of a communicator that grows are new.
+// Each of them gives its number among these, and 0 for `ranks`, which it does not know.
 struct Hello {
   int32_t rank;
   int32_t ranks;
@@ -88,7 +88,7 @@ struct Hello {
   HostField host;
 };
 
-// What a member is, once all have met.
+// A member's rank and communicator, once all have met.
 struct Seat {
   int32_t rank;
   int32_t ranks;
@@ -129,9 +129,9 @@ inline HostField host_field(const std::string& name) {
 std::vector<std::byte> failure_bytes(const Status& cause);
 Status failure_in(std::span<const std::byte> body);
 
-// What is said of whoever was at the other end of a connection that broke with this error of the
-// system, 0 if it was closed: " has died", or that it cannot be reached.
-std::string line_broke(int error);
+// The text about a peer whose connection broke with this error of the system, 0 if it was closed: "
+// has died", or that it cannot be reached.
+std::string connection_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }
 

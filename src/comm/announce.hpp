@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the log says of a communicator and of what is chosen for its calls: rank 0, for all.
+// The log's account of a communicator and of the choices for its calls: rank 0 writes it for all.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,9 @@ namespace tutti {
 // Version, ranks, hosts and transports, at level info for the first of a process, then at debug.
 void announce(const std::string& name, int ranks, const Connection& connection);
 
-// `selector`'s choices; of the communicator's calls, `named` by it, they go to the log: at level
-// info the algorithm of each size as it is first used, at debug each choice and its reasons.
+// `selector`'s choices, which go to the log if they are for calls of the communicator `named`.
+// Level info has the algorithm of each size as it is first used, level debug each choice and its
+// reasons.
 Choose choose_aloud(Selector selector, std::string named);
 
 }  // namespace tutti

@@ -37,7 +37,7 @@ constexpr uint32_t number_announced(const Transfer& transfer) {
   return hidden ? 0 : static_cast<uint32_t>(transfer.tag >> kAnnouncedShift);
 }
 
-// What a receive has got that met an announcement, if it ends well.
+// The outcome of a receive that met an announcement, if it ends well.
 inline tutti_recv_info received_by(const Transfer& met, size_t count) {
   return {.source = met.source, .tag = static_cast<int>(met.tag & kUserTag), .count = count};
 }
@@ -51,7 +51,7 @@ class Fetches {
 
   // Asks for those of blocking messages that are done.
   void begin_announced(std::span<BlockingMessage> messages);
-  // What a blocking message ends with whose outcome is that error.
+  // The final status of a blocking message whose transfer ended with that error.
   Status settled(BlockingMessage& message, Status error);
   // Whether a started receive, whose outcome is that error, goes on.
   bool goes_on(Message& message, Status& error);

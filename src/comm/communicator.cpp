@@ -241,7 +241,8 @@ Status Communicator::close() {
   Status outcome = executor_->drain();
   if (outcome.ok()) outcome = messages_->drain();
   if (!outcome.ok()) {
-    // What is left must not touch buffers any more: break the communicator, which ends it all.
+    // Operations that are left must not touch buffers any more: breaking the communicator ends them
+    // all.
     health_->fail(outcome.with_context("destroying " + name()));
     (void)executor_->drain();
     (void)messages_->drain();
@@ -250,8 +251,8 @@ Status Communicator::close() {
     messages_->leave();
     if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
   }
-  // First the monitor, which may have found a failure this moment: it tells the others before it is
-  // done, and once this rank has left nobody listens to it.
+  // The monitor goes first. It may have found a failure this moment, and tells the others before it
+  // is done; once this rank has left nobody listens to it.
   if (watch_ != 0) runtime_->monitor().remove(std::exchange(watch_, 0));
   const Status cause = health_->cause();
   report_->trace();
@@ -263,7 +264,7 @@ Status Communicator::close() {
 
 Communicator::~Communicator() {
   try_to([this] { (void)close(); });
-  runtime_->inquiries().remove(shown_);
+  runtime_->inquiries().remove(inquiry_token_);
   if (watch_ != 0) runtime_->monitor().remove(watch_);
 }
 

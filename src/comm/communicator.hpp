@@ -26,7 +26,7 @@ struct CommunicatorConfig {
   bool strict = false;
   std::string name;
   tutti_tuner tuner = {};  // without a function: none
-  // What each rank is called in the whole job, if the communicator has a part of its ranks.
+  // The number of each rank in the whole job, if the communicator has a part of its ranks.
   std::vector<int> global_ranks = {};
 };
 // The caller's struct (may be null) over the environment's defaults.
@@ -44,13 +44,13 @@ class Communicator {
       std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config,
       std::optional<NetworkFigures> known = std::nullopt);
   ~Communicator();
-  // What errors of that say first.
+  // The first words of errors of making a communicator.
   static std::string making(const CommunicatorConfig& config, int rank, int ranks);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] Executor& executor() { return *executor_; }
-  // What its plans are made of.
+  // The inputs of its plans.
   [[nodiscard]] const Lanes& lanes() const { return *lanes_; }
   [[nodiscard]] Messages& messages() { return *messages_; }
   [[nodiscard]] Health& health() { return *health_; }
@@ -60,13 +60,13 @@ class Communicator {
   [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
   // For texts.
   [[nodiscard]] std::string name() const;
-  // Where the ranks are, if they are on several hosts; else null.
+  // The hosts of the ranks, if there are several; else null.
   [[nodiscard]] const Hosts* hosts() const {
     return connection_.joined == nullptr ? nullptr : &connection_.joined->hosts();
   }
-  // By which algorithms are chosen; none if all ranks are on one host.
+  // The figures by which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
-  // The same on all ranks.
+  // These figures are equal on all ranks.
   [[nodiscard]] const DeviceFigures& device_figures() const { return device_figures_; }
 
   // Collective. Null for a negative color.
@@ -80,9 +80,10 @@ class Communicator {
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
-  // Ends what is outstanding and tells the peers; the destructor does it otherwise. No thread that
-  // waited for an operation is in it any more then, unless the executor or the messages are not
-  // idle(): a thread does not come back from a user's function, say, so it cannot be destroyed.
+  // Ends what is outstanding and tells the peers; the destructor does it otherwise. Then no thread
+  // that waited for an operation is in the communicator, unless the executor or the messages are
+  // not idle(): a thread may never come back from a user's function. Such a communicator cannot be
+  // destroyed.
   Status close();
 
  private:
@@ -132,7 +133,7 @@ class Communicator {
   std::unique_ptr<Report> report_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
-  LineRegroup* line_regroup_ = nullptr;  // the same, if there is a line
+  ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a line
   LatenessSettings lateness_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
@@ -141,7 +142,7 @@ class Communicator {
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<Messages> messages_;
   uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
-  Inquiries::Token shown_ = 0;
+  Inquiries::Token inquiry_token_ = 0;
   Monitor::Token watch_ = 0;
   bool closed_ = false;
 };

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the caller's struct says, over the defaults of the environment.
+// The caller's struct, over the defaults of the environment.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string next_name() {
   return fmt::format("comm {}", counter.fetch_add(1));
 }
 
-// What the struct had at first: up to the name.
+// The struct's first members, up to the name, which the first version had.
 constexpr size_t kFirstConfigBytes = offsetof(tutti_comm_config, tuner);
 
 int64_t milliseconds(int64_t value) { return value < 0 ? kNever : value; }

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "bootstrap/join.hpp"
-#include "bootstrap/meeting_place.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "comm/communicator.hpp"
 #include "comm/settings.hpp"
 #include "comm/survivors_wait.hpp"
@@ -79,14 +79,14 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, con
 
 namespace {
 
-// What each rank says of itself in a split.
-struct SplitPlace {
+// A rank's contribution to a split.
+struct ColorAndKey {
   int32_t color;
   int32_t key;
 };
 
 // The ranks of `color`, in the order of the new communicator.
-std::vector<int> members_of(const std::vector<SplitPlace>& places, int color) {
+std::vector<int> members_of(const std::vector<ColorAndKey>& places, int color) {
   std::vector<int> members;
   for (size_t i = 0; i < places.size(); ++i) {
     if (places[i].color == color) members.push_back(static_cast<int>(i));
@@ -118,12 +118,12 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
                                                           const CommunicatorConfig& config) {
   const std::string context = "split of " + name();
   const auto places =
-      gather_all(*executor_, ranks_, SplitPlace{.color = color, .key = key}, Purpose::kSplit);
+      gather_all(*executor_, ranks_, ColorAndKey{.color = color, .key = key}, Purpose::kSplit);
   if (!places.ok()) return places.status().with_context(context);
   const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
 
-  MeetingPlace mine;
-  if (!members.empty() && members.front() == rank_) mine = open_place(make_unique_id(), kNever);
+  OpenedMeeting mine;
+  if (!members.empty() && members.front() == rank_) mine = open_meeting(make_unique_id(), kNever);
   const auto meetings = gather_all(*executor_, ranks_, mine, Purpose::kSplit);
   if (!meetings.ok()) return meetings.status().with_context(context);
   if (color < 0) return std::unique_ptr<Communicator>();
@@ -146,7 +146,7 @@ Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
 
 namespace {
 
-// What each rank knows of those that are to come.
+// A rank's knowledge of the ranks that are to come.
 struct GrowthPlan {
   int32_t has_id;
   tutti_unique_id id;

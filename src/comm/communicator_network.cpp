@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the figures of the network come from by which a communicator's algorithms are chosen.
+// The sources of the network's figures, by which a communicator's algorithms are chosen.
 #include <string_view>
 
 #include "comm/communicator.hpp"
@@ -9,8 +9,9 @@
 
 namespace tutti {
 
-// The first that there is of: what a tuning file says, what rank 0 knew already, what is measured
-// now, over the endpoint of the users' messages, which nobody uses yet; else the defaults.
+// The figures come from the first of these that has some: a tuning file, what rank 0 knows already,
+// a measurement now. It uses the endpoint of the users' messages, which nobody uses yet. Else the
+// defaults count.
 Status Communicator::learn_network(Exchange& exchange, PlanInputs& inputs, int64_t deadline_ms) {
   std::optional<NetworkFigures>& network = inputs.network;
   if (connection_.joined == nullptr) {

@@ -32,29 +32,29 @@ Status Communicator::watch_peers(Exchange& exchange) {
     control_ = std::move(control);
     health_->tell_others_by([this](const Status& cause) { control_->fail(cause); });
   } else {
-    // From here on a rank that fails leaves a communicator that others have.
+    // A rank that fails after this round leaves a communicator that others have.
     TUTTI_RETURN_IF_ERROR(exchange.allgather({}).status());
   }
   if (control_ != nullptr) {
-    auto regroup = std::make_unique<LineRegroup>(*control_);
-    line_regroup_ = regroup.get();
+    auto regroup = std::make_unique<ControlRegroup>(*control_);
+    control_regroup_ = regroup.get();
     regroup_ = std::move(regroup);
   } else {
     regroup_ = regroup_in_memory(rank_, connection_.transport->recovery().regroup_board(),
                                  [this](int peer) { return is_gone(peer); });
   }
-  shown_ = runtime_->inquiries().add({.key = key_,
-                                      .rank = rank_,
-                                      .ranks = ranks_,
-                                      .transport = connection_.transport.get(),
-                                      .control = control_.get()});
+  inquiry_token_ = runtime_->inquiries().add({.key = key_,
+                                              .rank = rank_,
+                                              .ranks = ranks_,
+                                              .transport = connection_.transport.get(),
+                                              .control = control_.get()});
   if (!watches) return {};
-  Monitor::Line line{-1, nullptr};
-  if (control_ != nullptr) line = {control_->fd(), [this] { hear(); }};
+  Monitor::ControlWatch watch{-1, nullptr};
+  if (control_ != nullptr) watch = {control_->fd(), [this] { hear(); }};
   std::function<void()> each_second;
   if (runtime_->trace().wanted()) each_second = [this] { report_->trace_if_quiet(); };
   Result<Monitor::Token> token = runtime_->monitor().watch(
-      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(line),
+      std::move(peers), [this](int peer) { peer_died(peer); }, std::move(watch),
       connection_.transport->recovery().life_sign(rank_), std::move(each_second));
   if (!token.ok()) {
     health_->fail(token.status());  // tells the others
@@ -113,13 +113,13 @@ void Communicator::hear() {
   for (const ControlNews& news : control_->read()) {
     if (news.kind == ControlNews::Kind::kFailed) health_->learn(in_group(news.cause));
     if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
-    runtime_->inquiries().heard(shown_, news);
-    line_regroup_->heard(news);
+    runtime_->inquiries().heard(inquiry_token_, news);
+    control_regroup_->heard(news);
   }
 }
 
-// Whether the log has to say here what a rank on another host has found out: one host does, that of
-// rank 0, unless it is the one that is lost.
+// Whether the log has to say here what a rank on another host has found out. One host does: that of
+// rank 0, unless it is the lost one.
 bool Communicator::speaks_for_all() const { return is_here(0) || !control_->is_open(); }
 
 }  // namespace tutti

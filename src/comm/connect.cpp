@@ -9,7 +9,7 @@
 #include <bit>
 
 #include "bootstrap/join.hpp"
-#include "bootstrap/meeting_place.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "core/log.hpp"
 #include "core/wait.hpp"
 
@@ -32,18 +32,18 @@ Result<UniqueId> id_for_neighbors() {
   return derive_unique_id(to_hex(key));
 }
 
-// Where the ranks of each host meet, told by its first.
-Result<std::vector<MeetingPlace>> open_meetings(Exchange& exchange, const Hosts& hosts,
-                                                int64_t deadline_ms) {
-  MeetingPlace mine{};
+// The meetings of the ranks of each host, opened by its first rank.
+Result<std::vector<OpenedMeeting>> open_meetings(Exchange& exchange, const Hosts& hosts,
+                                                 int64_t deadline_ms) {
+  OpenedMeeting mine{};
   const std::vector<int>& neighbors = hosts.neighbors(exchange.rank());
   if (neighbors.size() > 1 && neighbors.front() == exchange.rank()) {
-    mine = open_place(id_for_neighbors(), deadline_ms);
+    mine = open_meeting(id_for_neighbors(), deadline_ms);
   }
   return gather_values(exchange, mine);
 }
 
-Result<std::unique_ptr<Exchange>> join_neighbors(const MeetingPlace& place, int rank,
+Result<std::unique_ptr<Exchange>> join_neighbors(const OpenedMeeting& place, int rank,
                                                  const Hosts& hosts, int64_t deadline_ms) {
   const auto count = static_cast<int>(hosts.neighbors(rank).size());
   if (count == 1) return exchange_alone();
@@ -52,29 +52,30 @@ Result<std::unique_ptr<Exchange>> join_neighbors(const MeetingPlace& place, int 
 }
 
 // Meeting over a socket that does not leave the host proves that it is one.
-Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& marked, int64_t deadline_ms) {
+Result<Neighborhood> meet_neighbors(Exchange& exchange, const Hosts& expected,
+                                    int64_t deadline_ms) {
   const int rank = exchange.rank();
   const int64_t soon = std::min(deadline_ms, now_ms() + kNeighborsMs);
-  TUTTI_ASSIGN_OR_RETURN(const auto places, open_meetings(exchange, marked, soon));
-  const int first = marked.neighbors(rank).front();
-  auto joined = join_neighbors(places[static_cast<size_t>(first)], rank, marked, soon);
+  TUTTI_ASSIGN_OR_RETURN(const auto places, open_meetings(exchange, expected, soon));
+  const int first = expected.neighbors(rank).front();
+  auto joined = join_neighbors(places[static_cast<size_t>(first)], rank, expected, soon);
   const uint8_t mine = joined.ok() ? 1 : 0;
   TUTTI_ASSIGN_OR_RETURN(const auto met, gather_values(exchange, mine));
 
-  std::vector<int> marks(met.size());
+  std::vector<int> host_ids(met.size());
   for (int r = 0; r < exchange.ranks(); ++r) {
-    const std::vector<int>& ranks = marked.neighbors(r);
+    const std::vector<int>& ranks = expected.neighbors(r);
     const bool all_met = std::ranges::all_of(
         ranks, [&](int neighbor) { return met[static_cast<size_t>(neighbor)] != 0; });
-    marks[static_cast<size_t>(r)] = all_met ? ranks.front() : r;
+    host_ids[static_cast<size_t>(r)] = all_met ? ranks.front() : r;
   }
-  Neighborhood neighborhood{Hosts::of(marks), nullptr};
-  if (marked.groups != nullptr) {
+  Neighborhood neighborhood{Hosts::of(host_ids), nullptr};
+  if (expected.groups != nullptr) {
     std::vector<int> groups;
-    for (const int host : marked.host_of) groups.push_back(marked.groups->host(host));
+    for (const int host : expected.host_of) groups.push_back(expected.groups->host(host));
     neighborhood.hosts.group_by(groups);
   }
-  const bool stayed = neighborhood.hosts.neighbors(rank).size() == marked.neighbors(rank).size();
+  const bool stayed = neighborhood.hosts.neighbors(rank).size() == expected.neighbors(rank).size();
   if (!stayed) {
     log::warn("ranks that seem to be on one host do not meet there and go over the network: {}",
               joined.ok() ? "a neighbor failed" : joined.status().message());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How the ranks of a communicator come to a transport: shared memory within a host, a network
-// between hosts, both behind one where there are several.
+// Connects the ranks of a communicator by a transport: shared memory within a host, a network
+// between hosts, both behind one if there are several.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace tutti {
 
 struct Connection {
   std::unique_ptr<Transport> transport;
-  // The same transport, if the ranks are on several hosts; else null.
+  // `transport` itself, if the ranks are on several hosts; else null.
   JoinedTransport* joined = nullptr;
 
   // The transport among the ranks of this host.
@@ -24,8 +24,8 @@ struct Connection {
   }
 };
 
-// Collective. `hosts` is what the ranks' marks say; ranks of one mark that turn out not to share
-// memory after all are treated as on hosts of their own.
+// Collective. `hosts` follows from the ranks' host ids. Ranks of one id that turn out not to share
+// memory count as being on hosts of their own.
 Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
                            const TransportConfig& config);
 

@@ -67,7 +67,7 @@ Inquiries::~Inquiries() {
   if (watch_ != 0) monitor_.remove(watch_);
 }
 
-// What fails here only makes that nobody can ask.
+// A failure here has one effect: nobody can ask.
 uint64_t Inquiries::open() {
   std::call_once(opened_, [this] {
     const uint64_t number = random_key();
@@ -179,7 +179,7 @@ void Inquiries::ask_over(Known& entry, const InquiryHead& question) {
     int& unanswered = entry.unanswered[static_cast<size_t>(rank)];
     if (is_here(entry, rank) || entry.left[static_cast<size_t>(rank)]) continue;
     if (++unanswered > kMostUnanswered && unanswered % kMostUnanswered != 0) continue;
-    entry.control->show(rank, bytes_of(question));
+    entry.control->send_page(rank, bytes_of(question));
   }
 }
 
@@ -192,11 +192,11 @@ void Inquiries::heard(Token token, const ControlNews& news) {
   Known& entry = found->second;
   const auto rank = static_cast<size_t>(news.rank);
   if (news.kind == ControlNews::Kind::kLeft) entry.left[rank] = true;
-  if (news.kind != ControlNews::Kind::kTold && news.kind != ControlNews::Kind::kShown) return;
+  if (news.kind != ControlNews::Kind::kTold && news.kind != ControlNews::Kind::kPage) return;
   entry.heard_ms[rank] = now_ms();
   entry.unanswered[rank] = 0;
   InquiryHead head;
-  if (news.kind != ControlNews::Kind::kShown || !head_in(news.note, head)) return;
+  if (news.kind != ControlNews::Kind::kPage || !head_in(news.note, head)) return;
   if (head.kind == InquiryKind::kAsk) return answer(entry, news.rank, head);
   pass_on(entry, news.rank, std::span(news.note).subspan(sizeof head), head);
 }
@@ -222,15 +222,15 @@ void Inquiries::answer(const Known& entry, int rank, const InquiryHead& question
     if (answered_.size() > kMostQuestions) answered_.pop_front();
     for (const auto& [number, about] : entries_) {
       if (about.key != 0 && answers_for_its_host(about)) {
-        show(about, *entry.control, rank, question);
+        send_pages(about, *entry.control, rank, question);
       }
     }
   }
   const InquiryHead done{.kind = InquiryKind::kDone, .token = question.token};
-  entry.control->show(rank, bytes_of(done));
+  entry.control->send_page(rank, bytes_of(done));
 }
 
-void Inquiries::show(const Entry& about, Control& to, int rank, const InquiryHead& question) {
+void Inquiries::send_pages(const Entry& about, Control& to, int rank, const InquiryHead& question) {
   auto seen = view_of(*about.transport);
   if (!seen) return;
   const InquiryHead head{.kind = InquiryKind::kPage, .token = question.token};
@@ -247,7 +247,7 @@ void Inquiries::show(const Entry& about, Control& to, int rank, const InquiryHea
     std::memcpy(bytes.data(), &head, sizeof head);
     const auto more = inspect::to_bytes(page, question.calls);
     bytes.insert(bytes.end(), more.begin(), more.end());
-    to.show(rank, bytes);
+    to.send_page(rank, bytes);
   }
 }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What this process tells of its communicators to who looks from another host, and the questions
-// that it passes on for who looks from this one (inspect/inquiry.hpp). All of it happens in the
-// monitor's thread: no rank does anything for it, and none waits.
+// The answers of this process to commands that look from another host, and the questions that it
+// passes on for those of this host (inspect/inquiry.hpp). All of it runs in the monitor's thread:
+// no rank does anything for it, and none waits.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Inquiries {
   ~Inquiries();
   Inquiries(const Inquiries&) = delete;
 
-  // Listens, from the first call on, on a socket that processes of this user and host may connect
-  // to, and says its number; 0: it may not.
+  // The first call begins to listen on a socket that processes of this user and host may connect
+  // to. Returns its number; 0: it may not.
   uint64_t open();
 
   struct Entry {
@@ -39,7 +39,7 @@ class Inquiries {
     Control* control = nullptr;  // null: all of it is on this host
   };
   using Token = uint64_t;
-  // What the entry points to lives until it is removed.
+  // The objects that the entry points to live until it is removed.
   Token add(const Entry& entry);
   void remove(Token token);
   // News of the line of that entry.
@@ -66,7 +66,7 @@ class Inquiries {
   void pass_on(const Known& entry, int rank, std::span<const std::byte> note,
                inspect::InquiryHead head);
   void answer(const Known& entry, int rank, const inspect::InquiryHead& question);
-  void show(const Entry& about, Control& to, int rank, const inspect::InquiryHead& question);
+  void send_pages(const Entry& about, Control& to, int rank, const inspect::InquiryHead& question);
 
   Monitor& monitor_;
   std::once_flag opened_;

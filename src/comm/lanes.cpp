@@ -57,7 +57,7 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
   measured.rules_path = inputs.tuning.path;
   const Machine machine = machine_for(inputs.local_ranks, inputs.cores, tuning.machine);
   const bool spans_hosts = connection_.joined != nullptr;
-  // Of figures that are the same on all hosts, whatever their ranks share.
+  // These figures are equal on all hosts, however many ranks share a host.
   const Machine across =
       spans_hosts ? machine_across(inputs.hosts, tuning.machine, *inputs.network) : machine;
   Advice advice = spans_hosts ? Advice{} : measured;

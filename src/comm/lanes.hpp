@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a communicator runs its calls with, made from its connection: lanes, and what plans are made
-// of, for all ranks and for the scopes of compositions.
+// The lanes of a communicator and the inputs of its plans, made from its connection: for all ranks,
+// and for the scopes of compositions.
 #pragma once
 
 #include <array>

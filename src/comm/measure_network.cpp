@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What all ranks measure one after another, and the figures that they agree on.
+// The measurements that all ranks make one after another, and the figures that they agree on.
 #include "comm/measure_network.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tutti {
 namespace {
 
-// What no network is beyond: figures stay such that costs can be compared.
+// Bounds that no network exceeds: they keep the figures such that costs can be compared.
 constexpr double kLeastMessage_s = 1e-7;
 constexpr double kMostMessage_s = 1;
 constexpr double kLeastByte_s = 1e-12;
@@ -34,7 +34,7 @@ Result<std::vector<double>> tell(Exchange& exchange, const Status& status, doubl
   return values_in<double>(all);
 }
 
-// Whom a rank asks, and who asks it.
+// The rank that a rank asks, and the one that asks it.
 struct Partners {
   int next;
   int before;
@@ -51,7 +51,7 @@ std::optional<Partners> on_hosts_beside(const Hosts& hosts, int rank) {
   return Partners{at(host + 1), at(host + hosts.count() - 1)};
 }
 
-// The same on the hosts in this one's place of the next group of hosts and of the one before.
+// The partners on the hosts in this one's place of the next group of hosts and of the one before.
 std::optional<Partners> in_groups_beside(const Hosts& hosts, int rank) {
   const int place = hosts.place(rank);
   if (place >= hosts.columns()) return std::nullopt;
@@ -68,8 +68,8 @@ class Measuring {
   Measuring(Exchange& exchange, const Hosts& hosts, Endpoint& network, const Waiter& waiter)
       : exchange_(exchange), hosts_(hosts), network_(network), waiter_(waiter) {}
 
-  // What a course comes to on each rank, the same on all. One course at a time: nobody's long
-  // messages delay another's short ones.
+  // The outcome of a course on each rank; all ranks get the same. One course at a time: nobody's
+  // long messages delay another's short ones.
   Result<std::vector<double>> measure(Course& course, const std::optional<Partners>& partners) {
     Status status;
     double figure = 0;
@@ -86,9 +86,9 @@ class Measuring {
   }
 
   // Fills in the seconds per byte. Lines that differ are measured once more.
-  Status measure_lines(const std::optional<Partners>& partners,
+  Status measure_links(const std::optional<Partners>& partners,
                        std::vector<MeasuredFigures>& ranks) {
-    for (int time = 0; time == 0 || (time == 1 && lines_differ(hosts_, ranks)); ++time) {
+    for (int time = 0; time == 0 || (time == 1 && links_differ(hosts_, ranks)); ++time) {
       StreamCourse stream(hosts_.columns());
       TUTTI_ASSIGN_OR_RETURN(auto rates, measure(stream, partners));
       for (size_t r = 0; r < ranks.size(); ++r) {
@@ -107,8 +107,8 @@ class Measuring {
 };
 
 // The seconds per byte of each host's line, as far as they were measured.
-std::vector<double> byte_s_of_lines(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
-  std::vector<double> lines;
+std::vector<double> byte_s_of_links(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
+  std::vector<double> links;
   for (const std::vector<int>& neighbors : hosts.ranks_of) {
     double rate = 0;
     int measured = 0;
@@ -118,9 +118,9 @@ std::vector<double> byte_s_of_lines(const Hosts& hosts, std::span<const Measured
       rate += 1 / byte_s;
       ++measured;
     }
-    if (measured > 0) lines.push_back(measured / (rate * hosts.columns()));
+    if (measured > 0) links.push_back(measured / (rate * hosts.columns()));
   }
-  return lines;
+  return links;
 }
 
 }  // namespace
@@ -134,24 +134,24 @@ NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigure
   if (!latencies.empty()) {
     agreed.message_s = std::clamp(median(std::move(latencies)), kLeastMessage_s, kMostMessage_s);
   }
-  const std::vector<double> lines = byte_s_of_lines(hosts, ranks);
-  if (!lines.empty()) {
-    agreed.line_byte_s = std::clamp(std::ranges::max(lines), kLeastByte_s, kMostByte_s);
+  const std::vector<double> links = byte_s_of_links(hosts, ranks);
+  if (!links.empty()) {
+    agreed.line_byte_s = std::clamp(std::ranges::max(links), kLeastByte_s, kMostByte_s);
   }
   agreed.origin = "measured when the ranks met";
   return agreed;
 }
 
-bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
-  const std::vector<double> lines = byte_s_of_lines(hosts, ranks);
-  return !lines.empty() && std::ranges::max(lines) > kUnlike * std::ranges::min(lines);
+bool links_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
+  const std::vector<double> links = byte_s_of_links(hosts, ranks);
+  return !links.empty() && std::ranges::max(links) > kUnlike * std::ranges::min(links);
 }
 
 double agreed_between_groups(const Hosts& hosts, std::span<const MeasuredFigures> ranks,
                              double line_byte_s) {
-  std::vector<double> lines = byte_s_of_lines(hosts, ranks);
-  if (lines.empty()) return 0;
-  return std::clamp(median(std::move(lines)), line_byte_s, kMostByte_s);
+  std::vector<double> links = byte_s_of_links(hosts, ranks);
+  if (links.empty()) return 0;
+  return std::clamp(median(std::move(links)), line_byte_s, kMostByte_s);
 }
 
 Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, Endpoint& network,
@@ -163,10 +163,10 @@ Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, E
   TUTTI_ASSIGN_OR_RETURN(auto latencies, measuring.measure(trips, beside));
   std::vector<MeasuredFigures> ranks;
   for (const double message_s : latencies) ranks.push_back({message_s, 0});
-  TUTTI_RETURN_IF_ERROR(measuring.measure_lines(beside, ranks));
+  TUTTI_RETURN_IF_ERROR(measuring.measure_links(beside, ranks));
   NetworkFigures agreed = agreed_figures(hosts, ranks);
   if (hosts.groups == nullptr) return agreed;
-  TUTTI_RETURN_IF_ERROR(measuring.measure_lines(in_groups_beside(hosts, rank), ranks));
+  TUTTI_RETURN_IF_ERROR(measuring.measure_links(in_groups_beside(hosts, rank), ranks));
   agreed.group_byte_s = agreed_between_groups(hosts, ranks, agreed.line_byte_s);
   return agreed;
 }

@@ -1,18 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the network between the hosts of a communicator is like: how long a short message takes, and
-// how much a host's line carries while all hosts send at once. Choices of algorithms depend on it
-// (NetworkFigures), and nothing else: a figure that is wrong, as when a process is stopped
-// meanwhile for long, costs time, never a result.
+// Measures the network between the hosts of a communicator: how long a short message takes, and how
+// much a host's link carries while all hosts send at once. Nothing but choices of algorithms
+// depends on these figures (NetworkFigures). A wrong figure, as when a process is stopped for long
+// meanwhile, costs time, never a result.
 //
-// Each rank that has a column asks the rank of its column on the next host for data and serves the
-// one on the host before, first for short messages one at a time, then for longer and longer ones,
-// two at a time. Who asks also decides when it is enough: 15 round trips or 5 ms, then 4 MiB per
-// host or 30 ms, whichever comes first, if the network is fast enough for that: at least 3 round
-// trips are made, and what was asked for must come, at most 1 MiB per host.
+// Each rank that has a column asks the rank of its column on the next host for data, and serves the
+// one on the host before. It asks for short messages one at a time, then for longer and longer
+// ones, two at a time. The asking rank decides when it is enough: 15 round trips or 5 ms, then 4
+// MiB per host or 30 ms, whichever comes first. On a slow network it makes at least 3 round trips,
+// and waits for what it has asked for, at most 1 MiB per host.
 //
 // If hosts are in groups, all then ask for long messages of the host in their place of the next
-// group: so all lines between groups are as busy as calls by way of the groups make them.
+// group. So all links between groups are as busy as calls make them.
 #pragma once
 
 #include <span>
@@ -30,19 +30,19 @@ struct MeasuredFigures {
   double message_s = 0;
   double byte_s = 0;  // of what it received itself
 };
-// What those of all ranks come to: the median of the latencies, and the slowest line, for whatever
-// all hosts do together waits for it; a line carries what the ranks of its host receive together,
-// and those that did not measure count like the others. Defaults stay where nobody has measured.
+// The figures agreed by all ranks: the median of the latencies, and the rate of the slowest link,
+// since all hosts together wait for it. A link carries what the ranks of its host receive together;
+// those that did not measure count like the others. Defaults stay where nobody has measured.
 NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
-// What a byte to another group comes to, where `ranks` measured that: the median, since other hosts
-// meet on a link in each round, but no less than `line_byte_s`; 0 if nobody has measured it.
+// The seconds per byte to another group, where `ranks` measured that; 0 if nobody did. It is the
+// median, since other hosts meet on a link in each round, but no less than `line_byte_s`.
 double agreed_between_groups(const Hosts& hosts, std::span<const MeasuredFigures> ranks,
                              double line_byte_s);
 // Whether one host's line is so much slower than another's that something must have held it up.
-bool lines_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
+bool links_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
 
-// Collective: all ranks get the same figures, or an error. Where lines differ, they are measured
-// once more, and the better counts. `network` reaches all ranks by their numbers, and nothing is
+// Collective: all ranks get the same figures, or an error. If links differ, they are measured once
+// more, and the better figure counts. `network` reaches all ranks by their numbers, and nothing is
 // under way there, nor afterwards. `waiter` says how to wait, and until when.
 Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, Endpoint& network,
                                        const Waiter& waiter);

@@ -1,15 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a message says of itself on its way, and what a receive makes of it.
+// The tag that a message carries, and how a receive reads it.
 #pragma once
 
 #include "comm/messages.hpp"
 
 namespace tutti {
 
-// A message's tag, from the lowest bit: 31 of the user's; one of what is hidden from the user's
-// receives (comm/announced.hpp); 8 of the element type, so that a receive can match by the first
-// and compare the last; and of an announcement its number.
+// A message's tag, from the lowest bit: 31 bits of the user's tag, then one that hides it from the
+// user's receives (comm/announced.hpp). 8 bits of the element type follow, so that a receive can
+// match by the first and compare the last; an announcement adds its number.
 inline constexpr Tag kUserTag = 0x7fffffff;
 inline constexpr Tag kHiddenTag = 0x80000000;
 inline constexpr Tag kMatchedTag = kUserTag | kHiddenTag;
@@ -27,8 +27,8 @@ constexpr bool is_hidden(const MessageArguments& arguments) {
   return arguments.tag < TUTTI_ANY_TAG;
 }
 
-// The outcome of a transfer that is done, and has failed or met more than its type: why it has
-// failed, or what came instead; what is hidden has come to a good end.
+// The outcome of a transfer that is done, and has failed or met more than its type: why it failed,
+// or what came instead. A hidden message has ended well.
 Status rare_outcome(const MessageArguments& arguments, const Transfer& transfer,
                     tutti_recv_info* received, const Transport& transport);
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What waits for messages say of themselves (exec/lateness.hpp).
+// The notes of threads that wait for messages (exec/lateness.hpp).
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class Messages;
 // A message's arguments in words: "recv (16 float32 from rank 3, tag 7)".
 std::string describe(const MessageArguments& arguments, const Transport& transport);
 
-// The first message of a receive's peer that has come and that no receive takes: as like as not the
-// one that was meant, with another tag. None of a send.
+// The first message of a receive's peer that has come and that no receive takes: very likely the
+// one that was meant, with another tag. A send has none.
 std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments);
 // Its number, type, source and tag as Wait::last has them.
 CallRecord record_of(const Unmet& message);
@@ -72,7 +72,8 @@ class AwaitingStarted final : public Awaiting {
   Messages& messages_;
 };
 
-// Where several threads of this rank say that they wait for messages, each in a place of its own.
+// Notes by which several threads of this rank say that they wait for messages, each in one of its
+// own.
 class MessageNotes {
  public:
   explicit MessageNotes(Notes* notes) : notes_(notes) {}

@@ -14,8 +14,8 @@
 namespace tutti {
 namespace {
 
-// Which of many started messages have ended is looked up for a part of the time only, or each one
-// that ends would cost a look at all: so many times as long apart as a look takes.
+// Looking through many started messages for those that have ended costs time. So a look comes only
+// after so many times as long as the last one took.
 constexpr size_t kFewActive = 64;
 constexpr double kLookApart = 8;
 
@@ -58,8 +58,8 @@ Status Messages::submit(Message& message, StartedFor whom) {
   return {};
 }
 
-// Only posts it, and polls nothing: a long message that has come would be copied before the next
-// one is posted, which the peer may wait for. Returns as Completion::reset().
+// Only posts the message and polls nothing. A poll might copy a long message that has come before
+// the next one is posted, which the peer may wait for. Returns as Completion::reset().
 bool Messages::start(Message& message) {
   return start_by(message, [&] { post(message.arguments_, message.transfer_); });
 }
@@ -72,7 +72,7 @@ bool Messages::start_by(Message& message, const Post& post) {
   Status status;
   try {
     const std::lock_guard lock(lock_);
-    // What has been posted must be in the list.
+    // A posted message must be in the list, so there has to be room first.
     if (active_.size() == active_.capacity()) active_.reserve(2 * active_.size() + 8);
     post();
     if (!message.transfer_.done) {
@@ -112,8 +112,8 @@ bool Messages::push() {
   return any;
 }
 
-// What nobody here waits for stays where it is: if its receive is yet to come, as that of a peer's
-// next call, it would be kept aside, and copied once more.
+// A message that nobody here waits for stays where it is. Its receive may be yet to come, as that
+// of a peer's next call: it would be kept aside, and copied once more.
 bool Messages::poll_for_active() {
   bool moved = false;
   for (Message* message : active_) {
@@ -181,7 +181,7 @@ Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer&
   const bool from_any = peer == TUTTI_ANY_SOURCE;
   if (peer == rank_ || !(from_any ? executor_.all_have_left() : executor_.has_left(peer)))
     return {};
-  // What the peer sent before it left has arrived by now: take it all in.
+  // All that the peer sent before it left has arrived by now: take it in.
   while (endpoint_->poll()) {
   }
   if (transfer.done) return {};
@@ -232,7 +232,7 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
   return found;
 }
 
-// What has met a message goes on: its sender may wait for that.
+// A receive that has met a message goes on: its sender may wait for that.
 bool Messages::cancel(Message& message) {
   {
     const std::lock_guard lock(lock_);

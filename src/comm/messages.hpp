@@ -51,14 +51,14 @@ class Message : public Completion {
 
   Status start(StartedFor whom) override;
   [[nodiscard]] bool sends() const { return arguments_.sends; }
-  // What a receive has got, once it is done.
+  // The message that a receive has got, once it is done.
   [[nodiscard]] const tutti_recv_info& received() const { return received_; }
   // Ends a receive that no message has met, as one from nobody; whether it has.
   bool cancel();
-  // To be told of announcements (comm/announced.hpp), which a receive then ends with: else it goes
-  // on, and gets the bytes.
+  // Makes a receive end with an announcement that it meets (comm/announced.hpp); else it goes on,
+  // and gets the bytes.
   void meet_announced() { meets_announced_ = true; }
-  // What such a receive that is done has met; null unless it was an announcement.
+  // The transfer of a done receive that met an announcement; else null.
   [[nodiscard]] const Transfer* announcement() const;
 
  protected:
@@ -96,7 +96,7 @@ class Messages : public HelpedProgress {
   // Starts a message, which stays in place until done.
   Status submit(Message& message, StartedFor whom);
   Status wait(Message& message, int64_t timeout_ms);
-  // As submit(), for a send that announces a message under a number of this rank's choice.
+  // Submits a send that announces a message under a number of this rank's choice.
   Status announce(Message& message, uint32_t number);
   [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
   // A message that has come and that such a receive would take; none: there is none.
@@ -105,7 +105,7 @@ class Messages : public HelpedProgress {
   bool cancel(Message& message);
   // A message of its peer that has come and that no receive takes; for texts.
   [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
-  // Of those that have been started and have not ended; none: there are none.
+  // The first message that was started and has not ended; none: there is none.
   [[nodiscard]] std::optional<MessageArguments> first_under_way();
   void help() override { push(); }
   Status drain();

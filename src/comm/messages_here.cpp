@@ -41,7 +41,7 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
     const std::lock_guard lock(lock_);
     for (BlockingMessage& message : messages) post(message.arguments, message.transfer);
     others = advance(pending, 0);
-    // What comes at once is not waited for, and the lock is taken but once.
+    // Messages that come at once are not waited for, and the lock is taken but once.
     const uint32_t polls = std::min(caller_budget_.spins, kPollsAtOnce);
     for (uint32_t i = 0; i < polls && !pending.empty(); ++i) others |= advance(pending, 0);
   }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The thread that sleeps until a peer's process ends or a control line has news.
+// The thread that sleeps until a peer's process ends or a control connection has news.
 #include "comm/monitor.hpp"
 
 #include <poll.h>
@@ -88,20 +88,21 @@ void Monitor::wake() const {
 }
 
 Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                                      Line line, LifeSign* own, std::function<void()> each_second) {
+                                      ControlWatch control, LifeSign* own,
+                                      std::function<void()> each_second) {
   const std::lock_guard lock(mutex_);
   TUTTI_RETURN_IF_ERROR(start());
   for (const Peer& peer : peers) {
     if (peer.pidfd >= 0) TUTTI_RETURN_IF_ERROR(expect_end_of(peer.pidfd));
   }
-  if (line.fd >= 0) {
-    epoll_event event{.events = EPOLLIN, .data = {.fd = line.fd}};
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, line.fd, &event) != 0) {
+  if (control.fd >= 0) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = control.fd}};
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, control.fd, &event) != 0) {
       return Status::system(errno, "listening to ranks on other hosts: epoll_ctl");
     }
   }
   const Token token = next_token_++;
-  watches_[token] = {std::move(peers), std::move(died), std::move(line), own,
+  watches_[token] = {std::move(peers), std::move(died), std::move(control), own,
                      std::move(each_second)};
   if (own == nullptr) return token;
   try {
@@ -133,8 +134,8 @@ void Monitor::remove(Token token) {
     const bool alone = peer.pidfd >= 0 && !is_watched(peer.pidfd);
     if (alone) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.pidfd, nullptr);
   }
-  const int line = removed.line.fd;
-  if (line >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line, nullptr);
+  const int control = removed.control.fd;
+  if (control >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, control, nullptr);
 }
 
 bool Monitor::is_watched(int pidfd) const {
@@ -197,8 +198,8 @@ void Monitor::look_each_second() {
 void Monitor::listen() {
   const std::lock_guard lock(mutex_);
   for (auto& [token, watch] : watches_) {
-    if (watch.line.fd < 0 || !is_readable(watch.line.fd).value_or(true)) continue;
-    watch.line.readable();
+    if (watch.control.fd < 0 || !is_readable(watch.control.fd).value_or(true)) continue;
+    watch.control.readable();
   }
 }
 

@@ -38,18 +38,18 @@ class Monitor {
     const LifeSign* sign = nullptr;  // its monitor's; null: it has none
   };
   static bool has_ended(const Peer& peer);
-  // What tells of others by being readable; no descriptor: none.
-  struct Line {
+  // A descriptor that is readable when other hosts have news; negative: none.
+  struct ControlWatch {
     int fd;  // stays the caller's
     std::function<void()> readable;
   };
   // Starts what takes a thread and descriptors, which watch() does otherwise.
   Status begin();
-  // Calls died(rank), once for each peer that ends, and line.readable() whenever it is, in the
+  // Calls died(rank), once for each peer that ends, and control.readable() whenever it is, in the
   // monitor's thread, until removed. `own` is signed for the monitor's thread at once and until
   // then, and each_second() called about as often as it says; both may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                      Line line = {-1, nullptr}, LifeSign* own = nullptr,
+                      ControlWatch control = {-1, nullptr}, LifeSign* own = nullptr,
                       std::function<void()> each_second = nullptr);
   // Afterwards died() is not running and will not run.
   void remove(Token token);
@@ -58,7 +58,7 @@ class Monitor {
   struct Watch {
     std::vector<Peer> peers;
     std::function<void(int)> died;
-    Line line;
+    ControlWatch control;
     LifeSign* own;
     std::function<void()> each_second;
   };

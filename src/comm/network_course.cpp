@@ -14,9 +14,9 @@ constexpr size_t kWarmUps = 2;  // round trips that do not count
 constexpr size_t kMostTrips = 15;
 constexpr double kTripsEnd_s = 5e-3;
 
-// Of the bytes, per host. Shaped lines let some 100 KB pass at once, at each end: what comes before
-// kSkipped does not count, and messages grow slowly at first, lest much is under way on a slow line
-// once its rate shows.
+// Limits in bytes, per host. Shaped links let some 100 KB pass at once, at each end: what comes
+// before kSkipped does not count. Messages grow slowly at first, so that little is under way on a
+// slow link once its rate is known.
 constexpr uint64_t kMostAsked = 4 << 20;
 constexpr uint64_t kSkipped = 512 << 10;
 constexpr uint64_t kFirstMessage = 32 << 10;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a rank asks another for to measure the network, and what it learns from the answers.
+// The messages that a rank asks another for to measure the network, and what it learns from the
+// answers.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +18,15 @@ struct Arrival {
   uint64_t bytes = 0;
 };
 
-// Seconds per byte, from what came after `skipped` bytes or half of the time (whichever was first):
-// lines let so much pass at once before they slow down to their rate. The median of several parts,
+// Seconds per byte, from what came after `skipped` bytes or half of the time, whichever was first:
+// links let so much pass at once before they slow down to their rate. The median of several parts,
 // so that a pause in one of them does not count. None if too little came.
 std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped);
 
 // The most messages that a course has under way at once.
 inline constexpr size_t kMostAhead = 2;
 
-// What one rank asks for.
+// The questions of one rank.
 class Course {
  public:
   virtual ~Course() = default;

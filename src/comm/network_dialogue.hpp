@@ -14,8 +14,8 @@
 
 namespace tutti {
 
-// Asks one rank as a course has it and serves another (or the same) until that has enough. What is
-// under way when it goes is forgotten.
+// Asks one rank as a course has it and serves another (or the same) until that has enough. Messages
+// that are under way when it is destroyed are forgotten.
 class Dialogue {
  public:
   Dialogue(Endpoint& network, int asked, int asking, uint64_t longest)

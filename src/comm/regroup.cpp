@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The rounds in which survivors agree, in shared memory and over the control line.
+// The rounds in which survivors agree, in shared memory and over the control connection.
 #include "comm/regroup.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <thread>
 
-#include "bootstrap/meeting_place.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
 
@@ -151,25 +151,25 @@ std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
 
 // ---- over the line -----------------------------------------------------------------------------
 
-Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
+Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
   std::unique_lock lock(mutex_);
   over_ = false;
   withdrawal_ = {};
-  TUTTI_RETURN_IF_ERROR(line_.regroup(mine));
+  TUTTI_RETURN_IF_ERROR(control_.regroup(mine));
   while (!over_) {
     changed_.wait_for(lock, 10 * kLookEvery);
     if (over_) break;
-    if (!line_.is_open()) {
-      // What it told at last may be on its way still.
+    if (!control_.is_open()) {
+      // The last news may be on its way still.
       if (changed_.wait_for(lock, 100 * kLookEvery, [this] { return over_; })) break;
-      return line_.regroup(mine);  // says why it cannot
+      return control_.regroup(mine);  // says why it cannot
     }
     lock.unlock();
     lasts();
     const bool goes_on = now_ms() < deadline_ms && !must_end_wait();
     lock.lock();
     if (goes_on || over_) continue;
-    line_.withdraw();
+    control_.withdraw();
     changed_.wait_for(lock, kAnswer, [this] { return over_ || !withdrawal_.ok(); });
     if (over_) break;
     if (!withdrawal_.ok()) return withdrawal_;
@@ -178,7 +178,7 @@ Result<Regroup::Parts> LineRegroup::round(std::span<const std::byte> mine, int64
   return last_;
 }
 
-void LineRegroup::heard(const ControlNews& news) {
+void ControlRegroup::heard(const ControlNews& news) {
   const std::lock_guard lock(mutex_);
   switch (news.kind) {
     case ControlNews::Kind::kPart: coming_[news.rank] = news.note; return;
@@ -199,20 +199,20 @@ void LineRegroup::heard(const ControlNews& news) {
 // ---- survivors ---------------------------------------------------------------------------------
 
 // The first one tells of it in its second round.
-static_assert(sizeof(MeetingPlace) <= RegroupSign::kMaxBytes);
-static_assert(sizeof(MeetingPlace) <= kMaxNoteBytes);
+static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMaxBytes);
+static_assert(sizeof(OpenedMeeting) <= kMaxNoteBytes);
 
 Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
-  std::optional<MeetingPlace> mine;
+  std::optional<OpenedMeeting> mine;
   for (;;) {
     const auto given = mine.has_value() ? bytes_of(*mine) : std::span<const std::byte>{};
     TUTTI_ASSIGN_OR_RETURN(const Regroup::Parts parts, regroup.round(given, deadline_ms));
     const auto& [first, said] = *parts.begin();
-    if (said.size() != sizeof(MeetingPlace)) {
-      if (first == rank) mine = open_place(make_unique_id(), kNever);
+    if (said.size() != sizeof(OpenedMeeting)) {
+      if (first == rank) mine = open_meeting(make_unique_id(), kNever);
       continue;
     }
-    MeetingPlace place;
+    OpenedMeeting place;
     std::memcpy(&place, said.data(), sizeof place);
     TUTTI_ASSIGN_OR_RETURN(UniqueId id, id_of(place, first));
     Survivors survivors{.ranks = {}, .id = std::move(id)};

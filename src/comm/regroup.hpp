@@ -5,7 +5,7 @@
 // Ranks that want to go on after a failure come to a round, each with a few bytes. A round is over
 // when all take part that have neither died nor given the communicator up. Then one place decides
 // which ranks these are, so all see the same ranks and bytes, even if one dies meanwhile. On one
-// host that place is the shared memory, where any of the ranks may write the decision, and another
+// host that place is the shared memory. Any of the ranks may write the decision there, and another
 // one takes over if it dies on the way. Across hosts it is the service that keeps the ranks in
 // touch; if its process has died, the ranks cannot regroup.
 #pragma once
@@ -32,8 +32,8 @@ class Regroup {
   using Parts = std::map<int, std::vector<std::byte>>;  // by rank
 
   virtual ~Regroup() = default;
-  // A round. After an error, at the deadline for instance, this rank comes to no more of them, and
-  // the others wait for it in vain until it gives up.
+  // A round. After an error, such as the deadline, this rank comes to no more rounds. The others
+  // wait for it in vain until it gives up.
   virtual Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
   // Nobody is to wait for this rank any more.
   virtual void give_up() = 0;
@@ -49,22 +49,22 @@ class Regroup {
   SlowWait* slow_ = nullptr;
 };
 
-// Over the shared memory of one host. `is_gone` says whether a rank has died or left. What the
-// board lies in outlives it.
+// Over the shared memory of one host. `is_gone` says whether a rank has died or left. The board's
+// memory outlives it.
 std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
                                            std::function<bool(int rank)> is_gone);
 
 // Over the line, which outlives it.
-class LineRegroup final : public Regroup {
+class ControlRegroup final : public Regroup {
  public:
-  explicit LineRegroup(Control& line) : line_(line) {}
+  explicit ControlRegroup(Control& control) : control_(control) {}
   Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
-  void give_up() override { line_.leave(); }
-  // What the line told, of any kind; any thread.
+  void give_up() override { control_.leave(); }
+  // Takes news of any kind from the control connection; any thread.
   void heard(const ControlNews& news);
 
  private:
-  Control& line_;
+  Control& control_;
   std::mutex mutex_;
   std::condition_variable changed_;
   Parts coming_;       // guarded by mutex_, as what follows: of the round that is being told

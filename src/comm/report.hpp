@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a rank leaves behind of its communicators: the last calls of all ranks of its host in the
-// log when one fails, and of its own in a trace (TUTTI_TRACE) then, when it is destroyed, and when
-// it hangs.
+// The records that a rank leaves of its communicators. When one fails, the log gets the last calls
+// of all ranks of its host. A trace (TUTTI_TRACE) gets this rank's own then, when it is destroyed,
+// and when it hangs.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class TraceFile {
   std::vector<inspect::TracedCommunicator> traced_;  // guarded by mutex_; the last of each
 };
 
-// Of one communicator. It outlives the threads that use it.
+// The report of one communicator. It outlives the threads that use it.
 class Report {
  public:
   // All references outlive it. `job_rank`: the number of the rank in the job.
@@ -48,17 +48,17 @@ class Report {
         job_rank_(job_rank),
         name_(std::move(name)) {}
 
-  // It has failed. say() logs that in one line, and more() what the ranks of this host did before,
-  // afterwards and in the same thread; `quietly`: at level info, since another host says it.
-  // Lacking memory, they say nothing: that is no reason for another failure.
+  // The communicator has failed. say() logs that in one line. more() then logs what the ranks of
+  // this host did before; it comes afterwards in the same thread. `quietly`: at level info, since
+  // another host says it. Lacking memory, they say nothing: that is no reason for another failure.
   void say(const Status& cause, bool quietly);
   void more(const Status& cause, bool quietly);
   // A worker's steps, for the trace.
   void add(std::shared_ptr<StepTrace> steps) { steps_.push_back(std::move(steps)); }
   // Writes the rank's last calls to the file, if one is wanted.
   void trace();
-  // The same if it stands still since the last time that this was called: who ends a job that hangs
-  // may leave it no time to write. By one thread.
+  // Writes them if the rank stands still since the last such call: a launcher that ends a hanging
+  // job may leave it no time to write. One thread calls it.
   void trace_if_quiet();
 
  private:

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What all communicators of a process share: environment, workers, monitor and figures.
+// The objects that all communicators of a process share: environment, workers, monitor and figures.
 #include "comm/runtime.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the communicators of a process share: the environment's snapshot, the selector, worker
-// threads, the monitor of peers. It lives from the first communicator to the last.
+// The objects that the communicators of a process share: the environment's snapshot, the selector,
+// worker threads, the monitor of peers. It lives from the first communicator to the last.
 #pragma once
 
 #include <memory>
@@ -34,12 +34,12 @@ class Runtime {
   // communicator.
   [[nodiscard]] const Result<FoundTuning>& tuning();
 
-  // Tells the log which rank of how many this process is, in its first communicator; rank 0 then
+  // Tells the log which rank of how many this process is, in its first communicator. Rank 0 then
   // says what is strange about the variables, once for the job.
   void introduce(int rank, int ranks);
 
-  // The pool, whose workers are given their cores at the first call: this process is `local_rank`
-  // of `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.
+  // The pool, whose workers get their cores at the first call. This process is `local_rank` of
+  // `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.
   Result<WorkerPool*> workers(int local_rank, int local_ranks);
 
  private:

@@ -36,7 +36,8 @@ Result<ScopeChoices> ScopeChoices::create(const Job& job,
   const Machine over_groups = machine_over_groups(*groups, job.across, job.network);
   const Machine alone =
       machine_over_groups(*groups, alone_on_host(job.hosts, job.across), job.network);
-  // What the user wants to be composed is composed of compositions.
+  // A column over groups of hosts is composed as well, if the user's variables ask for
+  // compositions.
   JobVariables of_columns = job.variables;
   of_columns.strict = of_columns.adapt = false;
   TUTTI_RETURN_IF_ERROR(make(all, of_columns, over_groups));

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the phases of compositions are planned with: how each scope chooses, and the context of each
-// on one rank. The communicator, the simulator and the proof of compositions make them here.
+// The contexts that plan the phases of compositions: how each scope chooses, and what it is on one
+// rank. The communicator, the simulator and the proof of compositions make them here.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@
 
 namespace tutti {
 
-// What is asked when a plan is made.
+// The choice by `selector`, asked when a plan is made.
 Choose choice_of(Selector selector);
 
-// The same on all ranks of a job.
+// The choices of each scope, equal on all ranks of a job.
 struct ScopeChoices {
   struct Job {
     const Hosts& hosts;
@@ -37,7 +37,7 @@ struct ScopeChoices {
                                      const std::function<Choose(Selector)>& ask = choice_of);
 };
 
-// Of one rank.
+// The scopes of one rank.
 class Scopes {
  public:
   // `host` says what is the same for all phases within the host. All but that outlive it.
@@ -51,7 +51,7 @@ class Scopes {
     const PlanContext& context = in_column_[static_cast<size_t>(among)];
     return context.ranks > 0 ? &context : nullptr;
   }
-  // Of the phases of a call of all ranks.
+  // The contexts of the phases of a call of all ranks.
   [[nodiscard]] std::array<const PlanContext*, kScopes> of_call() const {
     return {&on_host_, in_column(InColumn::kAll)};
   }

@@ -51,7 +51,7 @@ std::vector<JobSetting> shared_settings(const OwnView& own) {
   return settings;
 }
 
-// Of what a rank says, what is of fixed size.
+// The part of a rank's message that has a fixed size.
 struct Fixed {
   uint64_t key;  // that rank 0 gives the communicator
   uint64_t host;
@@ -132,7 +132,7 @@ std::vector<int> cores_in(std::span<const uint64_t> words) {
   return cores;
 }
 
-// What counts only of rank 0.
+// The figures that count only from rank 0.
 std::vector<std::byte> pack_figures(const OwnView& own) {
   Packer packer;
   const auto code = static_cast<int64_t>(own.tuning.status().code());
@@ -192,7 +192,7 @@ std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const OwnVi
   return packer.take();
 }
 
-// What a rank has said.
+// A rank's message.
 struct Entry {
   uint64_t key = 0;
   OwnView view;
@@ -305,8 +305,8 @@ uint64_t random_key() {
 
 namespace {
 
-// What processes that can share memory have in common: the running system, the network namespace,
-// and TUTTI_HOST_ID.
+// A hash of what processes that can share memory have in common: the running system, the network
+// namespace, and TUTTI_HOST_ID.
 uint64_t host_mark(const Environment& environment) {
   struct stat network {};
   (void)stat("/proc/self/ns/net", &network);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks tell one another first, and what they agree on by it: the settings that all must
-// share, where each is, what it may use there, and the figures of rank 0. Each rank works out the
-// same from what all have said, never from what it alone knows.
+// The first round of the ranks, and what they agree on by it: the settings that all must share,
+// where each is, what it may use there, and the figures of rank 0. Each rank works out the same
+// from what all have said, never from its own knowledge alone.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace tutti {
 
-// What a rank says of itself.
+// A rank's message about itself.
 struct OwnView {
   JobVariables variables;  // `strict` is the communicator's
   tutti_tuner tuner = {};  // without a function: none
@@ -27,7 +27,7 @@ struct OwnView {
   int cache_domain = kNoCacheDomain;
   std::vector<int> cores;            // that it may use
   std::vector<CpuLimit> cpu_limits;  // that it is under
-  // What counts only of rank 0; others need not know it.
+  // These count only from rank 0; others need not know them.
   Result<FoundTuning> tuning = FoundTuning();
   std::optional<NetworkFigures> network = {};
 };
@@ -47,8 +47,8 @@ struct Agreement {
 uint64_t random_key();
 
 // How many threads of ranks of one host can make progress at once, given the cores and limits of
-// each: all cores that some rank may use; or, where limits allow less, as many as there are if
-// every rank has the smallest share that one has, for ranks go at the pace of the slowest.
+// each. These are all cores that some rank may use. If limits allow less, every rank counts with
+// the smallest share of any, for ranks go at the pace of the slowest.
 int cores_together(std::span<const OwnView* const> ranks);
 
 // Collective. An error names the setting that differs, and both values.

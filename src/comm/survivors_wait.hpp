@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a rank that shrinks its communicator says of itself while others neither come nor end
+// The notes of a rank that shrinks its communicator while others neither come nor end
 // (exec/lateness.hpp).
 #pragma once
 

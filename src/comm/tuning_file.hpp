@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What this process knows of its machine for the choice of algorithms: where tuning files lie, how
-// they are read and written, and what is used where there is none. Rank 0's counts for all.
+// The figures of this process's machine by which algorithms are chosen: where tuning files lie, how
+// they are read and written, and what replaces a missing one. The figures of rank 0 count for all.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ Status write_tuning_file(const std::string& path, const Tuning& tuning);
 Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,
                                                const Getter& getter);
 
-// What is found, else, with an empty path, usual_machine().
+// The tuning file's figures, else usual_machine() with an empty path.
 Result<FoundTuning> tuning_to_use(const Environment& environment, const Getter& getter);
 
 }  // namespace tutti

@@ -18,7 +18,7 @@ namespace tutti {
 
 // What a rank learns of the others after the meeting.
 struct ControlNews {
-  enum class Kind { kFailed, kLeft, kTold, kShown, kPart, kRegrouped, kWithdrawn };
+  enum class Kind { kFailed, kLeft, kTold, kPage, kPart, kRegrouped, kWithdrawn };
   Kind kind = Kind::kFailed;
   // The rank that reported the failure, died, left, told, showed or gave something. For kWithdrawn,
   // the first of the `count` ranks that the round lacked.
@@ -46,8 +46,8 @@ class Control {
   // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
   // Does not block.
   virtual void tell(int rank, std::span<const std::byte> note) = 0;
-  // The same with at most kMaxPageBytes, for a command that looks from outside: the news is kShown.
-  virtual void show(int rank, std::span<const std::byte> page) = 0;
+  // The same with at most kMaxPageBytes, for a command that looks from outside: the news is kPage.
+  virtual void send_page(int rank, std::span<const std::byte> page) = 0;
   // Takes part in a round of those who are left, with at most kMaxNoteBytes. Once all do who have
   // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
   // same for all. Does not block; fails once the line is broken.

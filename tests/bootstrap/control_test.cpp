@@ -112,7 +112,7 @@ TEST(Control, PagesOfMegabytesArriveWhole) {
     ASSERT_NE(control, nullptr);
     if (rank == 1) {
       for (size_t i = 0; i < kPages; ++i) {
-        control->show(0, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
+        control->send_page(0, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
       }
       ++*shown;
       while (*done == 0) {
@@ -123,7 +123,7 @@ TEST(Control, PagesOfMegabytesArriveWhole) {
     await(*shown, 1);
     const auto news = listen(*control, kPages);
     for (size_t i = 0; i < news.size(); ++i) {
-      EXPECT_EQ(news[i].kind, Kind::kShown);
+      EXPECT_EQ(news[i].kind, Kind::kPage);
       EXPECT_EQ(news[i].rank, 1);
       EXPECT_EQ(news[i].note, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
     }

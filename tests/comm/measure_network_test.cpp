@@ -95,10 +95,10 @@ TEST(AgreedFigures, AreDoubtedWhereOneLineIsMuchSlower) {
     return std::vector<MeasuredFigures>{{1e-5, 2e-8}, {1e-5, 2e-8},   {1e-5, 2e-8},
                                         {1e-5, 2e-8}, {1e-5, byte_s}, {1e-5, byte_s}};
   };
-  EXPECT_TRUE(lines_differ(hosts, with_last(4e-8)));
-  EXPECT_FALSE(lines_differ(hosts, with_last(2.5e-8)));
-  EXPECT_FALSE(lines_differ(hosts, with_last(0)));  // not measured
-  EXPECT_FALSE(lines_differ(hosts, std::vector<MeasuredFigures>(6)));
+  EXPECT_TRUE(links_differ(hosts, with_last(4e-8)));
+  EXPECT_FALSE(links_differ(hosts, with_last(2.5e-8)));
+  EXPECT_FALSE(links_differ(hosts, with_last(0)));  // not measured
+  EXPECT_FALSE(links_differ(hosts, std::vector<MeasuredFigures>(6)));
 }
 
 TEST(AgreedFigures, TakeThoseWhoDidNotMeasureForLikeTheOthers) {

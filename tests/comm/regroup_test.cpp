@@ -54,7 +54,7 @@ class SlowLine final : public Control {
   [[nodiscard]] int fd() const override { return -1; }
   std::vector<ControlNews> read() override { return {}; }
   void tell(int /*rank*/, std::span<const std::byte> /*note*/) override {}
-  void show(int /*rank*/, std::span<const std::byte> /*page*/) override {}
+  void send_page(int /*rank*/, std::span<const std::byte> /*page*/) override {}
   Status regroup(std::span<const std::byte> /*part*/) override { return {}; }
   void withdraw() override {
     const ControlNews news{.kind = ControlNews::Kind::kWithdrawn, .rank = missing, .count = 1};
@@ -64,7 +64,7 @@ class SlowLine final : public Control {
   void fail(const Status& /*cause*/) override {}
   void leave() override {}
 
-  LineRegroup* listener = nullptr;
+  ControlRegroup* listener = nullptr;
   int missing = 0;
 
  private:
@@ -175,9 +175,9 @@ TEST(Survivors, MeetWhereTheFirstOfThemSays) {
   }
 }
 
-TEST(LineRegroup, EachDeadlineNamesWhoIsMissingThen) {
+TEST(ControlRegroup, EachDeadlineNamesWhoIsMissingThen) {
   SlowLine line;
-  LineRegroup regroup(line);
+  ControlRegroup regroup(line);
   line.listener = &regroup;
   for (const int missing : {3, 2}) {
     line.missing = missing;

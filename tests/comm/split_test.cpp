@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bootstrap/join.hpp"
-#include "bootstrap/meeting_place.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "comm/communicator.hpp"
 #include "core/interrupt.hpp"
 #include "support/processes.hpp"
@@ -59,7 +59,7 @@ void run_ranks(const Processes& processes, const std::function<void(Communicator
 
 // Takes part in what a split gathers, and does not come to the meeting.
 void split_half_way(Communicator& communicator) {
-  for (const size_t bytes : {2 * sizeof(int32_t), sizeof(MeetingPlace)}) {
+  for (const size_t bytes : {2 * sizeof(int32_t), sizeof(OpenedMeeting)}) {
     const std::vector<std::byte> mine(bytes);
     std::vector<std::byte> all(bytes * static_cast<size_t>(communicator.ranks()));
     Call call;

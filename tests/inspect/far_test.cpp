@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Jobs on several hosts, which are made of one, looked at from one of these: what is seen of the
-// other comes over the control lines, for only the processes of one host share memory.
+// other comes over the control connections, for only the processes of one host share memory.
 #include "inspect/far.hpp"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Courier>> make_pmix(const JobPlace& place);
 Result<std::unique_ptr<Courier>> make_mpi(const JobPlace& place);
 std::unique_ptr<Courier> make_file(const JobPlace& place);
 
-// What the program does with an MPI library.
+// The program's use of an MPI library.
 enum class MpiState { kAbsent, kLoaded, kInitialized, kFinalized };
 MpiState mpi_state();
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A file that all hosts see: rank 0 writes the id to TUTTI_MEETING_FILE with the number of the
-// communicator after the name, where only this user can read it, and removes it when all have met
-// or the process ends. Others wait until it is there. It begins with the job's key, so that a file
-// left behind by another job is not taken for ours; the names of jobs that have no key must differ.
+// A file that all hosts see. Rank 0 writes the id to TUTTI_MEETING_FILE with the number of the
+// communicator after the name, where only this user can read it. It removes the file when all have
+// met or the process ends. Others wait until it is there. It begins with the job's key, so that a
+// file of an earlier job is not taken for this one's. The names of jobs without a key must differ.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -61,7 +61,7 @@ class File final : public Courier {
     return {};
   }
 
-  // What the file has after `head`; "" for one that is not there or of another job.
+  // The bytes of the file after `head`; "" if it is not there or belongs to another job.
   static Result<std::string> read(const std::string& path, const std::string& head) {
     const Fd file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.open() && errno == ENOENT) return std::string();

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The program's own MPI, if it has initialised one: a broadcast in MPI_COMM_WORLD. Its functions
-// are looked up in the program; nothing is linked. Two families of libraries exist, whose handles
-// differ: in Open MPI they are addresses of symbols, in MPICH and all that keep to its binary
-// interface (Intel MPI, MVAPICH, Cray) they are numbers which that interface fixes.
+// are looked up in the program; nothing is linked. Two families of libraries differ in their
+// handles. Open MPI's are addresses of symbols. MPICH and all that keep its binary interface (Intel
+// MPI, MVAPICH, Cray) have numbers that this interface fixes.
 #include <dlfcn.h>
 #include <link.h>
 

@@ -63,7 +63,7 @@ class Pmi final : public ManagedCourier {
       TUTTI_RETURN_IF_ERROR(
           put(key_of(number, part), std::string(value) + (last ? "." : "+"), deadline_ms));
     }
-    // What was put before it, all can get after it.
+    // All ranks can get after the barrier what was put before it.
     TUTTI_RETURN_IF_ERROR(ask("cmd=barrier_in", "barrier_out", deadline_ms).status());
     if (rank_ == 0) return std::string(mine);
     std::string text;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // PMIx, which Open MPI's mpirun and Slurm (srun --mpi=pmix) serve: rank 0 puts the id, a fence
-// hands it round. The library is opened when it is needed; an MPI library of the program that uses
-// it too is not disturbed, since PMIx counts its users.
+// hands it round. The library is opened when it is needed. PMIx counts its users, so an MPI library
+// of the program that uses it, too, is not disturbed.
 #include "bootstrap/couriers/courier.hpp"
 
 #ifdef TUTTI_HAVE_PMIX
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{10};
 
-// What is called of the library.
+// The functions of the library that are called.
 struct Library {
   decltype(&PMIx_Init) init = nullptr;
   decltype(&PMIx_Finalize) finalize = nullptr;
@@ -59,7 +59,7 @@ Status Library::open() {
   return {Code::kUnsupported, "libpmix.so.2 lacks functions of PMIx 3"};
 }
 
-// What a call that does not block leaves when it ends, perhaps after nobody waits any more.
+// The outcome of a call that does not block. It may end after its caller has stopped waiting.
 struct Answer {
   std::mutex mutex;
   std::condition_variable arrived;

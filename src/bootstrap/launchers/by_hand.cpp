@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// By hand: RANK, WORLD_SIZE, perhaps LOCAL_RANK and LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT.
-// Many scripts of clusters set these from what their scheduler says. Where they say no more than
-// Slurm does, and no place on the network where ranks meet, Slurm itself counts: it knows the step.
+// Variables set by hand: RANK, WORLD_SIZE, perhaps LOCAL_RANK and LOCAL_WORLD_SIZE, MASTER_ADDR and
+// MASTER_PORT. Many scripts of clusters set these from what their scheduler says. Slurm itself is
+// believed if they add nothing to it and name no address at which ranks meet: it knows the step.
 #include "bootstrap/launchers/launchers.hpp"
 
 namespace tutti::launchers {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a launcher's file gives, and what the files share: reading a place from variables.
+// The interface of a launcher's file, and the reading of a place from variables, which the files
+// share.
 #pragma once
 
 #include <optional>
@@ -40,8 +41,8 @@ Result<int> read_port(const char* name, const std::string& text);
 Status check_master(const Getter& getter);
 
 // The place by these variables. The number of processes on this host, or both of the local two, may
-// be missing; then all processes are on one host, and the result says kOneHost. Where there are
-// several, it says kNone.
+// be missing. The result then says kOneHost if all processes are on one host, and kNone if there
+// are several.
 Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key);
 
 // MASTER_ADDR and MASTER_PORT as a part of a key.

@@ -13,7 +13,7 @@ constexpr Names kCclLocal = {"CCL_PROCESS_LAUNCHER=none", "CCL_LOCAL_RANK", "CCL
                              "CCL_LOCAL_RANK", "CCL_LOCAL_SIZE"};
 
 // A rank and the number of them.
-struct Place {
+struct RankOfRanks {
   int rank;
   int ranks;
 };
@@ -21,11 +21,11 @@ struct Place {
 constexpr int kLastPort = 65535;
 
 // nullopt if neither is set.
-Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_name,
-                                        const char* ranks_name) {
+Result<std::optional<RankOfRanks>> read_rank(const Getter& getter, const char* rank_name,
+                                             const char* ranks_name) {
   const auto rank_text = getter(rank_name);
   const auto ranks_text = getter(ranks_name);
-  if (!rank_text && !ranks_text) return std::optional<Place>();
+  if (!rank_text && !ranks_text) return std::optional<RankOfRanks>();
   if (!rank_text || !ranks_text) {
     return Status::format(Code::kInvalidArgument,
                           "{} is \"{}\" but {} is not set: expected both, as a launcher sets them, "
@@ -40,18 +40,18 @@ Result<std::optional<Place>> read_place(const Getter& getter, const char* rank_n
                           "{} is \"{}\" and {} is \"{}\": expected a rank from 0 to {}", rank_name,
                           *rank_text, ranks_name, *ranks_text, ranks - 1);
   }
-  return std::optional<Place>({rank, ranks});
+  return std::optional<RankOfRanks>({rank, ranks});
 }
 
-// A local rank alone, as scripts of clusters often set it, says nothing of how many processes are
-// on this host: as if neither were set.
-Result<std::optional<Place>> read_local(const Getter& getter, const Names& names) {
+// Scripts of clusters often set a local rank alone. It does not say how many processes are on this
+// host, so it counts as not set.
+Result<std::optional<RankOfRanks>> read_local(const Getter& getter, const Names& names) {
   const auto alone = getter(names.local_rank);
   if (names.launcher == kCclLocal.launcher || !alone || getter(names.local_ranks)) {
-    return read_place(getter, names.local_rank, names.local_ranks);
+    return read_rank(getter, names.local_rank, names.local_ranks);
   }
   const auto number = read_number(names.local_rank, *alone, 0);
-  return number.ok() ? Result<std::optional<Place>>(std::nullopt) : number.status();
+  return number.ok() ? Result<std::optional<RankOfRanks>>(std::nullopt) : number.status();
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ Status check_master(const Getter& getter) {
 }
 
 Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string key) {
-  auto global = read_place(getter, names.rank, names.ranks);
+  auto global = read_rank(getter, names.rank, names.ranks);
   if (!global.ok()) return global.status().with_context(names.launcher);
   if (!*global) {
     return Status::format(Code::kInvalidArgument, "{}: neither {} nor {} is set", names.launcher,
@@ -97,8 +97,8 @@ Result<JobPlace> place_by(const Getter& getter, const Names& names, std::string 
   const Names& local_names = by_ccl ? kCclLocal : names;
   auto local = read_local(getter, local_names);
   if (!local.ok()) return local.status().with_context(local_names.launcher);
-  const Place all = **global;
-  const Place here = local->value_or(all);
+  const RankOfRanks all = **global;
+  const RankOfRanks here = local->value_or(all);
   if (here.ranks > all.ranks) {
     return Status::format(Code::kInvalidArgument,
                           "{} is \"{}\" and {} is \"{}\": expected at most as "

@@ -2,9 +2,9 @@
 //
 // Slurm's srun: SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_NODEID and
 // SLURM_STEP_TASKS_PER_NODE. With --mpi=pmi2 it serves PMI-1 and PMI-2 at PMI_FD, with --mpi=pmix
-// PMIx; with neither, rank 0 serves at the first node of SLURM_STEP_NODELIST, at a port that
-// follows from the step's number. Where a wrapper has kept only some of these, the like of the job
-// counts (SLURM_NTASKS ...), which srun sets to what the step has, too.
+// PMIx. Else rank 0 serves at the first node of SLURM_STEP_NODELIST, at a port that follows from
+// the step's number. A wrapper may have kept only some of these. The job's variables then replace
+// them (SLURM_NTASKS ...): srun gives them the step's values, too.
 #include <charconv>
 
 #include "bootstrap/launchers/launchers.hpp"
@@ -19,7 +19,7 @@ constexpr const char* kRanks = "SLURM_STEP_NUM_TASKS";
 constexpr const char* kTasksPerNode = "SLURM_STEP_TASKS_PER_NODE";
 constexpr const char* kStarter = "Slurm's srun";
 
-// What runs in a batch script itself has the number 0, too, and the job's number of tasks.
+// A process of the batch script itself has the number 0, too, and the job's number of tasks.
 bool in_batch_script(const Getter& getter) {
   return getter(kRank) == "0" && getter("SLURM_JOB_ID") && !getter("SLURM_STEP_ID");
 }
