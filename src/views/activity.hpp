@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a call on a device has under way: commands of the device, calls and messages of the host.
-// Each stays in place until it is over. A call that has failed waits for that before its scopes
-// end; what the device does not end in time keeps the memory of the call for ever.
+// The work that a call on a device has under way: commands of the device, calls and messages of the
+// host. Each stays in place until it is over. A call that has failed waits for that before its
+// scopes end. If the device does not end in time, the call's memory leaks, since the device may
+// still use it.
 #pragma once
 
 #include "views/task.hpp"
@@ -43,7 +44,7 @@ class InFlight : public Awaited {
     activity.first_ = this;
   }
 
-  // As of Activity.
+  // See Activity.
   virtual bool at_rest(bool late) = 0;
 
  protected:

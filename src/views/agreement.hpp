@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-// What each rank tells the others first of a call, and perhaps more.
+// The first words of each rank about a call; more may follow.
 struct CallSummary {
   explicit CallSummary(const Call& call)
       : record(record_of(call, 0, marks_of(call))), signature(signature_of(call)) {}

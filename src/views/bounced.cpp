@@ -97,12 +97,12 @@ Task DeviceCollective::bounce_piece(uint64_t index) {
   };
   if (buffers_.on_device) {
     work.begin(side_->in());
-    TUTTI_OR_FAIL(after_mark(side_->in()));
+    TUTTI_OR_FAIL(after_marker(side_->in()));
     TUTTI_OR_FAIL(copy_in(copy_from_device, piece.send, call_.send, send.data()));
     TUTTI_OR_FAIL(copy_in(copy_from_device, piece.recv_in, call_.recv, recv.data()));
     co_await work;
   } else {
-    co_await marked();
+    co_await marker_passed();
   }
   co_await turns_.at(index);
   if (copies && !buffers_.on_device) {

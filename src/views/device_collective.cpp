@@ -35,12 +35,11 @@ Status DeviceCollective::start(StartedFor whom) {
 }
 
 Task DeviceCollective::carry_out() {
-  // What ranks find out for one call, such as that they are not to try this again, holds for those
-  // that come after it.
+  // Ranks may find out in one call that later ones are not to try this, so calls take turns.
   co_await its_turn();
   if (side_ != nullptr && queue_.may_be_direct(call_)) {
     direct_ = true;
-    auto mark = marked(&queue_);
+    auto mark = marker_passed(&queue_);
     DirectCall direct({comm(), queue_, *side_, activity_, call_, mark}, buffers_, what());
     Task run = direct.run();
     co_await run;

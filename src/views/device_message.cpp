@@ -51,8 +51,9 @@ bool DeviceMessage::is_memory_of_device() const {
          comm().transport().shared_memory() != nullptr;
 }
 
-// What can be read if it is longer than what is complete at the sender before it is received; else
-// what takes several pieces.
+// Memory that peers can read is announced if the message is longer than an eager one, which is
+// complete at the sender before it is received. Other memory is announced if it takes several
+// pieces.
 bool DeviceMessage::is_announced() const {
   if (!on_device_ || arguments_.peer == comm().rank()) return false;
   return bytes() > (is_memory_of_device() ? comm().messages().eager_bytes() : kPieceBytes);
@@ -61,7 +62,7 @@ bool DeviceMessage::is_announced() const {
 Status DeviceMessage::copy(DeviceWork& work, devices::DeviceEngine& engine, void* dst,
                            const void* source, uint64_t bytes) {
   work.begin(engine);
-  TUTTI_RETURN_IF_ERROR(after_mark(engine));
+  TUTTI_RETURN_IF_ERROR(after_marker(engine));
   TUTTI_RETURN_IF_ERROR(engine.copy(dst, source, bytes));
   return work.submit();
 }
@@ -73,7 +74,7 @@ Task DeviceMessage::send() {
   HostMessage message(activity_, comm(), true);
   MessageArguments sent = arguments_;
   if (is_announced()) {
-    co_await marked();
+    co_await marker_passed();
     co_await Until(Waits::kForPeers, [this]() -> Result<bool> { return may_send_; });
     DescribedBytes described;
     const Status known = describe(described);
@@ -101,7 +102,7 @@ Task DeviceMessage::send() {
     TUTTI_OR_FAIL(copy(work, side_->in(), memory.data(), arguments_.buffer, bytes()));
     co_await work;
   } else {
-    co_await marked();
+    co_await marker_passed();
   }
   co_await Until(Waits::kForPeers, [this]() -> Result<bool> { return may_send_ || handed_over_; });
   handed_over_ = true;
@@ -114,10 +115,10 @@ Status DeviceMessage::describe(DescribedBytes& described) {
   described.bytes = bytes();
   described.gone = side_->peers().last_gone();
   if (!is_memory_of_device()) return {};
-  const Result<ShownBuffer> shown = side_->peers().show(arguments_.buffer, place_);
-  if (shown.ok()) described.buffer = *shown;
+  const Result<ExportedBuffer> exported = side_->peers().export_buffer(arguments_.buffer, place_);
+  if (exported.ok()) described.buffer = *exported;
   if (described.buffer.fd >= 0) described.address = side_->peers().address();
-  return bytes() <= kPieceBytes ? shown.status() : Status();
+  return bytes() <= kPieceBytes ? exported.status() : Status();
 }
 
 // Lets the receiver say how it wants them.
@@ -152,7 +153,7 @@ Task DeviceMessage::receive() {
     // The peer may wait for it, and it needs nothing of the device yet.
     TUTTI_OR_FAIL(message.start_to_meet_announced(received));
   } else {
-    co_await marked();
+    co_await marker_passed();
     TUTTI_OR_FAIL(message.start(received));
   }
   co_await message;
@@ -211,7 +212,7 @@ Task DeviceMessage::get(int sender, uint32_t number, const DescribedBytes& descr
   }
   if (!there.ok()) {
     log::debug("{} is staged through the host: {}", what(), there.status().message());
-    TUTTI_OR_FAIL(after_mark(side_->out()));
+    TUTTI_OR_FAIL(after_marker(side_->out()));
     Task answered = answer(sender, number, Answer::kSendPieces);
     co_await answered;
     Task pieces = pass_pieces(sender, number, described.bytes);

@@ -14,10 +14,10 @@
 
 namespace tutti {
 
-// What the sender of an announced message tells.
+// The sender's description of an announced message.
 struct DescribedBytes {
-  ShownBuffer buffer;  // allocation 0: nobody can read them
-  FdAddress address;   // where to ask for the descriptor of its handle
+  ExportedBuffer buffer;  // allocation 0: nobody can read them
+  FdAddress address;      // where to ask for the descriptor of its handle
   devices::DeviceUuid device{};
   uint64_t bytes = 0;
   GoneAllocations gone{};  // of the sender: to be closed

@@ -20,7 +20,7 @@ Communicator& DeviceOperation::comm() const { return queue_.comm(); }
 
 Status DeviceOperation::begin(StartedFor whom) {
   activity_.reset();
-  mark_ = nullptr;
+  marker_ = nullptr;
   give_up_ms_ = kNever;
   deadline_ms_ = rough_deadline_ms(comm().executor().timeout_ms());
   if (side_ != nullptr && side_->context().native().queue != nullptr) {
@@ -30,7 +30,7 @@ Status DeviceOperation::begin(StartedFor whom) {
       comm().health().fail(failed);
       return failed;
     }
-    mark_ = *std::move(marked);
+    marker_ = *std::move(marked);
   }
   {
     const std::lock_guard lock(event_mutex_);
@@ -66,15 +66,15 @@ Status DeviceOperation::named(const Status& error) const {
   return is_named() ? error : error.with_context(what());
 }
 
-Status DeviceOperation::after_mark(devices::DeviceEngine& engine) {
-  return mark_ == nullptr ? Status() : engine.after(std::move(mark_));
+Status DeviceOperation::after_marker(devices::DeviceEngine& engine) {
+  return marker_ == nullptr ? Status() : engine.after(std::move(marker_));
 }
 
-Result<bool> DeviceOperation::is_marked(const ViewQueue* patient) {
-  if (mark_ == nullptr) return true;
+Result<bool> DeviceOperation::has_passed_marker(const ViewQueue* patient) {
+  if (marker_ == nullptr) return true;
   Result<bool> done =
-      mark_->done_within(patient == nullptr ? devices::Patience() : patient->patience());
-  if (done.ok() && *done) mark_ = nullptr;
+      marker_->done_within(patient == nullptr ? devices::Patience() : patient->patience());
+  if (done.ok() && *done) marker_ = nullptr;
   return done;
 }
 
@@ -141,7 +141,7 @@ bool DeviceOperation::advance() {
   return true;
 }
 
-// As complete().
+// Ends this activation; returns what complete() does.
 bool DeviceOperation::end() {
   {
     const std::lock_guard lock(event_mutex_);

@@ -23,21 +23,21 @@ class DeviceOperation : public Completion {
 
   // For texts.
   [[nodiscard]] virtual std::string what() const = 0;
-  // Of a receive, once it is done; null for anything else.
+  // The message that a done receive has got; null for anything else.
   [[nodiscard]] virtual const tutti_recv_info* received() const { return nullptr; }
-  // An event of the device's API that comes to pass when this activation is complete, valid until
-  // the next one or the end of this object.
+  // An event of the device's API that is signalled when this activation is complete. It is valid
+  // until the next one or the end of this object.
   Result<void*> event();
 
  protected:
   friend class ViewQueue;
 
-  // All of it. What comes before the first that it awaits is done in the thread that starts it, and
+  // All of the operation. The thread that starts it runs the part before the first await, which
   // touches no engine.
   virtual Task carry_out() = 0;
   // Messages go on side by side, collectives one after the other.
   [[nodiscard]] virtual bool is_message() const { return false; }
-  // Of a message that other sends may not overtake: not yet handed over.
+  // Whether this is a send that later sends may not overtake: it has not been handed over.
   [[nodiscard]] virtual bool unsent() const { return false; }
   // Whether an error of this breaks the communicator, as its peers wait.
   [[nodiscard]] virtual bool breaks() const { return false; }
@@ -53,10 +53,10 @@ class DeviceOperation : public Completion {
     return Until(Waits::kForPeers, []() -> Result<bool> { return true; });
   }
   // Has the next submission to the device wait for that, if nothing has yet.
-  Status after_mark(devices::DeviceEngine& engine);
+  Status after_marker(devices::DeviceEngine& engine);
   // Awaited, that is done; `patient` as of DeviceWork.
-  [[nodiscard]] auto marked(const ViewQueue* patient = nullptr) {
-    return Until(Waits::kForDevice, [this, patient] { return is_marked(patient); });
+  [[nodiscard]] auto marker_passed(const ViewQueue* patient = nullptr) {
+    return Until(Waits::kForDevice, [this, patient] { return has_passed_marker(patient); });
   }
   [[nodiscard]] Communicator& comm() const;
 
@@ -70,13 +70,13 @@ class DeviceOperation : public Completion {
   bool advance();
   bool end();
   void end_at_once(const Status& failed);
-  Result<bool> is_marked(const ViewQueue* patient);
+  Result<bool> has_passed_marker(const ViewQueue* patient);
   [[nodiscard]] Status named(const Status& error) const;
   [[nodiscard]] Status why_it_cannot_go_on() const;
 
   Task task_;
   Status failure_;  // written by who pushes; read by others once it has ended, under event_mutex_
-  std::shared_ptr<devices::DeviceEvent> mark_;  // until an engine has it
+  std::shared_ptr<devices::DeviceEvent> marker_;  // until an engine has it
   int64_t deadline_ms_ = kNever;
   int64_t give_up_ms_ = kNever;  // once it has failed
   uint32_t polls_ = 0;           // that it has waited

@@ -94,7 +94,8 @@ Status DeviceSide::take(Activity& activity, size_t bytes, BounceBuffer& taken, M
   return made.status();
 }
 
-// What cannot be kept goes back to the driver; what that does not take, as memory lacks, leaks.
+// Memory that cannot be kept goes back to the driver. It leaks if the driver does not take it, for
+// lack of memory.
 void DeviceSide::give_back(MemoryKind kind, void* data, size_t bytes) noexcept {
   bool is_kept = false;
   try_to([&] {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a view of a communicator has besides it: the device and its engines, and memory that calls
-// on it need besides their buffers.
+// The parts that a view has beside its communicator: the device and its engines, and memory that
+// calls on it need besides their buffers.
 #pragma once
 
 #include <memory>
@@ -46,13 +46,13 @@ class DeviceSide {
   DeviceSide& operator=(const DeviceSide&) = delete;
 
   [[nodiscard]] devices::DeviceContext& context() const { return *context_; }
-  // From the device, and to it: of whoever pushes what is on the view.
+  // The engines that copy from the device and to it; they belong to the thread that makes progress.
   [[nodiscard]] devices::DeviceEngine& in() const { return *in_; }
   [[nodiscard]] devices::DeviceEngine& out() const { return *out_; }
 
   // For kernels, made at its first use; of the same.
   Result<devices::DeviceEngine*> compute();
-  // What peers read of this process, and it of theirs; of the same.
+  // Memory that peers read of this process, and it of theirs; it belongs to the same thread.
   [[nodiscard]] PeerMemory& peers() { return peers_; }
 
   // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
@@ -61,7 +61,7 @@ class DeviceSide {
   // Memory of the context that was allocated for the application. Any thread.
   Status free(void* memory);
 
-  // Where the buffers of a call lie; a null one where the other does.
+  // The places of a call's buffers; a null buffer counts as lying where the other does.
   struct Buffers {
     bool on_device = false;  // else of the host
     devices::Place send;
@@ -69,7 +69,7 @@ class DeviceSide {
   };
   // An error if they are neither of the device nor the host's. `what` names the call.
   Result<Buffers> find(std::string_view what, const void* send, const void* recv) const;
-  // Whether it is memory of the view's device alone, and of an allocation that can be shown.
+  // Whether it is memory of the view's device alone, and of an allocation that can be exported.
   [[nodiscard]] bool is_of_device(const devices::Place& place) const {
     return place.kind == devices::MemoryKind::kDevice && place.allocation != 0 &&
            place.device == context_->native().device;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Commands of one operation for an engine of a device. They count as given from before the first
-// one: an engine that fails between two of them may run the first, so the memory that they use
-// stays until the engine is known to have ended them.
+// one. An engine that fails between two of them may run the first, so their memory stays until the
+// engine is known to have ended them.
 #pragma once
 
 #include "devices/device.hpp"

@@ -29,7 +29,7 @@ DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffer
 Task DirectCall::run() {
   make_ready();
   if (own_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
-    co_await on_.marked;
+    co_await on_.marker_passed;
     if (scaled_.data() != nullptr) TUTTI_OR_FAIL(scale());
     co_await work_;
   }
@@ -88,8 +88,8 @@ Status DirectCall::try_to_make_ready() {
     send = scaled_.data();
     TUTTI_ASSIGN_OR_RETURN(of_send, on_.side.context().place_of(send));
   }
-  TUTTI_RETURN_IF_ERROR(show(used.send != Blocks::kNone, send, of_send, own_.send));
-  return show(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_.recv);
+  TUTTI_RETURN_IF_ERROR(export_buffer(used.send != Blocks::kNone, send, of_send, own_.send));
+  return export_buffer(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_.recv);
 }
 
 Status DirectCall::take_memory() {
@@ -114,14 +114,14 @@ Status DirectCall::take_memory() {
   return take(bytes_between_, between_);
 }
 
-Status DirectCall::show(bool is_used, const void* buffer, const devices::Place& place,
-                        ShownBuffer& shown) {
+Status DirectCall::export_buffer(bool is_used, const void* buffer, const devices::Place& place,
+                                 ExportedBuffer& exported) {
   if (!is_used) return {};
   if (!on_.side.is_of_device(place)) {
     return {Code::kUnsupported, "a buffer is not memory of the device alone"};
   }
-  const Result<ShownBuffer> made = on_.side.peers().show(buffer, place);
-  if (made.ok()) shown = *made;
+  const Result<ExportedBuffer> made = on_.side.peers().export_buffer(buffer, place);
+  if (made.ok()) exported = *made;
   return made.status();
 }
 
@@ -164,7 +164,7 @@ Task DirectCall::agree() {
   }
 }
 
-// Of all from which follows whether each rank reaches what it has to read.
+// A digest of all that decides whether each rank reaches what it has to read.
 uint64_t DirectCall::digest() const {
   std::vector<uint64_t> words{own_.signature};
   for (const Entry& one : all_) {
@@ -250,11 +250,11 @@ std::vector<Ref> DirectCall::buffers_read() const {
 Task DirectCall::open(int peer, Space space, Status& failed) {
   const Entry& theirs = entry(peer);
   const bool is_send = space == Space::kPeerSend;
-  const ShownBuffer& shown = is_send ? theirs.send : theirs.recv;
+  const ExportedBuffer& exported = is_send ? theirs.send : theirs.recv;
   Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",
                                             on_.side.context().name());
   if (on_.side.context().reaches(theirs.device)) {
-    Task reached = on_.side.peers().reach(on_.comm, peer, shown, theirs.address, there);
+    Task reached = on_.side.peers().reach(on_.comm, peer, exported, theirs.address, there);
     co_await reached;
   }
   if (there.ok()) {

@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A collective on a view that devices run: they copy and reduce, and read the buffers of peers
-// where they lie. Ranks tell one another by calls of the host: where their buffers lie; whether
-// each reaches what it has to read, unless all did so last time; and each tick of the schedule.
+// where they lie. Ranks tell one another three things by calls of the host. The first is where
+// their buffers lie. The second is whether each reaches what it has to read, unless all did so last
+// time. The third is each tick of the schedule.
 #pragma once
 
 #include <deque>
@@ -26,7 +27,7 @@ struct CallOnDevice {
   DeviceSide& side;
   Activity& activity;
   const Call& call;
-  Awaited& marked;  // what the application has enqueued before it is done
+  Awaited& marker_passed;  // what the application has enqueued before it is done
 };
 
 class DirectCall {
@@ -50,15 +51,16 @@ class DirectCall {
     uint64_t opened = 0;  // PeerMemory::generation()
     GoneAllocations gone{};
     FdAddress address;  // where peers ask for descriptors of handles
-    ShownBuffer send;
-    ShownBuffer recv;
+    ExportedBuffer send;
+    ExportedBuffer recv;
     Range block{};  // what it gives to the rank that is told this, where each knows its own sizes
   };
 
   void make_ready();
   Status try_to_make_ready();
   Status take_memory();
-  Status show(bool is_used, const void* buffer, const devices::Place& place, ShownBuffer& shown);
+  Status export_buffer(bool is_used, const void* buffer, const devices::Place& place,
+                       ExportedBuffer& exported);
   Status scale();
   Task agree();
   Task reach();
@@ -76,7 +78,7 @@ class DirectCall {
   const CallOnDevice on_;
   const DeviceSide::Buffers buffers_;
   const std::string what_;
-  // Of one host, or of several; null: no schedule runs on devices alone.
+  // The plan of one host, or the shares of several; null: no schedule runs on devices alone.
   std::shared_ptr<const Plan> plan_;
   std::optional<Shares> shares_;
   bool falls_back_ = false;

@@ -11,7 +11,7 @@
 
 namespace tutti {
 
-// Where to ask. Others may see the name of the socket, but only who is told the secret is answered.
+// The socket to ask. Others may see its name, but only those that know the secret are answered.
 struct FdAddress {
   Random128 name{};  // all zero: nowhere
   Random128 secret{};
@@ -20,7 +20,7 @@ struct FdAddress {
 // A descriptor by its number in the owner's process, where it may belong to another allocation by
 // the time that it is asked for.
 struct WantedFd {
-  uint64_t allocation = 0;  // of ShownBuffer
+  uint64_t allocation = 0;  // of ExportedBuffer
   int32_t fd = -1;
   int32_t unused = 0;
 };

@@ -6,7 +6,7 @@
 namespace tutti {
 namespace {
 
-// What `rank` gives `peer`, or takes from it, by the layout of that buffer.
+// The block that `rank` gives `peer`, or takes from it, by the layout of that buffer.
 Range block_of(const Call& call, const Layout& layout, Blocks blocks, int peer) {
   if (blocks == Blocks::kNone || layout.counts.empty()) return {};
   const size_t at = blocks == Blocks::kPerRank ? static_cast<size_t>(peer) : 0;

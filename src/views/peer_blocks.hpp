@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The blocks that ranks read of one another in a call in which each knows the sizes of its own only
-// (alltoallv, gatherv, scatterv): every rank tells every other where it has that one's block, and
-// how long it is.
+// The blocks that ranks read of one another if each knows the sizes of its own only (alltoallv,
+// gatherv, scatterv). Every rank tells every other where it has that one's block, and how long it
+// is.
 #pragma once
 
 #include "comm/communicator.hpp"

@@ -27,7 +27,8 @@ PeerMemory::~PeerMemory() {
   try_to([&] { (void)close_if([](const Opened&) { return true; }); });
 }
 
-// ---- what is shown -----------------------------------------------------------------------------
+// ---- what is exported
+// -----------------------------------------------------------------------------
 
 // Handles keep memory, so those of allocations that the application has freed are given up. Drivers
 // are asked only when there is something new to show.
@@ -43,7 +44,7 @@ void PeerMemory::drop_those_that_are_gone() {
   exported_.erase(exported_.begin());
 }
 
-Result<const PeerMemory::Exported*> PeerMemory::exported(const devices::Place& place) {
+Result<const PeerMemory::Exported*> PeerMemory::export_of(const devices::Place& place) {
   const auto found = std::ranges::find(exported_, place.allocation, &Exported::allocation);
   if (found != exported_.end()) {
     std::rotate(found, found + 1, exported_.end());
@@ -56,18 +57,18 @@ Result<const PeerMemory::Exported*> PeerMemory::exported(const devices::Place& p
   return &exported_.back();
 }
 
-Result<ShownBuffer> PeerMemory::show(const void* buffer, const devices::Place& place) {
+Result<ExportedBuffer> PeerMemory::export_buffer(const void* buffer, const devices::Place& place) {
   const std::lock_guard lock(mutex_);
-  TUTTI_ASSIGN_OR_RETURN(const Exported* const found, exported(place));
+  TUTTI_ASSIGN_OR_RETURN(const Exported* const found, export_of(place));
   const devices::MemoryHandle& handle = found->handle;
-  ShownBuffer shown;
-  shown.allocation = place.allocation;
-  shown.base = reinterpret_cast<uint64_t>(place.base);
-  shown.bytes = place.bytes;
-  shown.offset = reinterpret_cast<uint64_t>(buffer) - shown.base;
-  shown.handle = handle.bytes;
-  shown.fd = handle.fd.get();
-  return shown;
+  ExportedBuffer exported;
+  exported.allocation = place.allocation;
+  exported.base = reinterpret_cast<uint64_t>(place.base);
+  exported.bytes = place.bytes;
+  exported.offset = reinterpret_cast<uint64_t>(buffer) - exported.base;
+  exported.handle = handle.bytes;
+  exported.fd = handle.fd.get();
+  return exported;
 }
 
 void PeerMemory::forget(const void* base) {
@@ -134,30 +135,30 @@ void PeerMemory::serve() {
 
 // ---- opening -----------------------------------------------------------------------------------
 
-// Of a rank that is a thread of this process.
-Result<std::byte*> PeerMemory::own(const ShownBuffer& shown) {
-  auto* const base = reinterpret_cast<std::byte*>(shown.base);
+// The buffer of a rank that is a thread of this process.
+Result<std::byte*> PeerMemory::own(const ExportedBuffer& exported) {
+  auto* const base = reinterpret_cast<std::byte*>(exported.base);
   TUTTI_ASSIGN_OR_RETURN(const devices::Place place, context_.place_of(base));
-  if (place.kind == devices::MemoryKind::kDevice) return base + shown.offset;
+  if (place.kind == devices::MemoryKind::kDevice) return base + exported.offset;
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }
 
 // Null: it is not open.
-Result<std::byte*> PeerMemory::find(int rank, const ShownBuffer& shown) {
+Result<std::byte*> PeerMemory::find(int rank, const ExportedBuffer& exported) {
   const auto found = std::ranges::find_if(opened_, [&](const Opened& one) {
-    return one.rank == rank && one.allocation == shown.allocation && one.base == shown.base;
+    return one.rank == rank && one.allocation == exported.allocation && one.base == exported.base;
   });
   if (found == opened_.end()) return nullptr;
   found->gone = false;
   std::rotate(found, found + 1, opened_.end());
-  return static_cast<std::byte*>(opened_.back().memory) + shown.offset;
+  return static_cast<std::byte*>(opened_.back().memory) + exported.offset;
 }
 
-Status PeerMemory::make_room(int rank, const ShownBuffer& shown) {
-  // What it had there before is no more.
+Status PeerMemory::make_room(int rank, const ExportedBuffer& exported) {
+  // Allocations that the peer had at these addresses have gone.
   TUTTI_RETURN_IF_ERROR(close_if([&](const Opened& one) {
-    return one.rank == rank && one.base < shown.base + shown.bytes &&
-           shown.base < one.base + one.bytes;
+    return one.rank == rank && one.base < exported.base + exported.bytes &&
+           exported.base < one.base + one.bytes;
   }));
   const auto open = std::ranges::count(opened_, rank, &Opened::rank);
   if (reads_ > 0 || open < static_cast<ptrdiff_t>(kMostOpened)) return {};
@@ -165,33 +166,33 @@ Status PeerMemory::make_room(int rank, const ShownBuffer& shown) {
   return close_if([&](const Opened& one) { return one.rank == rank && one.allocation == oldest; });
 }
 
-Result<std::byte*> PeerMemory::open(int rank, const ShownBuffer& shown, Fd fd) {
-  TUTTI_RETURN_IF_ERROR(make_room(rank, shown));
+Result<std::byte*> PeerMemory::open(int rank, const ExportedBuffer& exported, Fd fd) {
+  TUTTI_RETURN_IF_ERROR(make_room(rank, exported));
   devices::MemoryHandle handle;
-  handle.bytes = shown.handle;
-  handle.length = shown.bytes;
+  handle.bytes = exported.handle;
+  handle.length = exported.bytes;
   handle.fd = std::move(fd);
   TUTTI_ASSIGN_OR_RETURN(void* const memory, context_.open_memory(handle));
-  opened_.push_back({rank, shown.allocation, shown.base, shown.bytes, memory});
-  return static_cast<std::byte*>(memory) + shown.offset;
+  opened_.push_back({rank, exported.allocation, exported.base, exported.bytes, memory});
+  return static_cast<std::byte*>(memory) + exported.offset;
 }
 
-Task PeerMemory::reach(Communicator& comm, int rank, const ShownBuffer& shown,
+Task PeerMemory::reach(Communicator& comm, int rank, const ExportedBuffer& exported,
                        const FdAddress& address, Result<std::byte*>& there) {
   const bool is_own = comm.transport().process(rank).pid == getpid();
-  there = is_own ? own(shown) : find(rank, shown);
+  there = is_own ? own(exported) : find(rank, exported);
   if (!there.ok() || *there != nullptr) co_return;
   Result<Fd> fd = Fd();
-  if (shown.fd >= 0) {
-    Task asked = ask_for_fd(address, {shown.allocation, shown.fd}, comm, fd);
+  if (exported.fd >= 0) {
+    Task asked = ask_for_fd(address, {exported.allocation, exported.fd}, comm, fd);
     co_await asked;
   }
   if (!fd.ok()) {
     there = fd.status();
     co_return;
   }
-  there = find(rank, shown);  // another call may have opened it meanwhile, and read there
-  if (there.ok() && *there == nullptr) there = open(rank, shown, std::move(*fd));
+  there = find(rank, exported);  // another call may have opened it meanwhile, and read there
+  if (there.ok() && *there == nullptr) there = open(rank, exported, std::move(*fd));
 }
 
 void PeerMemory::leak() {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Memory of a device that ranks of one host read of one another. Each rank shows the others where
-// its buffers lie, with a handle of the allocation; whoever reads there opens the allocation once
-// and keeps it open, until the owner says that it has gone, or something else lies there.
+// Memory of a device that ranks of one host read of one another. Each rank exports its buffers:
+// where they lie, and a handle of the allocation. A reader opens an allocation once. It stays open
+// until its owner says that it has gone, or another one lies there.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@
 
 namespace tutti {
 
-// What goes to the other processes.
-struct ShownBuffer {
-  uint64_t allocation = 0;  // its number in the owner's process; 0: nothing is shown
+// A buffer as other processes are told of it.
+struct ExportedBuffer {
+  uint64_t allocation = 0;  // its number in the owner's process; 0: nothing is exported
   uint64_t base = 0;        // where it begins there
   uint64_t bytes = 0;
   uint64_t offset = 0;  // of the buffer in it
@@ -32,7 +32,7 @@ struct ShownBuffer {
 // Allocations that have gone, as far as one call tells; 0 is none.
 using GoneAllocations = std::array<uint64_t, 8>;
 
-// Of one context; one thread at a time, but for forget().
+// The memory of one context; one thread at a time, but for forget().
 class PeerMemory {
  public:
   explicit PeerMemory(devices::DeviceContext& context);
@@ -41,17 +41,18 @@ class PeerMemory {
   PeerMemory& operator=(const PeerMemory&) = delete;
 
   // A buffer of this process, which lies at `place`.
-  Result<ShownBuffer> show(const void* buffer, const devices::Place& place);
+  Result<ExportedBuffer> export_buffer(const void* buffer, const devices::Place& place);
   // An allocation of this process is about to be freed. Any thread.
   void forget(const void* base);
-  // What peers have not been told of yet.
+  // The allocations that are gone and of which peers have not been told yet.
   GoneAllocations take_gone();
   // The last of those, for one peer alone.
   GoneAllocations last_gone();
 
-  // Where this process reads what a peer shows, or why it cannot. If it is not open yet, the peer
-  // is asked at `address` for the descriptor of its handle, and has to serve() meanwhile. All stay.
-  Task reach(Communicator& comm, int rank, const ShownBuffer& shown, const FdAddress& address,
+  // The address at which this process reads a peer's buffer, or why it cannot. If it is not open
+  // yet, the peer is asked at `address` for the descriptor of its handle, and has to serve()
+  // meanwhile. All arguments stay valid meanwhile.
+  Task reach(Communicator& comm, int rank, const ExportedBuffer& exported, const FdAddress& address,
              Result<std::byte*>& there);
   // While it lives, nothing that may be read still is closed: calls go on side by side.
   class Reading {
@@ -66,7 +67,8 @@ class PeerMemory {
   };
   // A peer has told that these are no more: they are closed now, or later if anything is read.
   Status close(int rank, const GoneAllocations& gone);
-  // Where peers ask for descriptors of handles; answers those that have, without blocking.
+  // The address at which peers ask for descriptors of handles. serve() answers those that have
+  // asked, without blocking.
   const FdAddress& address() { return desk_.address(); }
   void serve();
   // Another number, for the whole process, once anything that was opened is open no more.
@@ -87,15 +89,15 @@ class PeerMemory {
     uint64_t base;
     uint64_t bytes;
     void* memory;
-    bool gone = false;  // for its owner, who has not shown it since
+    bool gone = false;  // for its owner, who has not exported it since
   };
 
   void drop_those_that_are_gone();
-  Result<const Exported*> exported(const devices::Place& place);
-  Result<std::byte*> find(int rank, const ShownBuffer& shown);
-  Result<std::byte*> open(int rank, const ShownBuffer& shown, Fd fd);
-  Result<std::byte*> own(const ShownBuffer& shown);
-  Status make_room(int rank, const ShownBuffer& shown);
+  Result<const Exported*> export_of(const devices::Place& place);
+  Result<std::byte*> find(int rank, const ExportedBuffer& exported);
+  Result<std::byte*> open(int rank, const ExportedBuffer& exported, Fd fd);
+  Result<std::byte*> own(const ExportedBuffer& exported);
+  Status make_room(int rank, const ExportedBuffer& exported);
   template <typename Which>
   Status close_if(const Which& which);
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a collective on device buffers is cut into pieces that pass through memory of the host: each
-// is the same collective on a part of every block, so that one piece is copied while another is
-// under way. What all ranks must agree on follows from what they all know.
+// Cuts a collective on device buffers into pieces that pass through memory of the host. Each is the
+// same collective on a part of every block, so that one piece is copied while another is under way.
+// All that ranks must agree on follows from what they all know.
 #pragma once
 
 #include <vector>
@@ -31,8 +31,8 @@ struct StagedPiece {
 // How many bytes of the longer buffer a piece has at most, if blocks are as long as the longest.
 inline constexpr uint64_t kPieceBytes = 4 << 20;
 
-// At least 1. Where ranks know the sizes of their own blocks only (sizes_are_own()), so many as
-// this rank's take: the most of any rank's are then the call's.
+// At least 1. If ranks know the sizes of their own blocks only (sizes_are_own()), it counts this
+// rank's blocks. The call then takes the most pieces of any rank.
 uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
 StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index,
                      uint64_t piece_bytes = kPieceBytes);

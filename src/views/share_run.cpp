@@ -51,7 +51,7 @@ Task ShareRun::run_piece(uint64_t index) {
   co_await work;
 }
 
-// The order is the same on all ranks: the column's call of a piece comes before the host's of the
+// The order is the same on all ranks. The column's call of a piece comes before the host's of the
 // piece before it, so that the network has work while shares are read.
 uint64_t ShareRun::turn_to_cross(uint64_t piece) const {
   return shares_.has_pulls() && piece > 0 ? 2 * piece - 1 : piece;

@@ -14,7 +14,7 @@ namespace tutti {
 
 class ShareRun {
  public:
-  // Where the buffers of a rank of this host are mapped; of this rank, its own.
+  // The addresses at which buffers of a rank of this host are mapped; this rank's are its own.
   using Base = std::function<std::byte*(int rank, Space space)>;
 
   ShareRun(const CallOnDevice& on, const Shares& shares, Base base)

@@ -8,11 +8,11 @@
 namespace tutti {
 namespace {
 
-// Of a piece, as of the chunks of a composition (kComposedChunk): one is on the wire while devices
-// reduce the next.
+// The bytes of a piece, as of a composition's chunks (kComposedChunk): one is on the wire while
+// devices reduce the next.
 constexpr uint64_t kShareBytes = 1 << 20;
-// Shorter calls are staged: to agree on shares takes a few messages between hosts, and copying so
-// much from and to a device about as long.
+// Shorter calls pass through bounce buffers. Agreeing on shares takes a few messages between hosts,
+// which last about as long as copying so much from and to a device.
 constexpr uint64_t kLeastShared = 1 << 20;
 
 bool has_blocks(Collective collective) {

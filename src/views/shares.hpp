@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a long collective on device buffers is divided among the ranks of each host, where these are
-// on several: of every piece each rank has a share. Its device reads that from the buffers of the
-// ranks of its host, and reduces it; the share then passes through memory of the host along the
-// rank's column; and the ranks of the host read the other shares from one another. Only this memory
-// of the host is on the wire, so of L ranks of a host each stages 1/L of the bytes.
+// Divides a long collective on device buffers among the ranks of each host, where there are several
+// hosts. Each rank has a share of every piece. Its device reads the share from the buffers of the
+// ranks of its host, and reduces it. The share then passes through memory of the host along the
+// rank's column. At last the ranks of the host read the other shares from one another. Only this
+// memory of the host is on the wire, so of L ranks of a host each stages 1/L of the bytes.
 //
 //   here        reduce or copy a share to the stage
 //   column      allreduce, ... of the share, from stage to stage
@@ -20,17 +20,17 @@
 
 namespace tutti {
 
-// What one rank does of one piece.
+// The work of one rank on one piece.
 struct SharePiece {
-  // From the buffers of ranks to the stage for sending: of all ranks of the host, reduced ...
+  // Bytes of all ranks of the host, reduced into the stage for sending ...
   std::vector<Segment> reduced;
-  // ... or of one, copied. Of a broadcast it is the stage for receiving.
+  // ... or of one, copied. A broadcast copies them to the stage for receiving.
   std::vector<Segment> copied;
   Call column;  // from stage to stage, which are to be set
   uint64_t send_bytes = 0;
   uint64_t recv_bytes = 0;
   std::vector<Segment> written;  // from the stage for receiving to recv
-  // From the recv of another rank of this host to the same place of one's own.
+  // A read from the recv of another rank of this host to the same place of one's own.
   struct Pull {
     int rank;
     uint64_t offset;
@@ -50,7 +50,8 @@ class Shares {
   [[nodiscard]] bool has_pulls() const;
   // In the order of their ranks, and this rank among them.
   [[nodiscard]] const std::vector<int>& neighbors() const { return hosts_.neighbors(rank_); }
-  // Whose recv is written, and where a broadcast is read: the root's, or this rank's own.
+  // The rank whose recv is written, and the one from which a broadcast is read: the root, or this
+  // rank itself.
   [[nodiscard]] int writes_to() const;
   [[nodiscard]] int copies_from() const;
 

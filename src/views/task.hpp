@@ -57,7 +57,7 @@ class [[nodiscard]] Task {
   Handle handle_;  // null: there was no memory for it
 };
 
-// What a task waits for.
+// An event that a task waits for.
 class Awaited {
  public:
   Awaited() = default;

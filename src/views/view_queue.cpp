@@ -34,7 +34,7 @@ Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedF
   }
   if (whom == StartedFor::kCaller) return {};
   try {
-    push();  // so that the device begins at once
+    make_progress();  // so that the device begins at once
     after_start(has_callback);
   } catch (...) {  // it is in the queue: its caller may not think that it has not begun
     comm_.health().fail_by_exception("its calls on device queues");
@@ -68,15 +68,15 @@ devices::Patience ViewQueue::patience() const {
 
 // ---- pushing -----------------------------------------------------------------------------------
 
-// Whether anything ended. What lacks memory is tried again by the next push.
-bool ViewQueue::push() {
+// Returns whether anything ended. An operation that lacked memory is tried again by the next call.
+bool ViewQueue::make_progress() {
   if (idle()) return false;
   std::vector<DeviceOperation*> ended;
   {
     const std::unique_lock lock(lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    try_to([&] { push_calls(ended); });
-    try_to([&] { push_messages(ended); });
+    try_to([&] { progress_calls(ended); });
+    try_to([&] { progress_messages(ended); });
   }
   for (DeviceOperation* const operation : ended) {
     try_to([&] {
@@ -90,7 +90,7 @@ bool ViewQueue::push() {
   return !ended.empty();
 }
 
-void ViewQueue::push_calls(std::vector<DeviceOperation*>& ended) {
+void ViewQueue::progress_calls(std::vector<DeviceOperation*>& ended) {
   for (;;) {
     DeviceOperation* front = nullptr;
     {
@@ -106,7 +106,7 @@ void ViewQueue::push_calls(std::vector<DeviceOperation*>& ended) {
   }
 }
 
-void ViewQueue::push_messages(std::vector<DeviceOperation*>& ended) {
+void ViewQueue::progress_messages(std::vector<DeviceOperation*>& ended) {
   std::vector<DeviceOperation*> now;
   {
     const std::lock_guard lock(queues_lock_);
@@ -128,7 +128,7 @@ void ViewQueue::push_messages(std::vector<DeviceOperation*>& ended) {
 bool ViewQueue::drive(int worker) {
   if (!needs(worker)) return false;
   bool ended = false;
-  while (push()) ended = true;
+  while (make_progress()) ended = true;
   return ended;
 }
 
@@ -170,7 +170,7 @@ template <typename Ready>
 Status ViewQueue::wait_for(std::string_view what, const Ready& ready) {
   Waiter waiter = waiter_of_caller(kNever);
   const auto pushed = [&] {
-    push();
+    make_progress();
     return ready();
   };
   WaitEnd end = wait_until(waiter, pushed);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The calls on the views of one communicator. Collectives run one after the other, in the order in
-// which they were made on any view or, while there are some, on the communicator itself. Messages
-// go on side by side, but no send overtakes another. Whoever waits pushes them, or the first
-// worker.
+// which they were made. That counts those on any view and, while there are views, those on the
+// communicator itself. Messages go on side by side, but no send overtakes another. Progress is made
+// by the threads that wait, or by the first worker.
 #pragma once
 
 #include <deque>
@@ -43,7 +43,7 @@ class ViewQueue : public HelpedProgress {
   // and nothing else is to be pushed meanwhile.
   [[nodiscard]] devices::Patience patience() const;
 
-  void help() override { push(); }
+  void help() override { make_progress(); }
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override;
 
@@ -51,9 +51,9 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] bool has_work(int worker) const override { return worker == 0 && !idle(); }
   [[nodiscard]] bool held() const override { return lock_.held(); }
   void cannot_start_worker(const Status& why) override { comm_.health().lack(why); }
-  bool push();
-  void push_calls(std::vector<DeviceOperation*>& ended);
-  void push_messages(std::vector<DeviceOperation*>& ended);
+  bool make_progress();
+  void progress_calls(std::vector<DeviceOperation*>& ended);
+  void progress_messages(std::vector<DeviceOperation*>& ended);
   bool has_unsent();
   template <typename Ready>
   Status wait_for(std::string_view what, const Ready& ready);
