@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is to be said of a job in which nobody waits.
+// The verdict on a job in which nobody waits.
 #pragma once
 
 #include "inspect/verdict.hpp"

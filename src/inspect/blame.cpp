@@ -106,7 +106,7 @@ bool unexplained(const std::vector<Late>& late) {
   });
 }
 
-// Where ranks that do their part are late, those that do not answer may be what keeps them.
+// If ranks that do their part are late, those that do not answer may be what keeps them.
 void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& late) {
   if (!unexplained(late)) return;
   for (const RankView& peer : waiting.communicator->view.ranks) {

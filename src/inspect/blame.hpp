@@ -19,8 +19,8 @@ struct Waiting {
 };
 // All waits, the longest first.
 std::vector<Waiting> all_waits(const Job& job);
-// Who makes calls: a process, or one of its threads where several are ranks of a communicator; then
-// with the rank's number in the job, else -1. The process is null if it is not seen.
+// The maker of calls: a process, or one of its threads if several are ranks of a communicator. It
+// then has the rank's number in the job, else -1. The process is null if it is not seen.
 struct Party {
   const Process* process = nullptr;
   int number = -1;
@@ -59,10 +59,10 @@ std::string advice_for_far(const Waiting& waiting, const Late& late);
 std::string command_for(const Process& process, std::string_view command);
 // "cat /proc/77/cgroup", or "on n2: ...".
 std::string command_for_file(const Process& process, std::string_view file);
-// What is to be said of a rank whose process has its memory no more.
+// The text about a rank whose process has its memory no more.
 std::string what_became_of(const RankView& rank);
 [[nodiscard]] bool is_python(const Process& process);
-// What shows where it is in its own code, or in the system.
+// A command that shows where the process is in its own code, or in the system.
 std::string command_to_see(const Process& process);
 
 }  // namespace tutti::inspect

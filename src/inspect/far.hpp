@@ -27,8 +27,9 @@ struct FarAnswers {
 // By way of a process of this host, until all have answered or the deadline.
 FarAnswers ask(uint64_t socket, uint64_t calls, int64_t deadline_ms);
 
-// What clocks of another host show when this host's monotonic clock shows 0. The host's time of day
-// is believed where it fits between question and answer, else it answered half-way.
+// The values of another host's clocks when this host's monotonic clock is at 0. The host's time of
+// day is believed if it fits between question and answer. Else the answer is taken to have been
+// made half-way.
 class FarClock {
  public:
   FarClock(const FarPage& page, const Moment& now);

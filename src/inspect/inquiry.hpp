@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How one who looks at a job from one host learns of its ranks on others. It connects to a socket
-// of a rank's process here (abstract, of this user), which asks the other ranks of its
-// communicators over their control lines (comm/inquiries.hpp). On each host the lowest rank of a
-// communicator that is able to answers with a page (inspect/page.hpp) for each rank there.
+// of a rank's process here (abstract, of this user). That process asks the other ranks of its
+// communicators over their control connections (comm/inquiries.hpp). On each host the lowest rank
+// of a communicator that is able to answers with a page (inspect/page.hpp) for each rank there.
 //
 // Packets on the socket: kAsk; then kRoster, of whom is asked, and as it comes kPage and kDone.
 // Over a line: kAsk; then kPage and kDone.
@@ -19,15 +19,15 @@ namespace tutti::inspect {
 
 enum class InquiryKind : uint32_t { kAsk = 1, kRoster, kPage, kDone };
 
-// What every packet begins with.
+// The head of every packet.
 struct InquiryHead {
   uint32_t magic = kMagic;
   InquiryKind kind = InquiryKind::kAsk;
   uint64_t token = 0;  // of the question
-  // Of kAsk: how many calls of each rank to tell of.
+  // kAsk: how many calls of each rank to tell of.
   uint64_t calls = 0;
-  // Of kPage and kDone on the socket: when was asked and when this came, on the monotonic clock of
-  // the host where both are; and of kDone, from which rank of which communicator.
+  // kPage and kDone on the socket: when the question left and when this came, on the monotonic
+  // clock of the host where both are. kDone: from which rank of which communicator.
   int64_t asked_ns = 0;
   int64_t came_ns = 0;
   uint64_t key = 0;

@@ -17,7 +17,7 @@
 namespace tutti::inspect {
 namespace {
 
-// What launchers call a job in the environment of its processes.
+// The variables by which launchers name a job in the environment of its processes.
 constexpr std::string_view kJobVariables[] = {
     "TUTTI_JOB=", "SLURM_JOB_ID=", "TORCHELASTIC_RUN_ID=", "PMIX_NAMESPACE=", "PMI_JOBID="};
 
@@ -151,7 +151,7 @@ bool is_wanted(const Job& job, const Wanted& wanted) {
          });
 }
 
-// Of a rank on another host it is known about when a wait began.
+// Whether both are the same wait. Its begin is known only roughly for a rank on another host.
 bool is_same(const Wait& a, const Wait& b, bool here) {
   const int64_t tolerance_ms = here ? 0 : 500;
   return a.kind == b.kind && std::abs(a.since_ms - b.since_ms) <= tolerance_ms &&

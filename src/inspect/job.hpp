@@ -46,7 +46,7 @@ struct Job {
   // Seconds from the beginning of a call until now; below 0: not known.
   [[nodiscard]] double age_s(const Communicator& communicator, const PastCall& call) const;
   [[nodiscard]] double age_s(const Wait& wait) const;
-  // What stamps of this host mean.
+  // The clock of this host's stamps.
   [[nodiscard]] StampClock clock() const;
 };
 
@@ -58,13 +58,13 @@ struct Wanted {
   Reach reach = {};
 };
 
-// The same with as many calls of each rank as there are.
+// `wanted`, with as many calls of each rank as there are.
 Wanted with_all_calls(Wanted wanted);
 
 // All jobs that are wanted, as they are now.
 std::vector<Job> find_jobs(const Wanted& wanted);
-// Looks again, after a pause. What has not changed since stands still; waits that have begun since
-// are left out.
+// Looks again, after a pause. Ranks that have not moved since stand still; waits that have begun
+// since are left out.
 void look_again(Job& job);
 
 }  // namespace tutti::inspect

@@ -114,7 +114,7 @@ void take_waits(std::span<const std::byte> bytes, std::vector<Wait>& waits) {
   }
 }
 
-// As of a view: in order, with ends behind their begins.
+// Takes calls as a view has them: in order, with ends behind their begins.
 void take_calls(std::span<const std::byte> bytes, std::vector<PastCall>& past) {
   uint64_t before = 0;
   while (!bytes.empty()) {

@@ -43,8 +43,8 @@ bool may_look_at(int pid) {
   return geteuid() == 0 || info.st_uid == geteuid();
 }
 
-// Of a process whose first thread has ended the system shows memory and files by way of another
-// alone.
+// The folder of a living thread. If a process's first thread has ended, the system tells of memory
+// and files through another thread only.
 std::string living_folder(int pid) {
   std::string folder = fmt::format("/proc/{}", pid);
   std::error_code error;
@@ -99,7 +99,7 @@ Fd open_if_same(const std::string& path, const FileKey& file) {
   return same && S_ISREG(info.st_mode) ? std::move(opened) : Fd();
 }
 
-// By a descriptor that the process has.
+// Opens the file by a descriptor that the process has.
 Fd open_by_descriptor(int pid, const FileKey& file) {
   const std::string folder = living_folder(pid) + "/fd";
   for (const int number : numbers_in(folder)) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which processes of this host have mapped the memory of communicators, as /proc tells it. Of this
-// user; root sees those of all.
+// Finds the processes of this host that have mapped the memory of communicators, as /proc tells it.
+// They are those of this user; root sees all.
 #pragma once
 
 #include <compare>
@@ -35,9 +35,10 @@ struct Process {
 std::string program_of(int pid);
 // The name of the file that it runs, "python3.11"; empty if that may not be known.
 std::string executable_of(int pid);
-// Of the pids in `among`; empty: of all. Those that are gone or others' are left out.
+// The processes with the pids in `among`; empty: all. Those that are gone or belong to others are
+// left out.
 std::vector<Process> find_processes(const std::vector<int>& among = {});
-// What a line of /proc/PID/maps says, if it is of a file that may be memory of a communicator.
+// The mapping in a line of /proc/PID/maps; false if its file cannot be memory of a communicator.
 bool take_mapping(const std::string& line, FileKey& file, MappedPart& part);
 
 // The memory behind a file, by way of one of these processes; null if none lets us look.

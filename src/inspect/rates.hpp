@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How fast the ranks of a communicator make calls, and who keeps whom waiting: from the numbers of
-// calls between two looks, and from the stamps of the last calls.
+// The rates at which the ranks of a communicator make calls, and who keeps whom waiting. They
+// follow from the numbers of calls between two looks, and from the stamps of the last calls.
 #pragma once
 
 #include <vector>

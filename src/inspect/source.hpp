@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a communicator as somebody sees it who has no part in it: read, never mapped, so
-// that nothing of it is changed, no page is taken, and a file that is shorter than it says is an
-// error and not a signal.
+// The memory of a communicator as an outsider sees it. It is read, never mapped: so nothing is
+// changed and no page is taken, and a file that is shorter than it says is an error, not a signal.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +31,7 @@ class FileSource final : public Source {
   const Fd file_;
 };
 
-// What a process has mapped of it.
+// A part of it that a process has mapped.
 struct MappedPart {
   uint64_t address;
   uint64_t offset;  // in the file

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The last calls of all ranks of a host as a trace for Perfetto or chrome://tracing: a process for
-// each rank, a track for each communicator, within calls the steps where they are traced. Times are
-// those of the host's clock, in microseconds since 1970, so that traces of several hosts, or of a
-// profiler, can be laid side by side.
+// The last calls of all ranks of a host as a trace for Perfetto or chrome://tracing. It has a
+// process for each rank, a track for each communicator, and within calls the steps, if they are
+// traced. Times are those of the host's clock, in microseconds since 1970. So traces of several
+// hosts, or of a profiler, can be laid side by side.
 #pragma once
 
 #include <string>
@@ -18,15 +18,15 @@ namespace tutti::inspect {
 struct Extent {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
-  // How the end is known: from the rank, from when the last rank entered or this one went on, or
-  // not at all, because the rank is in the call still.
+  // The source of the end. The rank has measured it, or it follows from when the last rank entered
+  // or this one went on. It is open if the rank is still in the call.
   enum class End { kMeasured, kEstimated, kOpen } end = End::kEstimated;
 };
 // When past[index] of a rank began and ended. A call without a stamp has no length.
 Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t index,
                  const StampClock& clock, int64_t now_ns);
 
-// What a worker of this process has done within the calls of its rank.
+// The steps of a worker of this process within the calls of its rank.
 struct StepsOf {
   int rank = 0;
   std::vector<TracedStep> steps = {};

@@ -106,8 +106,8 @@ void Judge::blame_newcomers(const Waiting& waiting) {
   add(Finding::Kind::kQuiet, waiting, text, advice, nullptr);
 }
 
-// All have entered the call, and nobody is to be seen for whom this rank waits: it runs a function
-// of the user, or does not look for others any more, as in a signal handler.
+// All have entered the call, and no awaited rank is to be seen. So this rank runs a function of the
+// user, or does not look for others any more, as in a signal handler.
 void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
   const Communicator& communicator = *waiting.communicator;
   const Process* const process = job_.process_of(communicator, waiting.rank->place);
@@ -204,7 +204,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
         other_message ? std::string(kMatch) : "see where it is: " + command_to_see(*process));
 }
 
-// Of waits from path_[begin] on, each for the next, the last for the first.
+// Adds the circle of waits from path_[begin] on: each waits for the next, the last for the first.
 void Judge::add_circle(size_t begin) {
   if (begin + 1 == path_.size()) return add_wait_for_itself(path_[begin]);
   std::string text = "ranks wait for one another: ";

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verdict on a job: follows each rank that waits to the ranks that it waits for, and on from
+// The verdict on a job. It follows each rank that waits to the ranks that it waits for, and on from
 // there, until a rank that does not wait, or round a circle.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace tutti::inspect {
 
-// From the best to the worst.
+// Outcomes, from the best to the worst.
 enum class Outcome { kIdle, kGoesOn, kWaits, kHangs };
 std::string_view to_string(Outcome outcome);
 
 // One thing that keeps ranks waiting, at the end of a chain of waits.
 struct Finding {
-  // From the one that matters least.
+  // Kinds, the one that matters least first.
   enum class Kind { kComputes, kQuiet, kElsewhere, kCircle, kLeft, kHeld, kStopped, kOther, kDead };
   Kind kind = Kind::kQuiet;
   Outcome outcome = Outcome::kWaits;

@@ -19,7 +19,7 @@ constexpr uint64_t kMostRanks = 1 << 16;
 constexpr uint64_t kMostLanes = 64;
 constexpr uint64_t kMostLaneBytes = 1 << 20;
 
-// As aligned as what lies there.
+// A block with the alignment of the objects that lie in it.
 struct alignas(shm::kApart) Block {
   std::byte bytes[shm::kApart];
 };

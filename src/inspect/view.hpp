@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A communicator as its shared memory tells of it at one moment: who has part in it on this host,
+// A communicator at one moment, as its shared memory tells it: who has part in it on this host,
 // which calls each rank has made last, and what it waits for. All of it is copied before it is
-// looked at, and may be nonsense: whoever writes there may have gone mad.
+// looked at. It may be nonsense, for a faulty process may have written there.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct RankView {
   int pid = 0;  // as it calls itself
   uint64_t started = 0;
   uint64_t inquiries = 0;  // the socket of its process for these (inspect/inquiry.hpp); 0: none
-  // Of a rank on another host than the view's, where; and whether anybody there has told of it, or
+  // The host of a rank that is not on the view's. Also whether anybody there has told of it, or
   // else for how long it has been silent.
   std::string host = {};
   bool answers = true;
