@@ -15,8 +15,8 @@ namespace tutti {
 
 inline constexpr int kAnySource = -1;
 
-// What a message is matched by. A receive takes the oldest message from its source for which
-// (message.tag & mask) == (tag & mask).
+// The value by which messages are matched. A receive takes the oldest message from its source for
+// which (message.tag & mask) == (tag & mask).
 using Tag = uint64_t;
 inline constexpr Tag kExactTag = ~Tag{0};
 
@@ -41,7 +41,7 @@ struct Unmet {
   uint64_t bytes = 0;
 };
 
-// What a receive from any source ends with where nobody else is left.
+// The error of a receive from any source if nobody else is left.
 inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
 
 // Carries messages between this rank and all others (itself included). Used by one thread at a
@@ -53,12 +53,12 @@ class Endpoint {
   // sender as soon as there is room for it, whether or not a receive is posted.
   virtual void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) = 0;
   virtual void recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
-  // Begins a receive from any source if a message that it takes has come already, the oldest of
-  // them; else returns false, and nothing is posted.
+  // Begins a receive from any source with the oldest message that it takes, if one has come
+  // already. Else returns false, and nothing is posted.
   virtual bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) = 0;
   // Moves data, completes transfers; returns whether anything moved.
   virtual bool poll() = 0;
-  // As poll(), but leaves off once `wanted` is done: what came behind it stays where it is, and
+  // Polls like poll(), but stops once `wanted` is done: later arrivals stay where they are, and
   // need not be put aside.
   virtual bool poll_for(const Transfer& wanted) = 0;
   // The first message of `peer`, or of all with kAnySource, that a receive of this tag and mask
@@ -71,10 +71,10 @@ class Endpoint {
   // may then never complete: for use when the communicator is broken or a receive is given up.
   virtual void cancel(Transfer& transfer) = 0;
   [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
-  // Tells the peers that no more transfers begin here; none is under way. Theirs that wait for this
-  // rank then end with an error, after all that it sent: those of peers that it has never dealt
-  // with a moment later, once they ask. `last_words`, of at most kMaxNoteBytes, are for those that
-  // it has dealt with to look at, over a network.
+  // Tells the peers that no more transfers begin here; none is under way. Their transfers that wait
+  // for this rank then end with an error, after all that it sent. Peers that it has never dealt
+  // with learn it a moment later, once they ask. `last_words`, of at most kMaxNoteBytes, go over a
+  // network to those that it has dealt with.
   virtual void leave(std::span<const std::byte> /*last_words*/) {}
   // This rank deals with `peer` by another way than this endpoint, which still says who leaves.
   virtual void deal_with(int /*peer*/) {}
@@ -83,14 +83,14 @@ class Endpoint {
   // A transfer by another way waits for `peer`, or for anyone (kAnySource): to be said again and
   // again as long as it does.
   virtual void await(int /*peer*/) {}
-  // What `peer` has left with; empty until it has.
+  // The last words of `peer`; empty until it has left.
   [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
   // Whether `peer` has said so, and all that it sent is here.
   [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
   // Whether all others have, so that nothing comes for a receive from any source.
   [[nodiscard]] virtual bool all_have_left() const { return false; }
-  // Whether what arrives rings this rank's bell. Where not, a thread that waits for it polls again
-  // every fraction of a millisecond.
+  // Whether arrivals ring this rank's bell. If not, a thread that waits for them polls again every
+  // fraction of a millisecond.
   [[nodiscard]] virtual bool rings() const { return true; }
 };
 

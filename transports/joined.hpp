@@ -3,10 +3,11 @@
 // Two transports behind one: what joins the ranks of this host, and what joins all. Messages go to
 // each peer by the better of the two.
 //
-// Channels. Of `lanes` lanes, lane i has channel i of the host's transport within the host, channel
-// lanes + i of both for calls among all ranks, and channel i of the network for calls along its
-// column. The users' messages have channel 2 lanes of both. Where hosts are in groups, two further
-// channels of the network are those of a column's ranks in one group, and in one place of each.
+// The channels. There are `lanes` lanes. Lane i has channel i of the host's transport within the
+// host, and channel lanes + i of both for calls among all ranks. Calls along its column have
+// channel i of the network. The users' messages have channel 2 lanes of both. If hosts are in
+// groups, the network has two further channels: one for a column's ranks in one group, and one for
+// those in one place of each.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,8 @@ class JoinedTransport final : public Transport, private Recovery {
                                                          int lane);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  // Of lane `channel` among all ranks; channel `lanes`: of the users' messages.
+  // Opens the endpoint of lane `channel` among all ranks; channel `lanes` is that of the users'
+  // messages.
   Result<std::unique_ptr<Endpoint>> open_endpoint(int channel) override;
   Recovery& recovery() override { return *this; }
   [[nodiscard]] std::span<const std::byte> mapped_memory() const override {
@@ -50,14 +52,14 @@ class JoinedTransport final : public Transport, private Recovery {
     return hosts_.host(rank) == hosts_.host(rank_) ? host_->notes(hosts_.place(rank), lane)
                                                    : nullptr;
   }
-  // Of a rank on this host.
+  // The bell of a rank on this host.
   Bell* bell(int rank) override { return host_->bell(hosts_.place(rank)); }
   Sleepers* sleepers() override { return host_->sleepers(); }
   void notify() override { host_->notify(); }
   [[nodiscard]] const PeerProcess& process(int rank) const override;
 
  private:
-  // Of the ranks of this host.
+  // The state that the ranks of this host share.
   SharedState* shared_state() override { return host_->recovery().shared_state(); }
   LifeSign* life_sign(int rank) override {
     return hosts_.host(rank) == hosts_.host(rank_) ? host_->recovery().life_sign(hosts_.place(rank))

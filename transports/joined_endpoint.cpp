@@ -175,7 +175,7 @@ void JoinedEndpoint::forget_done() {
   std::erase_if(local_, [](const Local& local) { return local.transfer->done; });
 }
 
-// Within a host nobody hears of it when a rank leaves; the network knows, and refuses. What the
+// Within a host nobody hears of it when a rank leaves; the network knows, and refuses. All that the
 // rank has sent is here by then.
 bool JoinedEndpoint::end_for_leavers() {
   const auto has_gone = [this](const Local& local) { return network_->has_left(local.peer); };

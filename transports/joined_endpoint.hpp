@@ -3,8 +3,8 @@
 // Two endpoints behind one: what joins the ranks of this host, and what joins all. Each message
 // goes by the one that reaches its peer best, so all messages between two ranks go the same way.
 //
-// A receive from any source has no place in either. It is held here until a message lies in one of
-// the two that it takes, and with it whatever later receives could take the same message.
+// A receive from any source has no place in either. It is held here until one of the two has a
+// message that it takes. Later receives that could take the same message are held with it.
 #pragma once
 
 #include <memory>

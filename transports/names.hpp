@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What texts call a rank: by its number in the communicator, and if that is of some of a job's
-// ranks, by the group's name and the rank's number in the job, too.
+// The names of ranks in texts: a rank's number in the communicator. For a part of a job's ranks,
+// the group's name and the rank's number in the job are added.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string name_of(int rank, const PeerProcess& process);
 std::string short_name_of(int rank, const PeerProcess& process);
 // communicator "comm 1", or: group "tp" (global ranks 1 to 3 and 5)
 std::string name_of_group(const std::string& name, const std::vector<int>& global_ranks);
-// Of what a transport knows of its ranks.
+// Names the ranks by what a transport knows of them.
 void name_ranks(const TransportConfig& config, std::vector<PeerProcess>& processes);
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a rank says of itself to those who look at it, other ranks of its host and `tutti why`: a
-// few structs in shared memory. They are written in the slow part of waiting alone. Who reads them
-// copies them first and trusts nothing in the copy.
+// The notes of a rank for those who look at it, other ranks of its host and `tutti why`: a few
+// structs in shared memory. They are written in the slow part of waiting alone. Readers copy them
+// first and trust nothing in the copy.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// What a call looked like, for error texts.
+// A call in numbers, for error texts.
 struct CallRecord {
   uint64_t sequence;  // the communicator's count of calls
   uint64_t count;
@@ -74,15 +74,15 @@ struct Wait {
   WaitKind kind = WaitKind::kNone;
   int32_t thread = 0;    // that waits or drives what waits
   int64_t since_ms = 0;  // on the monotonic clock
-  // The call; of a communicator that is made of this one, how many ranks it has, its purpose as
-  // `marks`; of a message: its number, count, type, the peer as `root` (-1: any) and its tag as
-  // `marks` (UINT64_MAX: any).
+  // The call that the rank waits in. While a communicator is made of this one: how many ranks it
+  // has, and its purpose as `marks`. Of a message: its number, count, type, the peer as `root` (-1:
+  // any) and its tag as `marks` (UINT64_MAX: any).
   CallRecord record{};
   // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
   // last.
   int32_t awaited[kMostAwaited] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  // Of the first of them, if it is on another host: where, and what it has told as its last call.
-  // Of a receive, `last` is a message that has come and that no receive takes.
+  // The first awaited rank if it is on another host: where it is, and its last call as it told. A
+  // receive has in `last` a message that has come and that no receive takes.
   int32_t pid = 0;
   uint16_t has_told = 0;  // 0: it has not answered; there is no such message
   uint16_t started = 0;   // not 0: an operation that was started, for which no thread waits now
@@ -92,7 +92,7 @@ struct Wait {
 static_assert(sizeof(Wait) == 160);
 using WaitNote = SharedNote<Wait>;
 
-// Of calls among ranks of several hosts, which enter nowhere in shared memory: the last ones.
+// One of the last calls among ranks of several hosts, which leave no entry in shared memory.
 struct FarCall {
   CallRecord record{};
   uint64_t begun = 0;  // a stamp (core/stamp.hpp)

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The turns of two ranks in two pieces of memory, A and B, by which they send data back and forth:
-// each writes next what it has read last. So it writes lines that its caches have, while memory
-// that is always the same rank's must be fetched back from the peer first. At first each rank has
-// one. Nobody asks or waits: what a rank has is known from what came. Messages take turns so
+// each writes next what it has read last. So it writes lines that its caches have. Memory that one
+// rank alone writes must be fetched back from the peer first. At first each rank has one. Nobody
+// asks or waits: each rank knows what it has from what came. Messages take turns so
 // (shm/ping_pong.hpp), and so do the slots of calls (exec/slot_allocator.hpp).
 #pragma once
 
@@ -13,7 +13,7 @@ namespace tutti {
 
 inline constexpr uint32_t kPingPongPieces = 2;
 
-// As one of the two ranks sees them.
+// Both pieces as one of the two ranks sees them.
 class PingPong {
  public:
   PingPong() = default;  // has none
@@ -31,7 +31,8 @@ class PingPong {
     held_ |= 1U << which;
     latest_ = which;
   }
-  // Of ranks that have one each: both give theirs and take the other's. Returns what it has then.
+  // Exchanges when each rank has one: both give theirs and take the other's. Returns the piece that
+  // it has then.
   uint32_t exchange() {
     latest_ = 1 - latest_;
     held_ = 1U << latest_;

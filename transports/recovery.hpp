@@ -14,8 +14,8 @@
 
 namespace tutti {
 
-// Where a communicator's ranks on one host find one another besides messages; see comm/health.hpp
-// for who writes what.
+// State by which a communicator's ranks on one host find one another besides messages;
+// exec/health.hpp says who writes what.
 struct alignas(kCacheLine) SharedState {
   std::atomic<uint32_t> stop;        // non-zero: the communicator is broken; the cause is written
   std::atomic<uint32_t> cause_lock;  // taken by the first to report
@@ -24,7 +24,7 @@ struct alignas(kCacheLine) SharedState {
   char cause_text[1008];             // NUL-terminated
 };
 
-// Where ranks of one host that are left after a failure agree on who they are; comm/regroup.hpp
+// Memory in which ranks of one host that survive a failure agree on who they are; comm/regroup.hpp
 // says who writes what. Each rank has one.
 struct alignas(2 * kCacheLine) RegroupSign {
   static constexpr size_t kMaxBytes = 160;
@@ -50,10 +50,10 @@ class Recovery {
   virtual SharedState* shared_state() = 0;
   // Empty if they share none.
   virtual RegroupBoard regroup_board() { return {}; }
-  // Of a rank of this host, signed by its monitor; null if they share none.
+  // The life sign of a rank of this host, signed by its monitor; null if they share none.
   virtual LifeSign* life_sign(int /*rank*/) { return nullptr; }
   // The communicator has failed for this reason: a peer may be gone, so nothing shall wait for one
-  // any more. From any thread, any number of times.
+  // any more. Any thread may say so, any number of times.
   virtual void has_failed(Code /*why*/) {}
 
  protected:

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What ranks of one host share besides messages.
+// Memory that ranks of one host share besides messages.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-// What a rank says when it enters a call, in one number so that it can be read at any time.
+// A rank's entry into a call, in one number so that it can be read at any time.
 struct CallEntry {
   uint32_t call;   // its number on this lane
   uint32_t chain;  // of the signatures of all calls up to it
@@ -78,8 +78,8 @@ class Window {
   // Local; any number of times.
   virtual Status map_staging() { return {}; }
   virtual Status map_slots() { return {}; }
-  // Gets the memory of this rank's staging, which is mapped: call before first writing there, so
-  // that a lack of memory is an error and not a SIGBUS.
+  // Gets the memory of this rank's staging, which is mapped. It comes before the first write there,
+  // so that a lack of memory is an error and not a SIGBUS.
   virtual Status reserve_staging() { return {}; }
   // Gets the memory of the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
@@ -89,8 +89,8 @@ class Window {
   // SharedMemory::allocate(). All ranks come to the same answer; and if it is yes for some
   // address of each of them, all can view() all of these.
   [[nodiscard]] virtual bool is_shared(int /*rank*/, uint64_t /*address*/) const { return false; }
-  // Where this process reads what lies at such an address of a peer; null if it is not shared, or
-  // if this rank has never called allocate().
+  // The address at which this process reads a peer's memory; null if that is not shared, or if this
+  // rank has never called allocate().
   [[nodiscard]] virtual const std::byte* view(int /*rank*/, uint64_t /*address*/,
                                               uint64_t /*bytes*/) const {
     return nullptr;
@@ -113,9 +113,9 @@ class SharedMemory {
   virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
   // Whether ranks can read one another's memory: the same on all.
   [[nodiscard]] virtual bool can_pull() const = 0;
-  // Memory for buffers of this rank which its peers can view: zeroed, present, aligned to huge
-  // pages (2 MiB) from one of them on, and to pages below. Null if there is none to be had. It goes
-  // with the transport. One thread at a time.
+  // Memory for buffers of this rank which its peers can view, zeroed and present. It is aligned to
+  // huge pages (2 MiB) from one of them on, and to pages below. Null if there is none to be had. It
+  // goes with the transport. One thread at a time.
   virtual void* allocate(uint64_t bytes) = 0;
   virtual void free(void* memory) = 0;
   // Whether there can ever be any, on all ranks alike.

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The contract of a transport. A transport joins the ranks of one communicator. It carries messages
-// through endpoints (endpoint.hpp); ranks of one host may share memory besides (shared_memory.hpp);
-// and after a failure it helps all to stop and some to go on (recovery.hpp). To add one, write
-// transports/<name>/ and add TUTTI_TRANSPORT(<name>) to registry.inc; the conformance suite in
-// tests/transports/ then runs over it.
+// through endpoints (endpoint.hpp), and ranks of one host may share memory besides
+// (shared_memory.hpp). After a failure it helps all to stop and some to go on (recovery.hpp). To
+// add one, write transports/<name>/ and add TUTTI_TRANSPORT(<name>) to registry.inc; the
+// conformance suite in tests/transports/ then runs over it.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ class Transport {
   // Null if the ranks do not all share memory.
   virtual SharedMemory* shared_memory() { return nullptr; }
   virtual Recovery& recovery() = 0;
-  // What is mapped of it from the start, which others may look at; empty if they share none.
+  // The part that is mapped from the start, which others may look at; empty if they share none.
   [[nodiscard]] virtual std::span<const std::byte> mapped_memory() const { return {}; }
-  // Where a rank of this host says what it waits for, of lane `lane`; null if they share none.
+  // The notes of a rank of this host on what it waits for, of lane `lane`; null if they share none.
   virtual Notes* notes(int /*rank*/, int /*lane*/) { return nullptr; }
 
   // The bell of a rank in this process's reach (this rank's own always is), and the group's count
@@ -68,7 +68,7 @@ struct NicSet {
   uint32_t most = 64;
 };
 
-// Of ranks that share memory.
+// The configuration of ranks that share memory.
 struct SharedMemoryConfig {
   WindowSizes sizes;  // agreed on by all ranks beforehand, as is:
   bool pulls = true;  // whether to find out if ranks can read one another's memory
@@ -76,7 +76,7 @@ struct SharedMemoryConfig {
   bool oversubscribed = false;  // they are more than the cores that they may use
 };
 
-// Of networks.
+// The configuration of networks.
 struct NetworkConfig {
   // The provider to use, and interfaces (InterfaceList); empty: the best there are.
   std::string provider = {};
@@ -95,10 +95,11 @@ struct TransportConfig {
   uint64_t key = 0;              // of the communicator, the same on all ranks
   uint64_t inquiries = 0;        // by which this process is asked for others' (comm/inquiries.hpp)
   int all_ranks = 0;             // of the communicator; 0: those that meet here
-  // What the ranks that meet here are called in texts and as sources of messages, if they are some
-  // of a communicator's; empty: as they are.
+  // The numbers of these ranks in texts and as sources of messages, if they are some of a
+  // communicator's; empty: their own.
   std::vector<int> numbers = {};
-  // By rank of the communicator: its number in the job; empty: the communicator is all of that.
+  // The number of each rank in the job, by its rank of the communicator; empty: the communicator
+  // has all ranks of the job.
   std::vector<int> global_ranks = {};
   SharedMemoryConfig shared = {};
   NetworkConfig network = {};

@@ -160,7 +160,7 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   }
   Put put(FakeOperation& operation, FakeFrame frame, const std::byte* payload, uint64_t bytes) {
     if (frame.kind == wire_.refused) {
-      leave_queue(operation);
+      dequeue(operation);
       finish(operation, {tutti::Code::kOutOfMemory, "refused"});
       return Put::kOver;
     }
@@ -183,11 +183,11 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   static uint64_t cost(uint64_t bytes) { return bytes + FakeTypes::kMessageCost; }
 
   void take_back(FakeOperation& operation) {
-    leave_queue(operation);
+    dequeue(operation);
     release(operation);
   }
   void abandon(FakeOperation& operation) {
-    leave_queue(operation);
+    dequeue(operation);
     const int rank = operation.peer;
     finish(operation, peer(rank).failure);
   }

@@ -27,7 +27,7 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       cookie_(cookie),
       requests_(std::move(port)),
       leaving_(*this, !requests_.port().refuses()),
-      repair_(*this, requests_.port().rails() > 1 && requests_.port().tells_of_lines()) {}
+      repair_(*this, requests_.port().rails() > 1 && requests_.port().tells_of_breaks()) {}
 
 FrameEndpoint::~FrameEndpoint() {
   try_to([this] { leaving_.say_goodbye(); });
@@ -87,7 +87,7 @@ Status FrameEndpoint::why_not(int rank) const {
 void FrameEndpoint::take_back(Operation& operation) {
   const bool drains = operation.is_granted() && operation.granted > 0;
   const int rank = operation.peer;
-  leave_queue(operation);
+  dequeue(operation);
   requests_.withdraw(operation);
   // Pieces that nobody wants any more go on coming, to the sink.
   if (drains) {
@@ -119,7 +119,7 @@ void FrameEndpoint::take_back(Operation& operation) {
 // Its peer has failed.
 void FrameEndpoint::abandon(Operation& operation) {
   operation.retired = operation.is_granted() && operation.granted > operation.moved;
-  leave_queue(operation);
+  dequeue(operation);
   requests_.withdraw(operation);
   operation.become(Phase::kEnding);
   if (!requests_.in_flight(operation)) finish(operation, peer(operation.peer).failure);
@@ -142,7 +142,7 @@ void FrameEndpoint::close(const Status& reason) {
   pool_.for_each([this](Operation& operation) {
     if (operation.state == State::kLocal) return;
     if (operation.state == State::kPosted && operation.peer == rank_) return;
-    leave_queue(operation);
+    dequeue(operation);
     finish(operation, closed_);
   });
   busy_.clear();

@@ -3,12 +3,12 @@
 // Messages over any network that carries buffers (port.hpp): the engine's link over frames and
 // pieces (match/engine.hpp).
 //
-// Which message meets which receive is found out here, not by the network: then any source, masks,
-// cut messages and limits on memory are the same over every one. Ranks write frames to one
-// another (frame.hpp), which arrive in buffers that are always posted; rails take turns after
-// every kFrameBytes of them. A message of up to kEagerBytes is a frame. Of a longer one that was
-// asked for, the receiver posts its own buffer with the provider, piece by piece, and grants what
-// is posted, so that the data goes where it belongs without being copied or kept aside.
+// The endpoint matches messages to receives itself, not the network. So any source, masks, cut
+// messages and limits on memory are the same over every network. Ranks write frames to one another
+// (frame.hpp), which arrive in buffers that are always posted; rails take turns after every
+// kFrameBytes of them. A message of up to kEagerBytes is a frame. A longer one asks first. The
+// receiver posts its own buffer with the provider, piece by piece, and grants what is posted. So
+// the data goes where it belongs without being copied or kept aside.
 #pragma once
 
 #include <memory>
@@ -36,10 +36,10 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
 
   // Posts the buffers for frames; once, before anything is sent.
   Status open() { return requests_.open(); }
-  // From now on a rail that breaks costs its share, and not the peer.
+  // After this call a rail that breaks costs its share, and not the peer.
   void mend_rails() { repair_.begin(); }
-  // Collective: connects to every peer over every rail, so that small messages go even to one that
-  // does not look after this endpoint at the time, and an unreachable one is found at once.
+  // Collective: connects to every peer over every rail. So small messages go even to one that does
+  // not poll this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
 
   void leave(std::span<const std::byte> last_words) override { leaving_.tell(last_words); }

@@ -76,7 +76,8 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       return true;
     case FrameKind::kLeave:
       if (head.bytes != payload.size() || payload.size() > kMaxNoteBytes) return false;
-      // Nothing more comes, and it takes nothing more. What is under way both sides know.
+      // Nothing more comes, and it takes nothing more. Both sides know of the messages that are
+      // under way.
       from.last_words.assign(payload.begin(), payload.end());
       leaving_.is_over(rank);
       return true;
@@ -191,11 +192,11 @@ Put FrameEndpoint::put_first(Operation& send, bool eager) {
   return Put::kYes;
 }
 
-// Whether it went out. What is sent first is numbered first.
+// Returns whether it went out. Frames are numbered in the order in which they are sent.
 bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
                                Operation* operation) {
   Peer& to = peer(rank);
-  // What says that frames have come must not wait for such word.
+  // A frame that acknowledges others must not wait for an acknowledgement.
   const size_t out = repair_.keeps() ? to.unseen.size() : to.frames_out;
   if (out >= kFramesOut && !(repair_.keeps() && head.kind == FrameKind::kCredit)) return false;
   Port& port = requests_.port();

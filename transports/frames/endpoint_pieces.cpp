@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the network says has ended, and the pieces of long messages.
+// Handles the network's completions, and the pieces of long messages.
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +35,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port.closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
-  repair_.look_at_broken_lines();
+  repair_.look_at_broken_connections();
   Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
     const ptrdiff_t count = port.poll(completions);
@@ -83,7 +83,7 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
     case Request::Kind::kPieceOut:
       request.operation->moved += request.bytes;
       return end_piece(request);
-    case Request::Kind::kLine: return;
+    case Request::Kind::kConnection: return;
   }
 }
 
@@ -110,7 +110,7 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
       if (cancelled) return;
       return lose(rank, "receiving from it");
     case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
-    case Request::Kind::kLine: return repair_.line_broke(rank, request.rail);
+    case Request::Kind::kConnection: return repair_.connection_broke(rank, request.rail);
   }
 }
 
@@ -239,7 +239,7 @@ void FrameEndpoint::end_piece(Request& request) {
   }
   if (!receives && repair_.keeps()) return repair_.sent_whole(operation);
   if (operation.moved == operation.limit) {
-    leave_queue(operation);
+    dequeue(operation);
     if (!receives) return finish(operation, {});
     if (repair_.keeps()) {
       FrameHead head{};

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What ranks write to one another besides the pieces of long messages. Ranks have one byte order:
-// the exchange of addresses compares it.
+// The frames that ranks write to one another besides the pieces of long messages. Ranks have one
+// byte order: the exchange of addresses compares it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ enum class FrameKind : uint32_t {
   kHello,    // over each rail to a higher rank, which answers with the same: see greet()
   kLeave,    // no more messages begin or end here: bytes; these, the rank's last words, follow
   kGoodbye,  // the last: this endpoint is about to close
-  // Of peers with several rails (rail_repair.hpp):
+  // Kinds for peers with several rails (rail_repair.hpp):
   kRailLost,  // that of number `id` carries nothing between the two any more
   kAgain,     // of the send `id` the piece `tag` is expected over rail `upto`, whatever was before
   kTaken,     // all of the send `id` that was granted has come
@@ -46,14 +46,14 @@ static_assert(sizeof(FrameHead) == 64);
 inline constexpr uint64_t kEagerBytes = tuned::kEagerFrames;
 inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
 
-// Long messages go in pieces, straight from the sender's buffer to the receiver's: the receiver
+// Long messages go in pieces, straight from the sender's buffer to the receiver's. The receiver
 // posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has
 // come.
 inline constexpr uint64_t kPieceBytes = tuned::kPieceBytes;
 inline constexpr uint64_t kPiecesAhead = tuned::kPiecesAhead;
 
-// What the network matches pieces by: where the receive stands in its endpoint's list, and the
-// piece's number. Together below 48 bits, which every network has. A place whose pieces may still
+// The tag by which the network matches pieces: the receive's index in its endpoint's list, and the
+// piece's number. Together below 48 bits, which every network has. An index whose pieces may still
 // come when its receive has failed is not used again.
 inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
   return uint64_t{index} << 16 | (piece & 0xffff);
@@ -61,8 +61,8 @@ inline constexpr uint64_t piece_tag(uint32_t index, uint64_t piece) {
 inline constexpr uint64_t operation_of(uint64_t piece_tag) { return piece_tag >> 16; }
 inline constexpr uint64_t piece_of(uint64_t piece_tag) { return piece_tag & 0xffff; }
 
-// Which rail a piece takes, which both ends must know: a message's pieces take turns, and its first
-// takes the one after the last of the message before.
+// The rail that a piece takes, which both ends must know. A message's pieces take turns, and its
+// first takes the rail after the last of the message before.
 inline constexpr uint32_t rail_of(uint32_t first, uint64_t piece, uint32_t rails) {
   return static_cast<uint32_t>((first + piece) % rails);
 }

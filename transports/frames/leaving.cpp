@@ -57,7 +57,7 @@ void Leaving::has_dealt(int rank) {
 void Leaving::say_goodbye() {
   endpoint_.ending_ = true;
   endpoint_.pool_.for_each([this](Operation& operation) {
-    endpoint_.leave_queue(operation);
+    endpoint_.dequeue(operation);
     endpoint_.requests_.withdraw(operation);
     operation.transfer = &endpoint_.nobodys_;
     operation.become(FrameEndpoint::Phase::kEnding);
@@ -111,14 +111,14 @@ void Leaving::note_whom_transfers_await() {
 }
 
 // Whether nothing has ever come from it, and it may be there.
-bool Leaving::is_stranger(int rank) const {
+bool Leaving::never_dealt_with(int rank) const {
   const Peer& other = endpoint_.peer(rank);
   return rank != endpoint_.rank_ && !other.heard() && !other.left && other.failure.ok();
 }
 
 // Else it would be said to have died (core/exchange.hpp).
 bool Leaving::explains_loss(int rank) const {
-  return !tells_all_ && !endpoint_.greeting_ && is_stranger(rank);
+  return !tells_all_ && !endpoint_.greeting_ && never_dealt_with(rank);
 }
 
 // Whether it is there. False if it is being asked.
@@ -136,7 +136,7 @@ void Leaving::look() {
   note_whom_transfers_await();
   for (int r = 0; r < endpoint_.ranks() && endpoint_.closed_.ok(); ++r) {
     Peer& other = endpoint_.peer(r);
-    const bool awaited = std::exchange(other.awaited, false) && is_stranger(r);
+    const bool awaited = std::exchange(other.awaited, false) && never_dealt_with(r);
     other.looks_awaited = awaited ? other.looks_awaited + 1 : 0;
     if (other.looks_awaited % kLooksPerQuestion == 2) ask(r);
   }
@@ -149,7 +149,7 @@ void Leaving::ask_anyone() {
   int asked = 0;
   for (int i = 0; i < endpoint_.ranks() && asked < kAskedAtOnce && endpoint_.closed_.ok(); ++i) {
     last_asked_ = (last_asked_ + 1) % endpoint_.ranks();
-    if (is_stranger(last_asked_) && ask(last_asked_)) ++asked;
+    if (never_dealt_with(last_asked_) && ask(last_asked_)) ++asked;
   }
 }
 

@@ -2,9 +2,9 @@
 //
 // How ranks learn that one of them leaves. It tells those that it has dealt with, over the
 // connections that they have. To tell all would connect every two ranks at the end of a
-// communicator, most of them for the first time (docs/scale.md). So whoever waits for a rank of
-// which it has never heard sends it an empty frame: then they have dealt with one another, or
-// nobody is there any more. Where the network would not say that, all are told.
+// communicator, most of them for the first time (docs/scale.md). So a rank that waits for one of
+// which it has never heard sends that an empty frame. Then they have dealt with one another, or
+// nobody is there any more. If the network would not say that, all are told.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Leaving {
 
   // ---- this rank leaves: Endpoint::leave()
   void tell(std::span<const std::byte> last_words);
-  // What it says; sent last of all.
+  // Sends the word that this rank leaves; it comes last of all.
   bool push(int rank);
   [[nodiscard]] bool deals_with(const Peer& peer) const { return tells_all_ || peer.dealt; }
   // A frame has come from that peer.
@@ -35,7 +35,8 @@ class Leaving {
   void say_goodbye();
 
   // ---- others do
-  // Nothing more comes from it, and it takes nothing more. What is under way both sides know.
+  // Nothing more comes from it, and it takes nothing more. Both sides know of the messages that are
+  // under way.
   void is_over(int rank);
   [[nodiscard]] bool all_have_left() const;
   // A transfer waits for it, or for anyone: Endpoint::await().
@@ -47,7 +48,7 @@ class Leaving {
 
  private:
   void note_whom_transfers_await();
-  [[nodiscard]] bool is_stranger(int rank) const;
+  [[nodiscard]] bool never_dealt_with(int rank) const;
   bool ask(int rank);
   void ask_anyone();
 

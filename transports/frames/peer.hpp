@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What messages over a network need besides what all messages do (match/operation.hpp).
+// The state that messages over a network need besides the common one (match/operation.hpp).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Operation : match::Operation<Operation> {
     state = State::kApart;
     phase = which;
   }
-  // Of a receive that was granted, or is to be.
+  // Whether a receive was granted, or is to be.
   [[nodiscard]] bool is_granted() const {
     return state == State::kGranting || state == State::kReceiving;
   }
@@ -73,7 +73,7 @@ struct Peer : match::PeerQueues<Operation> {
   bool owes_leave = false;
   bool left = false;  // it has said that it leaves
   std::vector<std::byte> last_words;
-  // Where there are several rails:
+  // Members for several rails:
   uint64_t lost_rails = 0;       // a bit each
   std::vector<Request*> unseen;  // frames to it that it has not said it has, the oldest first
   uint32_t seen_told = 0;        // how many of its frames it knows to have come
@@ -81,7 +81,8 @@ struct Peer : match::PeerQueues<Operation> {
   bool said_goodbye = false;
   bool gone = false;  // it has said goodbye
 
-  // So much has met its receive that it is told without being sent anything.
+  // Whether so much has met its receive that the peer is told at once, without waiting for
+  // something to send.
   [[nodiscard]] bool owes_credit() const { return matched - matched_told >= kUnmatchedBytes / 4; }
   [[nodiscard]] bool owes_seen() const { return in_order.expected() - seen_told >= kSeenFrames; }
   [[nodiscard]] bool lost(uint32_t rail) const { return (lost_rails >> rail & 1) != 0; }

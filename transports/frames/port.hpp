@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a network has to offer for endpoints made of frames: buffers sent to a peer and received
-// from any, without and with a tag, and word of how that ended. A port belongs to one endpoint and
-// is used by its thread; nothing here blocks. It may have several rails, routes to the same peers
-// that share nothing (rails.hpp).
+// The network below endpoints made of frames. It sends buffers to a peer and receives them from
+// any, without and with a tag, and says how that ended. A port belongs to one endpoint and is used
+// by its thread; nothing here blocks. It may have several rails, routes to the same peers that
+// share nothing (rails.hpp).
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,11 @@ namespace tutti::frames {
 
 struct Operation;
 
-// Something the network has been asked to do. In `idle` lists when it has not. kLine is one of the
-// port's own that it ends, as failed, when its line to a peer breaks; not all ports do.
+// Something the network has been asked to do; in `idle` lists while it has not. A kConnection is
+// made by the port itself, which ends it as failed when the connection to its peer breaks. Not all
+// ports do.
 struct Request {
-  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn, kLine };
+  enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn, kConnection };
 
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
   Kind kind = Kind::kFrameOut;
@@ -54,12 +55,12 @@ class Port {
   virtual ~Port() = default;
   // The network and this rank's place in it, for texts: "tcp;ofi_rxm on eth0 (10.0.0.1)".
   [[nodiscard]] virtual const std::string& where() const = 0;
-  // What goes out over one rail comes in over the same rail of the peer.
+  // The number of rails. Requests that leave over one rail arrive over the same rail of the peer.
   [[nodiscard]] virtual uint32_t rails() const { return 1; }
-  // As where(), of one rail.
+  // The text of where(), for one rail.
   [[nodiscard]] virtual const std::string& where_rail(uint32_t /*rail*/) const { return where(); }
-  // Whether it ends a kLine when its line to a peer breaks; and breaks that.
-  [[nodiscard]] virtual bool tells_of_lines() const { return false; }
+  // Whether it ends a kConnection when its connection to a peer breaks; cut() breaks it.
+  [[nodiscard]] virtual bool tells_of_breaks() const { return false; }
   virtual void cut(int /*peer*/, uint32_t /*rail*/) {}
   // Whether what is sent to a rank that has closed its port fails soon.
   [[nodiscard]] virtual bool refuses() const { return false; }

@@ -38,11 +38,11 @@ bool is_news(const std::string& text) {
 
 // ---- a line breaks -----------------------------------------------------------------------------
 
-void RailRepair::line_broke(int rank, uint32_t rail) {
+void RailRepair::connection_broke(int rank, uint32_t rail) {
   if (endpoint_.peer(rank).lost(rail)) return;  // by this end
   const Port& port = endpoint_.requests_.port();
   const Status why = port.rails() > 1 ? port.error() : port.error().with_context(port.where());
-  broken_lines_.push_back({rank, rail, now_ms(), why});
+  broken_connections_.push_back({rank, rail, now_ms(), why});
 }
 
 void RailRepair::hear_of_loss(int rank, uint32_t rail) {
@@ -52,32 +52,32 @@ void RailRepair::hear_of_loss(int rank, uint32_t rail) {
 }
 
 // Whether the peer has none left: it has died, or left.
-bool RailRepair::all_broken(int rank, const std::vector<BrokenLine>& lines) const {
-  uint64_t broken = endpoint_.peer(rank).lost_rails;
-  for (const BrokenLine& line : lines) {
-    if (line.rank == rank) broken |= uint64_t{1} << line.rail;
+bool RailRepair::all_broken(int rank, const std::vector<BrokenConnection>& all) const {
+  uint64_t rails = endpoint_.peer(rank).lost_rails;
+  for (const BrokenConnection& broken : all) {
+    if (broken.rank == rank) rails |= uint64_t{1} << broken.rail;
   }
-  return static_cast<uint32_t>(std::popcount(broken)) == endpoint_.requests_.port().rails();
+  return static_cast<uint32_t>(std::popcount(rails)) == endpoint_.requests_.port().rails();
 }
 
-void RailRepair::look_at_broken_lines() {
-  if (broken_lines_.empty()) return;
+void RailRepair::look_at_broken_connections() {
+  if (broken_connections_.empty()) return;
   const int64_t now = now_ms();
-  const std::vector<BrokenLine> lines = std::exchange(broken_lines_, {});
-  for (const BrokenLine& line : lines) {
-    const Peer& other = endpoint_.peer(line.rank);
+  const std::vector<BrokenConnection> all = std::exchange(broken_connections_, {});
+  for (const BrokenConnection& broken : all) {
+    const Peer& other = endpoint_.peer(broken.rank);
     if (endpoint_.ending_ || other.left || other.gone || !other.failure.ok()) continue;
-    const int64_t age = now - line.since_ms;
-    const bool none_left = !mends_ || all_broken(line.rank, lines);
-    if (!none_left && other.lost(line.rail) && age >= kWarnMs) {
-      warn_of(line.rank, line.rail, line.why);
-    } else if (!none_left && !other.lost(line.rail) && age >= kOthersMs) {
-      lose_rail(line.rank, line.rail, line.why);
+    const int64_t age = now - broken.since_ms;
+    const bool none_left = !mends_ || all_broken(broken.rank, all);
+    if (!none_left && other.lost(broken.rail) && age >= kWarnMs) {
+      warn_of(broken.rank, broken.rail, broken.why);
+    } else if (!none_left && !other.lost(broken.rail) && age >= kOthersMs) {
+      lose_rail(broken.rank, broken.rail, broken.why);
     } else if (none_left && age >= kWordOfDeathMs) {
-      endpoint_.give_up(line.rank, Status::format(Code::kPeerFailed, "the line to it broke: {}",
-                                                  line.why.message()));
+      endpoint_.give_up(broken.rank, Status::format(Code::kPeerFailed, "the line to it broke: {}",
+                                                    broken.why.message()));
     } else {
-      broken_lines_.push_back(line);
+      broken_connections_.push_back(broken);
     }
   }
 }
@@ -106,7 +106,7 @@ void RailRepair::lose_rail(int rank, uint32_t rail, const Status& why) {
   head.id = rail;
   other.notices.push_front(head);
   endpoint_.make_busy(rank);
-  broken_lines_.push_back({rank, rail, now_ms(), why});  // to be told
+  broken_connections_.push_back({rank, rail, now_ms(), why});  // to be told
   endpoint_.requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
   for (Request* const frame : std::vector<Request*>(other.unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
@@ -157,7 +157,7 @@ void RailRepair::frame_went(Request& frame) {
 bool RailRepair::mend(Request& request) {
   const int rank = request.peer;
   const bool of_rail =
-      request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kLine;
+      request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kConnection;
   if (!mends_ || !of_rail || !endpoint_.peer(rank).failure.ok()) return false;
   if (!endpoint_.peer(rank).lost(request.rail)) {
     if (!may_mend(rank)) return false;
@@ -207,7 +207,7 @@ bool RailRepair::send_again(int rank, const FrameHead& head) {
   Operation* const send = endpoint_.pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
   if (endpoint_.peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
-  // Of the pieces that have this number, the one nearest to those being sent.
+  // Several pieces have this number; the one nearest to those being sent is meant.
   const uint64_t now = send->begun / kPieceBytes;
   const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);
   const uint64_t offset = (now + static_cast<uint64_t>(int64_t{ahead})) * kPieceBytes;
@@ -246,7 +246,7 @@ bool RailRepair::handle_taken(int rank, const FrameHead& head) {
 
 void RailRepair::sent_whole(Operation& send) {
   if (!send.taken || endpoint_.requests_.in_flight(send)) return;
-  endpoint_.leave_queue(send);
+  endpoint_.dequeue(send);
   endpoint_.finish(send, {});
 }
 

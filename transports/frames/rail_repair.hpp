@@ -27,16 +27,16 @@ class RailRepair {
   // `keeps`: there are several rails, so what is sent is kept until the peer has it.
   RailRepair(FrameEndpoint& endpoint, bool keeps) : endpoint_(endpoint), keeps_(keeps) {}
 
-  // From now on rails stand in for one another.
+  // After this call rails stand in for one another.
   void begin() { mends_ = keeps_; }
   [[nodiscard]] bool keeps() const { return keeps_; }
   [[nodiscard]] bool mends() const { return mends_; }
 
   // A line broke, as this end sees it, or as the other end says.
-  void line_broke(int rank, uint32_t rail);
+  void connection_broke(int rank, uint32_t rail);
   void hear_of_loss(int rank, uint32_t rail);
   // Does what there is to do about those that broke some time ago.
-  void look_at_broken_lines();
+  void look_at_broken_connections();
   // Whether a rail of the peer may break: there are others.
   [[nodiscard]] bool may_mend(int rank) const;
   void lose_rail(int rank, uint32_t rail, const Status& why);
@@ -48,7 +48,7 @@ class RailRepair {
   void frame_went(Request& frame);
   // Sees to a request that failed; false: the peer is lost.
   bool mend(Request& request);
-  // What the peer says; false if it makes no sense.
+  // Handles a peer's frame; false if it makes no sense.
   bool send_again(int rank, const FrameHead& head);
   bool handle_taken(int rank, const FrameHead& head);
   bool note_seen(int rank, uint32_t seen);
@@ -57,14 +57,14 @@ class RailRepair {
   void forget_frames(int rank);
 
  private:
-  struct BrokenLine {
+  struct BrokenConnection {
     int rank;
     uint32_t rail;
     int64_t since_ms;
     Status why;
   };
 
-  [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenLine>& lines) const;
+  [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenConnection>& all) const;
   void warn_of(int rank, uint32_t rail, const Status& why) const;
   void post_frame_again(Request& frame);
   bool expect_again(Request& piece);
@@ -72,7 +72,7 @@ class RailRepair {
   FrameEndpoint& endpoint_;
   const bool keeps_;
   bool mends_ = false;
-  std::vector<BrokenLine> broken_lines_;  // about which there is something to be done
+  std::vector<BrokenConnection> broken_connections_;  // about which there is something to be done
 };
 
 }  // namespace tutti::frames

@@ -8,8 +8,8 @@ namespace tutti::frames {
 RailsPort::RailsPort(std::vector<std::unique_ptr<Port>> rails)
     : rails_(std::move(rails)), where_(fmt::format("{} rails", rails_.size())) {}
 
-bool RailsPort::tells_of_lines() const {
-  return std::ranges::all_of(rails_, [](const auto& rail) { return rail->tells_of_lines(); });
+bool RailsPort::tells_of_breaks() const {
+  return std::ranges::all_of(rails_, [](const auto& rail) { return rail->tells_of_breaks(); });
 }
 
 bool RailsPort::refuses() const {
@@ -48,7 +48,7 @@ ptrdiff_t RailsPort::poll(std::span<Completion> ended) {
     const ptrdiff_t count = rails_[rail]->poll(ended.subspan(filled));
     if (count == 0) continue;
     Request* const first = count > 0 ? ended[filled].request : nullptr;
-    if (first != nullptr && first->kind == Request::Kind::kLine) {
+    if (first != nullptr && first->kind == Request::Kind::kConnection) {
       first->rail = static_cast<uint32_t>(rail);
     }
     if (count > 0 && ended[filled].end == Completion::End::kDone) {

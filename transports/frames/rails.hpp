@@ -23,7 +23,7 @@ class RailsPort final : public Port {
   [[nodiscard]] const std::string& where_rail(uint32_t rail) const override {
     return rails_[rail]->where();
   }
-  [[nodiscard]] bool tells_of_lines() const override;
+  [[nodiscard]] bool tells_of_breaks() const override;
   [[nodiscard]] bool refuses() const override;
   void cut(int peer, uint32_t rail) override { rails_[rail]->cut(peer, 0); }
   [[nodiscard]] size_t most_receives() const override;
@@ -37,7 +37,7 @@ class RailsPort final : public Port {
   [[nodiscard]] bool closed() const override { return rails_.front()->closed(); }
 
  private:
-  // What a rail said that must be told alone, when others had ended already.
+  // A completion that must be reported alone, and came when others had ended already.
   struct Held {
     ptrdiff_t count;
     Completion completion;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the network has been asked to do for an endpoint: frames and pieces under way.
+// The requests of an endpoint to its network: frames and pieces under way.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ class Requests {
   void withdraw(const Operation& operation);
   // No request ends an operation any more.
   void forget_operations();
-  // Where pieces go that nobody wants any more.
+  // Memory for pieces that nobody wants any more.
   std::byte* sink();
 
  private:

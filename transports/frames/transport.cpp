@@ -23,7 +23,7 @@ namespace {
 
 struct Card {
   uint32_t cookie;  // rank 0's counts; of another byte order it looks wrong to all
-  uint32_t mark;
+  uint32_t magic;
   WindowSizes sizes;
   int32_t lanes;
   int32_t channels;
@@ -31,7 +31,7 @@ struct Card {
   char host[64];
   char stack[96];
 };
-constexpr uint32_t kMark = 0x0f1a2b01;
+constexpr uint32_t kMagic = 0x0f1a2b01;
 
 // Up to so many ranks all connect to all at once; more only as they need one another.
 constexpr int kGreetedRanks = 64;
@@ -107,7 +107,7 @@ Result<std::string> own_card(const TransportConfig& config, const Network& netwo
   TUTTI_ASSIGN_OR_RETURN(const Random128 random, random_128());
   Card card{};
   std::memcpy(&card.cookie, random.data(), sizeof card.cookie);
-  card.mark = kMark;
+  card.magic = kMagic;
   card.sizes = config.shared.sizes;
   card.lanes = config.lanes;
   card.channels = config.channels;
@@ -121,7 +121,7 @@ Status check(const std::vector<Card>& cards) {
   const Card& first = cards[0];
   for (size_t r = 0; r < cards.size(); ++r) {
     const Card& other = cards[r];
-    if (other.mark != kMark) {
+    if (other.magic != kMagic) {
       return Status::format(Code::kUnsupported,
                             "rank {} on {} runs another version, or has another byte order", r,
                             text_of(other.host));

@@ -22,7 +22,7 @@ struct Network {
   // Collective: this rank's port of each channel, which knows those of all ranks; or the same error
   // on all. `alone`: all ranks share one network stack.
   Result<Ports> (*open_ports)(Exchange& exchange, const TransportConfig& config, bool alone);
-  // As Recovery::has_failed(); null if that makes no difference.
+  // See Recovery::has_failed(); null if that makes no difference.
   void (*has_failed)(Code why) = nullptr;
   bool encrypts = false;  // where it is asked to
 };

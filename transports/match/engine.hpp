@@ -27,18 +27,18 @@
 
 namespace tutti::match {
 
-// What has become of an attempt to send something for an operation.
+// The outcome of an attempt to send something for an operation.
 enum class Put : uint8_t {
   kYes,
   kNotNow,  // there is no room
   kOver,    // it has failed: the operation is no more
 };
 
-// What the eager messages of a sender that have met no receive may cost before it asks.
+// The cost up to which a sender's eager messages may stay unmatched before it asks.
 inline constexpr uint64_t kUnmatchedBytes = tuned::kUnmatchedBytes;
 
-// `Types` has the link's Operation, Message and Peer (a PeerQueues); kEagerBytes, up to which
-// messages are short; and kMessageCost, what one that is kept aside costs besides its bytes.
+// `Types` has the link's Operation, Message and Peer (a PeerQueues). Messages are short up to its
+// kEagerBytes; one that is kept aside costs kMessageCost besides its bytes.
 template <typename Link, typename Types>
 class Engine : public Endpoint {
  public:
@@ -93,7 +93,7 @@ class Engine : public Endpoint {
   void finish_granted(Op& receive) {
     finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->sent);
   }
-  void leave_queue(Op& operation);
+  void dequeue(Op& operation);
   void end_waiting(int rank);
   // Ends all transfers with a peer.
   void fail(int rank, Status failure) {
@@ -122,8 +122,8 @@ class Engine : public Endpoint {
   bool push_busy();
   bool push_turn(int rank);
 
-  // What a link need not have: what a rank is called in texts and as a source; a way to send a
-  // message without an operation, false if it cannot; the turn of a busy peer.
+  // Defaults that a link may replace. They name a rank in texts and as a source, send a message
+  // without an operation (false: it cannot), and take the turn of a busy peer.
   static int number_of(int rank) { return rank; }
   static bool send_at_once(int /*peer*/, Tag /*tag*/, const void* /*source*/, uint64_t /*bytes*/) {
     return false;

@@ -31,7 +31,7 @@ typename Types::Operation& Engine<Link, Types>::begin(Transfer& transfer, int pe
 
 // The operation is in no queue afterwards.
 template <typename Link, typename Types>
-void Engine<Link, Types>::leave_queue(Op& operation) {
+void Engine<Link, Types>::dequeue(Op& operation) {
   switch (operation.state) {
     case State::kWaiting: peer(operation.peer).waiting.remove(operation); break;
     case State::kStreaming: peer(operation.peer).streams.remove(operation); break;
@@ -50,7 +50,7 @@ template <typename Link, typename Types>
 void Engine<Link, Types>::end_waiting(int rank) {
   pool_.for_each([this, rank](Op& operation) {
     if (!operation.waits_for_peer() || operation.peer != rank) return;
-    leave_queue(operation);
+    dequeue(operation);
     finish(operation, link().why_not(rank));
   });
 }
@@ -177,7 +177,7 @@ void Engine<Link, Types>::grant(Op& receive) {
 }
 
 // An eager message has come. `take(dst, wanted, kept)` copies its beginning out of the link: into a
-// receive, or into what it is kept in aside, if `kept` is not null.
+// receive or, if `kept` is not null, into memory aside.
 template <typename Link, typename Types>
 void Engine<Link, Types>::eager_came(int rank, Tag tag, uint64_t bytes, const auto& take) {
   if (Op* receive = matching_.take_posted(rank, tag)) {
@@ -224,8 +224,9 @@ bool Engine<Link, Types>::push_busy() {
   return moved;
 }
 
-// One turn of what waits for that peer: grants first, for a whole message of the peer waits for
-// each; then what begins a message, and a piece of one under way. Whether anything went.
+// One turn of the queues for that peer. Grants go first, for a whole message of the peer waits for
+// each. Then go frames that begin a message, and a piece of one under way. Returns whether anything
+// went.
 template <typename Link, typename Types>
 bool Engine<Link, Types>::push_turn(int rank) {
   bool moved = push_grant(rank);

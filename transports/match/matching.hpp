@@ -55,7 +55,7 @@ class Matching {
     Kept* const found = source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
     return found != nullptr ? detach(*found) : nullptr;
   }
-  // The same, which stays where it is.
+  // Finds the same message, which stays where it is.
   [[nodiscard]] const Kept* first_message(int source, Tag tag, Tag mask) const {
     return source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
   }
@@ -88,7 +88,7 @@ class Matching {
     while (message != nullptr && ((message->tag ^ tag) & mask) != 0) message = message->next;
     return message;
   }
-  // From any source.
+  // The oldest match from any source.
   [[nodiscard]] Kept* oldest(Tag tag, Tag mask) const {
     Kept* found = nullptr;
     for (int source = 0; source < static_cast<int>(sources_.size()); ++source) {

@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What every transport's messages have in common: sends and receives under way, and messages that
-// came before their receive. A transport derives its own types from these and adds what it alone
-// needs.
+// The common part of all transports' messages: sends and receives under way, and messages that came
+// before their receive. A transport derives its own types from these and adds what it alone needs.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 namespace tutti::match {
 
-// Where an operation is. It is in the queue that its state names.
+// The state of an operation. It is in the queue that its state names.
 enum class State : uint8_t {
   kFree,
   kWaiting,    // send: for room (Peer::waiting)
@@ -73,7 +72,7 @@ struct Message {
   Self* next = nullptr;
 };
 
-// What waits between this rank and another.
+// The operations that wait between this rank and another.
 template <typename Op>
 struct PeerQueues {
   Queue<Op> waiting;  // sends not yet begun, in order

@@ -55,7 +55,7 @@ class Posted {
     while (receive != nullptr && !takes(*receive, tag)) receive = receive->next;
     return receive;
   }
-  // Where none are in buckets.
+  // Finds a receive while none are in buckets.
   Receive* find_among_few(Tag tag) {
     const Receive* passed = nullptr;
     size_t many = 0;

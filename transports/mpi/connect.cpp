@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ports over MPI, in rounds: (1) which MPI everyone has; (2) everyone's place in MPI_COMM_WORLD,
-// with MPI initialised; (3) all have made the communicator of MPI that the ports share.
+// Ports over MPI, in three rounds. (1) All say which MPI they have. (2) MPI is initialised, and all
+// say their rank in MPI_COMM_WORLD. (3) All have made the communicator of MPI that the ports share.
 #include "transports/mpi/connect.hpp"
 
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 
 // In round 2.
 struct Seat {
-  Place place;
+  WorldRank place;
   int32_t tag;  // rank 0's counts
 };
 
@@ -49,7 +49,7 @@ Result<std::string> own_seat(int ranks) {
 Status check(const std::vector<Seat>& seats) {
   std::set<int> taken;
   for (size_t r = 0; r < seats.size(); ++r) {
-    const Place& place = seats[r].place;
+    const WorldRank& place = seats[r].place;
     const bool fits = place.size == seats[0].place.size && place.rank < place.size;
     if (fits && taken.insert(place.rank).second) continue;
     return Status::format(

@@ -73,7 +73,7 @@ std::optional<Opened> loaded_mpi() {
   return Opened{handle, path};
 }
 
-// What it says of itself, up to a comma; empty if it says nothing.
+// The library's own version, up to a comma; empty if it says nothing.
 std::string version_of(void* handle) {
   constexpr size_t kLongest = 8192;  // Open MPI asks for 256, MPICH for 8192
   auto* ask = reinterpret_cast<int (*)(char*, int*)>(dlsym(handle, "MPI_Get_library_version"));
@@ -103,8 +103,8 @@ Result<const Family*> family_of(const Opened& mpi) {
 
 // ---- the module ---------------------------------------------------------------------------------
 
-// Where modules may be: beside the library, installed or built; or, in programs that have the
-// library within, in the same places seen from there.
+// Folders that may have modules: beside the library, installed or built. In programs that contain
+// the library, the folders are the same relative to the program.
 std::vector<fs::path> module_folders() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&module_folders), &self) == 0) return {};

@@ -65,7 +65,7 @@ int MpiPort::begin(Request& request, int tag) {
     case Request::Kind::kPieceOut:
       return table().send(requests_, request.piece, request.bytes, request.peer, tag, &request);
     case Request::Kind::kPieceIn:
-    case Request::Kind::kLine: break;
+    case Request::Kind::kConnection: break;
   }
   return table().receive(requests_, request.piece, request.bytes, request.peer, tag, &request);
 }

@@ -120,7 +120,7 @@ Status check_threads(bool ours) {
 
 }  // namespace
 
-Result<Place> start(int ranks) {
+Result<WorldRank> start(int ranks) {
   State& all = state();
   const std::lock_guard lock(all.starting);
   int initialized = 0;
@@ -131,7 +131,7 @@ Result<Place> start(int ranks) {
   }
   if (initialized == 0) TUTTI_RETURN_IF_ERROR(initialize(ranks));
   TUTTI_RETURN_IF_ERROR(check_threads(all.finalizes == getpid()));
-  Place place;
+  WorldRank place;
   int highest_tag = 0;
   const Turn turn;
   if (const int error = table().world(&place.rank, &place.size, &highest_tag); error != 0) {
@@ -161,7 +161,7 @@ Turn::Turn(If) : needed_(state().takes_turns) {
 Result<std::shared_ptr<Group>> Group::open(const std::vector<int>& world_ranks, int tag) {
   collect_orphans();
   const Turn turn;
-  Place place;
+  WorldRank place;
   int highest_tag = 0;
   void* handle = nullptr;
   int error = table().world(&place.rank, &place.size, &highest_tag);

@@ -12,7 +12,7 @@
 namespace tutti::mpi {
 
 // This process's place in MPI_COMM_WORLD.
-struct Place {
+struct WorldRank {
   int rank = -1;
   int size = 0;
 };
@@ -20,7 +20,7 @@ struct Place {
 // Initialises MPI if nobody has, which waits for all processes of the job; these must be `ranks`
 // then. Fails if the program initialised it for fewer threads than ours may be, or has finalised
 // it. MPI that was initialised here ends at exit.
-Result<Place> start(int ranks);
+Result<WorldRank> start(int ranks);
 // Whether MPI can be called.
 bool is_running();
 
@@ -60,8 +60,8 @@ class Group {
   const int highest_tag_;
 };
 
-// What was under way when its port was closed, and MPI cannot take back: it keeps its memory until
-// it has ended.
+// Requests that were under way when their port was closed, and that MPI cannot take back. Each
+// keeps its memory until it has ended.
 struct Orphans {
   std::shared_ptr<Group> group;
   void* requests;

@@ -15,7 +15,7 @@
 namespace tutti::nics {
 namespace {
 
-// What must be the same on all ranks.
+// The part of an offer that must be the same on all ranks.
 std::string kind_of(const Offer& offer) {
   if (offer.format.empty()) return offer.provider;
   return fmt::format("{} over {}", offer.provider, offer.format);
@@ -33,7 +33,7 @@ bool is_ambiguous(const std::vector<Offer>& offers) {
   return false;
 }
 
-// By interface.
+// The nearness of each interface.
 std::map<std::string, int> ask_nearness(const std::vector<Offer>& offers,
                                         const Nearness& nearness) {
   std::vector<std::string> names;
@@ -210,8 +210,8 @@ bool name_before(const Offer& a, const Offer& b) {
   return std::pair(a.interface.size(), a.interface) < std::pair(b.interface.size(), b.interface);
 }
 
-// The best of those that may be rails of the group, in the order of their names: interfaces of one
-// number often meet at one switch.
+// Takes the best of those that may be rails of the group, in the order of their names: interfaces
+// of one number often meet at one switch.
 void take_group(const Group& group, const std::string& kind, Candidates& own,
                 std::vector<Offer>& rails) {
   const size_t before = rails.size();

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// From what every rank has to offer to ports that know one another.
+// Makes ports that know one another, from what every rank has to offer.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,15 @@ namespace tutti::nics {
 // A port that other ports find by its address.
 class AddressedPort : public frames::Port {
  public:
-  // To be given to insert() of the peers.
+  // The address that peers give to insert().
   [[nodiscard]] virtual const std::string& address() const = 0;
   // All ranks' addresses in rank order, before anything is posted to one. Once.
   virtual Status insert(const std::vector<std::string>& addresses) = 0;
 };
 using AddressedPorts = std::vector<std::unique_ptr<AddressedPort>>;
 
-// Of every channel a port on each rail, one channel after another. All addresses of this rank are
-// equally long.
+// Opens a port on each rail for every channel, one channel after another. All addresses of this
+// rank are equally long.
 using OpenPorts = std::function<Result<AddressedPorts>(std::vector<Offer> rails)>;
 
 // Collective, in rounds: (1) what everyone has to offer; (2) the addresses of everyone's ports; (3)

@@ -14,7 +14,7 @@
 namespace tutti::nics {
 namespace {
 
-// What engines for containers and virtual machines call the interfaces they make.
+// Prefixes of interfaces that engines for containers and virtual machines make.
 constexpr auto kUnlikely =
     std::to_array<std::string_view>({"docker", "br-", "virbr", "veth", "cni", "flannel", "podman"});
 

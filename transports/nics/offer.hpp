@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a transport between hosts has to offer on this host, one way at a time, and which of that
-// the user wants. What the ranks make of it is in choice.hpp.
+// The offers of a transport between hosts on this host, and which of them the user wants. The
+// ranks' choice among them is in choice.hpp.
 #pragma once
 
 #include <map>
@@ -49,7 +49,7 @@ std::string list_of(const std::vector<Offer>& offers);
 // Only those that `config.nics.names` allows. Loopback only if `alone`: all ranks share one network
 // stack; it then comes before 3. An error says what is wrong with what the user wants.
 Status keep_usable(std::vector<Offer>& offers, const TransportConfig& config, bool alone);
-// What of this an offer had to fulfil, for errors.
+// The conditions that an offer had to fulfil, for errors.
 std::string conditions(const TransportConfig& config, bool alone);
 
 }  // namespace tutti::nics

@@ -12,8 +12,8 @@
 namespace tutti::ofi {
 namespace {
 
-// Where the drivers register their devices: InfiniBand, RoCE, EFA, Omni-Path; Slingshot; the older
-// Omni-Path. A container may be shown the devices alone.
+// Folders in which drivers register their devices: InfiniBand, RoCE, EFA, Omni-Path; Slingshot; the
+// older Omni-Path. A container may be shown the devices alone.
 constexpr auto kClasses = std::to_array<std::string_view>(
     {"sys/class/infiniband", "sys/class/cxi", "sys/class/hfi1", "dev/infiniband", "dev/cxi0"});
 

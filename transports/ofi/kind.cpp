@@ -17,7 +17,7 @@ Status available() {
           "when it was made"};
 }
 
-// What the user has named is not passed over in silence.
+// A provider that the user has named is not passed over in silence.
 bool suits(const TransportConfig& config) {
   return !config.network.provider.empty() || config.network.limits_providers;
 }

@@ -17,12 +17,12 @@ namespace {
 constexpr const char* kFile = "libfabric.so.1";
 constexpr uint32_t kOldest = FI_VERSION(1, 17);
 
-// Unless told otherwise the layer over TCP asks for all above 16 KiB with a read of the receiver's,
-// which waits behind whatever the receiver itself sends: what went both ways took turns, at half
-// the line's rate, and 20 KiB took ten times as long as 15. Frames and pieces have a receive that
-// waits for them, so they may go at once, and without a copy. Providers read this when they are
-// opened, and from nowhere else; over verbs, the same layer could not receive so much at once. It
-// also keeps more room than is of use: a quarter does as well, and 275 MB of a rank become 120.
+// By default the layer over TCP sends all above 16 KiB by a read of the receiver's, which waits
+// behind what the receiver itself sends. Both directions then take turns, at half the link's rate
+// (docs/notes/15). Frames and pieces have a receive that waits for them, so they may go at once,
+// and without a copy. Providers read this when they are opened, and from nowhere else; over verbs,
+// the same layer could not receive so much at once. It also keeps more room than it uses: a quarter
+// does as well, and saves over half of a rank's memory.
 void set_up_layer_over_tcp() {
   if (!entries_of("/sys/class/infiniband").empty()) return;
   const std::string limit = std::to_string(frames::kPieceBytes + sizeof(frames::FrameHead));

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// libfabric, opened when it is first needed. Of its functions only these are exported; the others
-// are calls through tables of the objects it makes, written out in its headers.
+// libfabric, opened when it is first needed. It exports only these functions. The others are calls
+// through tables of the objects it makes, written out in its headers.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -37,10 +37,10 @@ void replace_library(const Result<Library>* instead);
 
 // An error in libfabric's words for `code`, a negative number that one of its functions returned.
 Status reason(int64_t code);
-// The same after `what`, which says what was asked.
+// The failure, preceded by `what` was asked.
 Status failure(int64_t code, std::string_view what);
 
-// Gives the process its signal handlers back at its end: libraries behind libfabric (psm2) install
+// Gives the process its signal handlers back at its end. Libraries behind libfabric (psm2) install
 // their own, which write files and turn a death by signal into exit(1).
 class KeepSignals {
  public:

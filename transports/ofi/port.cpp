@@ -136,7 +136,7 @@ ssize_t OfiPort::begin(Request& request) {
     case Request::Kind::kPieceIn:
       return fi_trecv(endpoint, request.piece, request.bytes, nullptr, FI_ADDR_UNSPEC, request.tag,
                       0, &request.context);
-    case Request::Kind::kLine: break;  // none of this port
+    case Request::Kind::kConnection: break;  // none of this port
   }
   return -FI_EINVAL;
 }

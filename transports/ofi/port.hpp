@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// libfabric's objects: the domain that a process opens once per provider and interface, and the
-// port, which is an endpoint with its own queue of completions and table of addresses, so that the
-// thread that owns it shares no lock with others.
+// libfabric's objects: the domain, which a process opens once per provider and interface, and the
+// port. A port is an endpoint with its own queue of completions and table of addresses, so its
+// thread shares no lock with others.
 #pragma once
 
 #include <rdma/fi_domain.h>

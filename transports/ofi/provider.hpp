@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What libfabric offers on this host. What the ranks make of it is in nics/choice.hpp.
+// The offers of libfabric on this host. The ranks' choice among them is in nics/choice.hpp.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace tutti::ofi {
 
 using nics::Offer;
 
-// Of an offer of libfabric's.
+// The info of an offer of libfabric's.
 inline std::shared_ptr<fi_info> info_of(const Offer& offer) {
   return std::static_pointer_cast<fi_info>(offer.own);
 }

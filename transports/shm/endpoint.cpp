@@ -220,7 +220,7 @@ void ShmEndpoint::tell_taken(const Operation& receive) {
 // The operation is in no queue afterwards.
 void ShmEndpoint::take_from_queue(Operation& operation) {
   if (operation.state == State::kApart) return peer(operation.peer).pulls.remove(operation);
-  leave_queue(operation);
+  dequeue(operation);
 }
 
 void ShmEndpoint::take_back(Operation& operation) {

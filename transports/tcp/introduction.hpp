@@ -21,9 +21,9 @@ class Introduction {
     kRefused,  // it does not know it, or is none of ours
   };
 
-  // Of the end that is called.
+  // Makes the end that is called.
   static Introduction answer(Fd socket, const Rendezvous& where);
-  // Of the end that calls, over a connection that may still be in the making.
+  // Makes the end that calls, over a connection that may still be in the making.
   static Introduction call(Fd socket, const Rendezvous& where, int rank);
 
   // Says and reads what it can.

@@ -16,13 +16,13 @@
 
 namespace tutti::tcp {
 
-// Where a port's listener is: what its peers must know, as it travels.
+// The address of a port's listener, as it travels to its peers.
 struct ListenerAddress {
   NetAddress address;
   Random128 key;
 };
 
-// What both ends of a call at that listener must know.
+// The knowledge that both ends of a call at that listener must have.
 Rendezvous rendezvous(const ListenerAddress& listener);
 
 class Listener {

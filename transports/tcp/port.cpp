@@ -23,8 +23,8 @@ constexpr size_t kMostReceives = 4096;
 // To ask the kernel which of so few has something takes longer than to try each.
 constexpr size_t kFewPeers = 3;
 
-// How long a peer's system may acknowledge nothing of what was sent; how often that is looked at,
-// and after how many looks the clock is.
+// The time for which a peer's system may acknowledge nothing of what was sent. Also how often that
+// is looked at, and after how many looks the clock is.
 constexpr int64_t kUnanswered_ms = 25'000;
 constexpr int64_t kUnansweredOfRail_ms = 5000;
 constexpr int64_t kCheckMs = 500;
@@ -34,21 +34,22 @@ constexpr int kMostRefused = 3;
 
 }  // namespace
 
-TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines)
+TcpPort::TcpPort(Listener listener, NetAddress local, std::string where, int rank,
+                 ConnectionSettings settings)
     : listener_(std::move(listener)),
       local_(local),
       where_(std::move(where)),
       rank_(rank),
-      lines_(lines),
+      settings_(settings),
       address_(reinterpret_cast<const char*>(&listener_.address()), sizeof(ListenerAddress)) {}
 
 TcpPort::~TcpPort() { close(); }
 
 Result<std::unique_ptr<TcpPort>> TcpPort::open(const NetAddress& local, std::string where, int rank,
-                                               Lines lines) {
+                                               ConnectionSettings settings) {
   TUTTI_ASSIGN_OR_RETURN(Listener listener, Listener::open(local));
   std::unique_ptr<TcpPort> port(
-      new TcpPort(std::move(listener), local, std::move(where), rank, lines));
+      new TcpPort(std::move(listener), local, std::move(where), rank, settings));
   port->poller_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!port->poller_.open() || !port->watch(port->listener_.socket(), nullptr)) {
     return Status::system(errno, "making an epoll instance");
@@ -106,7 +107,7 @@ void TcpPort::give_up(int rank, std::string_view why) {
       fmt::format("connecting to {} from {}: {}", listener_of(rank).address.text(), where_, why));
 }
 
-// What was said may have been changed on its way, once.
+// The words may have been corrupted on their way, once.
 void TcpPort::call_again(int rank, std::string_view why) {
   Peer& to = peer(rank);
   if (++to.refused == kMostRefused) return give_up(rank, why);
@@ -163,7 +164,7 @@ void TcpPort::begin(int rank, Introduction& introduction) {
   ++met_;
   wires_.push_back(&wire);
   const Handshake& handshake = introduction.handshake();
-  if (lines_.encrypt) wire.encrypt(handshake.incoming(), handshake.outgoing());
+  if (settings_.encrypt) wire.encrypt(handshake.incoming(), handshake.outgoing());
   wire.begin(introduction.take_socket());
   if (all_met()) listener_.close();
 }
@@ -227,7 +228,7 @@ void TcpPort::check_answers() {
   next_check_ms_ = now + kCheckMs;
   for (Wire* wire : wires_) {
     if (wire->open())
-      wire->check_answers(lines_.replaceable ? kUnansweredOfRail_ms : kUnanswered_ms);
+      wire->check_answers(settings_.replaceable ? kUnansweredOfRail_ms : kUnanswered_ms);
   }
 }
 

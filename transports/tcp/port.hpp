@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A port over TCP, without a library between: one connection per peer, made when first needed, that
-// the thread which owns the port reads and writes itself.
+// A port over TCP, without a library between. It has one connection per peer, made when first
+// needed, which the port's thread reads and writes itself.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@
 
 namespace tutti::tcp {
 
-// What the connections of a port are like.
-struct Lines {
+// The settings of a port's connections.
+struct ConnectionSettings {
   bool encrypt = false;      // as all its peers'
   bool replaceable = false;  // there are other rails
 };
@@ -24,7 +24,7 @@ class TcpPort final : public nics::AddressedPort {
  public:
   // `local`: of the interface; `where`: for texts.
   static Result<std::unique_ptr<TcpPort>> open(const NetAddress& local, std::string where, int rank,
-                                               Lines lines = {});
+                                               ConnectionSettings settings = {});
   ~TcpPort() override;
 
   [[nodiscard]] const std::string& address() const override { return address_; }
@@ -32,7 +32,7 @@ class TcpPort final : public nics::AddressedPort {
 
   [[nodiscard]] const std::string& where() const override { return where_; }
   [[nodiscard]] size_t most_receives() const override;
-  [[nodiscard]] bool tells_of_lines() const override { return true; }
+  [[nodiscard]] bool tells_of_breaks() const override { return true; }
   [[nodiscard]] bool refuses() const override { return true; }
   void cut(int rank, uint32_t rail) override;
   frames::Posted post(frames::Request& request) override;
@@ -44,18 +44,19 @@ class TcpPort final : public nics::AddressedPort {
 
  private:
   struct Peer {
-    Peer(Inbox& inbox, int rank) : wire(inbox, &line) {
-      line.kind = frames::Request::Kind::kLine;
-      line.peer = rank;
+    Peer(Inbox& inbox, int rank) : wire(inbox, &connection) {
+      connection.kind = frames::Request::Kind::kConnection;
+      connection.peer = rank;
     }
-    frames::Request line;
+    frames::Request connection;
     Wire wire;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;
     int refused = 0;  // calls
   };
 
-  TcpPort(Listener listener, NetAddress local, std::string where, int rank, Lines lines);
+  TcpPort(Listener listener, NetAddress local, std::string where, int rank,
+          ConnectionSettings settings);
   void call(int rank);
   void dial(int rank);
   void go_on_calling(int rank);
@@ -85,7 +86,7 @@ class TcpPort final : public nics::AddressedPort {
   NetAddress local_;
   const std::string where_;
   const int rank_;
-  const Lines lines_;
+  const ConnectionSettings settings_;
   std::string address_;
   Inbox inbox_;
   std::vector<ListenerAddress> listeners_;    // by rank

@@ -32,7 +32,7 @@ class Records {
   [[nodiscard]] size_t text_bytes() const { return text_bytes_; }
 
   // ---- in
-  // Where to read to.
+  // The room to read into.
   [[nodiscard]] std::span<std::byte> space();
   void received(size_t bytes);
   // Whether there is a record to be opened, be it one that makes no sense.

@@ -31,23 +31,23 @@ constexpr size_t kMostRequests = 8;
 // Small messages that come together are read together.
 constexpr size_t kRestBytes = tuned::kRestBytes;
 
-// A peer as near as that is sent no more than so much ahead of what it has received: enough for 4
-// GB/s, more than one connection carries, and little enough that it is read while it is still in a
-// cache. 2 hosts on one machine, allreduce of 4 MB: 3.7 ms instead of 5.5.
+// A peer as near as that is sent only so much ahead of what it has received. That suffices for 4
+// GB/s, more than one connection carries, and is little enough to be read while it is still in a
+// cache. The figures are in docs/notes/15.
 constexpr uint32_t kNear_us = tuned::kNear_us;  // the shortest round trip
 constexpr int kAheadWhenNear =
     tuned::kAheadWhenNear;  // the system takes twice that, for it counts overhead
 
-// To a peer in the same building, BBR's pacing by timers costs more than it saves. 4 hosts on one
-// machine, 1 Gbit/s, recursive doubling of 64 KiB: some calls in a hundred took 60 to 300 ms, with
-// nothing lost and nothing under way; none with Reno, which no system forbids.
+// To a peer in the same building, BBR's pacing by timers costs more than it saves. Some short calls
+// then last a hundred times as long, with nothing lost and nothing under way (docs/notes/15). None
+// does with Reno, which no system forbids.
 constexpr uint32_t kSameBuilding_us = tuned::kSameBuilding_us;
 constexpr std::string_view kPaced = "bbr";
 constexpr std::string_view kNotPaced = "reno";
 
 constexpr int kSentBeforeSuited = 16;  // requests, after which some round trips are known
 
-// What has become of a request, where the network keeps what it likes.
+// The outcome of a request; the network keeps what it likes of the memory there.
 struct Outcome {
   uint64_t bytes;
   Completion::End end;
@@ -117,7 +117,8 @@ void Wire::fail(std::string why) {
       inbox_.end(*request, Completion::End::kFailed);
     }
   }
-  if (line_ != nullptr) inbox_.end(*std::exchange(line_, nullptr), Completion::End::kFailed);
+  if (connection_ != nullptr)
+    inbox_.end(*std::exchange(connection_, nullptr), Completion::End::kFailed);
 }
 
 // ---- out ----------------------------------------------------------------------------------------
@@ -202,7 +203,8 @@ void Wire::forget(Request& piece) {
   inbox_.end(piece, Completion::End::kCancelled);
 }
 
-// Where the message that is coming in belongs; false if there is no such place, for now or at all.
+// Finds the place of the message that is coming in; false if there is no such place, for now or at
+// all.
 bool Wire::find_place() {
   const bool frame = head_.tag == kFrameTag;
   RequestQueue& posted = frame ? inbox_.frames : pieces_;
@@ -279,7 +281,7 @@ void Wire::read() {
   }
 }
 
-// As recv(2): what is `wanted` where it belongs, what came behind it to the rest.
+// Reads like recv(2): `wanted` bytes to their place, and what follows them to the rest.
 ssize_t Wire::read_place_and_rest(size_t wanted) {
   std::array<iovec, 2> parts = {iovec{memory_of(*place_) + taken_, wanted},
                                 iovec{rest_.get(), kRestBytes}};

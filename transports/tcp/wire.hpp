@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// One connection to a peer: requests that go out over it, in order, each behind a head, and what
-// comes in, straight to where it belongs. That stream of bytes may go encrypted (records.hpp).
+// One connection to a peer. Requests go out over it in order, each behind a head; arrivals go
+// straight to their place. That stream of bytes may go encrypted (records.hpp).
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace tutti::tcp {
 
-// What precedes the bytes of each request on a connection. Ranks have one byte order.
+// The head before the bytes of each request on a connection. Ranks have one byte order.
 struct Head {
   uint64_t bytes;
   uint64_t tag;  // of a piece; kFrameTag: a frame
@@ -38,7 +38,7 @@ inline constexpr size_t kMostRead = tuned::kMostRead;
 
 using RequestQueue = match::Queue<frames::Request>;
 
-// What the wires of a port share.
+// The state that the wires of a port share.
 class Inbox {
  public:
   RequestQueue frames;  // posted
@@ -56,14 +56,15 @@ class Inbox {
 class Wire {
  public:
   // `line`: what ends when the connection has failed.
-  explicit Wire(Inbox& inbox, frames::Request* line = nullptr) : inbox_(inbox), line_(line) {}
+  explicit Wire(Inbox& inbox, frames::Request* connection = nullptr)
+      : inbox_(inbox), connection_(connection) {}
 
   // Whether there is a connection. Until there is, requests wait.
   [[nodiscard]] bool open() const { return socket_.open(); }
   [[nodiscard]] int socket() const { return socket_.get(); }
-  // From now on over this connection, whose handshake is done.
+  // Goes over this connection, whose handshake is done.
   void begin(Fd socket);
-  // The same, before, with what is to come and to go sealed.
+  // Comes before begin(): seals the bytes that come and go.
   void encrypt(Sealing incoming, Sealing outgoing) {
     records_ = std::make_unique<Records>(incoming, outgoing);
   }
@@ -79,8 +80,8 @@ class Wire {
   // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
   void send(frames::Request& request);
   void expect(frames::Request& piece);
-  // A receive is not wanted any more; nothing if it has ended, told or not. What has come of it
-  // already is there for the next of its tag, which therefore must follow if anything has.
+  // A receive is not wanted any more; nothing if it has ended, told or not. Bytes of it that have
+  // come already are kept for the next receive of its tag, which must follow in that case.
   void forget(frames::Request& piece);
 
   // Whether something waits to be written.
@@ -106,7 +107,7 @@ class Wire {
   bool open_record();
 
   Inbox& inbox_;
-  frames::Request* line_;
+  frames::Request* connection_;
   Fd socket_;
   std::string failure_;
   std::unique_ptr<Records> records_;  // null: in the clear
@@ -120,7 +121,7 @@ class Wire {
   size_t head_bytes_ = 0;
   frames::Request* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now
   size_t taken_ = 0;                  // of its bytes
-  // What was read beyond that.
+  // Bytes that were read beyond that.
   std::unique_ptr<std::byte[]> rest_;
   size_t rest_from_ = 0;
   size_t rest_to_ = 0;

@@ -11,8 +11,8 @@
 
 namespace tutti::tcp {
 
-// What follows `written_` in the stream of heads and requests: where it lies, if that is one place
-// and long, else copied together; empty if there is nothing.
+// The bytes after `written_` in the stream of heads and requests. They are taken where they lie if
+// that is one place and long, else copied together; empty if there is nothing.
 std::span<const std::byte> Wire::text_to_seal() {
   size_t skip = written_;
   size_t filled = 0;
