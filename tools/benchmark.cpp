@@ -139,7 +139,7 @@ void show_options(const Options& o, const Session& session, const std::vector<si
 // Appends a line per collective: ranks, collective, reduction, type, its size, elements, bytes,
 // buffers, iterations, then the times in the order of the table.
 void write_csv(const Options& o, const Session& session, const Table& table, size_t count,
-               size_t iterations, const oneccl::Line& line) {
+               size_t iterations, const oneccl::Row& row) {
   if (o.csv.empty()) return;
   std::ofstream file(o.csv, std::ios::app);
   const size_t width = tutti_type_size(table.type);
@@ -148,7 +148,7 @@ void write_csv(const Options& o, const Session& session, const Table& table, siz
                         session.ranks, chosen_names(o)[i],
                         table.collectives[i]->reduces ? tutti::op_name(table.op) : "",
                         tutti_type_name(table.type), width, count, count * width, o.buffers,
-                        iterations, line.min, line.max, line.avg, line.stddev, line.wait);
+                        iterations, row.min, row.max, row.avg, row.stddev, row.wait);
   }
   if (!file.flush()) {
     need.fail(fmt::format("cannot write {}: {}", o.csv, std::strerror(errno)));
@@ -166,11 +166,11 @@ void measure_line(const Options& o, const Session& session, const Table& table, 
     measurements.push_back(std::get<Measurement>(std::move(result)));
   }
   if (session.rank != 0) return;
-  const oneccl::Line line = oneccl::line_of(measurements);
+  const oneccl::Row row = oneccl::row_of(measurements);
   fmt::print("{}", oneccl::table_row(count * tutti_type_size(table.type) * o.buffers,
-                                     count * o.buffers, plan.iterations, line, o.extended == "on"));
+                                     count * o.buffers, plan.iterations, row, o.extended == "on"));
   std::fflush(stdout);
-  write_csv(o, session, table, count, plan.iterations, line);
+  write_csv(o, session, table, count, plan.iterations, row);
 }
 
 void run_benchmark(const Options& o, const CLI::App& app) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the options of several subcommands must be, found out before any work begins.
+// Checks of options that several subcommands have, made before any work begins.
 #pragma once
 
 #include <fmt/format.h>

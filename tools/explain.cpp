@@ -66,16 +66,16 @@ Problem problem_of(const ExplainOptions& options, const tutti::Environment& envi
   return problem;
 }
 
-// As many neighboring ranks on each of `parts` as can be.
+// Hosts with as equal numbers of neighboring ranks on each of `parts` as can be.
 tutti::Hosts divided(const ExplainOptions& options, const char* option, int parts) {
   if (parts > options.ranks) {
     fail(fmt::format("{} {}: there are {} ranks only", option, parts, options.ranks));
   }
-  std::vector<int> marks;
+  std::vector<int> host_ids;
   for (int64_t rank = 0; rank < options.ranks; ++rank) {
-    marks.push_back(static_cast<int>(rank * parts / options.ranks));
+    host_ids.push_back(static_cast<int>(rank * parts / options.ranks));
   }
-  return tutti::Hosts::of(marks);
+  return tutti::Hosts::of(host_ids);
 }
 
 tutti::Choice choose(const ExplainOptions& options, const tutti::Selector& selector,
@@ -114,7 +114,7 @@ Problem shared_problem(const ExplainOptions& options, const tutti::Selector& sel
                   options.collective, problem.bytes()));
 }
 
-// Of what is known of devices that run calls directly.
+// The origin of the figures of devices that run calls directly.
 std::string origin_of_figures(const tutti::FoundTuning& tuning) {
   std::string names;
   for (const tutti::TunedDevice& device : tuning.tuning.devices) {
@@ -125,7 +125,7 @@ std::string origin_of_figures(const tutti::FoundTuning& tuning) {
   return fmt::format("measured figures of devices ({}; tuning file {})", names, tuning.path);
 }
 
-// Of a call that is divided among the ranks of each host; else empty.
+// The path of a call that is divided among the ranks of each host; else empty.
 std::string path_in_shares(tutti::Call call, const tutti::Hosts& hosts) {
   call.root = has_root(call.collective) ? 0 : -1;
   if (!has_shares(call, hosts, false)) return "";
@@ -135,8 +135,8 @@ std::string path_in_shares(tutti::Call call, const tutti::Hosts& hosts) {
       tutti::Shares(call, hosts, 0).pieces(), hosts.columns());
 }
 
-// What devices run, if all ranks reach all buffers; else nothing, and `problem` is then the first
-// of the pieces that pass through memory of the host.
+// The choice for devices, if all ranks reach all buffers. Else nothing, and `problem` is then the
+// first of the pieces that pass through memory of the host.
 std::optional<tutti::Choice> choose_for_device(const ExplainOptions& options,
                                                const tutti::FoundTuning& tuning, Problem& problem,
                                                std::string& path) {
@@ -173,7 +173,7 @@ std::optional<tutti::Choice> choose_for_device(const ExplainOptions& options,
   return std::nullopt;
 }
 
-// What the ranks of a communicator would measure is not known here.
+// Figures that the ranks of a communicator would measure are not known here.
 tutti::NetworkFigures network_of(const ExplainOptions& options, const tutti::FoundTuning& tuning) {
   tutti::NetworkFigures network;
   if (tuning.tuning.network) {
@@ -257,7 +257,7 @@ void add_explain(CLI::App& app) {
   command->add_option("-d,--type,--types", options->type, "Of the elements (default float32)");
   command->add_option("--rank", options->rank, "Whose steps are printed (default 0)")
       ->check(tutti::zero_or_more());
-  // As they were at first; in tutti bench these letters mean other things.
+  // The options' first names; in tutti bench these letters mean other things.
   command->add_option("-t", options->type, "")->group("");
   command->add_option("-r", options->rank, "")->check(tutti::zero_or_more())->group("");
   command

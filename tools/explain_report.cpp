@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What tutti explain says of a choice, as text, JSON or a picture.
+// The answer of tutti explain, as text, JSON or a picture.
 #include "tools/explain_report.hpp"
 
 #include <fmt/format.h>
@@ -100,7 +100,7 @@ std::string text_of(const tutti::Phase& phase, uint32_t element_bytes) {
   return text;
 }
 
-// Of a composition, instead of steps.
+// The phases of a composition, instead of steps.
 std::vector<std::string> phases_of(const tutti::Algorithm& algorithm, const Problem& problem) {
   std::vector<std::string> texts;
   for (const tutti::Phase& phase : algorithm.compose(problem).phases) {

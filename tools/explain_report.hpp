@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What tutti explain was asked, and the forms in which it answers.
+// The question to tutti explain, and the forms of its answer.
 #pragma once
 
 #include <cstdint>
@@ -34,6 +34,6 @@ void print_text(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
 void print_json(const ExplainOptions& options, const tutti::Problem& problem,
                 const tutti::Choice& choice, const tutti::NetworkFigures* network);
-// Of all ranks, as SVG.
+// The steps of all ranks, as SVG.
 std::string picture(const ExplainOptions& options, tutti::Problem problem,
                     const tutti::Algorithm& algorithm);

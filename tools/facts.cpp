@@ -61,7 +61,7 @@ Json collect_transports() {
 
 namespace {
 
-// What is known of the times of a device; the tuning may be null.
+// The known times of a device; the tuning may be null.
 Json figures_of(const tutti::Tuning* tuning, std::string_view api,
                 const tutti::devices::DeviceFacts& facts) {
   const tutti::TunedDevice* tuned = tuning == nullptr ? nullptr : tuning->device(api, facts.name);
@@ -74,7 +74,7 @@ Json figures_of(const tutti::Tuning* tuning, std::string_view api,
   return json;
 }
 
-// What this process would use; the defaults if the environment cannot be read.
+// The tuning that this process would use; the defaults if the environment cannot be read.
 const tutti::Result<tutti::FoundTuning>& tuning_here() {
   static const tutti::Result<tutti::FoundTuning> found = []() -> tutti::Result<tutti::FoundTuning> {
     const auto environment = tutti::read_environment(tutti::process_environment());

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti info` tells, as JSON: the library, the machine as this process sees it, and the
+// The facts of `tutti info`, as JSON: the library, the machine as this process sees it, and the
 // environment.
 #pragma once
 

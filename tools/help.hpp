@@ -18,7 +18,7 @@ inline constexpr const char* kCollectiveNames = "COLLECTIVE,-c,--collective,--co
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 // "N", "FILE", "core|none": what is to be given; empty for what takes no value.
 std::string value_text(const CLI::Option& option);
-// What is expected of it besides: "1 to 4096"; empty if nothing.
+// The bounds of its value: "1 to 4096"; empty if there are none.
 std::string bounds_text(const CLI::Option& option);
 
 class HelpFormatter : public CLI::Formatter {
@@ -35,7 +35,7 @@ std::string all_options(const CLI::App& app);
 
 // "; did you mean bench?" with the nearest of `known`; empty if none is near.
 std::string did_you_mean(const std::string& given, const std::vector<std::string>& known);
-// Of an option that this subcommand does not have.
+// A hint for an option that this subcommand does not have.
 std::string did_you_mean_option(const std::string& given, const CLI::App& command);
 
 }  // namespace tutti

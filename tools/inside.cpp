@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 // Null where nothing is known.
 Json seconds(double value) { return value < 0 ? Json(nullptr) : Json(value); }
 
-// What a peer wrote may be anything: names of what does not exist are null.
+// A peer may have written anything: names of what does not exist are null.
 Json call_json(const CallRecord& record) {
   Json json = {{"text", tutti::describe(record)}, {"sequence", record.sequence}};
   const bool known = record.collective < tutti::kCollectives && record.type < tutti::kDataTypes;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the subcommands share that look at running jobs from outside.
+// The common part of the subcommands that look at running jobs from outside.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -77,16 +77,17 @@ std::vector<int> chosen_roots(const Options& o, int ranks) {
   return {root};
 }
 
-// Where each rank runs, in the lines in which theirs name devices.
+// Prints where each rank runs, in the lines with which the foreign output names devices.
 void show_head(const Options& o, const Session& session) {
-  struct Place {
+  struct Process {
     int pid;
     std::array<char, 60> host;
   };
-  Place mine{getpid(), {}};
+  Process mine{getpid(), {}};
   gethostname(mine.host.data(), mine.host.size() - 1);
-  std::vector<Place> places(static_cast<size_t>(session.ranks));
-  if (tutti_allgather(&mine, places.data(), sizeof(Place), TUTTI_UINT8, session.comm) != TUTTI_OK) {
+  std::vector<Process> processes(static_cast<size_t>(session.ranks));
+  if (tutti_allgather(&mine, processes.data(), sizeof(Process), TUTTI_UINT8, session.comm) !=
+      TUTTI_OK) {
     need.fail(tutti_last_error());
   }
   if (session.rank != 0) return;
@@ -95,9 +96,9 @@ void show_head(const Options& o, const Session& session) {
       "agg iters: {} validation: {} graph: 0\n#\n# Using devices\n",
       o.threads, o.gpus, o.min_bytes, o.max_bytes, o.factor > 1 ? o.factor : o.step_bytes,
       o.factor > 1 ? "factor" : "bytes", o.warm_up, o.iterations, o.together, o.check > 0 ? 1 : 0);
-  for (size_t rank = 0; rank < places.size(); ++rank) {
+  for (size_t rank = 0; rank < processes.size(); ++rank) {
     fmt::print("#  Rank {:2} Group  0 Pid {:6} on {:>10} device {:2} [0x00] CPU\n", rank,
-               places[rank].pid, places[rank].host.data(), rank);
+               processes[rank].pid, processes[rank].host.data(), rank);
   }
   fmt::print("{}", nccl::table_head());
 }
@@ -236,7 +237,7 @@ void add_call_options(CLI::App* perf, Options& o) {
       ->check(CLI::Range(0, 1000000));
 }
 
-// What is about threads that drive GPUs.
+// Options for threads that drive GPUs.
 void add_device_options(CLI::App* perf) {
   const auto only_0 = [](const std::string& text) {
     return text == "0" ? std::string() : "expected 0: there are no GPUs, got " + text;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What commands say of long work while people wait.
+// The progress of long work, for people that wait.
 #pragma once
 
 #include <fmt/format.h>

@@ -48,7 +48,7 @@ std::string row_of(const RankRates& one, const CommunicatorView& view, const Ran
   return row + "\n";
 }
 
-// What a label of a metric may contain.
+// The text as a label of a metric may contain it.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -88,7 +88,7 @@ std::string labels_of(const Communicator& communicator, const RankView& rank) {
                      rank.pid);
 }
 
-// Of each rank that is there.
+// Calls the function for each rank that is there.
 void for_each_rank(
     const std::vector<CommunicatorRates>& all,
     const std::function<void(const CommunicatorRates&, const RankRates&, const RankView&)>& visit) {

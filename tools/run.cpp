@@ -38,8 +38,8 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-// What the user calls the job. As a rank of a job, this process was given that job's text: one that
-// it starts has its own.
+// The user's name for the job. A process that is a rank itself has its own job's name in the
+// environment; the job that it starts needs another.
 std::string job_name() {
   const auto variable = tutti::process_environment();
   const auto given = variable("TUTTI_JOB");
@@ -49,7 +49,7 @@ std::string job_name() {
   return tutti::to_hex(*key);
 }
 
-// What all ranks get; those that the user gives come last and win.
+// Variables that all ranks get; those that the user gives come last and win.
 void add_environment(Arguments& arguments) {
   auto& environment = arguments.job.environment;
   environment.push_back("TUTTI_JOB=" + job_name());

@@ -27,8 +27,8 @@ namespace {
 using tutti::Fd;
 using tutti::now_ms;
 
-// After the first failure the others may say what they know of it before they are asked to end,
-// and then may tidy up before they are killed.
+// After the first failure the others have this time to say what they know of it before they are
+// asked to end. They then may tidy up before they are killed.
 constexpr int64_t kGraceMs = 2000;
 constexpr int64_t kTidyMs = 2000;
 // A job that was told to end by a signal to us has longer: it may be writing a checkpoint.
@@ -104,7 +104,7 @@ void Job::set_environment(int rank) const {
   }
 }
 
-// In the new process: turns it into the rank. What fails goes back through `failed` as errno.
+// In the new process: turns it into the rank. A failure goes back through `failed` as errno.
 void Job::become(int rank, const Fd& out, const Fd& err, const Fd& failed) {
   // When tutti run dies, however it dies, so do its ranks; and if it just has:
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -194,8 +194,9 @@ void Job::signal_all(int signal) const {
   }
 }
 
-// What ranks started and left behind has become our child (PR_SET_CHILD_SUBREAPER). The list may
-// grow while it is worked on, hence several rounds; a process that cannot be killed ends them too.
+// Processes that ranks started and left behind have become our children (PR_SET_CHILD_SUBREAPER).
+// The list may grow while it is worked on, hence several rounds; a process that cannot be killed
+// ends them too.
 void Job::kill_leftovers() const {
   const std::string path = fmt::format("/proc/self/task/{}/children", gettid());
   for (int round = 0; round < 100; ++round) {

@@ -20,8 +20,8 @@ struct JobOptions {
 };
 
 // Returns the exit status for the whole: 0, or that of the first rank to fail (128 + signal if it
-// was killed), 124 at the timeout, 126 or 127 if the program cannot be started. Of a job that keeps
-// going, 0 if any rank has succeeded.
+// was killed). 124 means the timeout, 126 and 127 that the program cannot be started. A job that
+// keeps going returns 0 if any rank has succeeded.
 int run_job(const JobOptions& options);
 
 }  // namespace tutti_run

@@ -30,12 +30,12 @@ constexpr int64_t kFreshMs = 500;
 // Until a client that has said nothing is accepted all the same, and others wait for it.
 constexpr int kSilentS = 5;
 
-struct Place {
+struct HostAndPort {
   std::string host = "127.0.0.1";
   std::string port;
 };
 
-Place place_of(std::string where) {
+HostAndPort host_and_port_of(std::string where) {
   const size_t colon = where.rfind(':');
   if (colon == std::string::npos) return {.port = where};
   std::string host = where.substr(0, colon);
@@ -51,7 +51,7 @@ bool is_port(const std::string& text) {
   return error == std::errc() && behind == end && port >= 1 && port <= UINT16_MAX;
 }
 
-Result<Fd> listen_at(const Place& place) {
+Result<Fd> listen_at(const HostAndPort& place) {
   if (!is_port(place.port)) {
     return Status::format(Code::kInvalidArgument, "port {}: expected 1 to 65535", place.port);
   }
@@ -114,7 +114,7 @@ void answer(int socket, std::string_view status, const std::string& body) {
 }  // namespace
 
 Status serve_metrics(const std::string& where, const std::function<std::string()>& page) {
-  TUTTI_ASSIGN_OR_RETURN(const Fd listener, listen_at(place_of(where)));
+  TUTTI_ASSIGN_OR_RETURN(const Fd listener, listen_at(host_and_port_of(where)));
   std::string last;
   int64_t measured_ms = 0;
   const auto fresh_page = [&]() -> const std::string& {

@@ -30,21 +30,21 @@ constexpr tutti::Need need{"tutti simulate"};
 [[noreturn]] void fail(const std::string& text) { throw CLI::ValidationError("simulate", text); }
 
 Network network_for(const Options& options, const Question& question) {
-  Lines lines =
-      lines_of(question.network, options.network.hop_us * 1e-6, options.network.oversubscribed);
+  LinkFigures links =
+      links_of(question.network, options.network.hop_us * 1e-6, options.network.oversubscribed);
   const OneMachine machine = circumstances_of(options, question).machine;
   if (machine.cores > 0) {
-    lines.host_latency_s = (question.network.message_s - machine.message_s) / 2;
+    links.host_latency_s = (question.network.message_s - machine.message_s) / 2;
   }
-  Network network = need(make_network(options.network.topology, question.hosts, lines));
+  Network network = need(make_network(options.network.topology, question.hosts, links));
   network.let_pass(options.network.burst);
   for (const std::string& pair : options.network.failed) need(network.fail(pair));
   need(network.complete());
   return network;
 }
 
-// What a byte to another group takes while all hosts send to those in their place of the next one,
-// as ranks measure it when they meet.
+// The seconds per byte to another group while all hosts send to those in their place of the next
+// one, as ranks measure it when they meet.
 double between_groups(Network& network, const tutti::Hosts& groups) {
   std::vector<std::pair<int, int>> messages;
   for (int place = 0; place < groups.columns(); ++place) {
@@ -177,7 +177,7 @@ std::vector<tutti::Curve> curves_of(const Json& cells, bool chosen) {
   return curves;
 }
 
-// The same on so many ranks, as many on each host.
+// The question for so many ranks, as many on each host.
 Question with_ranks(const Question& question, int ranks) {
   Question at = question;
   at.ranks = ranks;
@@ -195,7 +195,7 @@ std::vector<int> numbers_for(const Options& options, const Question& question) {
   return numbers;
 }
 
-// What is asked for must be there in every simulation of a sweep.
+// The root and the hosts that are asked for must exist in every simulation of a sweep.
 void check_fewest(const Options& options, const Question& fewest) {
   if (fewest.root >= fewest.ranks) {
     fail(fmt::format("--root {}: expected one of the ranks that the sweep begins with, 0 to {}",

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti simulate` is asked for, and what that means for a simulation.
+// The options of `tutti simulate`, and their meaning for a simulation.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -60,7 +60,7 @@ void add_options(CLI::App& command, Options& options);
 // Both end the command where an option makes no sense.
 Question question_of(const Options& options);
 Circumstances circumstances_of(const Options& options, const Question& question);
-// By host; none if hosts are in no groups, or there is one group.
+// The group of each host; none if hosts are in no groups, or there is one group.
 std::vector<int> groups_of(const Options& options, const Network& network);
 
 }  // namespace tutti::simulate

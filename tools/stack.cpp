@@ -14,7 +14,7 @@ constexpr const char* kMostSeconds = "0.6";
 constexpr size_t kMostFrames = 5;
 constexpr size_t kMostBytes = 1 << 16;
 
-// What a program prints until it ends or its time is over.
+// The output of a program until it ends or its time is over.
 std::string output_of(const std::string& program) {
   const std::string command =
       fmt::format("exec timeout -s KILL {} {} 2>/dev/null", kMostSeconds, program);

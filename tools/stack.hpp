@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where a Python program is, if py-spy is installed, which looks without stopping it.
+// The stack of a Python program, if py-spy is installed, which looks without stopping it.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct Arguments {
   std::vector<std::string> files;
 };
 
-// Of what went to a file: standard output has the trace itself otherwise.
+// Says what went to a file; standard output may have the trace itself.
 void say(const std::string& path, const std::string& what) {
   if (path == "-") return;
   fmt::print("{}: {}; open it with https://ui.perfetto.dev or chrome://tracing\n", path, what);

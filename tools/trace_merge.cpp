@@ -35,7 +35,7 @@ struct File {
   Json content;
   std::vector<Event> events = {};
   std::map<Json, Process> processes = {};  // of Tutti's, by pid of the file
-  // Of PyTorch's, if it says so.
+  // The rank in a trace of PyTorch's, if it says so.
   std::optional<int> rank = {};
   std::string host = {};
 };
@@ -124,7 +124,7 @@ Stays stays_of(const std::vector<File>& files, const std::string& host) {
   return stays;
 }
 
-// By how much a host's clock may be ahead of the others', as calls of both show.
+// The lead that a host's clock may have over the others', as calls of both tell.
 struct Ahead {
   int64_t least_ns = INT64_MIN;
   int64_t most_ns = INT64_MAX;
@@ -177,7 +177,7 @@ std::string note_of(const std::string& host, const std::string& first, const Ahe
                      us, ns > 0 ? "ahead of" : "behind", first, ahead.calls);
 }
 
-// By host, in ns; the first is right.
+// The lead of each host's clock, in ns; the first is right.
 std::map<std::string, int64_t> clocks_of(const std::vector<File>& files,
                                          std::vector<std::string>& notes) {
   std::map<std::string, int64_t> ahead_ns;
@@ -206,7 +206,7 @@ std::map<std::string, int64_t> clocks_of(const std::vector<File>& files,
 
 // ---- processes ---------------------------------------------------------------------------------
 
-// What a file's pids become: Tutti's and PyTorch's of one process the same, others' apart.
+// The pids in the merged file: Tutti's and PyTorch's of one process are equal, others' apart.
 class Numbers {
  public:
   explicit Numbers(const std::vector<File>& files) {
@@ -218,7 +218,7 @@ class Numbers {
       }
     }
   }
-  // Whose process it is, as far as that is known.
+  // The owner of a process, if it is known.
   [[nodiscard]] std::optional<Process> process_of(const File& file, const Json& pid) const {
     if (const auto own = file.processes.find(pid); own != file.processes.end()) return own->second;
     if (!file.processes.empty() || !pid.is_number_integer()) return std::nullopt;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Several traces in one: Tutti's of the ranks of a job, and those of other profilers in the same
-// format, as PyTorch's. Clocks of hosts that do not agree are set right by the calls themselves: no
+// format, as PyTorch's. Clocks of hosts that do not agree are corrected by the calls themselves: no
 // rank leaves an allreduce before the last one has entered it.
 #pragma once
 
@@ -18,7 +18,7 @@ struct TraceFile {
 
 struct MergedTrace {
   nlohmann::json content;
-  // What was found out about the clocks, a line for each host but the first.
+  // The findings about the clocks, a line for each host but the first.
   std::vector<std::string> notes;
 };
 

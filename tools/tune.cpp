@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // tutti tune: measures which algorithms are the fastest on this machine, and the figures of the
-// cost model, and writes them where the library looks for them. The ranks are in tune_job.cpp and
+// cost model. It writes them where the library looks for them. The ranks are in tune_job.cpp and
 // tune_rank.cpp.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -213,7 +213,7 @@ void run_tune(Options& options) {
   }));
 }
 
-// As one of the ranks of a job.
+// Runs as one of the ranks of a job.
 void run_tune_rank(const Options& options) {
   const std::string found = need(tutti_tune::measure({.ranks = options.ranks.front(),
                                                       .collectives = options.collectives,

@@ -103,8 +103,8 @@ uint64_t blocks_of(Blocks blocks, int ranks) {
   return blocks == Blocks::kNone ? 0 : blocks == Blocks::kOne ? 1 : static_cast<uint64_t>(ranks);
 }
 
-// Long calls get more time, so that they can be made a few times, and come last: if time runs out
-// on a busy machine, they are what is missing.
+// Long calls get more time, so that they can be made a few times. They come last, so that they are
+// missing if time runs out on a busy machine.
 std::vector<Tuner::Case> Tuner::cases_of(const Job& job) {
   constexpr double kBytesOfWeight1 = 4 << 20;
   std::vector<Case> all;
@@ -182,7 +182,7 @@ Status Tuner::slowest(std::vector<double>& seconds) {
                                    TUTTI_MAX, control_));
 }
 
-// The same on every rank.
+// The time left, equal on every rank.
 Result<double> Tuner::seconds_left() {
   std::vector<double> spent = {tutti::now_s() - begin_s_};
   TUTTI_RETURN_IF_ERROR(slowest(spent));
@@ -215,8 +215,8 @@ Status Tuner::qualify(const Case& current, Race& race) {
   return slowest(race.first);
 }
 
-// In turn, so that all meet the same disturbances. Those that are beaten already run no more.
-// Where three rounds would take more than all the time left, the first look must do.
+// In turn, so that all meet the same disturbances. Those that are beaten already run no more. If
+// three rounds would take more than all the time left, the first look must do.
 Status Tuner::compete(const Case& current, double seconds, double left_s, Race& race) {
   const size_t count = race.names.size();
   const double least = *std::ranges::min_element(race.first);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What each rank does for tutti tune: it measures, together with the others.
+// The work of each rank for tutti tune: it measures, together with the others.
 #pragma once
 
 #include <string>

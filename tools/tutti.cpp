@@ -25,8 +25,8 @@
 
 namespace {
 
-// "tutti run -n 2 -- program": what follows our options is the program in any case, but CLI11 2.1
-// gives it to the wrong command behind a "--".
+// "tutti run -n 2 -- program": the program follows our options in any case, but CLI11 2.1 gives it
+// to the wrong command behind a "--".
 std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
   if (words.size() < 2 || std::string_view(words[1]) != "run") return words;
@@ -44,8 +44,8 @@ std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv)
   return words;
 }
 
-// Under another name, this process becomes the same command under its usual one, which is then all
-// that others see, those that start ranks from its command line too.
+// Called by another name, this process becomes the same command under its usual one. Others then
+// see that alone, including those that start ranks from its command line.
 void take_usual_name(int argc, char** argv) {
   const std::vector<std::string> given(argv, argv + argc);
   std::vector<std::string> words = tutti::usual_words(given);
@@ -71,7 +71,7 @@ int unknown_command(const std::string& given, const std::vector<std::string>& kn
   return 2;
 }
 
-// What options that the subcommand does not have may have been meant to be.
+// Suggests options for those that the subcommand does not have.
 void hint_at_options(const CLI::App& command, const std::vector<char*>& words) {
   for (const std::string word : words) {
     if (!word.starts_with("--")) continue;
@@ -116,7 +116,7 @@ int run_command(int argc, char** argv) {
   return 0;
 }
 
-// Where nobody reads the output any more, nobody needs to be told.
+// Nobody needs to be told if nobody reads the output any more.
 int failed(int error, const char* text) {
   if (error == EPIPE) return 128 + SIGPIPE;
   std::fprintf(stderr, "tutti: %s\n", text);

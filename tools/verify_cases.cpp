@@ -30,9 +30,9 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       {{line_each + 64}, 3 * line_each + 64, line_each},
       // The least window that the contract allows for the chunk; everything streams.
       {{512}, 4 * line_each, 2 * line_each, 0},
-      // What users get.
+      // The limits that users get.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, false, 4},
-      // The same where all see all buffers.
+      // Those of users whose ranks all see all buffers.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
   limits.back().shows_blocks = true;
@@ -46,8 +46,8 @@ std::vector<Limits> limits_of(uint64_t ranks) {
   return limits;
 }
 
-// Where the staging is tight, up to a dozen chunks. Where it is not, so long that messages are cut
-// into segments.
+// Sizes of up to a dozen chunks if the staging is tight. Else they are so long that messages are
+// cut into segments.
 std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& limits) {
   if (collective == Collective::kBarrier) return {{1, 0}};
   // A chunk is of one rank's data: of its `ranks` blocks in a reduce-scatter.
@@ -78,7 +78,7 @@ bool worth_a_proof(const Problem& problem, size_t size_index) {
   return at_an_end || size_index == 1 || size_index >= 8;
 }
 
-// What rank `from` gives rank `to`: nothing, or up to three units and a bit.
+// The block of rank `from` for rank `to`: nothing, or up to three units and a bit.
 uint64_t uneven_count(int from, int to, uint64_t unit) {
   const auto pick = static_cast<uint64_t>(3 * from + 5 * to) % 4;
   return pick == 0 ? 0 : pick * unit + static_cast<uint64_t>(from) % 3;
@@ -123,7 +123,7 @@ tutti::Layouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, u
   }
 }
 
-// What each rank is given where blocks differ.
+// The problem of each rank where blocks differ.
 std::vector<Problem> uneven_problems(const Problem& problem, uint64_t unit, uint64_t gap) {
   std::vector<Problem> problems(static_cast<size_t>(problem.ranks), problem);
   for (int rank = 0; rank < problem.ranks; ++rank) {
@@ -136,7 +136,7 @@ std::vector<Problem> uneven_problems(const Problem& problem, uint64_t unit, uint
   return problems;
 }
 
-// The same problem, in which one rank may work in place while another does not.
+// The problem with some ranks in place, while others are not.
 std::vector<Problem> some_in_place(const Problem& problem) {
   std::vector<Problem> problems(static_cast<size_t>(problem.ranks), problem);
   for (int rank = 0; rank < problem.ranks; ++rank) {
@@ -201,9 +201,9 @@ std::vector<std::vector<Problem>> verify_cases(Collective collective, int ranks)
 std::vector<tutti::Hosts> shapes_of(int ranks) {
   std::vector<tutti::Hosts> shapes;
   const auto add = [&](const auto& host_of) {
-    std::vector<int> marks;
-    for (int rank = 0; rank < ranks; ++rank) marks.push_back(host_of(rank));
-    tutti::Hosts shape = tutti::Hosts::of(marks);
+    std::vector<int> host_ids;
+    for (int rank = 0; rank < ranks; ++rank) host_ids.push_back(host_of(rank));
+    tutti::Hosts shape = tutti::Hosts::of(host_ids);
     if (shape.count() > 1) shapes.push_back(std::move(shape));
   };
   add([&](int rank) { return 2 * rank / ranks; });
@@ -217,13 +217,13 @@ std::vector<tutti::Hosts> shapes_of(int ranks) {
 std::vector<tutti::Hosts> shapes_in_groups(int ranks) {
   std::vector<tutti::Hosts> shapes;
   const auto add = [&](const auto& host_of, const auto& group_of) {
-    std::vector<int> marks;
+    std::vector<int> host_ids;
     std::vector<int> groups;
     for (int rank = 0; rank < ranks; ++rank) {
-      marks.push_back(host_of(rank));
-      groups.push_back(group_of(marks.back()));
+      host_ids.push_back(host_of(rank));
+      groups.push_back(group_of(host_ids.back()));
     }
-    tutti::Hosts shape = tutti::Hosts::of(marks);
+    tutti::Hosts shape = tutti::Hosts::of(host_ids);
     shape.group_by(groups);
     if (shape.groups != nullptr) shapes.push_back(std::move(shape));
   };
@@ -238,7 +238,7 @@ std::vector<tutti::Hosts> shapes_in_groups(int ranks) {
 
 namespace {
 
-// Of many ranks in domains, roots in the middle differ only in which rank of a group leads it.
+// Roots in the middle of many ranks in domains differ only in which rank of a group leads it.
 bool worth_a_proof_in_domains(const Problem& problem) {
   if (problem.ranks <= 16 || !has_root(problem.collective)) return true;
   return problem.root <= 2 || problem.root == problem.ranks / 2 ||

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti verify` tries: for one algorithm and number of ranks, the problems in which schedules
-// take different shapes, and the tally of their proofs.
+// The cases of `tutti verify`: for one algorithm and number of ranks, the problems in which
+// schedules take different shapes, and the tally of their proofs.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 #include "algorithms/algorithm.hpp"
 
-// Sizes from nothing to several pipeline stages, with tails that fill neither a line nor a part;
-// every root; in place and not; with gaps between blocks; with messages only, and with staging
-// so tight that it is reused, and as it is by default. Proofs cost the same for any size, only the
-// number of steps counts. Each case is one problem for all ranks, or, where blocks differ in size,
-// one for each.
+// Sizes from nothing to several pipeline stages, with tails that fill neither a line nor a part.
+// Every root; in place and not; with gaps between blocks. With messages only, with staging so tight
+// that it is reused, and as it is by default. Proofs cost the same for any size, only the number of
+// steps counts. Each case is one problem for all ranks, or, where blocks differ in size, one for
+// each.
 std::vector<std::vector<tutti::Problem>> verify_cases(tutti::Collective collective, int ranks);
 
 // Hosts, or domains of one, with as many ranks each and not, neighbors and dealt out; several of
 // each.
 std::vector<tutti::Hosts> shapes_of(int ranks);
 
-// The same with hosts in groups.
+// Shapes with hosts in groups.
 std::vector<tutti::Hosts> shapes_in_groups(int ranks);
 
 struct ProofTally {
@@ -37,9 +37,9 @@ using AlgorithmOf = const tutti::Algorithm* (*)(tutti::Collective);
 
 // Adds to the tally; gives up after the first failure.
 void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
-// The same for one that is a composition.
+// Proves an algorithm that is a composition.
 void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally& tally);
-// The same on these hosts. If they are in groups, calls of columns are compositions themselves:
-// those by what `within_columns` gives for their collective, where that applies.
+// Proves it on these hosts. If they are in groups, calls of columns are compositions themselves.
+// `within_columns` gives these for their collective, if it applies.
 void prove_on_hosts(const tutti::Algorithm& algorithm, const tutti::Hosts& hosts,
                     AlgorithmOf within_columns, ProofTally& tally);

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Proves compositions. Each phase is taken to do what its collective promises, for the algorithms
-// are proved by themselves. Proved is that the phases of all ranks come together, that phases which
-// nothing orders do not touch the same memory, and that all together give the result; where hosts
-// are in groups, with the compositions of columns in the place of their phases, on the memory of
-// the whole call.
+// are proved by themselves. Proved are three things. The phases of all ranks come together; phases
+// that nothing orders do not touch the same memory; all together give the result. If hosts are in
+// groups, the compositions of columns take the place of their phases, on the memory of the whole
+// call.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class Proof {
 // An error says who is in different phases, or who never gets to the end.
 class Proof::Walk {
  public:
-  // Of all ranks, or of those of a column, whose hosts are ranks then: ranks[i] is number i.
+  // Walks all ranks, or those of a column, whose hosts are ranks then: ranks[i] is number i.
   Walk(Proof& proof, const Hosts& hosts, std::vector<int> ranks,
        std::vector<Composition> compositions)
       : proof_(proof), hosts_(hosts), ranks_(std::move(ranks)) {
@@ -137,7 +137,7 @@ class Proof::Walk {
   }
 
  private:
-  // Of one rank.
+  // The state of one rank.
   struct State {
     State(Composition of_rank, const Hosts& hosts, int number, const tutti::ScopeChoices& choices)
         : composition(std::move(of_rank)), scopes(hosts, number, choices) {}
@@ -194,7 +194,7 @@ class Proof::Walk {
     return {};
   }
 
-  // As its algorithm's phases, where a column's hosts are in groups and that applies.
+  // Performs a call as its algorithm's phases, if a column's hosts are in groups and that applies.
   Status perform(const Group& group, const std::vector<int>& ranks,
                  std::span<const Phase* const> phases) {
     const bool grouped = group.scope == Scope::kColumn && hosts_.groups != nullptr;

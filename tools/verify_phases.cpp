@@ -200,7 +200,7 @@ std::vector<Use> uses_of_moves(const Phase& phase) {
   return uses;
 }
 
-// By a rank that has this part in its scope.
+// The uses by a rank that has this part in its scope.
 std::vector<Use> uses_of(const Phase& phase, const tutti::PlanContext& scope,
                          uint32_t element_bytes) {
   const int own = scope.rank;
@@ -252,7 +252,7 @@ Status check_overlap(const tutti::Composition& composition, const tutti::Problem
   const auto uses = [&](const Phase& phase) {
     if (!phase.moves.empty()) return uses_of_moves(phase);
     const tutti::PlanContext* const scope = scopes[static_cast<size_t>(phase.scope)];
-    // Of a scope that the rank is not in: such a phase never begins, which the walk tells.
+    // A phase of a scope that the rank is not in never begins, which the walk tells.
     return scope == nullptr ? std::vector<Use>() : uses_of(phase, *scope, element_bytes);
   };
   const auto touch = [&](const Phase& one, const Phase& other) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What phases of a composition do to the memory of the ranks, for proofs (verify_compositions.cpp).
+// The uses of the ranks' memory by phases of a composition, for proofs (verify_compositions.cpp).
 #pragma once
 
 #include <array>

@@ -137,7 +137,7 @@ Json to_json(const Job& job, const Verdict& verdict, const std::string& stack) {
           {"communicators", tutti_tools::communicators_json(job)}};
 }
 
-// Of the first rank to blame, if its Python can be asked.
+// The stack of the first rank to blame, if its Python can be asked.
 std::string stack_of(const Job& job, const Verdict& verdict) {
   if (verdict.outcome < Outcome::kWaits || verdict.findings.empty()) return "";
   const Finding& first = verdict.findings.front();

@@ -65,11 +65,11 @@ inline Simulated simulate(const Question& question, const Circumstances& circums
     return made;
   }
   made.job = *std::move(job);
-  Lines lines = lines_of(question.network, 0, 1);
+  LinkFigures links = links_of(question.network, 0, 1);
   if (circumstances.machine.cores > 0) {
-    lines.host_latency_s = (kAlpha - circumstances.machine.message_s) / 2;
+    links.host_latency_s = (kAlpha - circumstances.machine.message_s) / 2;
   }
-  auto network = make_network(topology, question.hosts, lines);
+  auto network = make_network(topology, question.hosts, links);
   if (!network.ok()) {
     made.status = network.status();
     return made;

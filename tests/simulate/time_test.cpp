@@ -109,7 +109,7 @@ TEST(Simulate, SlowerLinksBetweenSwitchesSetTheTime) {
   ASSERT_TRUE(simulated.status.ok());
   const auto job = make_job(asked);
   ASSERT_TRUE(job.ok());
-  auto network = make_network("fat-tree:8", 32, lines_of(asked.network, 0, 4));
+  auto network = make_network("fat-tree:8", 32, links_of(asked.network, 0, 4));
   ASSERT_TRUE(network.ok());
   ASSERT_TRUE(network->complete().ok());
   const auto slower = run(**job, *network, asked.network, {});

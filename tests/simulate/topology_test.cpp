@@ -9,7 +9,7 @@
 namespace tutti_test {
 namespace {
 
-const Lines kLines{.host_byte_s = 1e-9, .fabric_byte_s = 1e-9};
+const LinkFigures kLinks{.host_byte_s = 1e-9, .fabric_byte_s = 1e-9};
 
 // The switches between two hosts.
 int switches_between(Network& network, int source, int target) {
@@ -23,7 +23,7 @@ int switches_between(Network& network, int source, int target) {
 }
 
 Network made(const std::string& topology, int hosts) {
-  auto network = make_network(topology, hosts, kLines);
+  auto network = make_network(topology, hosts, kLinks);
   EXPECT_TRUE(network.ok()) << network.status().message();
   EXPECT_TRUE(network->complete().ok());
   return *std::move(network);
@@ -70,7 +70,7 @@ TEST(Topology, ATorusTakesTheShorterWayAround) {
 
 TEST(Topology, ErrorsNameWhatWasGivenAndExpected) {
   const auto error = [](const std::string& topology, int hosts) {
-    return std::string(make_network(topology, hosts, kLines).status().message());
+    return std::string(make_network(topology, hosts, kLinks).status().message());
   };
   EXPECT_EQ(error("fat-tree:4", 17), "a fat tree of radix 4 has room for 16 hosts, given are 17");
   EXPECT_EQ(error("fat-tree:x", 2), "'x' of fat-tree:x: expected a number");
@@ -129,29 +129,29 @@ TEST(Topology, AWayMayBeLong) {
 
 TEST(Topology, AFileThatLacksSomethingIsRefused) {
   const TopologyFile lacking(R"({"links": [{"between": ["host0", "a"]}]})");
-  auto network = make_network(lacking.path(), 2, kLines);
+  auto network = make_network(lacking.path(), 2, kLinks);
   ASSERT_TRUE(network.ok());
   EXPECT_EQ(network->complete().message(), "host1 has no line; expected one");
   const TopologyFile strange(R"({"links": [{"between": ["host0", "host9"]}]})");
-  EXPECT_NE(make_network(strange.path(), 2, kLines).status().message().find("host0 to host1"),
+  EXPECT_NE(make_network(strange.path(), 2, kLinks).status().message().find("host0 to host1"),
             std::string::npos);
   for (const char* wrong : {R"("a", "a")", R"("host0", "a", "b")"}) {
     const TopologyFile file(R"({"links": [{"between": [)" + std::string(wrong) + "]}]}");
     EXPECT_NE(
-        make_network(file.path(), 2, kLines).status().message().find("expected a switch, and"),
+        make_network(file.path(), 2, kLinks).status().message().find("expected a switch, and"),
         std::string::npos)
         << wrong;
   }
   const TopologyFile unknown(R"({"links": [{"between": ["host0", "a"], "rate": 7}]})");
-  EXPECT_NE(make_network(unknown.path(), 2, kLines)
+  EXPECT_NE(make_network(unknown.path(), 2, kLinks)
                 .status()
                 .message()
                 .find(R"(the link ["host0","a"] has 'rate'; expected between, rate_gbit)"),
             std::string::npos);
-  EXPECT_NE(make_network(testing::TempDir(), 2, kLines).status().message().find("is neither"),
+  EXPECT_NE(make_network(testing::TempDir(), 2, kLinks).status().message().find("is neither"),
             std::string::npos);
   const TopologyFile other(R"(["links"])");
-  EXPECT_NE(make_network(other.path(), 2, kLines).status().message().find("expected {\"links\""),
+  EXPECT_NE(make_network(other.path(), 2, kLinks).status().message().find("expected {\"links\""),
             std::string::npos);
 }
 

@@ -99,12 +99,12 @@ TEST(BenchBuffers, EveryWrongElementIsCounted) {
 }
 
 TEST(OneCclTable, LineIsTheSumOfItsCollectives) {
-  const oneccl::Line line = oneccl::line_of({measured({10, 30}), measured({5, 1})});
-  EXPECT_DOUBLE_EQ(line.min, 11);
-  EXPECT_DOUBLE_EQ(line.max, 35);
-  EXPECT_DOUBLE_EQ(line.avg, 23);
-  EXPECT_DOUBLE_EQ(line.wait, 11.5);
-  EXPECT_NEAR(line.stddev, 8 / 23.0 * 100, 1e-9);
+  const oneccl::Row row = oneccl::row_of({measured({10, 30}), measured({5, 1})});
+  EXPECT_DOUBLE_EQ(row.min, 11);
+  EXPECT_DOUBLE_EQ(row.max, 35);
+  EXPECT_DOUBLE_EQ(row.avg, 23);
+  EXPECT_DOUBLE_EQ(row.wait, 11.5);
+  EXPECT_NEAR(row.stddev, 8 / 23.0 * 100, 1e-9);
 }
 
 TEST(OneCclTable, CountsDoubleAndIterationsHalve) {

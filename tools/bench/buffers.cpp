@@ -28,7 +28,7 @@ Buffers::Buffers(const Case& measured, const Setting& setting)
   }
 }
 
-// Of an address in a buffer of the host, that in its twin.
+// The address in the twin of a buffer of the host.
 void* Buffers::on_device(const void* host) const {
   const auto* const address = static_cast<const std::byte*>(host);
   for (const Twin& twin : twins_) {

@@ -17,7 +17,7 @@
 
 namespace tutti::bench {
 
-// What is measured: one line of the table.
+// A measurement: one line of the table.
 struct Case {
   const Collective* collective;
   tutti_type type;
@@ -27,7 +27,7 @@ struct Case {
   [[nodiscard]] size_t bytes() const { return count * tutti_type_size(type); }
 };
 
-// Where, and how.
+// The communicator, and how to call.
 struct Setting {
   tutti_comm_t comm;
   int rank;

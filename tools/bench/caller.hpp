@@ -24,7 +24,7 @@ class Caller {
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
 
-  // Makes the persistent requests, if that is the form. To be called first.
+  // Makes the persistent requests, if that is the form. It has to be called first.
   tutti_status open() {
     if (form_ != Form::kPersistent) return TUTTI_OK;
     for (const Call& call : calls_) {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti bench` measures, from what its arguments ask for.
+// The cases that `tutti bench` measures for its arguments.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ Result<std::vector<Case>> chosen_cases(const Wanted& wanted);
 bool same_table(const Case& a, const Case& b);
 
 // A sentence for each size that is no whole number of elements of a type, so that another size is
-// measured: "3 bytes are no whole number of elements of float32: measured are 4 bytes".
+// measured. Such as "3 bytes are no whole number of elements of float32: measured are 4 bytes".
 std::vector<std::string> notes_on_sizes(const Wanted& wanted, std::span<const Case> cases);
 
 }  // namespace tutti::bench

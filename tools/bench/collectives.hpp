@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What tutti bench can time: one line of a table per collective, with its three forms, the shape of
-// its buffers, and how its bandwidth is counted. Those whose blocks may differ in size are called
-// with equal ones: it is the cost of not knowing so that is of interest.
+// The collectives that tutti bench can time, one a line of a table. It has the three forms of each,
+// the shape of its buffers, and how its bandwidth is counted. Those whose blocks may differ in size
+// are called with equal ones: the cost of not knowing that is of interest.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -27,7 +27,7 @@ struct Call {
   tutti_comm_t comm;
 };
 
-// What the receive buffer holds in the end.
+// The final content of the receive buffer.
 enum class Outcome {
   kNothing,
   kReduced,  // the whole reduction

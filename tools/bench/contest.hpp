@@ -17,18 +17,18 @@ using tutti::Collective;
 using tutti::TunedChoice;
 
 // The index of the winner, of the times of each algorithm in each round. The first is the cost
-// model's choice, which stays unless another is at least 5 % faster by the median and in most
-// rounds: a change for noise would be no gain.
+// model's choice. Another replaces it if it is at least 5 % faster by the median, and faster in
+// most rounds: a change for noise would be no gain.
 size_t winner_of(const std::vector<std::vector<double>>& seconds);
 
-// What came of one kind of call on some ranks.
+// The outcome of one kind of call on some ranks.
 struct Contest {
   Collective collective = Collective::kBarrier;
   uint64_t bytes = 0;                        // of one block
   std::vector<const Algorithm*> algorithms;  // the cost model's choice first
   std::vector<std::vector<double>> seconds;  // of each, in each round; over all ranks
 };
-// As text and back; what is no such text is nothing.
+// Contests as text and back; other text gives none.
 std::string print_contests(const std::vector<Contest>& contests);
 std::vector<Contest> parse_contests(const std::string& text);
 
@@ -36,13 +36,13 @@ struct Winner {
   uint64_t bytes = 0;
   const Algorithm* algorithm = nullptr;
 };
-// What the cost model would use.
+// The algorithm that the cost model would use.
 using Predict = std::function<const Algorithm*(uint64_t bytes)>;
 
-// From winners at ascending sizes to ranges. Where one algorithm takes over from another as the
-// cost model says too, it takes over there; else halfway, on a logarithmic scale. The first range
-// begins at 1 byte if 4 bytes were measured; the last has no end if all its blocks are 64 MiB or
-// more.
+// Makes ranges from winners at ascending sizes. One algorithm takes over from another where the
+// cost model says so, if it has that change, too. Else it does so halfway, on a logarithmic scale.
+// The first range begins at 1 byte if 4 bytes were measured. The last has no end if all its blocks
+// are 64 MiB or more.
 struct Field {
   Collective collective = Collective::kBarrier;
   int ranks = 1;

@@ -82,7 +82,8 @@ void Device::free(void* memory) { tutti_free(view_, memory); }
 
 void Device::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return;
-  // What lay there may have been freed through the view, of which this context knows nothing.
+  // The buffers there before may have been freed through the view, of which this context knows
+  // nothing.
   Status status = context_->place_of(dst).status();
   if (status.ok()) status = context_->place_of(source).status();
   if (status.ok()) status = engine_->copy(dst, source, bytes);

@@ -19,9 +19,9 @@ class DeviceEngine;
 
 namespace tutti::bench {
 
-// Of the registry: "opencl, level-zero".
+// The names in the registry: "opencl, level-zero".
 std::string known_apis();
-// By its name.
+// The API of that name.
 Result<const devices::DeviceApi*> find_api(std::string_view name);
 // A context and a queue on the device of that index of an API, as `tutti info` lists them.
 Result<std::shared_ptr<devices::DeviceContext>> open_device(std::string_view api, int index);
@@ -30,7 +30,7 @@ Status finish(devices::DeviceEngine& engine, const devices::DeviceContext& conte
 
 class Device {
  public:
-  // As open_device(); and a view of `comm`.
+  // Opens a device like open_device(), and a view of `comm` on it.
   static Result<std::unique_ptr<Device>> open(std::string_view api, int index, tutti_comm_t comm);
   ~Device();
   Device(const Device&) = delete;

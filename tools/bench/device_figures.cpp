@@ -23,7 +23,7 @@ constexpr size_t kLongBytes = 16 << 20;
 constexpr size_t kShortBytes = 64;
 constexpr int kInOneGo = 17;  // short ones
 constexpr int kTimes = 6;
-// What a clock does not show is not nothing.
+// The least figures: work too short for the clock still costs something.
 constexpr double kLeast_s = 1e-9;
 constexpr double kLeastOfByte_s = 1e-14;
 
@@ -42,9 +42,10 @@ class Measurement {
  private:
   // Gives the engine one command of so many bytes.
   using Give = std::function<Status(size_t bytes)>;
-  // What so many of them take, at best, from the first to the sight of the last one's end.
+  // The time of so many of them, at best, from the first one's begin until the last one's end is
+  // seen.
   Result<double> time(DeviceEngine& engine, const Give& give, int count, size_t bytes) const;
-  // Of one command of an engine: until it begins, until its end is seen, and per byte.
+  // The costs of an engine's command: until it begins, until its end is seen, and per byte.
   struct Costs {
     double launch_s = 0;
     double tick_s = 0;

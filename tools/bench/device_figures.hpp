@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What copies and reductions on a device take: for `tutti tune --device`.
+// The times of copies and reductions on a device, for `tutti tune --device`.
 #pragma once
 
 #include "core/status.hpp"
@@ -12,8 +12,8 @@ class DeviceContext;
 
 namespace tutti::bench {
 
-// Of one rank alone, by copies and sums of float32 in memory of the device: the least of several
-// times each. What peers' memory costs more than the device's own is not in it.
+// Measures on one rank alone, by copies and sums of float32 in memory of the device: the least of
+// several times each. Peers' memory may cost more than the device's own; that is not in it.
 Result<DeviceFigures> measure_device(devices::DeviceContext& context);
 
 }  // namespace tutti::bench

@@ -16,7 +16,7 @@ namespace {
 
 using tutti::Machine;
 
-// Of the figures' logarithms; a factor of 8.
+// Limits on the change of a figure's logarithm: in all, a factor of 8, and in one step.
 constexpr double kFarthest = 2.1;
 constexpr double kLongestStep = 0.5;
 constexpr int kSteps = 30;
@@ -51,7 +51,7 @@ void solve(Matrix& a, Vector& b) {
   }
 }
 
-// What each figure adds to a prediction: its formula with all others at 0.
+// The part of each figure in a prediction: its formula with all others at 0.
 Vector parts_of(const Cell& cell, const tutti::Algorithm& algorithm, const Machine& machine) {
   Vector parts;
   for (const tutti::MachineFigure& figure : tutti::machine_figures()) {
@@ -153,7 +153,7 @@ class Fit {
   double loss_ = 0;
 };
 
-// Of the algorithms that competed, the time of the one that the figures favour over the least.
+// The time of the algorithm that the figures favour, over the least of those that competed.
 double loss_of_choice(const Cell& cell, const Machine& machine) {
   const auto chosen = std::ranges::min_element(cell.entries, {}, [&](const Cell::Entry& entry) {
     return predict(cell, *entry.algorithm, machine);

@@ -34,7 +34,7 @@ struct Regret {
   double worst = 1;
 };
 Regret regret_of(std::span<const Cell> cells, const tutti::Machine& machine);
-// The same for cells that were not measured: those of each collective with figures fitted to the
+// The regret for cells that were not measured: those of each collective, with figures fitted to the
 // cells of all others.
 Regret regret_of_fits(std::span<const Cell> cells, const tutti::Machine& usual,
                       uint64_t second_level_bytes);

@@ -28,8 +28,8 @@ size_t count_of_call(const Collective& collective, size_t count, int ranks) {
   return whole_input ? count / static_cast<size_t>(ranks) : count;
 }
 
-Line line_of(const std::vector<Measurement>& measurements) {
-  Line line;
+Row row_of(const std::vector<Measurement>& measurements) {
+  Row row;
   std::vector<double> totals;  // of each rank
   for (const Measurement& m : measurements) {
     totals.resize(m.ranks.size());
@@ -40,18 +40,18 @@ Line line_of(const std::vector<Measurement>& measurements) {
       totals[rank] += avg;
       min = std::min(min, avg);
       max = std::max(max, avg);
-      line.wait += m.ranks[rank].wait / static_cast<double>(m.ranks.size());
+      row.wait += m.ranks[rank].wait / static_cast<double>(m.ranks.size());
     }
-    line.min += min;
-    line.max += max;
+    row.min += min;
+    row.max += max;
   }
-  if (totals.empty()) return line;
+  if (totals.empty()) return row;
   const auto ranks = static_cast<double>(totals.size());
-  for (const double total : totals) line.avg += total / ranks;
+  for (const double total : totals) row.avg += total / ranks;
   double squares = 0;
-  for (const double total : totals) squares += (total - line.avg) * (total - line.avg);
-  if (line.avg > 0) line.stddev = std::sqrt(squares / ranks) / line.avg * 100;
-  return line;
+  for (const double total : totals) squares += (total - row.avg) * (total - row.avg);
+  if (row.avg > 0) row.stddev = std::sqrt(squares / ranks) / row.avg * 100;
+  return row;
 }
 
 std::string table_head(const std::string& collectives, int ranks, bool extended) {
@@ -63,12 +63,12 @@ std::string table_head(const std::string& collectives, int ranks, bool extended)
   return text + (extended ? fmt::format("{:>19}\n", "wait_t_avg[usec]") : "\n");
 }
 
-std::string table_row(size_t bytes, size_t count, size_t iterations, const Line& line,
+std::string table_row(size_t bytes, size_t count, size_t iterations, const Row& row,
                       bool extended) {
   const std::string text =
       fmt::format("{:>16}{:>16}{:>16}{:>16.2f}{:>16.2f}{:>16.2f}{:>13.2f}", bytes, count,
-                  iterations, line.min, line.max, line.avg, line.stddev);
-  return text + (extended ? fmt::format("{:>19.2f}\n", line.wait) : "\n");
+                  iterations, row.min, row.max, row.avg, row.stddev);
+  return text + (extended ? fmt::format("{:>19.2f}\n", row.wait) : "\n");
 }
 
 }  // namespace tutti::bench::oneccl

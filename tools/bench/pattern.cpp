@@ -56,7 +56,7 @@ double decode_small(SmallFloat format, uint32_t bits) {
 
 bool is_float(tutti_type type) { return type >= TUTTI_FLOAT16; }
 
-// Of a complex number, that of each of its two parts; else the type itself.
+// The type of each of the two parts of a complex number; else the type itself.
 tutti_type part_of(tutti_type type) {
   return static_cast<tutti_type>(part_type(static_cast<DataType>(type)));
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The data that tutti bench sends, and what must come of it. Every value repeats after a period
-// that is prime, so that no block, chunk or slot boundary falls on the same value twice; so one
-// period, made with slow and obvious arithmetic, fills and checks buffers of any size.
+// that is prime, so that no block, chunk or slot boundary falls on the same value twice. One
+// period, made with slow and obvious arithmetic, then fills and checks buffers of any size.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -28,13 +28,13 @@ class Pattern {
  public:
   static constexpr size_t kPeriod = 1021;
 
-  // What `rank` sends in a reduction. Small numbers, such that all intermediate results, in any
+  // The input of `rank` to a reduction. Small numbers, such that all intermediate results, in any
   // order, are exact in every type.
   static Pattern reduction_input(tutti_type type, ReduceOp op, int rank, int ranks);
   static Pattern reduction_result(tutti_type type, ReduceOp op, int ranks);
-  // What `rank` sends where data is only copied: arbitrary bits.
+  // The input of `rank` to a call that only copies: arbitrary bits.
   static Pattern copied(tutti_type type, int rank);
-  // What no right result contains throughout: put into receive buffers before a check.
+  // Values that no right result consists of: put into receive buffers before a check.
   static Pattern poison(tutti_type type);
 
   // Elements [first, first + count) of the endless pattern.

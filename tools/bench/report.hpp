@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What rank 0 of tutti bench shows and writes.
+// The output of tutti bench, which rank 0 prints and writes.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace tutti::bench {
 
-// What was asked for, for the head of the table and for JSON.
+// The request, for the head of the table and for JSON.
 struct Heading {
   int ranks;
   std::string form;

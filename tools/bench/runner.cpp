@@ -30,7 +30,7 @@ double clock_cost_us() {
   return least;
 }
 
-// What the library said about a failed call.
+// The library's words on a failed call.
 Status failure(tutti_status status) { return {static_cast<Code>(status), tutti_last_error()}; }
 
 Status status_of(tutti_status status) { return status == TUTTI_OK ? Status() : failure(status); }

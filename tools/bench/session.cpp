@@ -16,7 +16,7 @@
 namespace tutti::bench {
 
 namespace {
-// What a machine has that does nothing else; ./dev versus warns from there on, too.
+// The load of a machine that does nothing else; ./dev versus warns from there on, too.
 constexpr double kMostQuietLoad = 0.5;
 }  // namespace
 

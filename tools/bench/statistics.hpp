@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What one rank saw of its calls, and what all ranks saw together. Times are in microseconds.
+// The times that one rank saw of its calls, and those that all ranks saw together. Times are in
+// microseconds.
 #pragma once
 
 #include <span>

@@ -11,10 +11,10 @@
 
 namespace tutti::bench {
 
-// What Tutti calls a collective that may be named as elsewhere: "bcast", "all_reduce",
-// "reduce-scatter"; what is not known stays as it is.
+// Tutti's name of a collective that may be given as elsewhere: "bcast", "all_reduce",
+// "reduce-scatter". An unknown name stays as it is.
 std::string usual_collective(std::string_view name);
-// What it calls an element type: "float", "double", "half", "bf16", "int".
+// Tutti's name of an element type: "float", "double", "half", "bf16", "int".
 std::string usual_type(std::string_view name);
 // The one of any such name; an error lists them.
 Result<Collective> collective_named(std::string_view name);

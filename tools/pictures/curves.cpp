@@ -86,8 +86,8 @@ class Plot {
     svg.add(R"(<polyline fill="none" stroke="{}" stroke-width="1.8" points="{}"/>)", color, points);
   }
 
-  // Each name stands where its curve ends; names that would overlap are moved down, and all up
-  // again if the last one would leave the picture.
+  // The heights of names, each at the end of its curve. Names that would overlap are moved down,
+  // and all up again if the last one would leave the picture.
   [[nodiscard]] std::vector<double> label_heights(const std::vector<Curve>& curves) const {
     std::vector<size_t> order(curves.size());
     std::iota(order.begin(), order.end(), size_t{0});

@@ -65,8 +65,8 @@ struct Arrow {
   size_t to;
 };
 
-// Where everything lies. A step begins when the one before it has ended and when what it waits for
-// has: steps have no duration here but their height.
+// The places of all boxes. A step begins when the one before it has ended and when what it waits
+// for has. Steps have no duration here but their height.
 class Layout {
  public:
   explicit Layout(std::span<const Schedule> schedules)
@@ -270,7 +270,7 @@ class Drawing {
               R"(text-anchor="middle" font-size="11" fill="#475569")");
   }
 
-  // From the side of one box to the near side of the other.
+  // Draws an arrow from the side of one box to the near side of the other.
   void draw_arrow(const Arrow& arrow) {
     const Box& from = layout_.boxes()[arrow.from];
     const Box& to = layout_.boxes()[arrow.to];

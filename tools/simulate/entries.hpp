@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the ranks of a host have made known in one phase: when each published which tick, and which
-// streams wait for that.
+// The ticks of the ranks of a host in one phase: when each was published, and which streams wait
+// for it.
 #pragma once
 
 #include <algorithm>

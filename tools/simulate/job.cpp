@@ -67,7 +67,7 @@ Status choose(const Question& q, Job& job) {
                         collective_name(q.collective), q.algorithm);
 }
 
-// By rank, or by host: among those of its host, or its group.
+// Each rank's place among those of its host, or each host's in its group.
 std::vector<int> places_in(const Hosts& hosts) {
   std::vector<int> places(hosts.host_of.size());
   for (const std::vector<int>& ranks : hosts.ranks_of) {
@@ -82,9 +82,9 @@ void divide(const Question& q, Job& job) {
   job.hosts = divided(q.ranks, q.hosts);
   job.places = places_in(job.hosts);
   if (q.groups.empty()) return;
-  std::vector<int> marks;
-  for (const int host : job.hosts.host_of) marks.push_back(q.groups[static_cast<size_t>(host)]);
-  job.hosts.group_by(marks);
+  std::vector<int> host_ids;
+  for (const int host : job.hosts.host_of) host_ids.push_back(q.groups[static_cast<size_t>(host)]);
+  job.hosts.group_by(host_ids);
   if (job.hosts.groups != nullptr) job.group_places = places_in(*job.hosts.groups);
 }
 
@@ -96,8 +96,8 @@ void prepare(const Question& q, Job& job) {
   job.roles.resize(Job::rank_at(q.ranks));
 }
 
-// A plan has steps for each piece of a long block, and takes long to make: so many are guessed from
-// the first rank's plan for a shorter one. None: the block is not long.
+// A plan has steps for each piece of a long block, and takes long to make. So the number is guessed
+// from the first rank's plan for a shorter one. None: the block is not long.
 uint64_t guessed_steps(const Question& q, const Job& job) {
   constexpr uint64_t kLong = 1 << 30;
   constexpr uint64_t kShorter = 1 << 8;

@@ -15,7 +15,7 @@
 
 namespace tutti::simulate {
 
-// What is asked for.
+// A question to the simulation.
 struct Question {
   Collective collective = Collective::kAllreduce;
   DataType type = DataType::kFloat32;
@@ -33,8 +33,9 @@ struct Question {
   int calls = 1;                 // each has all steps
 };
 
-// What runs side by side in a rank: steps within its host, among all hosts or its column; and where
-// a column's phase is a composition, among the hosts of a group, and from group to group.
+// The streams of a rank, which run side by side: steps within its host, and among all hosts or its
+// column. If a column's phase is a composition, two more are among the hosts of a group, and from
+// group to group.
 inline constexpr int kStreams = 4;
 inline constexpr int kWithin = 0;
 inline constexpr int kBetween = 1;
@@ -45,7 +46,7 @@ inline constexpr int kAcross = 3;
 struct Phase {
   const Program* program = nullptr;
   int rank = 0;  // in the scope
-  // By stream: so many phases of it must be complete. Its own come in their order.
+  // The number of phases of each stream that must be complete. Its own come in their order.
   std::array<uint32_t, kStreams> after = {};
 };
 
@@ -83,7 +84,7 @@ struct Job {
   std::vector<int> group_places;  // by host: among those of its group, if there are any
 
  private:
-  // Of a column's rank.
+  // The host of a column's rank.
   [[nodiscard]] int host_of(int stream, int rank, int peer) const {
     if (stream == kBetween) return peer;
     const auto host = static_cast<size_t>(hosts.host(rank));
@@ -92,7 +93,7 @@ struct Job {
   }
 };
 
-// As many neighbouring ranks on each of `hosts` as can be.
+// Hosts with as equal numbers of neighbouring ranks as can be.
 Hosts divided(int ranks, int hosts);
 
 // An error if the algorithm does not apply, or if there are too many steps.

@@ -224,7 +224,7 @@ Result<Outcome> Loop::run() {
   return std::move(outcome_);
 }
 
-Lines lines_of(const NetworkFigures& network, double hop_latency_s, double oversubscription) {
+LinkFigures links_of(const NetworkFigures& network, double hop_latency_s, double oversubscription) {
   return {.host_byte_s = network.line_byte_s,
           .fabric_byte_s = network.line_byte_s * oversubscription,
           .host_latency_s = network.message_s / 4,

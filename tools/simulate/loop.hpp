@@ -31,12 +31,12 @@ struct OneMachine {
   int cores = 0;         // 0: each host is a machine of its own
   double message_s = 0;  // of a core, for a message between hosts, of alpha: half at each end
   double byte_s = 0;     // of a core, for a byte between hosts at each end
-  // Of a core, for a rank to go on after a wait for another host, where ranks outnumber cores.
-  // Within a host it is the cost model's.
+  // The time until a core lets a rank go on after a wait for another host, if ranks outnumber
+  // cores. Within a host it is the cost model's.
   double turn_s = 0;
 };
 
-// What is not as it should be, or not once only.
+// Disturbances, and repetitions.
 struct Circumstances {
   std::map<int, double> stragglers =
       {};             // by rank: whatever it does itself takes so many times as long
@@ -78,8 +78,8 @@ struct Outcome {
   uint64_t events = 0;
 };
 
-// Lines for which the network figures hold on the way over one switch, between machines.
-Lines lines_of(const NetworkFigures& network, double hop_latency_s, double oversubscription);
+// The links for which the network figures hold between two machines of one switch.
+LinkFigures links_of(const NetworkFigures& network, double hop_latency_s, double oversubscription);
 
 // An error names who waits for whom if a message finds no way.
 Result<Outcome> run(const Job& job, Network& network, const NetworkFigures& figures,

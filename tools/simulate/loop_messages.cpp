@@ -133,7 +133,7 @@ void Loop::publish(int rank, Stream& s, const Phase& phase, uint32_t tick) {
   }
 }
 
-// Lines are handed over: the first in full time, further ones meanwhile.
+// Cache lines are handed over: the first in full time, further ones meanwhile.
 bool Loop::await(int rank, Stream& s, const Phase& phase, const Op& op) {
   Entries& entries = entries_of(rank, s.phase);
   const auto tick = static_cast<uint32_t>(op.amount);

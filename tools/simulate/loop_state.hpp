@@ -103,7 +103,7 @@ class Loop {
     if (!given_.times.empty()) return given_.times.beyond_s(bytes, line_byte_s_);
     return bytes > kUnaskedBytes ? 2 * alpha_s_ : 0;
   }
-  // What it costs to go on after a wait for another rank.
+  // The cost of going on after a wait for another rank.
   [[nodiscard]] double turn_s(bool within) const {
     const auto cores = static_cast<size_t>(given_.machine.cores);
     if (cores == 0 || job_.roles.size() <= cores) return 0;

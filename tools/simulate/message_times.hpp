@@ -1,8 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a message between two hosts takes by its size, as it was measured. Real networks change
-// protocols with the size, so alpha and beta alone are far off in between. After parametrised LogP
-// (Kielmann et al., RTSPP 2000): the times are given at some sizes, straight lines join them.
+// The time of a message between two hosts by its size, as it was measured. Real networks change
+// protocols with the size, so alpha and beta alone are far off in between. The model is
+// parametrised LogP (Kielmann et al., RTSPP 2000): the times are given at some sizes, and are
+// linear between them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class MessageTimes {
   [[nodiscard]] bool empty() const { return times_.empty(); }
   [[nodiscard]] double alpha_s() const { return times_.front().seconds; }
   [[nodiscard]] double byte_s() const;
-  // Of a message, beyond alpha and what the bytes take on a line.
+  // The time of a message beyond alpha and its bytes' time on a link.
   [[nodiscard]] double beyond_s(uint64_t bytes, double line_byte_s) const;
 
  private:
@@ -35,7 +36,7 @@ class MessageTimes {
   std::vector<MessageTime> times_;
 };
 
-// Of "8=1.15", "16kb=6.81": sizes and microseconds.
+// Times from "8=1.15", "16kb=6.81": sizes and microseconds.
 Result<MessageTimes> parse_message_times(const std::vector<std::string>& texts);
 
 }  // namespace tutti::simulate

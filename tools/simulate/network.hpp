@@ -25,8 +25,8 @@ struct Link {
   bool failed = false;
 };
 
-// What the lines of a topology are like.
-struct Lines {
+// The figures of a topology's links.
+struct LinkFigures {
   double host_byte_s = 0;     // of a host's line
   double fabric_byte_s = 0;   // of a link between switches
   double host_latency_s = 0;  // of a host's line, each way
@@ -45,7 +45,7 @@ class Network {
   Status fail(const std::string& pair);
   // Hosts' lines let so many bytes pass at once before they slow down to their rate.
   void let_pass(uint64_t bytes);
-  // To be called once all is there: every host must have one line.
+  // Ends the construction: every host must have one link.
   Status complete();
 
   // The next link of a message at `node` between two hosts; -1: there is no way.
@@ -79,9 +79,9 @@ class Network {
   std::unordered_map<int, std::vector<uint32_t>> hops_;  // to a switch, by switch
 };
 
-// Of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]",
+// The network of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]",
 // "torus[:SIZES]", or a file.
-Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines);
-Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines);
+Result<Network> make_network(const std::string& topology, int hosts, const LinkFigures& links);
+Result<Network> network_of_file(const std::string& path, int hosts, const LinkFigures& links);
 
 }  // namespace tutti::simulate

@@ -24,7 +24,8 @@ Choose remembered(Selector selector) {
   };
 }
 
-// As with CCL_<COLLECTIVE>=hierarchical, which holds for columns whose hosts are in groups, too.
+// Chooses like CCL_<COLLECTIVE>=hierarchical, which holds for columns whose hosts are in groups,
+// too.
 Choose hierarchical_first(Choose other) {
   return [other = std::move(other)](const Problem& p, DataType type) {
     const Algorithm* const algorithm = find_algorithm(p.collective, "hierarchical");
@@ -163,8 +164,8 @@ Planner::Counts Planner::counts_of(int rank) const {
   return counts;
 }
 
-// A phase of a column that is a composition: its phases begin when those before it in the column
-// are complete, and those of its host that it waits for.
+// Adds a phase of a column that is a composition. Its phases begin when those before it in the
+// column are complete, and those of its host that it waits for.
 void Planner::add_in_groups(int rank, const Contexts& scopes, const Plan& plan,
                             const ComposedPlan& composed, const Counts& after) {
   for (const ComposedPlan::Phase& phase : composed.phases) {

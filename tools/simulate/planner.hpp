@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What each rank of a simulated job does: the library's own plans, as programs.
+// The programs of the ranks of a simulated job, from the library's own plans.
 #pragma once
 
 #include <array>

@@ -14,8 +14,8 @@ class Processors {
   // Without cores nobody waits for any.
   explicit Processors(int cores) : free_s_(static_cast<size_t>(cores)) {}
 
-  // When work is done that could begin at `from`. Of cores that are free by then it takes the one
-  // that was busy last, so that holes stay for others.
+  // When work is done that could begin at `from`. It takes the core that was busy last among those
+  // that are free by then, so that holes stay for others.
   double done(double from, double takes) {
     if (free_s_.empty() || takes <= 0) return from + takes;
     auto core = free_s_.begin();

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A schedule as the simulation runs it: what each step costs its rank, and what it waits for. Peers
-// are told by how far after the rank they are, so that ranks that do the same share one program: of
-// a ring there is one, whatever the number of ranks.
+// are told by how far after the rank they are, so that ranks that do the same share one program. A
+// ring has one, whatever the number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Program {
   uint32_t ticks = 1;
 };
 
-// What steps cost.
+// The costs of steps.
 struct StepCosts {
   Machine machine;
   bool cached = true;  // whether the caller's buffers stay in the second-level cache
@@ -50,7 +50,7 @@ class Programs {
  public:
   // The program of a schedule, one for all that are alike.
   const Program* of(const Schedule& schedule, int rank, int ranks, const StepCosts& costs);
-  // Of all, to bound the memory.
+  // The steps of all programs, to bound the memory.
   [[nodiscard]] uint64_t ops() const { return ops_; }
   [[nodiscard]] size_t count() const { return all_.size(); }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a simulation has found, as text and as JSON.
+// The findings of a simulation, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

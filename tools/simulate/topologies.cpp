@@ -20,37 +20,37 @@ constexpr int kMostHostsPerSwitch = 64;
 
 Status wrong(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
 
-Network single_switch(int hosts, const Lines& lines) {
+Network single_switch(int hosts, const LinkFigures& links) {
   Network network(hosts);
   const int all = network.add_switch("switch");
   for (int host = 0; host < hosts; ++host) {
-    network.connect(host, all, "host", lines.host_byte_s, lines.host_latency_s);
+    network.connect(host, all, "host", links.host_byte_s, links.host_latency_s);
   }
   network.description = "a switch with a line to each host";
   return network;
 }
 
 // Hosts on leaves of `per_leaf` each; returns the leaves.
-std::vector<int> add_leaves(Network& network, int per_leaf, const Lines& lines) {
+std::vector<int> add_leaves(Network& network, int per_leaf, const LinkFigures& links) {
   std::vector<int> leaves;
   for (int host = 0; host < network.hosts(); ++host) {
     if (host % per_leaf == 0) {
       leaves.push_back(network.add_switch(fmt::format("leaf{}", leaves.size())));
     }
-    network.connect(host, leaves.back(), "host", lines.host_byte_s, lines.host_latency_s);
+    network.connect(host, leaves.back(), "host", links.host_byte_s, links.host_latency_s);
   }
   return leaves;
 }
 
 // Leiserson 1985, as folded Clos networks of equal switches (Al-Fares et al., SIGCOMM 2008): half
 // of a switch's ports go up, half go down.
-Network fat_tree(int hosts, int radix, const Lines& lines) {
+Network fat_tree(int hosts, int radix, const LinkFigures& links) {
   Network network(hosts);
   const int half = radix / 2;
-  const std::vector<int> leaves = add_leaves(network, half, lines);
+  const std::vector<int> leaves = add_leaves(network, half, links);
   network.hosts_near = half;
   const auto up = [&](int below, int above, std::string_view kind) {
-    network.connect(below, above, kind, lines.fabric_byte_s, lines.hop_latency_s);
+    network.connect(below, above, kind, links.fabric_byte_s, links.hop_latency_s);
   };
   if (hosts <= half * radix) {
     for (int spine = 0; spine < half; ++spine) {
@@ -81,7 +81,7 @@ Network fat_tree(int hosts, int radix, const Lines& lines) {
   return network;
 }
 
-Result<Network> fat_tree_for(int hosts, std::optional<int> radix, const Lines& lines) {
+Result<Network> fat_tree_for(int hosts, std::optional<int> radix, const LinkFigures& links) {
   if (!radix) {
     for (radix = 4; *radix < kUsualRadix && *radix * *radix / 2 < hosts;) *radix += 2;
   }
@@ -94,12 +94,12 @@ Result<Network> fat_tree_for(int hosts, std::optional<int> radix, const Lines& l
     return wrong(fmt::format("a fat tree of radix {} has room for {} hosts, given are {}", *radix,
                              most, hosts));
   }
-  return fat_tree(hosts, *radix, lines);
+  return fat_tree(hosts, *radix, links);
 }
 
 // Kim et al., ISCA 2008, balanced: p hosts on a switch, 2p switches in a group, p links to other
 // groups from each. Links between groups are spread evenly over the pairs.
-Network dragonfly(int hosts, int p, const Lines& lines) {
+Network dragonfly(int hosts, int p, const LinkFigures& links) {
   Network network(hosts);
   const int a = 2 * p;
   const int groups = (hosts + p * a - 1) / (p * a);
@@ -111,12 +111,12 @@ Network dragonfly(int hosts, int p, const Lines& lines) {
     }
   }
   for (int host = 0; host < hosts; ++host) {
-    network.connect(host, switches[static_cast<size_t>(host / p)], "host", lines.host_byte_s,
-                    lines.host_latency_s);
+    network.connect(host, switches[static_cast<size_t>(host / p)], "host", links.host_byte_s,
+                    links.host_latency_s);
   }
   const auto join = [&](int one, int other, std::string_view kind) {
     network.connect(switches[static_cast<size_t>(one)], switches[static_cast<size_t>(other)], kind,
-                    lines.fabric_byte_s, lines.hop_latency_s);
+                    links.fabric_byte_s, links.hop_latency_s);
   };
   for (int group = 0; group < groups; ++group) {
     for (int i = 0; i < a; ++i) {
@@ -139,7 +139,7 @@ Network dragonfly(int hosts, int p, const Lines& lines) {
   return network;
 }
 
-Result<Network> dragonfly_for(int hosts, std::optional<int> per_switch, const Lines& lines) {
+Result<Network> dragonfly_for(int hosts, std::optional<int> per_switch, const LinkFigures& links) {
   const auto room = [](int64_t p) { return 2 * p * p * (2 * p * p + 1); };
   if (!per_switch) {
     for (per_switch = 1; room(*per_switch) < hosts;) ++*per_switch;
@@ -152,7 +152,7 @@ Result<Network> dragonfly_for(int hosts, std::optional<int> per_switch, const Li
     return wrong(fmt::format("a dragonfly with {} hosts per switch has room for {}, given are {}",
                              *per_switch, room(*per_switch), hosts));
   }
-  return dragonfly(hosts, *per_switch, lines);
+  return dragonfly(hosts, *per_switch, links);
 }
 
 // Three sizes whose product is the number of hosts, as nearly alike as can be.
@@ -173,12 +173,12 @@ std::vector<int> cube_of(int hosts) {
 }
 
 // A switch with a host at each place of a grid whose ends meet; the last dimension varies fastest.
-Network torus(int hosts, const std::vector<int>& sizes, const Lines& lines) {
+Network torus(int hosts, const std::vector<int>& sizes, const LinkFigures& links) {
   Network network(hosts);
   network.hosts_near = sizes.back();
   for (int host = 0; host < hosts; ++host) {
     const int node = network.add_switch(fmt::format("switch{}", host));
-    network.connect(host, node, "host", lines.host_byte_s, lines.host_latency_s);
+    network.connect(host, node, "host", links.host_byte_s, links.host_latency_s);
   }
   for (int place = 0, stride = hosts; place < static_cast<int>(sizes.size()); ++place) {
     const int size = sizes[static_cast<size_t>(place)];
@@ -188,14 +188,14 @@ Network torus(int hosts, const std::vector<int>& sizes, const Lines& lines) {
       const int at = host % row / stride;
       if (size == 1 || (size == 2 && at == 1)) continue;  // two are joined once
       const int next = host + ((at + 1) % size - at) * stride;
-      network.connect(hosts + host, hosts + next, "grid", lines.fabric_byte_s, lines.hop_latency_s);
+      network.connect(hosts + host, hosts + next, "grid", links.fabric_byte_s, links.hop_latency_s);
     }
   }
   network.description = fmt::format("torus of {} hosts", fmt::join(sizes, " x "));
   return network;
 }
 
-Result<Network> torus_for(int hosts, const std::string& text, const Lines& lines) {
+Result<Network> torus_for(int hosts, const std::string& text, const LinkFigures& links) {
   std::vector<int> sizes = text.empty() ? cube_of(hosts) : std::vector<int>();
   const char* at = text.data();
   const char* const end = at + text.size();
@@ -214,18 +214,18 @@ Result<Network> torus_for(int hosts, const std::string& text, const Lines& lines
   if (product != hosts) {
     return wrong(fmt::format("a torus of {} is not one of {} hosts", text, hosts));
   }
-  return torus(hosts, sizes, lines);
+  return torus(hosts, sizes, links);
 }
 
 }  // namespace
 
-Result<Network> make_network(const std::string& topology, int hosts, const Lines& lines) {
+Result<Network> make_network(const std::string& topology, int hosts, const LinkFigures& links) {
   const size_t colon = topology.find(':');
   const std::string name = topology.substr(0, colon);
-  if (name == "single-switch" && colon == std::string::npos) return single_switch(hosts, lines);
+  if (name == "single-switch" && colon == std::string::npos) return single_switch(hosts, links);
   const std::string rest = colon == std::string::npos ? "" : topology.substr(colon + 1);
-  if (name == "torus") return torus_for(hosts, rest, lines);
-  if (name != "fat-tree" && name != "dragonfly") return network_of_file(topology, hosts, lines);
+  if (name == "torus") return torus_for(hosts, rest, links);
+  if (name != "fat-tree" && name != "dragonfly") return network_of_file(topology, hosts, links);
   std::optional<int> size;
   if (colon != std::string::npos) {
     int number = 0;
@@ -235,7 +235,7 @@ Result<Network> make_network(const std::string& topology, int hosts, const Lines
     }
     size = number;
   }
-  return name == "fat-tree" ? fat_tree_for(hosts, size, lines) : dragonfly_for(hosts, size, lines);
+  return name == "fat-tree" ? fat_tree_for(hosts, size, links) : dragonfly_for(hosts, size, links);
 }
 
 }  // namespace tutti::simulate

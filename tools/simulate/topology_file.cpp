@@ -4,7 +4,7 @@
 //   {"links": [{"between": ["host0", "leaf0"], "rate_gbit": 100, "latency_us": 0.5, "kind":
 //   "host"},
 //              ...]}
-// Switches are there by being named. What a link does not say is as --rate and --latency have it.
+// Switches are there by being named. A link's missing figures are those of --rate and --latency.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> kKeys = {"between", "rate_gbit", "late
 
 class Reader {
  public:
-  Reader(Network& network, const Lines& lines) : network_(network), lines_(lines) {}
+  Reader(Network& network, const LinkFigures& links) : network_(network), links_(links) {}
 
   // Throws nlohmann::json::exception where the file's shape is another.
   Status add(const Json& link) {
@@ -47,8 +47,8 @@ class Reader {
                                 between.dump(), network_.hosts() - 1));
     }
     const bool of_host = one < network_.hosts() || other < network_.hosts();
-    double byte_s = of_host ? lines_.host_byte_s : lines_.fabric_byte_s;
-    double latency_s = of_host ? lines_.host_latency_s : lines_.hop_latency_s;
+    double byte_s = of_host ? links_.host_byte_s : links_.fabric_byte_s;
+    double latency_s = of_host ? links_.host_latency_s : links_.hop_latency_s;
     if (link.contains("rate_gbit")) byte_s = 8e-9 / link.at("rate_gbit").get<double>();
     if (link.contains("latency_us")) latency_s = link.at("latency_us").get<double>() * 1e-6;
     if (!(byte_s > 0) || byte_s > 1 || latency_s < 0) {
@@ -75,13 +75,13 @@ class Reader {
   }
 
   Network& network_;
-  const Lines& lines_;
+  const LinkFigures& links_;
   std::map<std::string, int> switches_;
 };
 
 }  // namespace
 
-Result<Network> network_of_file(const std::string& path, int hosts, const Lines& lines) {
+Result<Network> network_of_file(const std::string& path, int hosts, const LinkFigures& links) {
   std::ifstream file(path);
   std::error_code none;
   if (!file || std::filesystem::is_directory(path, none)) {
@@ -93,7 +93,7 @@ Result<Network> network_of_file(const std::string& path, int hosts, const Lines&
   Network network(hosts);
   network.description = "the network of " + path;
   try {
-    Reader reader(network, lines);
+    Reader reader(network, links);
     const Json all = Json::parse(file);
     for (const Json& link : all.at("links").get<std::vector<Json>>()) {
       if (Status status = reader.add(link); !status.ok()) {
