@@ -23,7 +23,7 @@ struct Setting {
   std::string text;
 };
 
-// What sets `name`: itself or an alias; nullopt if none of them has a value.
+// The setting of `name`, by itself or by an alias; nullopt if none of them has a value.
 std::optional<Setting> find_setting(const std::string& name, const Getter& getter) {
   std::vector<std::string> names = {name};
   for (const VariableAlias& alias : variable_aliases()) {

@@ -29,7 +29,7 @@ constexpr std::string_view kVariables[] = {
 #undef TUTTI_VARIABLE
 };
 
-// What follows CCL_ or TUTTI_; nullopt if the name has neither prefix.
+// The part after CCL_ or TUTTI_; nullopt if the name has neither prefix.
 std::optional<std::string_view> own_part(std::string_view name) {
   for (const std::string_view prefix : {"CCL_", "TUTTI_"}) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
@@ -44,7 +44,7 @@ bool matches(std::string_view pattern, std::string_view name) {
          name.ends_with(pattern.substr(star + 1));
 }
 
-// Prefixes do not count, so that TUTTI_WORKER_COUNT is next to CCL_WORKER_COUNT; a name that stops
+// Prefixes do not count, so that TUTTI_WORKER_COUNT is next to CCL_WORKER_COUNT. A name that stops
 // early or goes on after an underscore (TUTTI_TIMEOUT) counts as one edit.
 size_t name_distance(std::string_view given, std::string_view known) {
   const std::string_view shorter = given.size() < known.size() ? given : known;

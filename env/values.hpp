@@ -74,7 +74,7 @@ std::string print_value(Staging value);
 std::string print_value(const CoreList& value);
 std::string print_value(const CacheDomainChoice& value);
 
-// What would have been legal, after "expected ". The value only selects the overload.
+// The legal values, after "expected ". The value only selects the overload.
 std::string expected_value(const Bounds<Integer>& bounds, Integer);
 std::string expected_value(const Bounds<Bytes>& bounds, Bytes);
 std::string expected_value(const NoBounds& bounds, TimeLimit);

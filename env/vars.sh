@@ -1,13 +1,13 @@
 #!/bin/sh
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #
-# To be sourced, by bash, zsh, ksh or dash: makes this installation of Tutti the one that programs
-# are built with and run with. It is installed as env/vars.sh and env/setvars.sh. Sourcing it again
-# changes nothing. With the option --oneccl (dash hands none to a sourced file: TUTTI_ONECCL=1 does the
-# same), programs written for oneCCL find our headers and libccl.so, and CCL_ROOT names their folder.
+# Source this file in bash, zsh, ksh or dash to build programs with this installation of Tutti, and
+# to run them with it. It is installed as env/vars.sh and env/setvars.sh. Sourcing it again changes
+# nothing. With the option --oneccl, programs written for oneCCL find our headers and libccl.so, and
+# CCL_ROOT names their folder. dash hands no option to a sourced file: TUTTI_ONECCL=1 does the same.
 # Options that oneCCL's scripts take are accepted and mean nothing here.
 
-# Where this file is. dash tells a sourced file nothing, but holds it open while it reads it.
+# The path of this file. dash tells a sourced file nothing, but holds it open while it reads it.
 if [ -n "${BASH_VERSION-}" ]; then
   eval '_tutti_self=${BASH_SOURCE[0]}'
 elif [ -n "${ZSH_VERSION-}" ]; then

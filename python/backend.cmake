@@ -12,8 +12,9 @@ set_source_files_properties(csrc/flight_recorder.cpp PROPERTIES SKIP_UNITY_BUILD
   COMPILE_DEFINITIONS FMT_HEADER_ONLY)
 install(TARGETS _C LIBRARY DESTINATION ../tutti_ccl_torch/${torch_folder} COMPONENT python)
 
-# Programs ask which version of the distribution oneccl_bind_pt is installed; its versions were those
-# of PyTorch. As an .egg-info, of which a wheel can have some besides its own .dist-info.
+# Programs ask which version of the distribution oneccl_bind_pt is installed; its versions were
+# those of PyTorch. They are told by an .egg-info: a wheel can have several of these besides its own
+# .dist-info.
 configure_file(oneccl_bind_pt.in oneccl_bind_pt @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/oneccl_bind_pt RENAME PKG-INFO COMPONENT python
   DESTINATION ../oneccl_bind_pt-${TORCH_PUBLIC_VERSION}.egg-info)

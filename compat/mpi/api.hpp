@@ -5,8 +5,8 @@
 // A function is defined once and has two names, MPI_X and PMPI_X of the standard's binary
 // interface. MPItrampoline's library is linked from the same objects: trampoline/functions.ld gives
 // them the names MPIABI_X. Handles and MPI_Status are alike in both, and MPItrampoline reads the
-// values of constants from the library that it opens. What is lacking is named by stubs.cpp.
-// Default error handler: default_errhandler().
+// values of constants from the library that it opens. stubs.cpp names what is lacking. Default
+// error handler: default_errhandler().
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +25,7 @@
   result PMPI_##name parameters
 // TUTTI_MPI(Name, (parameters)) { body }
 #define TUTTI_MPI(name, parameters) TUTTI_MPI_DEFINE(int, name, parameters)
-// The same with a body that may fail; `comm` is whose error handler is called.
+// A function whose body may fail; `comm` is the communicator whose error handler is then called.
 #define TUTTI_MPI_ON(comm, name, parameters, ...)                        \
   TUTTI_MPI(name, parameters) {                                          \
     return tutti_mpi::enter(TUTTI_MPI_NAME, comm, [&] { __VA_ARGS__; }); \
@@ -38,7 +38,7 @@
   extern "C"                                                                                    \
       __attribute__((visibility("default"), alias("PMPIX_" #name))) int MPIX_##name parameters; \
   int PMPIX_##name parameters
-// What enter() is told of the function that it is in.
+// The name of the current function, for enter().
 #define TUTTI_MPI_NAME (__func__ + 1)
 
 namespace tutti_mpi {
@@ -71,7 +71,8 @@ void expect_in_use();
 int report(const char* function, MPI_Comm comm, int code, const std::string& text) noexcept;
 // Ends the job with a line on stderr.
 [[noreturn]] void die(const char* function, const std::string& text, int code) noexcept;
-// Of communicators that were given none: fatal by the standard; the first set before MPI_Init.
+// The handler of communicators that were given none: fatal by the standard; the first set before
+// MPI_Init.
 MPI_Errhandler& default_errhandler();
 // The largest error code, of the program's as well.
 int last_used_code();

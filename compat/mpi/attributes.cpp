@@ -25,7 +25,7 @@ constexpr int kFirstKey = 1000;  // beyond those that are there from the start
 std::mutex keys_mutex;
 std::map<int, std::shared_ptr<Key>> keys;  // under it; attributes keep what they need
 int next_key = kFirstKey;
-// Of keys that are freed while attributes have them.
+// Keys that are freed while attributes have them.
 std::map<int, std::shared_ptr<Key>> freed;
 
 int add_key(Keeper keeper, void* copy, void* erase, void* context) {
@@ -57,7 +57,7 @@ void erase_value(const Key& key, void* object, int number, void* value) {
   if (code != MPI_SUCCESS) fail(code, "the attribute's function failed");
 }
 
-// What communicators have from the start.
+// The attributes that communicators have from the start.
 bool predefined(int key, void** value) {
   static int tag_ub = INT_MAX;
   static int yes = 1;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What programs attach to communicators and types, under keys of their own.
+// Attributes that programs attach to communicators and types, under keys of their own.
 #pragma once
 
 #include <map>

@@ -12,7 +12,7 @@
 
 namespace tutti_mpi {
 
-// As what data travels.
+// The type as which data travels.
 inline constexpr tutti_type kBytes = TUTTI_UINT8;
 inline bool in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 inline size_t ranks_of(const Comm& comm) { return static_cast<size_t>(comm.size); }
@@ -36,14 +36,14 @@ class Buffer {
   }
 
   [[nodiscard]] size_t bytes() const { return bytes_; }
-  // Where the bytes are to be, or are.
+  // The memory that holds the bytes without gaps, or will.
   std::byte* stage() {
     if (bytes_ == 0) return nullptr;
     if (type_->dense) return address_ + type_->true_lb;
     if (aside_ == nullptr) aside_ = new_bytes(bytes_);
     return aside_.get();
   }
-  // The same, with the bytes that the program has in the buffer.
+  // stage(), filled with the bytes that the program has in the buffer.
   std::byte* load() {
     std::byte* const bytes = stage();
     if (bytes != nullptr && !type_->dense) pack(*type_, address_, bytes_, bytes);
@@ -77,7 +77,7 @@ class Buffers {
     const auto* const address = static_cast<const std::byte*>(base) + offset;
     dense_ = dense_ && type.dense;
     const size_t bytes = type.size * count_of(count);
-    places_.push_back({const_cast<std::byte*>(address), Ref<Type>(type)});
+    blocks_.push_back({const_cast<std::byte*>(address), Ref<Type>(type)});
     counts_.push_back(bytes);
     total_ += bytes;
   }
@@ -110,11 +110,11 @@ class Buffers {
     std::byte* base = nullptr;
     if (dense_) {
       for (size_t i = 0; i < counts_.size(); ++i) {
-        std::byte* const begin = places_[i].address + places_[i].type->true_lb;
+        std::byte* const begin = blocks_[i].address + blocks_[i].type->true_lb;
         if (counts_[i] > 0 && (base == nullptr || begin < base)) base = begin;
       }
       for (size_t i = 0; i < counts_.size(); ++i) {
-        std::byte* const begin = places_[i].address + places_[i].type->true_lb;
+        std::byte* const begin = blocks_[i].address + blocks_[i].type->true_lb;
         displs_[i] = counts_[i] > 0 ? static_cast<size_t>(begin - base) : 0;
       }
       return base;
@@ -130,22 +130,22 @@ class Buffers {
   std::byte* load() {
     std::byte* const base = stage();
     for (size_t i = 0; i < counts_.size() && !dense_; ++i) {
-      pack(*places_[i].type, places_[i].address, counts_[i], base + displs_[i]);
+      pack(*blocks_[i].type, blocks_[i].address, counts_[i], base + displs_[i]);
     }
     return base;
   }
   void unload() {
     for (size_t i = 0; i < counts_.size() && !dense_; ++i) {
-      unpack(*places_[i].type, places_[i].address, counts_[i], aside_.get() + displs_[i]);
+      unpack(*blocks_[i].type, blocks_[i].address, counts_[i], aside_.get() + displs_[i]);
     }
   }
 
  private:
-  struct Place {
+  struct Block {
     std::byte* address;
     Ref<Type> type;
   };
-  std::vector<Place> places_;
+  std::vector<Block> blocks_;
   std::vector<size_t> counts_;  // in bytes
   std::vector<size_t> displs_;
   size_t total_ = 0;
@@ -178,7 +178,7 @@ class Blocks {
   [[nodiscard]] size_t displ(int rank) const {
     return even_ ? static_cast<size_t>(rank) * count(rank) : each_.displs()[rank];
   }
-  // Of uneven ones.
+  // The blocks' layout, for those that differ in size.
   [[nodiscard]] const size_t* counts() const { return each_.counts(); }
   [[nodiscard]] const size_t* displs() const { return each_.displs(); }
 

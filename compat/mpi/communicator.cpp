@@ -31,7 +31,7 @@ namespace {
 
 constexpr tutti_type kBytes = TUTTI_UINT8;
 
-// Of which all processes have the same that can share memory: the running kernel and the folder of
+// A hash that all processes share which can share memory: of the running kernel and the folder of
 // shared memory.
 uint64_t host_number() {
   std::string text;

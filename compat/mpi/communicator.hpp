@@ -50,7 +50,7 @@ namespace tutti_mpi {
 
 using Comm = MPI_ABI_Comm;
 
-// What is there between MPI_Init and MPI_Finalize.
+// The objects between MPI_Init and MPI_Finalize.
 struct World {
   Ref<Comm> world;
   Ref<Comm> self;

@@ -14,7 +14,7 @@
 
 namespace tutti_mpi {
 
-// What reductions know of an element.
+// The kind of an element, as reductions see it.
 enum class Kind : uint8_t {
 #define TUTTI_MPI_KIND(kind, ...) kind,
 #include "kinds.inc"
@@ -48,7 +48,7 @@ struct MPI_ABI_Datatype final : tutti_mpi::Counted {
   uintptr_t number = 0;  // of its handle, if it was there from the start
   std::string name;
   tutti_mpi::Attributes attributes;
-  // What it was made of, for MPI_Type_get_contents.
+  // The arguments that it was made of, for MPI_Type_get_contents.
   int combiner = MPI_COMBINER_NAMED;
   bool large = false;  // by a function with large counts
   std::vector<MPI_Count> integers;

@@ -16,7 +16,7 @@ struct Part {
   Type* type;
 };
 
-// What is adjacent becomes one run, so that few are left of what has no gaps.
+// Adjacent runs become one, so that a type without gaps has few.
 void append(std::vector<Run>& runs, MPI_Aint offset, const Run& run) {
   if (run.count == 0) return;
   if (!runs.empty()) {
@@ -145,7 +145,7 @@ MPI_Datatype structure(N count, const N* lengths, const D* places, const MPI_Dat
   return made(type, std::move(integers), std::move(addresses), {});
 }
 
-// Of an array of the program's, in its order of dimensions.
+// A part of an array of the program's, in its order of dimensions.
 template <typename N>
 MPI_Datatype subarray(int dimensions, const N* sizes, const N* subsizes, const N* starts, int order,
                       MPI_Datatype old) {

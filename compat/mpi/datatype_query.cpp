@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What types are asked, packing by hand, and what a status says in elements.
+// Queries of types, packing by hand, and a status in elements.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -11,7 +11,7 @@
 namespace tutti_mpi {
 namespace {
 
-// Into an int or a larger type; MPI_UNDEFINED if it does not fit.
+// Writes to an int or a larger type; MPI_UNDEFINED if the value does not fit.
 template <typename N>
 void give(N* where, MPI_Count value) {
   const bool fits = value <= static_cast<MPI_Count>(std::numeric_limits<N>::max()) &&
@@ -90,7 +90,7 @@ void expect_native(const char* datarep) {
          MPI_ERR_UNSUPPORTED_OPERATION, "only the representation \"native\" is there");
 }
 
-// What a function with large counts was given is told as such, but for ints.
+// Arguments of a function with large counts are returned as counts, but for ints.
 bool is_count(const Type& type, size_t i) {
   const bool of_array = type.combiner == MPI_COMBINER_SUBARRAY;
   return type.large && !(of_array && (i == 0 || i + 1 == type.integers.size()));

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Copies of communicators that are made while the program goes on: rank 0 hands out an id by a
+// Copies of communicators that are made while the program goes on. Rank 0 hands out an id by a
 // broadcast, and a thread meets the other ranks there.
 #include <atomic>
 #include <thread>

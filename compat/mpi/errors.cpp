@@ -40,7 +40,7 @@ const NamedClass* named(int code) {
   return nullptr;
 }
 
-// What the program added: codes with their class and text. A class is a code of its own.
+// The program's own codes, with their class and text. A class is a code of its own.
 struct Added {
   int error_class;
   std::string text{};

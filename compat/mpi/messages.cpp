@@ -76,7 +76,7 @@ class SynchronousSend final : public Send {
   }
 };
 
-// The buffer that the program lends for messages that it no longer cares about: only its size
+// The buffer that the program lends for messages that it no longer cares about. Only its size
 // counts, as they are copied to memory of their own.
 struct Lent {
   std::mutex mutex;

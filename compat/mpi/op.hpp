@@ -26,7 +26,7 @@ namespace tutti_mpi {
 using Op = MPI_ABI_Op;
 
 Op& find(MPI_Op op);
-// As one of the library's own, if it is.
+// The operation as one of the library's own, if it is.
 struct NativeOp {
   tutti_type type;
   tutti_op op;

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Collectives that reduce. What the library reduces itself goes to it as it is. Everything else
-// (the program's functions, pairs, logical operations, scans) is gathered, and reduced here, in the
-// order of ranks, by the thread that completes the call: so the program's function is called by no
-// other, and sees whole elements of its type.
+// Collectives that reduce. Reductions of the library's own go to it as they are. Everything else is
+// gathered: the program's functions, pairs, logical operations, scans. The thread that completes
+// the call reduces it here, in the order of ranks. So no other thread calls the program's function,
+// which sees whole elements of its type.
 #include <cstring>
 
 #include "buffers.hpp"
@@ -82,7 +82,7 @@ class OfAlike : public Reduction {
     std::byte* const all = blocks(send_.bytes() * ranks_of(*comm_));
     return TUTTI_MPI_CALL(allgather, send, all, send_.bytes(), kBytes, comm_->use());
   }
-  // Of so many ranks, the first.
+  // Folds the blocks of the first `ranks` ranks.
   void fold_gathered(size_t ranks) { recv_.fill(fold(blocks(), ranks, count_)); }
 
   const size_t count_;
@@ -104,7 +104,7 @@ class Allreduce final : public OfAlike {
   }
 };
 
-// Of the ranks up to this one, or before it.
+// A reduction of the ranks up to this one, or before it.
 template <bool inclusive>
 class ScanOf final : public OfAlike {
  public:

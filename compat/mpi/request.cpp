@@ -92,7 +92,7 @@ int take(MPI_Request* handle, MPI_Status* status, std::string* text) {
   }
   return outcome.error;
 }
-// The same without taking it.
+// Gets the status without taking it.
 void peek(MPI_Request request, MPI_Status* status) {
   if (!is_active(request)) return write_empty(status);
   write(request->outcome, status);

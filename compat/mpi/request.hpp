@@ -20,7 +20,7 @@ struct Outcome {
   std::string text{};  // of the error
 };
 void write(const Outcome& outcome, MPI_Status* status);
-// Of what was not active.
+// Writes the status of a request that was not active.
 void write_empty(MPI_Status* status);
 
 class Operation {
@@ -34,7 +34,7 @@ class Operation {
   virtual tutti_status begin(tutti_request_t* request) = 0;
   // It is complete: puts its results where the program wants them. `request` as begin() gave it.
   virtual void end(tutti_request_t /*request*/, Outcome& /*outcome*/) {}
-  // Of one whose *request stayed null: whether it is complete, as most of these are at once.
+  // Whether a request whose *request stayed null is complete, as most of these are at once.
   [[nodiscard]] virtual bool is_done() { return true; }
   virtual bool cancel() { return false; }
   [[nodiscard]] Comm& comm() const { return *comm_; }

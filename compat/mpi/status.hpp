@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a status holds besides its three public fields.
+// The content of a status besides its three public fields.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the library lacks: every name of the standard's has a weak definition here, which says so
-// once and returns MPI_ERR_UNSUPPORTED_OPERATION. A definition elsewhere takes its place.
+// The functions that the library lacks. Every name of the standard's has a weak definition here,
+// which says so once and returns MPI_ERR_UNSUPPORTED_OPERATION. A definition elsewhere takes its
+// place.
 #include <atomic>
 #include <type_traits>
 

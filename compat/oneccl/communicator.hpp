@@ -4,7 +4,7 @@
 //
 // Life. onecclCommAbort frees the communicator while another thread may be inside a call on it. So
 // every call counts itself (Use), and the abort waits until the calls, which it has ended, are
-// gone. What is left of the handle then is freed by onecclCommDestroy.
+// gone. onecclCommDestroy then frees the handle.
 #pragma once
 
 #include <atomic>

@@ -14,7 +14,7 @@ struct Received {
   size_t expected;
 };
 
-// What this thread's group has recorded.
+// The calls that this thread's group has recorded.
 struct Group {
   int depth = 0;
   std::vector<onecclComm_t> used;

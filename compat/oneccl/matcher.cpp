@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 using Stage = tutti_oneccl_call::Stage;
 using std::chrono::microseconds;
 
-// Of messages on the program's communicator, whose own have tag 0.
+// The tag of messages on the program's communicator; its own have tag 0.
 constexpr int kInvitationTag = 1;
 constexpr microseconds kShortestPause{20};
 constexpr microseconds kLongestPause{1000};
@@ -191,7 +191,7 @@ tutti_status tutti_oneccl_matcher::begin_round() {
                                                TUTTI_UINT64, own_, &round_);
   if (status != TUTTI_OK) return status;
   told_ += mine_.count;
-  // Where nobody waits for the round, the matcher's thread takes it.
+  // The matcher's thread takes the round if nobody waits for it.
   const auto complete = [](tutti_status, const char*, void* context) {
     auto& matcher = *static_cast<tutti_oneccl_matcher*>(context);
     matcher.complete_ = true;
@@ -276,7 +276,7 @@ void tutti_oneccl_matcher::fail(tutti_status status, const std::string& text) {
   held_.clear();
   told_ = 0;
   changed_.notify_all();
-  // Of a death each communicator tells by itself, and which rank it was.
+  // Each communicator learns of a death by itself, and of which rank it was.
   if (status == TUTTI_ERR_PEER_FAILED) return;
   if (own_ != nullptr) tutti_comm_abort(own_, text.c_str());
   tutti_comm_abort(comm_, text.c_str());
@@ -305,7 +305,8 @@ tutti_status tutti_oneccl_matcher::start(const char* match_id, tutti_oneccl_begi
   return TUTTI_OK;
 }
 
-// Of an operation that was begun; what breaks this communicator breaks the program's, too.
+// Notes how an operation that was begun ended: if it broke this communicator, it breaks the
+// program's, too.
 tutti_status tutti_oneccl_matcher::ended(tutti_status status) {
   if (status == TUTTI_OK) return status;
   last_error = tutti_last_error();

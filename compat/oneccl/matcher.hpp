@@ -3,19 +3,19 @@
 // Calls that have a match_id, which ranks may make in different orders.
 //
 // Rounds. The ranks tell one another which ids they have called, by an allgather of a few of them.
-// What all ranks have told begins right after that round, in one order on all of them, because all
-// see the same rounds. A rank is in a round while it has calls that have not begun, and only then:
-// without it none of the others' can begin. So the usual round, in which all ranks tell the same,
-// costs a small allgather. Where ranks have told different ids they make further rounds, slower and
-// slower while nobody has news.
+// Calls that all ranks have told begin right after that round. Their order is the same everywhere,
+// because all see the same rounds. A rank is in a round while it has calls that have not begun, and
+// only then: without it none of the others' can begin. So the usual round, in which all ranks tell
+// the same, costs a small allgather. Ranks that have told different ids make further rounds, slower
+// and slower while nobody has news.
 //
 // Communicator. Rounds and the calls that they begin go over one of their own, so that calls
-// without an id keep the program's order. It is made when the first call comes, by an id that rank
-// 0 sends to the others: making it must not wait in the program's thread.
+// without an id keep the program's order. The first call makes it, by an id that rank 0 sends to
+// the others: making it must not wait in the program's thread.
 //
-// Drivers. Whoever has reason to drives the rounds, one thread at a time: one that starts a call
-// looks once, one that waits for a call stays. The matcher's own thread does it when nobody else
-// does, as soon as a round is complete.
+// Drivers. Threads drive the rounds one at a time. A thread that starts a call looks once, one that
+// waits for a call stays. The matcher's own thread does it when nobody else does, as soon as a
+// round is complete.
 #pragma once
 
 #include <oneapi/ccl/detail/functions.h>
@@ -63,7 +63,7 @@ struct tutti_oneccl_matcher {
   using Call = tutti_oneccl_call;
   using Lock = std::unique_lock<std::mutex>;
 
-  // What a rank tells in a round: as much as a small allgather carries best.
+  // The ids that a rank tells in a round: as many as a small allgather carries best.
   struct Told {
     uint64_t count = 0;
     std::array<uint64_t, 6> numbers{};

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Tutti from C++20: a thin layer over tutti.h, in headers alone. What tutti.h says about
-// collectives, order, threads and failures holds here; this header adds owners, element types and
+// Tutti from C++20: a thin layer over tutti.h, in headers alone. The rules of tutti.h about
+// collectives, order, threads and failures hold here; this header adds owners, element types and
 // sizes.
 //
 //   tutti::Communicator comm = tutti::Communicator::from_env();
@@ -21,12 +21,12 @@
 // Forms. comm.X() blocks; comm.nonblocking().X() starts and gives a Request; comm.persistent().X()
 // gives a Request to be started any number of times.
 //
-// Ownership. Communicator, Request, Memory and Reduction own their handles, can be moved and not
-// copied, and free them at their end, without a word if that fails: Communicator::destroy() tells.
-// Requests, memory and reductions must end before the communicator that they belong to. A view, as
-// comm.nothrow() gives, owns nothing and must not outlive its communicator.
+// Ownership. Communicator, Request, Memory and Reduction own their handles, and can be moved and
+// not copied. They free them at their end, without a word if that fails: Communicator::destroy()
+// tells. Requests, memory and reductions must end before the communicator that they belong to. A
+// view, as comm.nothrow() gives, owns nothing and must not outlive its communicator.
 //
-// Threads. As in C: a communicator and its views are used from one thread at a time, except
+// Threads. A communicator and its views are used from one thread at a time, as in C. Exceptions are
 // abort(), state() and the wait and test of a request.
 #pragma once
 

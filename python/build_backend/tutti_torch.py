@@ -1,8 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Which PyTorch the package is built against: the one of the environment that it is installed to.
 
-Run as a program it prints for CMake that PyTorch's folder and version, and the name of the folder
-where tutti_ccl._C looks for what was built against it.
+Run as a program it prints for CMake that PyTorch's folder and version. It also prints the name of
+the folder where tutti_ccl._C looks for what was built against it.
 """
 
 import os

@@ -23,7 +23,7 @@ std::string text_of(nb::handle object) {
   return characters == nullptr ? "?" : characters;
 }
 
-// What Python's error says, which is then forgotten.
+// The text of Python's error, which is then forgotten.
 std::string take_error() {
   nb::python_error error;
   return text_of(error.value());
@@ -56,7 +56,7 @@ std::optional<tutti_type> complex(size_t bytes) {
   }
 }
 
-// By a format of Python's module struct, in which Z stands before the type of both parts.
+// The type of a format of Python's module struct, in which Z stands before the type of both parts.
 std::optional<tutti_type> by_format(const char* format, size_t item) {
   if (std::strchr("@=<", *format) != nullptr && *format != 0) ++format;
   const std::string_view given = format;
@@ -84,7 +84,7 @@ std::optional<tutti_type> by_dlpack(nb::dlpack::dtype type) {
   }
 }
 
-// By the name of numpy's dtype, for types from ml_dtypes, which have no format.
+// The type by the name of numpy's dtype, for types from ml_dtypes, which have no format.
 std::optional<tutti_type> by_name(nb::handle given) {
   if (!nb::hasattr(given, "dtype")) return {};
   const std::string name = text_of(given.attr("dtype"));
@@ -94,7 +94,8 @@ std::optional<tutti_type> by_name(nb::handle given) {
   return {};
 }
 
-// By a type of tutti_ccl.MPI, or a code of numpy or struct such as 'd' or "f8".
+// The type that the caller names: one of tutti_ccl.MPI, or a code of numpy or struct such as 'd' or
+// "f8".
 struct NamedType {
   tutti_type type;
   bool is_bool;
@@ -173,7 +174,7 @@ bool computes_otherwise(nb::handle given, PyTypeObject* base, const char* const*
   return false;
 }
 
-void expect_plain(nb::handle given, Place place) {
+void expect_plain(nb::handle given, Argument place) {
   static PyTypeObject* ndarray = nullptr;
   static PyTypeObject* tensor = nullptr;
   constexpr const char* kArrayMethods[] = {"__add__", "__array_ufunc__", nullptr};
@@ -200,27 +201,27 @@ bool is_dense(const nb::ndarray<nb::ro>& tensor) {
   return true;
 }
 
-[[noreturn]] void refuse_type(nb::handle given, const std::string& type, Place place) {
+[[noreturn]] void refuse_type(nb::handle given, const std::string& type, Argument place) {
   raise_type(place.text() + " is " + type_name_of(given) + " of " + type + "; " + kTypes);
 }
 
-[[noreturn]] void refuse_strides(nb::handle given, Place place) {
+[[noreturn]] void refuse_strides(nb::handle given, Argument place) {
   raise_value(place.text() + " is " + type_name_of(given) +
               " that is not contiguous; expected elements one after the other, last index fastest");
 }
 
-[[noreturn]] void refuse_read_only(nb::handle given, Place place) {
+[[noreturn]] void refuse_read_only(nb::handle given, Argument place) {
   raise_value(place.text() + " is read-only " + type_name_of(given) +
               "; expected one that is writable");
 }
 
-[[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Place place) {
+[[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Argument place) {
   raise_type(place.text() + " is " + type_name_of(given) +
              " that gives no memory: " + text_of(error.value()));
 }
 
 // Asks for the form that says what is read-only, which older ones do not know.
-nb::object capsule_of(nb::handle given, Place place) {
+nb::object capsule_of(nb::handle given, Argument place) {
   try {
     return given.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 1));
   } catch (nb::python_error& error) {
@@ -291,7 +292,7 @@ struct Array::Part {
   }
 };
 
-Array::Array(nb::handle given, bool written, Place place, size_t blocks) {
+Array::Array(nb::handle given, bool written, Argument place, size_t blocks) {
   if (Part::is_one(given)) {
     take_part(Part(given), written, place, blocks);
   } else {
@@ -299,7 +300,7 @@ Array::Array(nb::handle given, bool written, Place place, size_t blocks) {
   }
 }
 
-void Array::take(nb::handle given, bool written, Place place) {
+void Array::take(nb::handle given, bool written, Argument place) {
   if (PyObject_CheckBuffer(given.ptr()) != 0) {
     expect_plain(given, place);
     take_buffer(given, written, place);
@@ -313,12 +314,12 @@ void Array::take(nb::handle given, bool written, Place place) {
   }
 }
 
-void Array::take_part(const Part& part, bool written, Place place, size_t blocks) {
+void Array::take_part(const Part& part, bool written, Argument place, size_t blocks) {
   if (!part.buffer.is_none()) take(part.buffer, written, place);
   if (!part.type.is_none()) view_as(part.type, place);
   const auto number = [&](const nb::object& given, const char* what) {
     const std::string name = std::string(what) + " in " + place.parameter;
-    const Place where{place.operation, name.c_str()};
+    const Argument where{place.operation, name.c_str()};
     const int value = given.is_none() ? 0 : int_of(given, where);
     if (value < 0)
       raise_value(where.text() + " is " + std::to_string(value) + "; expected 0 or more");
@@ -336,7 +337,7 @@ void Array::take_part(const Part& part, bool written, Place place, size_t blocks
 }
 
 // Bytes become what the type says; other memory has its own type already.
-void Array::view_as(nb::handle type, Place place) {
+void Array::view_as(nb::handle type, Argument place) {
   const std::string code =
       text_of(PyUnicode_Check(type.ptr()) != 0 ? nb::borrow(type) : type.attr("typechar"));
   const auto wanted = by_code(code);
@@ -359,7 +360,7 @@ void Array::view_as(nb::handle type, Place place) {
   bool_ = wanted->is_bool;
 }
 
-void Array::take_buffer(nb::handle given, bool written, Place place) {
+void Array::take_buffer(nb::handle given, bool written, Argument place) {
   auto view = std::make_unique<Py_buffer>();
   const int flags = PyBUF_STRIDES | (written ? PyBUF_WRITABLE : 0);
   const char* format = "";
@@ -382,7 +383,7 @@ void Array::take_buffer(nb::handle given, bool written, Place place) {
   count_ = item == 0 ? 0 : static_cast<size_t>(view_->len) / item;
 }
 
-void Array::set_type(nb::handle given, const char* format, size_t item, Place place) {
+void Array::set_type(nb::handle given, const char* format, size_t item, Argument place) {
   const bool named = *format == 0 && nb::hasattr(given, "dtype");
   const auto type = *format == 0 ? by_name(given) : by_format(format, item);
   if (!type) {
@@ -394,7 +395,7 @@ void Array::set_type(nb::handle given, const char* format, size_t item, Place pl
   bool_ = *format != 0 && format[std::strlen(format) - 1] == '?';
 }
 
-void Array::take_dlpack(nb::handle given, bool written, Place place) {
+void Array::take_dlpack(nb::handle given, bool written, Argument place) {
   // DLPack knows of no memory whose values are the negative of what is there.
   if (nb::hasattr(given, "is_neg") && nb::cast<bool>(given.attr("is_neg")())) {
     raise_value(place.text() + " is " + type_name_of(given) +

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a caller gave as a buffer: anything with the buffer protocol (numpy, array, memoryview,
-// bytearray) or else DLPack (tensors of PyTorch, JAX and others). Or a part of it, as mpi4py has
-// it: [buffer, count, displacement, type], of which all but the buffer may be left out.
+// A caller's buffer: anything with the buffer protocol (numpy, array, memoryview, bytearray) or
+// else DLPack (tensors of PyTorch, JAX and others). Or a part of it, as mpi4py has it: [buffer,
+// count, displacement, type], of which all but the buffer may be left out.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ namespace tutti_core {
 namespace nb = nanobind;
 
 // The place of an argument, for errors: "Allreduce: recv".
-struct Place {
+struct Argument {
   const char* operation;
   const char* parameter;
   std::string text() const { return std::string(operation) + ": " + parameter; }
@@ -29,7 +29,7 @@ class Array {
   Array() = default;
   // Throws TypeError or ValueError that names the place, what was given and what was expected. A
   // count that is given is that of each of `blocks` blocks.
-  Array(nb::handle given, bool written, Place place, size_t blocks = 1);
+  Array(nb::handle given, bool written, Argument place, size_t blocks = 1);
   Array(Array&&) noexcept = default;
   Array& operator=(Array&&) noexcept = default;
 
@@ -53,12 +53,12 @@ class Array {
   };
 
   struct Part;
-  void take(nb::handle given, bool written, Place place);
-  void take_part(const Part& part, bool written, Place place, size_t blocks);
-  void view_as(nb::handle type, Place place);
-  void take_buffer(nb::handle given, bool written, Place place);
-  void take_dlpack(nb::handle given, bool written, Place place);
-  void set_type(nb::handle given, const char* format, size_t item, Place place);
+  void take(nb::handle given, bool written, Argument place);
+  void take_part(const Part& part, bool written, Argument place, size_t blocks);
+  void view_as(nb::handle type, Argument place);
+  void take_buffer(nb::handle given, bool written, Argument place);
+  void take_dlpack(nb::handle given, bool written, Argument place);
+  void set_type(nb::handle given, const char* format, size_t item, Argument place);
 
   std::unique_ptr<Py_buffer, Release> view_;
   nb::ndarray<nb::ro> tensor_;

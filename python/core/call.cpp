@@ -83,13 +83,13 @@ void Call::expect_type(const Array& send, const Array& recv) const {
 void Call::expect_count(const Array& array, const char* parameter, size_t count,
                         const char* meaning) const {
   if (array.count() == count) return;
-  raise_value(Place{operation_, parameter}.text() + " is " + array.text() + "; expected " +
+  raise_value(Argument{operation_, parameter}.text() + " is " + array.text() + "; expected " +
               std::to_string(count) + " elements (" + meaning + ")");
 }
 
 void Call::expect_blocks(const Array& array, const char* parameter) const {
   if (array.count() % size() == 0) return;
-  raise_value(Place{operation_, parameter}.text() + " is " + array.text() +
+  raise_value(Argument{operation_, parameter}.text() + " is " + array.text() +
               "; expected a number of elements that is a multiple of the " +
               std::to_string(size()) + " ranks");
 }

@@ -99,7 +99,7 @@ class Call {
   size_t size() const { return static_cast<size_t>(comm_.size); }
   size_t rank() const { return static_cast<size_t>(comm_.rank); }
   const char* operation() const { return operation_; }
-  // What a blocking call of an open group records stays until the group ends.
+  // Keeps until the group ends what a blocking call of an open group has recorded.
   void keep_in_group();
 
  private:

@@ -15,7 +15,7 @@ void add_equal_collectives(CommunicatorClass& type);
 void add_rooted_collectives(CommunicatorClass& type);
 void add_uneven_collectives(CommunicatorClass& type);
 void add_messages(CommunicatorClass& type);
-// What tutti_ccl.lightgbm hands to LightGBM.
+// Adds the functions that tutti_ccl.lightgbm hands to LightGBM.
 void add_lightgbm(nb::module_& module);
 
 }  // namespace tutti_core

@@ -11,7 +11,7 @@
 namespace tutti_core {
 namespace {
 
-// What tutti_ccl.Communicator hands on, in this order, to whatever makes one.
+// The options that tutti_ccl.Communicator hands, in this order, to every function that makes one.
 struct Options {
   Options(nb::handle timeout, nb::handle init_timeout, nb::handle given_name, const char* operation)
       : name(maybe_text_of(given_name, {operation, "name"})) {

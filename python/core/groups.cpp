@@ -8,7 +8,7 @@ namespace tutti_core {
 namespace {
 
 thread_local int depth = 0;
-// What the calls of the group use: it stays until they have taken place.
+// The objects that the calls of the group use: they stay until the calls have taken place.
 thread_local std::vector<std::array<Array, 2>> kept;
 thread_local std::vector<nb::object> requests;
 
@@ -20,7 +20,7 @@ void begin() {
   ++depth;
 }
 
-// What was recorded takes place in any case. The body's own exception goes before an error of that.
+// The recorded calls take place in any case. The body's own exception goes before an error of that.
 void end(bool raised) {
   const auto status = without_lock([] { return tutti_group_end(); });
   if (--depth == 0) {

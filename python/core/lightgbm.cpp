@@ -3,7 +3,7 @@
 // The two functions that LightGBM's LGBM_NetworkInitWithFunctions takes, over tutti.h.
 //
 // LightGBM calls them in the thread that trains, with no context of ours and without the
-// interpreter lock. What they throw it catches at its border, and raises as its own error with the
+// interpreter lock. It catches their exceptions at its border, and raises its own error with the
 // same text.
 #include <nanobind/stl/pair.h>
 
@@ -20,7 +20,7 @@ namespace {
 // Adds `bytes` of elements at `from` to those at `to`. LightGBM hands on a reference to it.
 using Reducer = void (*)(const char* from, char* to, int element_bytes, int32_t bytes);
 
-// What this thread's LightGBM calls over, and room that calls use again.
+// The communicator of this thread's LightGBM, and room that calls use again.
 struct Network {
   tutti_comm_t comm = nullptr;
   size_t rank = 0;
@@ -73,7 +73,8 @@ void expect_success(tutti_status status) {
 }
 
 // Leaves the sum of all blocks in the first. The order is that of LightGBM's own sockets, so that
-// sums have the same bits: pairs of the last ranks until there is a power of two, then halves.
+// sums have the same bits. Pairs of the last ranks are added until there is a power of two, then
+// halves.
 void add_up(char* blocks, size_t ranks, size_t bytes, int element_bytes, Reducer reducer) {
   const size_t groups = std::bit_floor(ranks);
   const size_t singles = groups - (ranks - groups);

@@ -7,7 +7,7 @@ namespace {
 
 // A rank, or nobody.
 int peer_of(const Call& call, const char* parameter, nb::handle given, bool any_source) {
-  const Place place{call.operation(), parameter};
+  const Argument place{call.operation(), parameter};
   const int peer = int_of(given, place);
   if ((peer >= 0 && peer < call.comm().size) || peer == kNobody) return peer;
   if (any_source && peer == TUTTI_ANY_SOURCE) return peer;
@@ -23,7 +23,7 @@ int tag_of(const Call& call, nb::handle given, bool any_tag) {
               "; expected 0 or more" + (any_tag ? ", or ANY_TAG" : ""));
 }
 
-// What comes from nobody.
+// The outcome of a receive from nobody.
 constexpr tutti_recv_info kNothing{kNobody, TUTTI_ANY_TAG, 0};
 
 nb::object told(const tutti_recv_info& info, tutti_type type, nb::handle status) {

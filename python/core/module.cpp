@@ -11,8 +11,8 @@ namespace {
 
 namespace nb = nanobind;
 
-// Calls with other arguments than a method has: tutti_ccl.forms makes them again in its own form if
-// they have names of mpi4py's, or says what was expected.
+// Takes calls with other arguments than a method has. tutti_ccl.forms makes them again in its own
+// form if they have mpi4py's names, or says what was expected.
 template <typename Class>
 void add_other_forms(Class& type) {
   const nb::list names = nb::steal<nb::list>(PyObject_Dir(type.ptr()));

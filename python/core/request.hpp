@@ -22,7 +22,7 @@ class Request {
 
   nb::object wait(nb::handle timeout);
   bool test();
-  // As mpi4py has them: they fill a status.
+  // mpi4py's forms: they fill a status.
   bool wait_for_status(nb::handle status);
   bool test_for_status(nb::handle status);
   // Whether a wait or a test has told that it is complete.

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Collectives with a root and blocks of one size. What only the root uses may be None elsewhere.
+// Collectives with a root and blocks of one size. Arguments that only the root uses may be None
+// elsewhere.
 #include "collectives.hpp"
 
 namespace tutti_core {

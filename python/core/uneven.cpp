@@ -17,8 +17,9 @@ using Displs = std::optional<std::vector<size_t>>;
 
 void expect_entries(const Call& call, const char* parameter, const Counts& given) {
   if (given.size() == call.size()) return;
-  raise_value(Place{call.operation(), parameter}.text() + " has " + std::to_string(given.size()) +
-              " entries; expected one for each of the " + std::to_string(call.size()) + " ranks");
+  raise_value(Argument{call.operation(), parameter}.text() + " has " +
+              std::to_string(given.size()) + " entries; expected one for each of the " +
+              std::to_string(call.size()) + " ranks");
 }
 
 // The blocks of one buffer.
@@ -45,7 +46,7 @@ struct Blocks {
       next = end;
     }
     if (need <= array.count()) return;
-    raise_value(Place{call.operation(), parameter}.text() + " is " + array.text() +
+    raise_value(Argument{call.operation(), parameter}.text() + " is " + array.text() +
                 "; expected at least the " + std::to_string(need) +
                 " elements that the counts and displacements say");
   }
@@ -55,7 +56,8 @@ struct Blocks {
   const Displs& displs_;
 };
 
-// What this rank gives to an allgatherv or gatherv; if `send` is IN_PLACE, it lies in `to`.
+// The block that this rank gives to an allgatherv or gatherv; if `send` is IN_PLACE, it lies in
+// `to`.
 const void* own_block(Call& call, nb::handle send, const Array& to, const Blocks& blocks) {
   blocks.expect_inside(call, "recv", to);
   if (is_in_place(send)) return to.at(blocks.start(call.rank()));

@@ -18,7 +18,7 @@ std::string shown(nb::handle given) {
   return text + " (" + type_name_of(given) + ")";
 }
 
-[[noreturn]] void refuse(nb::handle given, Place place, const char* expected) {
+[[noreturn]] void refuse(nb::handle given, Argument place, const char* expected) {
   raise_type(place.text() + " is " + shown(given) + "; expected " + expected);
 }
 
@@ -36,7 +36,7 @@ std::optional<int> logical(int op) {
 
 }  // namespace
 
-int int_of(nb::handle given, Place place) {
+int int_of(nb::handle given, Argument place) {
   if (PyIndex_Check(given.ptr()) == 0) refuse(given, place, "an integer");
   const nb::object number = nb::steal(PyNumber_Index(given.ptr()));
   if (!number.is_valid()) {
@@ -52,12 +52,12 @@ int int_of(nb::handle given, Place place) {
   return static_cast<int>(value);
 }
 
-std::optional<int> maybe_int_of(nb::handle given, Place place) {
+std::optional<int> maybe_int_of(nb::handle given, Argument place) {
   if (given.is_none()) return {};
   return int_of(given, place);
 }
 
-std::optional<double> maybe_seconds_of(nb::handle given, Place place) {
+std::optional<double> maybe_seconds_of(nb::handle given, Argument place) {
   if (given.is_none()) return {};
   const double seconds = PyFloat_AsDouble(given.ptr());
   if (seconds == -1.0 && PyErr_Occurred() != nullptr) {
@@ -67,7 +67,7 @@ std::optional<double> maybe_seconds_of(nb::handle given, Place place) {
   return seconds;
 }
 
-std::optional<std::string> maybe_text_of(nb::handle given, Place place) {
+std::optional<std::string> maybe_text_of(nb::handle given, Argument place) {
   if (given.is_none()) return {};
   const char* const text =
       PyUnicode_Check(given.ptr()) ? PyUnicode_AsUTF8AndSize(given.ptr(), nullptr) : nullptr;
@@ -79,7 +79,7 @@ std::optional<std::string> maybe_text_of(nb::handle given, Place place) {
 }
 
 int op_of(nb::handle given, const Array& array, const char* operation) {
-  const Place place{operation, "op"};
+  const Argument place{operation, "op"};
   constexpr const char* kExpected =
       "SUM, PROD, MIN, MAX, AVG, BAND, BOR or BXOR of tutti_ccl; the lower-case calls take any "
       "operation, also functions";

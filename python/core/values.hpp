@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Arguments that are no buffers. They come as they were given, so that what is wrong with one is
-// told in the words of this package: by Python's error, with the place and what was expected.
+// Arguments that are no buffers. They come as they were given. So errors are told in the words of
+// this package: by Python's error, with the argument and what was expected.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,14 +13,14 @@
 
 namespace tutti_core {
 
-// What there is besides ranks, so that programs can leave out a neighbour: nothing is sent to it.
+// A peer that is no rank, so that programs can leave out a neighbour: nothing is sent to it.
 constexpr int kNobody = -3;
 
-int int_of(nb::handle given, Place place);
+int int_of(nb::handle given, Argument place);
 // None is nothing.
-std::optional<int> maybe_int_of(nb::handle given, Place place);
-std::optional<double> maybe_seconds_of(nb::handle given, Place place);
-std::optional<std::string> maybe_text_of(nb::handle given, Place place);
+std::optional<int> maybe_int_of(nb::handle given, Argument place);
+std::optional<double> maybe_seconds_of(nb::handle given, Argument place);
+std::optional<std::string> maybe_text_of(nb::handle given, Argument place);
 // The reduction of these elements that a constant of the package stands for.
 int op_of(nb::handle given, const Array& array, const char* operation);
 

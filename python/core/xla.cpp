@@ -136,8 +136,8 @@ Error* failed(const CallFrame& frame, int code, const std::string& text) {
   return frame.api->create_error(&error);
 }
 
-// XLA asks each handler for its version when it is registered. What is used here is the same in all
-// of a major version.
+// XLA asks each handler for its version when it is registered. All versions of a major number agree
+// in what is used here.
 bool tells_metadata(const CallFrame& frame) {
   if (frame.extensions == nullptr || frame.extensions->type != kMetadataExtension) {
     return false;

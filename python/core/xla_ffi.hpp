@@ -2,7 +2,7 @@
 //
 // How XLA calls functions of others, as far as xla.cpp uses it: the layout of what its FFI hands
 // over, major version 0. Written down here so that neither building nor running needs jaxlib; a
-// test compares it with the header of an installed one. Of each struct there may be more than is
+// test compares it with the header of an installed one. Each struct may have more members than are
 // named here.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Version {
   int minor;
 };
 
-// What a handler tells of itself when it is registered.
+// A handler's words about itself when it is registered.
 struct Metadata {
   size_t struct_size;
   Version version;

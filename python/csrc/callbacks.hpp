@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The order of callbacks. Ranks make the same calls in the same order; what callbacks of futures
-// call must follow that rule too, though operations complete at other times on every rank. So:
+// The order of callbacks. Ranks make the same calls in the same order. The calls of futures'
+// callbacks must follow that rule too, though operations complete at other times on every rank. So:
 //
 // - The callbacks that Python attaches to the futures of a group's collectives run one after the
 //   other, in the order in which they were attached, which is that of the program. One that is

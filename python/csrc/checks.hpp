@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What can be wrong with the tensors of a call, as far as one rank can see it; `title` names the
-// call in the texts. What only the ranks together can see, the library finds.
+// Checks of the tensors of a call, as far as one rank can see faults; `title` names the call in the
+// texts. The library finds the faults that only the ranks together can see.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -31,7 +31,7 @@ void check_list(const char* title, const TensorList& blocks, const at::Tensor& o
 // There is one list for each rank, of `tensors` tensors each.
 void check_lists(const char* title, const std::vector<TensorList>& lists, int ranks,
                  size_t tensors);
-// The same as check_list for the blocks at a root, all of one size; `what` they are: "outputs" or
+// Checks like check_list the blocks at a root, all of one size; `what` they are: "outputs" or
 // "inputs".
 void check_root_list(const char* title, const char* what, const TensorList& blocks,
                      const at::Tensor& own, int ranks);

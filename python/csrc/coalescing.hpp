@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The coalescing manager of torch.distributed. Between start and end, the operations that its
-// thread calls on the group are begun and not waited for; the end gives one handle for all of them.
+// The coalescing manager of torch.distributed. Operations that its thread calls on the group
+// between start and end are begun and not waited for. The end gives one handle for all of them.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Coalescing {
   // Its handle; null if there were no operations.
   c10::intrusive_ptr<c10d::Work> end(const Stream& stream);
   bool here() const { return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
-  // Of the thread for which here() holds.
+  // Adds a work of the thread for which here() holds.
   void add(c10::intrusive_ptr<c10d::Work> work) { works_.push_back(std::move(work)); }
 
  private:

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// All to all. A rank knows its own blocks only: that they are equal says nothing of those which
-// other ranks exchange, and one rank may leave out the splits that another spells out. So that all
-// ranks make the same call whatever they are given, it is always that for blocks of any size.
+// All to all. A rank knows its own blocks only. Equal ones say nothing of those that other ranks
+// exchange, and one rank may leave out the splits that another spells out. So that all ranks make
+// the same call whatever they are given, it is always that for blocks of any size.
 #include "checks.hpp"
 #include "process_group.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The operations that have a root. PyTorch wants blocks of one size here, which every rank knows
-// from its own tensor, so a rank with another size is a mismatch that all ranks are told of.
+// from its own tensor. A rank with another size is a mismatch that all ranks are told of.
 #include "checks.hpp"
 #include "process_group.hpp"
 

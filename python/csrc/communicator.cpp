@@ -272,7 +272,7 @@ void* Communicator::allocate(size_t bytes) {
   return memory;
 }
 
-// Where tensors end anything may be going on, so this waits for nobody.
+// Tensors may end while anything is going on, so this waits for nobody.
 void Communicator::give_back(void* memory) {
   if (!owner_.here()) return;
   {

@@ -7,8 +7,8 @@
 // lock until it is done, which is safe because a later call could not overtake it anyway. abort()
 // needs no lock. Nobody waits for Python's interpreter lock while holding a lock of this class.
 //
-// Forks. A child inherits the object, but neither its threads nor the peers' trust: there, calls
-// throw, and close() and the end of the last reference leave everything as it is.
+// Forks. A child inherits the object, but neither its threads nor the peers' trust. Calls throw
+// there, and close() and the end of the last reference leave everything as it is.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -34,11 +34,12 @@ namespace tutti_torch {
 
 class Communicator;
 
-// What a communicator is called, and where its ranks come from.
+// The name of a communicator, and the origin of its ranks.
 struct GroupInfo {
   std::string name;               // in errors
   std::vector<int> global_ranks;  // by rank; empty: the ranks are those of the job
-  // Of all these ranks. If it breaks while the new one is made, so does that. Null: none.
+  // A communicator of all these ranks. If it breaks while the new one is made, so does that. Null:
+  // none.
   std::shared_ptr<Communicator> parent;
   std::shared_ptr<FailureHooks> hooks;  // of the group; null: none
 };
@@ -49,7 +50,7 @@ class Communicator {
   // Collective over the ranks of the group.
   static std::shared_ptr<Communicator> create(c10d::Store& store, int rank, int size,
                                               Milliseconds timeout, const GroupInfo& info);
-  // Of those who call with this id; `meeting` is how long they may take to meet.
+  // Collective over the ranks that call with this id; `meeting` is how long they may take to meet.
   static std::shared_ptr<Communicator> create(const tutti_unique_id& id, int rank, int size,
                                               Milliseconds timeout, Milliseconds meeting,
                                               const GroupInfo& info);
@@ -129,7 +130,7 @@ class Communicator {
   // Lets the outstanding works end within `grace`, aborts those that do not, and frees the
   // communicator. The second call does nothing.
   void close(Milliseconds grace);
-  // The same for every communicator of the process.
+  // These do so for every communicator of the process.
   static void close_all(Milliseconds grace);
   static void abort_all(const std::string& reason);
   // In the child, after a fork.

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// From PyTorch's element types, reductions and times to those of the library.
+// Conversions from PyTorch's element types, reductions and times to those of the library.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@
 
 namespace tutti_torch {
 
-// Of one block for each rank, in elements of the library's type.
+// Counts of one block for each rank, in elements of the library's type.
 using Counts = c10::SmallVector<size_t, 16>;
 
 // How the elements of a tensor are put to the library: each is `parts` elements of `type`.

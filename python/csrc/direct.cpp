@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A call of torch.ops.* from Python spends more time in matching arguments to a schema and in the
-// dispatcher than a short collective takes. Where nothing but a CPU kernel would be called in the
-// end, these functions call it straight away; else they call the operator.
+// dispatcher than a short collective takes. These functions call the CPU kernel straight away if
+// nothing else would be called in the end. Else they call the operator.
 #include "direct.hpp"
 
 #include <ATen/PythonTorchFunctionTLS.h>
@@ -64,8 +64,9 @@ bool match(const Call& call, const Names<N>& names, Found<N>& found) {
   return true;
 }
 
-// Whether an operator on this tensor would come to its CPU kernel with nothing to do before: it is
-// no subclass, nobody traces, compiles, transforms or listens, and no gradient is wanted.
+// Whether an operator on this tensor would come to its CPU kernel with nothing to do before. The
+// tensor is then no subclass, nobody traces, compiles, transforms or listens, and no gradient is
+// wanted.
 bool is_plain(PyObject* object) {
   if (object == nullptr || !THPVariable_CheckExact(object)) return false;
   if (at::impl::torch_function_mode_enabled() || at::hasCallbacks()) return false;

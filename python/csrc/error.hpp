@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// From the library's status and text to the exceptions that PyTorch users see.
+// Makes the exceptions that PyTorch users see from the library's status and text.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -21,9 +21,9 @@ inline bool breaks(tutti_status status) {
          status == TUTTI_ERR_TIMEOUT || status == TUTTI_ERR_ABORTED;
 }
 
-// Throws what `status` means, with the library's text of the last error in this thread; `limit` is
-// how long the call was to wait, if that is known.
-// After Ctrl-C it is the KeyboardInterrupt that Python's handler raised. What is not there is a
+// Throws the exception for `status`, with the library's text of the last error in this thread;
+// `limit` is how long the call was to wait, if that is known. After Ctrl-C it is the
+// KeyboardInterrupt that Python's handler raised. A function that is not there is a
 // NotImplementedError, everything else a torch.distributed.DistBackendError; both are RuntimeErrors
 // in Python.
 [[noreturn]] inline void throw_status(tutti_status status, const std::string& where,

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a program wants to run when its process group fails, before the error is raised.
+// Functions that a program wants to run when its process group fails, before the error is raised.
 #pragma once
 
 #include <c10/util/Exception.h>

@@ -13,8 +13,9 @@
 namespace tutti_torch {
 namespace {
 
-// What PyTorch's recorder asks about the beginning and the end of an operation. It may ask after
-// the operation is gone, so these stay; the newest operation of a place is the one that counts.
+// An event as PyTorch's recorder asks for it, at the beginning or the end of an operation. It may
+// ask after the operation is gone, so these stay; the newest operation of a place is the one that
+// counts.
 class Event {
  public:
   void await(size_t operation) {

@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The last operations of this process, written down as PyTorch's flight recorder does it, so that
-// torchfrtrace can say of a job that hangs which call is unfinished and which rank is missing.
+// Records the last operations of this process like PyTorch's flight recorder. So torchfrtrace can
+// say of a job that hangs which call is unfinished and which rank is missing.
 //
 // Off, unless TORCH_FR_BUFFER_SIZE (or TORCH_NCCL_TRACE_BUFFER_SIZE) is over 0: the number of
-// operations that are kept. They are written to the file that TORCH_FR_DUMP_TEMP_FILE names, with
-// the rank behind it, when the first communicator of the process breaks, which a thread looks for:
+// operations that are kept. They are written when the first communicator of the process breaks, to
+// the file that TORCH_FR_DUMP_TEMP_FILE names, with the rank behind it. A thread looks for that:
 // ranks that never make the call tell of themselves, too.
 #pragma once
 
@@ -29,7 +29,7 @@ class FlightRecorder {
   static void complete(Entry entry) {
     if (entry) retire(*entry);
   }
-  // Whose message a receive from any rank has got; until then it is written down as from rank -1.
+  // Records whose message a receive from any rank has got; until then it counts as from rank -1.
   static void came_from(Entry entry, int source);
   // Writes what is recorded, and returns where to. Throws if it is off.
   static std::string dump();

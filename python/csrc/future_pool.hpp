@@ -2,8 +2,8 @@
 //
 // The threads that complete futures and run what waits for them. A future's callbacks are the
 // user's: they may run Python, and start further operations and wait for their futures. So they
-// never run in a thread of the library, and there is always a free thread for the next task: one
-// is added when all are busy.
+// never run in a thread of the library. There is always a free thread for the next task: one is
+// added when all are busy.
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,9 @@ class FuturePool {
   static void forget();
 
   void post(Task task);
-  // Runs what was posted and ends the threads; for the exit of the interpreter, after which a
+  // Runs what was posted and ends the threads. It is for the exit of the interpreter, after which a
   // thread that needs Python would bring the process down. Waits for callbacks no longer than
-  // `grace`. What is posted later starts threads again.
+  // `grace`. Later posts start threads again.
   void stop(std::chrono::milliseconds grace);
 
  private:

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What Python sees of works: handles whose futures keep the order of callbacks.
+// The works as Python sees them: handles whose futures keep the order of callbacks.
 #pragma once
 
 #include <torch/csrc/utils/pybind.h>

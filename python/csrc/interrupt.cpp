@@ -9,7 +9,7 @@
 namespace tutti_torch {
 namespace {
 
-// What a handler has raised, as PyErr_Fetch gives it.
+// The exception of a handler, as PyErr_Fetch gives it.
 struct Raised {
   PyObject* type = nullptr;
   PyObject* value = nullptr;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// All processes of the job, as the launcher knows them: enough for rank 0 to tell the others where
-// its store is, where PyTorch was told nothing.
+// All processes of the job, as the launcher knows them. Rank 0 can tell the others by it where its
+// store is, if PyTorch was not told.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -19,7 +19,7 @@ class Job {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
-  // What rank 0 gives, on all ranks. Collective.
+  // Returns the text of rank 0 on all ranks. Collective.
   std::string share(const std::string& text);
 
  private:

@@ -27,7 +27,7 @@ Launch::Launch(const Stream& stream, Kind kind, bool blocking, std::chrono::mill
 tutti_comm_t Launch::handle() {
   if (!turn_) {
     turn_ = stream_.communicator->lock(timeout_);
-    // From here on requests may use the tensors, even if a later call of this operation fails.
+    // Requests may use the tensors from here on, even if a later call of this operation fails.
     if (work_) {
       work_->set_limit(turn_.limit());
       stream_.communicator->adopt(work_);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // One operation of a process group on its way into the library. The operations are written once, in
-// terms of this class; it makes each call in the blocking form, in the caller's thread and without
-// any allocation, where nobody needs a handle, and in the non-blocking form with a RequestWork
-// elsewhere.
+// terms of this class. It makes calls in the blocking form if nobody needs a handle: in the
+// caller's thread and without any allocation. Else it makes them in the non-blocking form with a
+// RequestWork.
 //
 // The library reads and writes dense memory. Tensors that are not row-major contiguous are staged
 // through copies that are: input() and output() give the address to use and see to the copying.
@@ -42,7 +42,7 @@ class Launch {
   const void* input(const at::Tensor& tensor);
   void* output(const at::Tensor& tensor);
   void* in_out(const at::Tensor& tensor);
-  // The same for blocks that are to lie one after the other.
+  // The memory of blocks that are to lie one after the other.
   const void* input(const std::vector<at::Tensor>& blocks);
   void* output(const std::vector<at::Tensor>& blocks);
   // The reduction's handle, which lives as long as the operation.
@@ -87,7 +87,7 @@ class Launch {
   // True if the library can read the tensor's memory as it is.
   bool readable(const at::Tensor& tensor);
   at::Tensor dense_copy(const at::Tensor& tensor) const;
-  // The same, and it lives as long as the operation.
+  // A dense copy that lives as long as the operation.
   at::Tensor staged(const at::Tensor& tensor);
   // A dense tensor of one dimension that lives as long; with room for all blocks.
   at::Tensor scratch(int64_t elements, at::ScalarType type);
@@ -108,7 +108,7 @@ class Launch {
   std::optional<c10::Device> device_;  // whose view the call is made on, once a tensor lies there
   Communicator::Turn turn_;
   c10::intrusive_ptr<RequestWork> work_;  // null: blocking
-  // Of a blocking operation; a work has its own.
+  // Kept by a blocking operation; a work has its own.
   std::vector<at::Tensor> kept_;
   std::vector<OwnedOp> ops_;
   Copies copies_;

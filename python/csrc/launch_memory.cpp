@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where an operation's tensors lie, and what is copied for it. Tensors on devices that it does not
-// run on are copied, too: the library is given host memory. Such copies are complete when they
+// The memory of an operation's tensors, and the copies made for it. Tensors on devices that it does
+// not run on are copied, too: the library is given host memory. Such copies are complete when they
 // return. Those on a device that it runs on are ordered by the device's stream: the call begins
 // after what is there.
 #include <ATen/EmptyTensor.h>
@@ -28,7 +28,7 @@ void refuse(const char* title, const at::Tensor& tensor) {
                                            tensor.toString() + " on " + tensor.device().str());
 }
 
-// What is in the device's queue may still write to a tensor that an operation is to write to.
+// Work in the device's queue may still write to a tensor that an operation is to write to.
 void await_device(const at::Tensor& tensor) {
   if (tensor.device().is_cpu()) return;
   const c10::impl::VirtualGuardImpl device(tensor.device().type());

@@ -9,8 +9,8 @@
 
 namespace tutti_torch {
 
-// Of zeros, on the CPU. Its memory goes back when the last tensor that uses it has gone. Every rank
-// of the group makes tensors of the same size, in the same order among its calls.
+// A tensor of zeros, on the CPU. Its memory goes back when the last tensor that uses it has gone.
+// Every rank of the group makes tensors of the same size, in the same order among its calls.
 at::Tensor empty(const Stream& group, at::IntArrayRef sizes, at::ScalarType type);
 
 }  // namespace tutti_torch

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The barrier that names the ranks which do not come. Made of messages, which unlike a collective
-// leave the group usable when they time out: rank 0 tells all ranks that it is there, hears from
-// each, and tells those that came how it went.
+// The barrier that names the ranks which do not come. It is made of messages, which unlike a
+// collective leave the group usable when they time out. Rank 0 tells all ranks that it is there,
+// hears from each, and tells those that came how it went.
 //
 // The words of the errors are those which programs and PyTorch's own tests look for.
 #include <algorithm>

@@ -22,7 +22,7 @@ NamedGroups& named_groups() {
   return *instance;
 }
 
-// What a thread found last.
+// The group that a thread found last.
 struct Remembered {
   uint64_t changes = 0;
   std::string name;

@@ -37,7 +37,7 @@ int64_t elements_of(const Tensors& tensors) {
   return all;
 }
 
-// Of ranks that are as far apart as the first two, which is all that profilers have room for.
+// The first rank, and how far apart the first two are: profilers have room for nothing else.
 std::pair<int, int> start_and_stride(const std::vector<int>& ranks) {
   if (ranks.empty()) return {0, 1};
   return {ranks.front(), ranks.size() < 2 ? 1 : ranks[1] - ranks[0]};

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What profilers and the flight recorder are told about an operation: its group, its place in the
-// sequence, and its tensors. Where neither is on, an operation pays two loads.
+// The facts that profilers and the flight recorder get about an operation: its group, its place in
+// the sequence, and its tensors. An operation pays two loads if neither is on.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -53,10 +53,10 @@ class Observation {
   void end() {
     if (told_) told_->end();
   }
-  // What an operation of this thread that is begun now is in the flight recorder, if it is. Whoever
-  // takes it says when it is complete.
+  // The entry in the flight recorder of an operation that this thread begins now, if it has one.
+  // Its taker says when it is complete.
   static FlightRecorder::Entry take_entry();
-  // What events of this thread are to show besides: the group, and the operation's number in it.
+  // Further facts for events of this thread: the group, and the operation's number in it.
   static std::unordered_map<std::string, c10::IValue> facts();
 
  private:

@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Operations on tensors that block until they are done, for callers who come by another way than
-// c10d: torch.ops.tutti (ops.cpp), and the same functions without PyTorch's dispatcher
-// (direct.cpp).
+// Operations on tensors that block until they are done, for callers outside c10d: torch.ops.tutti
+// (ops.cpp), and the same functions without PyTorch's dispatcher (direct.cpp).
 #pragma once
 
 #include <ATen/core/Tensor.h>

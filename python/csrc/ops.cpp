@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // torch.ops.tutti: collectives as PyTorch operators of their own, without c10d's objects around
-// them. They block, take their group by name, and can be compiled: the Meta kernels say what comes
+// them. They block, take their group by name, and can be compiled. The Meta kernels say what comes
 // out, and nothing that goes out shares memory with what came in.
 #include "ops.hpp"
 
@@ -35,7 +35,7 @@ c10::SymInt rows_of(const Tensor& tensor) {
   return tensor.dim() == 0 ? c10::SymInt(1) : tensor.sym_size(0);
 }
 
-// What the operators return, for real tensors as for those without data.
+// The outputs of the operators, for real tensors and for those without data.
 
 Tensor output_of_all_reduce(const Tensor& input) { return dense_with(input, input.sym_sizes()); }
 

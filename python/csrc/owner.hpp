@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which process made an object. A forked child inherits it, but none of the threads that serve it;
-// its memory is shared with peers to whom the child is nobody, and its locks may be held by
-// threads that are not there.
+// Which process made an object. A forked child inherits it, but none of the threads that serve it.
+// Its memory is shared with peers that do not know the child, and its locks may be held by threads
+// that are not there.
 #pragma once
 
 #include <c10/util/Exception.h>

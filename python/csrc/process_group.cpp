@@ -20,7 +20,7 @@ void check_tag(const char* title, int tag) {
               kReservedTags - 1, ", got ", tag);
 }
 
-// What ranks of a group are in the job; `global_ranks` are the group's.
+// The numbers in the job of ranks of a group; `global_ranks` are the group's.
 std::vector<int> globally(std::vector<int> ranks, const std::vector<int>& global_ranks) {
   if (global_ranks.empty()) return ranks;
   for (int& rank : ranks) rank = global_ranks.at(static_cast<size_t>(rank));

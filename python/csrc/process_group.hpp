@@ -2,8 +2,8 @@
 //
 // The backend `ccl` of torch.distributed: c10d's Backend over tutti.h.
 //
-// Each of its operations is one operation of the library, or one per tensor; what is left to do
-// here is to check the arguments and to see to memory, types and handles.
+// Each of its operations is one operation of the library, or one per tensor. Here arguments are
+// checked, and memory, types and handles are seen to.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -75,7 +75,7 @@ class ProcessGroupTutti final : public c10d::Backend {
                                     const c10::intrusive_ptr<Options>& options) override;
 
   WorkPtr allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
-  // Of tensors in coordinate form, as allreduce() is given them, too.
+  // Sums tensors in coordinate form; allreduce() may get these, too.
   WorkPtr allreduce_sparse(Tensors& tensors, const c10d::AllreduceOptions& options) override;
   WorkPtr allreduce_coalesced(Tensors& tensors,
                               const c10d::AllreduceCoalescedOptions& options) override;

@@ -50,7 +50,8 @@ tutti_unique_id id_of(const std::string& handle) {
   return id;
 }
 
-// By rank. Without an order they get the one of their texts, which is the same everywhere.
+// The members by rank. Without an order they get the one of their texts, which is the same
+// everywhere.
 Members members_of(const c10d::ReconfigureOptions& options) {
   Members members;
   if (const auto* ordered = std::get_if<Members>(&options.handles)) {
@@ -88,8 +89,8 @@ c10d::ReconfigureHandle ProcessGroupTutti::get_reconfigure_handle() const {
   return reconfigure_handle_;
 }
 
-// What is wrong with the arguments changes nothing. Afterwards the old members are left, whether
-// the new ones meet or not.
+// Wrong arguments change nothing. Afterwards the old members are left, whether the new ones meet or
+// not.
 ProcessGroupTutti::WorkPtr ProcessGroupTutti::reconfigure(const c10d::ReconfigureOptions& options) {
   const Members members = members_of(options);
   const auto place = std::find(members.begin(), members.end(), get_reconfigure_handle());

@@ -33,7 +33,8 @@ std::string key(const char* what, int rank) {
   return std::string("tutti/") + what + "/" + std::to_string(rank);
 }
 
-// What PyTorch says of a store in Python whose class lacks the function, or whose object is gone.
+// Whether PyTorch says that a store in Python lacks the function in its class, or that its object
+// is gone.
 bool is_lacking(const std::exception& error) {
   const std::string_view text = error.what();
   return text.find("pure virtual function") != text.npos ||
@@ -61,7 +62,7 @@ class Board {
  public:
   explicit Board(c10d::Store& store) : store_(store) {}
 
-  // What is there; empty if nothing. Never blocks, as Store::get alone would.
+  // The value under that name; empty if there is none. Never blocks, as Store::get alone would.
   Bytes look(const std::string& name) {
     return asked("check and get",
                  [&] { return store_.check({name}) ? store_.get(name) : Bytes{}; });
@@ -106,7 +107,7 @@ bool look_until(Limits limits, Done&& done) {
   return true;
 }
 
-// What rank 0 knows about another rank.
+// Another rank as rank 0 knows it.
 struct Guest {
   int rank;
   Bytes answered;  // the nonce it was answered with

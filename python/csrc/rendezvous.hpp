@@ -11,13 +11,13 @@
 
 namespace tutti_torch {
 
-// Rank 0 makes the id, all ranks return it. A store may outlive the processes (torchrun keeps it
-// over an elastic restart, and a group may be made again under the same name), so that nothing
-// found in it is believed for being there. Each rank writes a fresh nonce under hello/<rank>; rank
-// 0 answers under id/<rank> with that nonce, a fresh token and the id; the rank confirms with the
-// token under ack/<rank>. Whoever finds something else than what it expects looks again until it is
-// there or `timeout` is over, or `parent` breaks, a communicator of all these ranks (null: none).
-// Of the store it uses set, get and check alone, and deleteKey where there is one.
+// Rank 0 makes the id, all ranks return it. A store may outlive the processes: torchrun keeps it
+// over an elastic restart, and a group may be made again under the same name. So nothing found in
+// it is believed for being there. Each rank writes a fresh nonce under hello/<rank>. Rank 0 answers
+// under id/<rank> with that nonce, a fresh token and the id. The rank confirms with the token under
+// ack/<rank>. A rank that finds something unexpected looks again until it is there or `timeout` is
+// over. It also stops if `parent` breaks, a communicator of all these ranks (null: none). It uses
+// set, get and check of the store alone, and deleteKey if there is one.
 tutti_unique_id agree_on_id(c10d::Store& store, int rank, int size,
                             std::chrono::milliseconds timeout, tutti_comm_t parent);
 

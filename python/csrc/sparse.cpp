@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Sums of sparse tensors in coordinate form. Ranks hold different numbers of entries, so there are
-// two steps: one collective in which all tell how many, and those that gather indices and values.
-// The second step follows the completion of the first, on every rank in the order of the calls, in
-// a stream of its own; so the call itself never waits for other ranks.
+// two steps. In one collective all tell how many they have; others gather indices and values. The
+// second step follows the completion of the first, on every rank in the order of the calls, in a
+// stream of its own. So the call itself never waits for other ranks.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using at::Tensor;
 
 constexpr const char* kTitle = "ccl:sparse_all_reduce";
 
-// What ranks tell each other: type, sparse and dense dimensions, entries, sizes.
+// The words that ranks tell each other: type, sparse and dense dimensions, entries, sizes.
 constexpr int64_t kHeader = 4;
 constexpr int64_t kMostDimensions = 64;
 constexpr int64_t kFacts = kHeader + kMostDimensions;

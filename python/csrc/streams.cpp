@@ -27,7 +27,7 @@ Streams::Streams(c10::intrusive_ptr<c10d::Store> store, std::shared_ptr<Communic
       coalescing_(coalescing),
       program_(make_of(std::move(communicator), "")) {}
 
-// A store that ends in a forked child would end for the parents, too: a FileStore counts the child
+// A store that ends in a forked child would end for the parents, too. A FileStore counts the child
 // as one of them, and the last one removes the file.
 Streams::~Streams() {
   if (!owner_.here()) store_.release();

@@ -23,7 +23,7 @@ namespace tutti_torch {
 
 class Coalescing;
 
-// What a process group lends to its operations.
+// The objects that a process group lends to its operations.
 struct Stream {
   std::shared_ptr<Communicator> communicator;
   std::string group;              // of the program's, and of the callbacks' among them

@@ -9,11 +9,11 @@
 
 namespace tutti_torch::sycl_queues {
 
-// Whether there is one for streams on this type of device. The same for the whole process.
+// Whether there is one for streams on this type of device. The whole process has one answer.
 bool known();
 inline bool are_on(c10::Device device) { return device.type() == c10::DeviceType::XPU; }
 
-// What stands for the thread's current stream on the device, as long as the process lives.
+// A number for the thread's current stream on the device, as long as the process lives.
 void* current(c10::Device device);
 // Throws if the library cannot say.
 tutti_queue native(void* stream);

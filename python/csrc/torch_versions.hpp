@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the series of PyTorch call differently.
+// Names that differ between the series of PyTorch.
 #pragma once
 
 #include <torch/version.h>

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The words that programs and tests written for other backends look for in the text of an error:
-// elastic training, PyTorch's own suites. By kind of error, and nowhere else; each stands before
-// what this backend has to say.
+// elastic training, PyTorch's own suites. They depend on the kind of error, and on nothing else;
+// each stands before what this backend has to say.
 #pragma once
 
 #include <tutti/tutti.h>

@@ -2,14 +2,14 @@
 //
 // The handle of an asynchronous operation: requests of the library, and the tensors they use.
 //
-// Who completes it. Whoever finds all requests done first: a thread in wait(), which helps to run
-// them, a thread that asks isCompleted(), or, where a future or a profiler wants to hear of it, a
-// thread of the FuturePool to which the library's completion callback hands it. That one of them
-// settles it: copies staged results to where they belong, keeps the first error, wakes the others.
-// Futures are always completed by the pool, since their callbacks may run anything, also wait for
-// further operations.
+// Who completes it. The thread that first finds all requests done: one in wait(), which helps to
+// run them, or one that asks isCompleted(). If a future or a profiler wants to hear of it, it may
+// also be a thread of the FuturePool, to which the library's completion callback hands it. That one
+// of them settles it: copies staged results to where they belong, keeps the first error, wakes the
+// others. Futures are always completed by the pool, since their callbacks may run anything, also
+// wait for further operations.
 //
-// Life. From its start until its requests are freed, its communicator keeps it alive. The requests
+// Life. Its communicator keeps it alive from its start until its requests are freed. The requests
 // are freed by the last thread that leaves it once it is settled.
 #pragma once
 
@@ -64,7 +64,7 @@ class RequestWork final : public CollectiveWork {
   ~RequestWork() override;
 
   // ---- while it is being built, by one thread ----
-  // Where the library puts the next request.
+  // Memory for the library's next request.
   tutti_request_t* add_request();
   // The longest wait of its calls, for errors.
   void set_limit(Milliseconds limit) { limit_ = limit; }
@@ -88,7 +88,7 @@ class RequestWork final : public CollectiveWork {
 
   // Waits without throwing; true if it is complete. No timeout: until it is.
   bool wait_quietly(std::optional<Milliseconds> timeout);
-  // What the pool does after the library has reported completion.
+  // The work of the pool after the library has reported completion.
   void complete_in_pool();
 
  private:
@@ -125,7 +125,7 @@ class RequestWork final : public CollectiveWork {
   Outputs outputs_;
   bool nested_ = false;
 
-  // What the pool knows of this work: nothing, that it will be reported, that it was.
+  // The pool's knowledge of this work: nothing, that it will be reported, that it was.
   enum class Delivery { kUnasked, kAwaited, kDone };
 
   std::mutex state_mutex_;  // for the next five

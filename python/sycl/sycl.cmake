@@ -1,6 +1,6 @@
-# libtutti_sycl.so (tutti_sycl.h), where there are the headers of Level Zero: by a SYCL compiler, or
-# by the compiler of the rest with SYCL's headers and runtime, as the package intel-sycl-rt has them,
-# which PyTorch for XPU brings along.
+# libtutti_sycl.so (tutti_sycl.h), built if there are the headers of Level Zero. The compiler is a
+# SYCL compiler, or that of the rest with SYCL's headers and runtime. The package intel-sycl-rt has
+# these; PyTorch for XPU brings it along.
 get_filename_component(python_prefix ${torch_root}/../../../.. ABSOLUTE)
 find_program(TUTTI_SYCL_COMPILER NAMES icpx)
 find_path(TUTTI_SYCL_HEADERS sycl/sycl.hpp HINTS ${python_prefix}/include)

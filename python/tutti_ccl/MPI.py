@@ -66,7 +66,7 @@ class Datatype:
         raise forms.absent("Datatype", name, dir(Datatype))
 
 
-# By the codes of numpy's types.
+# Types by the codes of numpy's.
 _TYPES = {
     "i1": "CHAR SIGNED_CHAR INT8_T SINT8_T INTEGER1",
     "u1": "BYTE PACKED UNSIGNED_CHAR UINT8_T CHARACTER",
@@ -102,7 +102,7 @@ def Get_processor_name() -> str:
 
 
 def Get_version() -> tuple[int, int]:
-    """Of MPI's standard, from which the names are."""
+    """The version of MPI's standard that has these names."""
     return 3, 1
 
 

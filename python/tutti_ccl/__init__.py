@@ -12,8 +12,8 @@ import os
 # ``find_package(tutti)`` takes as CMAKE_PREFIX_PATH, and where scripts look for env/setvars.sh.
 cwd = os.path.dirname(os.path.abspath(__file__))
 
-# Where each name is; type checkers read __init__.pyi. The library is loaded with the first name that
-# needs it, because the command and PyTorch's autoload import this package, too.
+# The module of each name; type checkers read __init__.pyi. The library is loaded with the first
+# name that needs it, because the command and PyTorch's autoload import this package, too.
 _PLACES = {
     "communicator": "Communicator",
     "_core": "Message release_id unique_id",

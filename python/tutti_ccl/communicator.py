@@ -16,7 +16,7 @@ _made: weakref.WeakSet[Communicator] = weakref.WeakSet()
 
 @atexit.register
 def _tell_peers() -> None:
-    """Of an exception that ends the program."""
+    """Tells them of an exception that ends the program."""
     reason = ending.why()
     for comm in list(_made) if reason else ():
         if comm.size > 0 and not comm.is_destroyed:
@@ -101,7 +101,7 @@ class Communicator(MpiNames):
     def join(cls, unique_id: bytes, newcomer: int = 0, newcomers: int = 1,
              timeout: Optional[float] = None, name: Optional[str] = None, *,
              init_timeout: Optional[float] = None) -> Communicator:
-        """As number `newcomer` of those that join a communicator whose ranks call grow."""
+        """Joins, as number `newcomer` of those that do, a communicator whose ranks call grow."""
         made = cls()
         made._join(unique_id, newcomer, newcomers, timeout, init_timeout, name)
         return made

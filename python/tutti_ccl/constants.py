@@ -9,7 +9,8 @@ from typing import Any
 
 
 def _elementwise(x: Any, ufunc: str, otherwise: Callable[[Any, Any], Any]) -> Any:
-    """What compares or tests: for arrays an own function, since they have no truth as a whole."""
+    """The function that compares or tests. Arrays need their own, since they have no truth as a
+    whole."""
     if getattr(x, "ndim", 0) == 0:
         return otherwise
     if hasattr(x, ufunc):  # tensors have it as a method
@@ -101,7 +102,7 @@ BXOR = Op(7, "BXOR", operator.xor)
 LAND = Op(-1, "LAND", _both)
 LOR = Op(-2, "LOR", _either)
 LXOR = Op(-3, "LXOR", _one)
-# Of pairs (value, place); of equal values the smallest place.
+# Reductions of pairs (value, place); the smallest place wins among equal values.
 MAXLOC = Op(-4, "MAXLOC", _larger_with_place)
 MINLOC = Op(-5, "MINLOC", _smaller_with_place)
 REPLACE = Op(-6, "REPLACE", lambda _, y: y)

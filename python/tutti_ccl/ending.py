@@ -8,8 +8,8 @@ from typing import Optional
 
 
 def why() -> Optional[str]:
-    """The exception that has ended this program, for which Python has shown a traceback; None in a
-    program that came to its end, and where somebody types."""
+    """The exception that has ended this program, for which Python has shown a traceback. None in a
+    program that came to its end, and in an interactive one."""
     error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
     if error is None or hasattr(sys, "ps1"):
         return None
@@ -18,6 +18,6 @@ def why() -> Optional[str]:
 
 
 def interruption() -> Optional[str]:
-    """The same while Ctrl-C unwinds the program, in a `finally`, say."""
+    """Why the program ends while Ctrl-C unwinds it, in a `finally`, say."""
     interrupted = isinstance(sys.exc_info()[1], KeyboardInterrupt)
     return "its program was interrupted (KeyboardInterrupt)" if interrupted else None

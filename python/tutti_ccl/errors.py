@@ -1,5 +1,6 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""What tutti_ccl's calls raise. A wrong buffer is a TypeError or ValueError of Python's own."""
+"""The exceptions of tutti_ccl's calls. A wrong buffer is a TypeError or ValueError of Python's
+own."""
 
 from __future__ import annotations
 

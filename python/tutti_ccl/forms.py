@@ -11,7 +11,8 @@ from typing import Any
 # Names that mpi4py gives to arguments.
 ALIASES = {"buf": "buffer", "sendbuf": "send", "recvbuf": "recv"}
 
-# What programs of mpi4py may look for in vain, by the first pattern that fits, and what to do.
+# Names that programs of mpi4py may look for in vain, by the first pattern that fits, and what to
+# do.
 ABSENT = (
     (r"[Ii]?[SsBbRr]send",
      "Send and send return when the buffer may be used again; Isend and isend at once"),
@@ -69,7 +70,7 @@ def shown(name: str, given: tuple[Any, ...], named: dict[str, Any]) -> str:
 
 
 def signature(on: Any, name: str) -> str:
-    """As a program would write the call: "Bcast(buffer, root=0)"."""
+    """The call as a program would write it: "Bcast(buffer, root=0)"."""
     line = (getattr(type(on), name).__doc__ or name).strip().splitlines()[0]
     arguments = re.search(r"\((.*)\) ->", line)
     if not arguments:

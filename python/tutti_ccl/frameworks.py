@@ -15,17 +15,17 @@ SWITCH = "TUTTI_TORCH_SHIMS"
 
 
 def _deepspeed(builder):
-    # Where it finds oneccl_bindings_for_pytorch, DeepSpeed builds a helper against oneCCL, for
-    # every backend, and fails where CCL_ROOT has none. It goes on through torch.distributed, and
-    # with the backend that was asked for, where there is no helper: as if that had been loaded.
+    # If DeepSpeed finds oneccl_bindings_for_pytorch, it builds a helper against oneCCL, for every
+    # backend, and fails if CCL_ROOT has none. Without the helper it goes on through
+    # torch.distributed, and with the backend that was asked for, as if the helper had been loaded.
     if os.path.exists(os.path.join(os.environ.get("CCL_ROOT", ""), "lib", "libccl.so")):
         return
     builder.OpBuilder._loaded_ops.setdefault("deepspeed_ccl_comm", None)
 
 
 def _deepspeed_helper(ccl):
-    # Its helper's backend asks for the global ranks of a group until there is an error, which never
-    # comes for the group of all ranks; None means that group, too.
+    # The helper's backend asks for the global ranks of a group until there is an error, which never
+    # comes for the group of all ranks. None means that group, too.
     original = ccl.CCLBackend.get_all_ranks_from_group
 
     def get_all_ranks_from_group(self, group):

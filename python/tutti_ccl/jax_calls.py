@@ -1,8 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Collectives between processes as operations of JAX, by its FFI; see tutti_ccl.jax.
 
-Each is a primitive whose effect is ordered: all that a process makes take place one after the
-other, in the order of the program, as ranks must make them.
+Each is a primitive whose effect is ordered. All calls of a process take place one after the other,
+in the order of the program, as ranks must make them.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ for allowed in (effects.lowerable_effects, effects.ordered_effects,
 for target, handler in _core.xla_handlers().items():
     jax.ffi.register_ffi_target(target, handler, platform="cpu")
 
-# Of communicators by their numbers, which are those of the order in which they were first used.
+# Communicators by their numbers, which count the order in which they were first used.
 _numbered: list[Communicator] = []
 _clone: list[Communicator] = []
 
 
 def default_communicator() -> Communicator:
-    """What calls use that name no communicator: a copy of COMM_WORLD, so that the program may use
+    """The communicator of calls that name none: a copy of COMM_WORLD, so that the program may use
     that one meanwhile. The first to ask waits for all ranks to ask."""
     if not _clone:
         _clone.append(COMM_WORLD().split(0, 0, name="jax"))
@@ -85,7 +85,7 @@ def _size(number: int) -> int:
 class Call:
     """One kind of call: a primitive of at most one array, and the rules by which JAX transforms it.
 
-    ``result`` gives the shape and type of the result, or None; ``blocks`` says whether the first
+    ``result`` gives the shape and type of the result, or None. ``blocks`` says whether the first
     dimension of the argument counts blocks, ``gathers`` whether that of the result does.
     """
 
@@ -169,8 +169,8 @@ _recv = Call("recv", lambda shape, dtype, **_: ShapedArray(shape, np.dtype(dtype
 _sendrecv = Call("sendrecv", lambda x, **_: _like(x))
 _barrier = Call("barrier", lambda **_: None)
 
-# What the transpose of a sum over all ranks is: each has the cotangent of the whole already. Its
-# own transpose is the sum again.
+# The transpose of a sum over all ranks: each has the cotangent of the whole already. Its own
+# transpose is the sum again.
 _own = Primitive("tutti_own")
 _own.def_impl(lambda x, **_: x)
 _own.def_abstract_eval(lambda x, **_: _like(x))
@@ -281,7 +281,7 @@ def alltoall(x: Any, *, comm: Communicator | None = None) -> jax.Array:
 
 
 def broadcast(x: Any, root: int = 0, *, comm: Communicator | None = None) -> jax.Array:
-    """What ``x`` is on the root; elsewhere only its shape and type count."""
+    """Returns the root's ``x``; elsewhere only its shape and type count."""
     number = _number(comm)
     return _broadcast(_array("broadcast", x), comm=number,
                       root=_rank("broadcast", "root", root, number))
@@ -294,7 +294,7 @@ def send(x: Any, dest: int, tag: int = 0, *, comm: Communicator | None = None) -
 
 
 def recv(like: Any, source: int, tag: int = 0, *, comm: Communicator | None = None) -> jax.Array:
-    """What a rank sends: of the shape and type of ``like``, which is not read."""
+    """Receives what a rank sends, of the shape and type of ``like``, which is not read."""
     number = _number(comm)
     shape, dtype = tuple(like.shape), np.dtype(like.dtype)
     _expect_type("recv", "like", dtype)

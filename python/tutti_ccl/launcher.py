@@ -1,8 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""What Open MPI, MPICH's Hydra and Slurm say of this process, in the variables of PyTorch.
+"""The place of this process, as Open MPI, MPICH's Hydra or Slurm tell it, in PyTorch's variables.
 
 Scripts read RANK, WORLD_SIZE, LOCAL_RANK and LOCAL_WORLD_SIZE, as torchrun sets them. fill() sets
-those that are not set to what the launcher says, and where all ranks are on one host MASTER_ADDR
+those that are not set to what the launcher says. If all ranks are on one host, it sets MASTER_ADDR
 and MASTER_PORT as well. Nothing that is set is ever changed. TUTTI_TORCH_LAUNCHER_ENV=0 turns it
 off.
 
@@ -20,7 +20,7 @@ SWITCH = "TUTTI_TORCH_LAUNCHER_ENV"
 FIRST_PORT, PORTS = 20000, 10000
 
 
-class Place(NamedTuple):
+class JobPlace(NamedTuple):
     """This process's place in the job that `launcher` started."""
 
     launcher: str
@@ -37,7 +37,8 @@ class Place(NamedTuple):
 
 
 def place(env=os.environ):
-    """By the launcher's own variables; None if no launcher is known or they make no sense."""
+    """The place by the launcher's own variables; None if no launcher is known or they make no
+    sense."""
     for launcher in (_open_mpi, _hydra, _slurm):
         try:
             found = launcher(env)
@@ -56,10 +57,10 @@ def _open_mpi(env):
     if not env.get("OMPI_COMM_WORLD_RANK") or not env.get("OMPI_COMM_WORLD_SIZE"):
         return None
     job = env.get("PMIX_NAMESPACE") or env.get("OMPI_MCA_ess_base_jobid") or ""
-    return Place("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", job,
-                 int(env["OMPI_COMM_WORLD_RANK"]), int(env["OMPI_COMM_WORLD_SIZE"]),
-                 _number(env, "OMPI_COMM_WORLD_LOCAL_RANK"),
-                 _number(env, "OMPI_COMM_WORLD_LOCAL_SIZE"))
+    return JobPlace("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", job,
+                    int(env["OMPI_COMM_WORLD_RANK"]), int(env["OMPI_COMM_WORLD_SIZE"]),
+                    _number(env, "OMPI_COMM_WORLD_LOCAL_RANK"),
+                    _number(env, "OMPI_COMM_WORLD_LOCAL_SIZE"))
 
 
 def _hydra(env):
@@ -69,13 +70,13 @@ def _hydra(env):
     # With `srun --mpi=pmi2` Slurm sets the first two as well, and knows more.
     if local_rank is None and env.get("SLURM_STEP_NUM_TASKS"):
         return None
-    return Place("MPICH's mpirun", "PMI_SIZE", _launching_process("PMI_RANK"),
-                 int(env["PMI_RANK"]), int(env["PMI_SIZE"]), local_rank,
-                 _number(env, "MPI_LOCALNRANKS"))
+    return JobPlace("MPICH's mpirun", "PMI_SIZE", _launching_process("PMI_RANK"),
+                    int(env["PMI_RANK"]), int(env["PMI_SIZE"]), local_rank,
+                    _number(env, "MPI_LOCALNRANKS"))
 
 
 def _slurm(env):
-    # What the job says counts where the step's is missing, but not in a batch script itself.
+    # The job's values count if the step's are missing, but not in a batch script itself.
     in_batch_script = (env.get("SLURM_PROCID") == "0" and env.get("SLURM_JOB_ID")
                        and not env.get("SLURM_STEP_ID"))
     size = "SLURM_STEP_NUM_TASKS"
@@ -88,8 +89,8 @@ def _slurm(env):
                     ("SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"))
     per_node = env.get("SLURM_STEP_TASKS_PER_NODE", env.get("SLURM_TASKS_PER_NODE", ""))
     tasks = _tasks_on(per_node, int(env.get("SLURM_NODEID", "0")))
-    return Place("Slurm's srun", size, step, int(env["SLURM_PROCID"]), int(env[size]),
-                 _number(env, "SLURM_LOCALID"), tasks)
+    return JobPlace("Slurm's srun", size, step, int(env["SLURM_PROCID"]), int(env[size]),
+                    _number(env, "SLURM_LOCALID"), tasks)
 
 
 def _tasks_on(text, node):
@@ -136,7 +137,8 @@ def agrees(place, env=os.environ):
     return tuple(map(str, given)) == (str(place.rank), str(place.size))
 
 
-# What was filled in, by name: where it still stands, the program has not said anything.
+# The values that were filled in, by name. A value that still stands means that the program has not
+# said anything.
 filled = {}
 
 

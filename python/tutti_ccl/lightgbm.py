@@ -28,7 +28,7 @@ _threads = threading.local()  # LightGBM has a network for each thread
 
 
 class Network:
-    """What LightGBM calls over in the thread that has called init, until free() or the end of
+    """The network of LightGBM in the thread that has called init, until free() or the end of
     `with`. If the body of that raises, the other ranks get an error with its text.
 
     params: what LightGBM must be told of it, in the parameters of each training. Without them each
@@ -84,9 +84,9 @@ def init(communicator: Optional[Communicator] = None) -> Network:
     """Lets LightGBM train over the ranks of `communicator` (default: COMM_WORLD) in this thread.
 
     Collective. LightGBM gets a communicator of its own, so programs may go on to use theirs. Each
-    rank gives its own rows to lightgbm.Dataset and the same parameters, and all make the same calls
-    of LightGBM: constructing a Dataset is one, too. What ends a call of Tutti, such as the death of
-    a rank, is a lightgbm.basic.LightGBMError with Tutti's text on every other rank.
+    rank gives its own rows to lightgbm.Dataset, and the same parameters. All make the same calls of
+    LightGBM: constructing a Dataset is one, too. An error of Tutti, such as the death of a rank, is
+    a lightgbm.basic.LightGBMError with Tutti's text on every other rank.
     """
     if communicator is None:
         from .world import COMM_WORLD

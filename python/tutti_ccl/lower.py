@@ -2,8 +2,9 @@
 """The lower-case calls. They take any Python object and return new ones.
 
 Plain arrays of numpy travel as memory, and come back as arrays: what `is_array` says. Everything
-else is pickled, as mpi4py does, and reduced by Python's operators: numbers, lists and dicts, and
-arrays that are more than numbers in memory (masked ones, matrices, those with units or fields).
+else is pickled, as mpi4py does, and reduced by Python's operators. That includes numbers, lists and
+dicts, and arrays that are more than numbers in memory (masked ones, matrices, those with units or
+fields).
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     import numpy
 
 HEADER = 1024  # bytes in which a root tells what comes; a short object is among them
-# What a header begins with, besides what objects.py has: the type and shape of an array that comes
-# next; the length of an object that comes next; an object for each rank comes next.
+# The first bytes of a header, besides those of objects.py. The type and shape of an array comes
+# next; the length of an object comes next; an object for each rank comes next.
 ARRAY, LATER, EACH = 11, 12, 13
 OWN_TYPES = ("bfloat16", "float8_e4m3fn", "float8_e5m2")  # of ml_dtypes
 OPS = {int(op): op for op in vars(constants).values() if isinstance(op, Op)}
@@ -89,7 +90,7 @@ class LowerCalls(VectorCalls):
 
     @own_name
     def reduce(self, x: Any, op: Any = SUM, root: int = 0) -> Any:
-        """As allreduce, at the root; None elsewhere."""
+        """The result of allreduce at the root; None elsewhere."""
         op = _checked(op)
         if not _reduces_memory(x, op):
             gathered = self._gathered(x, root)
@@ -138,7 +139,7 @@ class LowerCalls(VectorCalls):
 
     @own_name
     def gather(self, x: Any, root: int = 0) -> Any:
-        """As allgather, at the root; None elsewhere."""
+        """The result of allgather at the root; None elsewhere."""
         if not is_array(x):
             return self._gathered(x, root)
         send = dense(x)
@@ -263,7 +264,7 @@ class LowerCalls(VectorCalls):
             self._room = room
         return received
 
-    # What is shared by these calls.
+    # The steps that these calls share.
 
     def _everyones(self, x: Any) -> list[Any]:
         _expect_no_group()
@@ -313,7 +314,7 @@ class LowerCalls(VectorCalls):
         return EACH, sent
 
     def _from_root(self, root: int, look: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
-        """What kind of thing comes from the root, and what it tells of it.
+        """The kind of thing that comes from the root, and what the root tells of it.
 
         A root that cannot send says so, or the others would wait for it.
         """

@@ -2,10 +2,10 @@
 """Process groups of a job whose launcher knows nothing of PyTorch.
 
 ``init_method="tutti://"``: the ranks meet as the launcher lets them, by Tutti's own means
-(docs/cluster.md), rank 0 tells the others where its store is, and from there on all goes as ever.
+(docs/cluster.md). Rank 0 tells the others where its store is, and from there on all goes as ever.
 
-``env://``, which is PyTorch's default, does the same where it would otherwise be an error: a
-launcher started this process, and nobody said where rank 0 is.
+``env://``, PyTorch's default, does so where it would otherwise be an error: a launcher started this
+process, and nobody said where rank 0 is.
 """
 
 import fcntl
@@ -45,7 +45,7 @@ def _launcher_must_help(url):
     here = None if launcher.switched_off() else launcher.place()
     if here is None or not launcher.agrees(here) or launcher.master_is_given():
         return False
-    # What the program gave init_process_group(); torch adds -1 for what it did not.
+    # The program's arguments to init_process_group(); torch adds -1 for missing ones.
     rank, size = _given(url)
     return rank in (None, here.rank) and size in (None, here.size)
 

@@ -28,14 +28,14 @@ class MpiNames(LowerCalls):
         return self.size
 
     def Dup(self, info: Any = None) -> Any:
-        """The same ranks, in a communicator of their own. Collective."""
+        """A communicator of the same ranks. Collective."""
         return self.split(0, self.rank)
 
     def Clone(self) -> Any:
         return self.Dup()
 
     def Split(self, color: Optional[int] = 0, key: int = 0) -> Any:
-        """As split; UNDEFINED is None."""
+        """Calls split; UNDEFINED is None."""
         return self.split(None if color == UNDEFINED else color, key)
 
     def Split_type(self, split_type: int, key: int = 0, info: Any = None) -> Any:

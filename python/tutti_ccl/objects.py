@@ -11,7 +11,8 @@ import mmap
 import pickle
 from typing import Any, Optional
 
-# What the first byte says: a pickled object; the text of an error, since the rank could not send.
+# The meaning of the first byte: a pickled object; the text of an error, since the rank could not
+# send.
 OBJECT, ERROR = 1, 2
 # Room for an object of unknown size. Only what is written to takes memory.
 ROOM = 1 << 32

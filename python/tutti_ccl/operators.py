@@ -6,8 +6,8 @@ They do what those of torch.distributed do, without c10d between, and block::
     torch.ops.tutti.all_reduce_(tensor)                    # in place, over the default group
     total = torch.ops.tutti.all_reduce(tensor, "max", group.group_name)
 
-Under ``torch.compile``, and wherever else somebody takes part in the dispatch of operators, they
-are operators like any other. Elsewhere a call goes straight to the kernel: this module gives each
+They are operators like any other under ``torch.compile``, and wherever else somebody takes part in
+the dispatch of operators. Elsewhere a call goes straight to the kernel: this module gives each
 operator's object a ``__call__`` that does so.
 """
 

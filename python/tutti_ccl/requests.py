@@ -87,7 +87,8 @@ class Request(abc.ABC):
 
     @staticmethod
     def Testany(requests: Sequence[Any], status: Optional[Status] = None) -> tuple[int, bool]:
-        """Of those that nobody has seen complete: the number of one, and whether one is."""
+        """The number of one that is complete and that nobody has seen so, and whether there is
+        one."""
         there = [n for n, request in enumerate(requests)
                  if request is not None and not request._seen]
         for n in there:

@@ -13,9 +13,9 @@ from torch.distributed import distributed_c10d as c10d
 
 
 def survive_errors(original):
-    """An exception inside ``_coalescing_manager`` leaves torch's record of the group behind, and
-    from then on every all_reduce on that group is written down there and never made: wrong results
-    in silence. Here the record is dropped, and later calls are calls of their own again."""
+    """An exception inside ``_coalescing_manager`` leaves torch's record of the group behind. Later
+    all_reduces on that group are written down there and never made: wrong results in silence. Here
+    the record is dropped, and later calls are calls of their own again."""
 
     @contextlib.contextmanager
     def manager(group=None, device=None, async_ops=False):

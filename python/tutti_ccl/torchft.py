@@ -43,7 +43,7 @@ class ProcessGroupCCL(ProcessGroupWrapper):
         return group
 
     def _own_name(self) -> str:
-        """As errors name it."""
+        """The name that errors use."""
         return "torchft" if self._uuid is None else f"torchft_{self._uuid}"
 
     def _ranks_in_job(self, world_size: int) -> list[int]:

@@ -1,9 +1,9 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """The upper-case calls whose blocks differ in length, and Sendrecv.
 
-Each has two forms: with counts and displacements as arguments of their own, and mpi4py's, where
-they stand with their buffer: [buffer, counts, displacements, type], of which all but the buffer may
-be left out. Without counts a buffer is divided evenly.
+Each has two forms. One has counts and displacements as arguments of their own. In mpi4py's they
+stand with their buffer: [buffer, counts, displacements, type], of which all but the buffer may be
+left out. Without counts a buffer is divided evenly.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _is_theirs(form: str, given: tuple[Any, ...], named: dict[str, Any]) -> bool
 
 def _arguments(name: str, form: str, theirs: bool, given: tuple[Any, ...],
                named: dict[str, Any]) -> dict[str, Any]:
-    """By name; ABSENT are those that may be left out."""
+    """The arguments by name; ABSENT are those that may be left out."""
     text = FORMS[form][theirs]
     names, needed = re.findall(r"\w+", text), re.findall(r"\w+", text.split("[")[0])
     found = dict.fromkeys(names, ABSENT) | dict(zip(names, given)) | named

@@ -1,8 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """ccl on XPUs: where PyTorch has them, the backend takes their tensors, through host memory.
 
-Where it has not, programs that ask for ``xpu:ccl`` are told so. Without this PyTorch would make
-such a group, and fail at the first call with a text that says nothing of the cause.
+If it has none, programs that ask for ``xpu:ccl`` are told so. Without this PyTorch would make such
+a group, and fail at the first call with a text that says nothing of the cause.
 
 Imported by `import torch`: cheap, and no driver is started.
 """
@@ -11,7 +11,7 @@ import functools
 
 
 def devices():
-    """What the backend is registered for."""
+    """The devices that the backend is registered for."""
     import torch
 
     return ["cpu", "xpu"] if torch.xpu._is_compiled() else ["cpu"]

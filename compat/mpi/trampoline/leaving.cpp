@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What JAX, the one program that comes by MPItrampoline's names, needs otherwise than the standard
-// has it: it makes communicators in any thread but calls on each in one at a time, looks at what
-// functions return, finalises before it frees communicators, and may end without either.
+// The ways in which JAX, the one program that uses MPItrampoline's names, departs from the
+// standard. It makes communicators in any thread, but calls on each in one at a time. It looks at
+// what functions return, finalises before it frees communicators, and may end without either.
 #include <mutex>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What MPItrampoline, which is part of jaxlib, reads of the library that MPITRAMPOLINE_LIB names,
-// besides functions: constants, of which each library has its own values, and versions.
+// The data that MPItrampoline, a part of jaxlib, reads of the library that MPITRAMPOLINE_LIB names.
+// Besides functions these are constants, of which each library has its own values, and versions.
 #include <mpi.h>
 
 #include "api.hpp"

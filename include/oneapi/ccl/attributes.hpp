@@ -144,7 +144,7 @@ class attributes : private Slots... {
     return this->template has<Id, id>();                \
   }
 
-// What all operations have, and what one of them has besides, under ids of its own.
+// The attributes that all operations have, and those of one of them, under ids of its own.
 template <class OwnId, class... Slots>
 class operation
     : public attributes<slot<operation_attr_id, operation_attr_id::version>,

@@ -10,7 +10,7 @@
 namespace ccl {
 namespace detail {
 
-// What every operation has besides its data.
+// The parts of every operation besides its data.
 template <class Attributes>
 struct call {
   const communicator& comm;
@@ -60,7 +60,7 @@ inline std::vector<size_t> scaled(const std::vector<size_t>& counts, unit_size u
   return result;
 }
 
-// What is copied here before the library could refuse it; no buffer is longer.
+// The limit of what is copied here before the library could refuse it; no buffer is longer.
 constexpr size_t most_bytes = size_t{1} << 47;
 inline void expect_memory_for(size_t bytes, const char* function) {
   if (bytes > most_bytes) {
@@ -584,8 +584,8 @@ inline event barrier(const communicator& comm, const barrier_attr& attr = defaul
   return detail::barrier({comm, attr, deps});
 }
 
-// This thread's operations between both are begun together by the outermost end, which waits for
-// those whose events the program has not kept; the others can be waited for from then on.
+// The outermost end begins together this thread's operations between both. It waits for those whose
+// events the program has not kept; the others can be waited for from then on.
 inline void group_start() {
   detail::check(detail::library().group_start(), "group_start");
   ++detail::group_depth();

@@ -121,7 +121,7 @@ inline std::shared_ptr<comm_state> join_by(const shared_ptr_class<kvs_interface>
   return join_at(*ours->state(), size, rank);
 }
 
-// What ranks of one host have in common.
+// The name that ranks of one host have in common.
 inline std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof(name) - 1);

@@ -51,7 +51,7 @@ struct comm_state {
     library().oneccl_matcher_destroy(matcher_);
     library().comm_destroy(handle);
   }
-  // Of the calls that have a match_id.
+  // The matcher of the calls that have a match_id.
   tutti_oneccl_matcher* matcher() {
     if (matcher_ == nullptr) matcher_ = library().oneccl_matcher_create(handle);
     if (matcher_ == nullptr) throw host_bad_alloc("", "match_id");
@@ -65,7 +65,7 @@ struct comm_state {
 // How an operation begins: as a non-blocking function of the library.
 using begin_fn = std::function<tutti_status(tutti_comm_t, tutti_request_t*)>;
 
-// What a running operation needs until it is complete.
+// The objects that a running operation needs until it is complete.
 class operation_state {
  public:
   std::vector<std::vector<char>> staging;
@@ -155,8 +155,8 @@ inline library_version of_host<library_version>() {
 
 using operation_states = std::vector<std::shared_ptr<operation_state>>;
 
-// What this thread's group has recorded. The operations need their state until they are complete,
-// also where the program has not kept their events.
+// The operations that this thread's group has recorded. They need their state until they are
+// complete, even if the program has not kept their events.
 inline operation_states& recorded_operations() {
   static thread_local operation_states all;
   return all;
@@ -178,11 +178,11 @@ namespace v1 {
 // An operation that was started.
 //
 // Ownership: can be moved, not copied. It keeps its communicator alive; the buffers stay the
-// caller's. Destroyed before the operation is complete, it waits for it, and tells no error; for
-// one that is destroyed in a group, group_end() waits, and throws if its operation failed.
-// Threads: wait() and test() from one thread at a time, which may be any.
-// Errors: wait() and test() throw ccl::exception once if the operation failed; after that, and for
-// an event without an operation, they return at once.
+// caller's. Destroyed before the operation is complete, it waits for it, and tells no error. If it
+// is destroyed in a group, group_end() waits, and throws if its operation failed. Threads: wait()
+// and test() from one thread at a time, which may be any. Errors: wait() and test() throw
+// ccl::exception once if the operation failed; after that, and for an event without an operation,
+// they return at once.
 class event {
  public:
   event() noexcept = default;

@@ -10,7 +10,7 @@
 namespace ccl {
 namespace detail {
 
-// What the kvs objects of one address have in common in this process.
+// The state that the kvs objects of one address share in this process.
 struct kvs_state {
   explicit kvs_state(const tutti_unique_id& of) : id(of) {}
 
@@ -21,7 +21,7 @@ struct kvs_state {
   std::map<int, std::shared_ptr<comm_state>> first;
 };
 
-// Where to find them, by their id or by others that stand for it.
+// The states by their id, or by others that stand for it.
 class kvs_states {
  public:
   static kvs_states& instance() {
@@ -162,7 +162,7 @@ class kvs final : public kvs_interface {
 };
 
 // With the attribute ip_port ("10.1.2.3_4000": the host of rank 0, and a free port there) every
-// rank calls it, and no address is handed on; see tutti_unique_id_at for what keeps others out.
+// rank calls it, and no address is handed on. See tutti_unique_id_at for what keeps others out.
 inline shared_ptr_class<kvs> create_main_kvs(const kvs_attr& attr = default_kvs_attr) {
   tutti_unique_id id;
   const bool known = attr.is_valid<kvs_attr_id::ip_port>();

@@ -45,7 +45,7 @@ inline bool is_predefined(datatype type) {
 }
 
 inline moved_element element_of(datatype type) {
-  // By the numbers of oneCCL's enumeration; ours has bfloat16 before float32.
+  // Types by the numbers of oneCCL's enumeration; ours has bfloat16 before float32.
   static const tutti_type types[] = {TUTTI_INT8,    TUTTI_UINT8,   TUTTI_INT16,   TUTTI_UINT16,
                                      TUTTI_INT32,   TUTTI_UINT32,  TUTTI_INT64,   TUTTI_UINT64,
                                      TUTTI_FLOAT16, TUTTI_FLOAT32, TUTTI_FLOAT64, TUTTI_BFLOAT16};
@@ -65,7 +65,7 @@ inline unit_size bytes_of(datatype type) {
   return library().type_size(element.type) * element.unit;
 }
 
-// Of a type that the library can compute with.
+// The library's type of a type that it can compute with.
 inline tutti_type number_of(datatype type) {
   if (is_predefined(type)) return element_of(type).type;
   throw invalid_argument("", "reduction",

@@ -94,8 +94,8 @@ struct library_version {
   string cl_backend_name;
 };
 
-// What a custom reduction is told besides its data: the call's match_id and where in the buffer,
-// in bytes, the data begins.
+// The context of a custom reduction: the call's match_id and where in the buffer, in bytes, the
+// data begins.
 struct fn_context {
   const char* match_id;
   const size_t offset;
@@ -119,8 +119,8 @@ struct half_float {
 using float16 = half_float<16>;
 using bfloat16 = half_float<8>;
 
-// What the functions of ccl throw: what() names the function, what was given, what was expected
-// and, where a peer is the cause, which.
+// The exception that the functions of ccl throw. what() names the function, what was given and what
+// was expected; if a peer is the cause, it names that, too.
 //
 // Ownership and threads: has a copy of its text, so it can be kept and passed to other threads.
 class exception : public std::exception {
@@ -261,7 +261,7 @@ constexpr bool is_class_supported() {
 
 // ---- devices, which host memory has not --------------------------------------------------------
 
-// What stands for a native handle where there is none.
+// A stand-in for a native handle if there is none.
 struct empty_t {};
 
 // A driver, a device and a part of it by their numbers; as a text "[1:0:3]", where * is none.

@@ -22,8 +22,8 @@ struct Blocking {
   }
 };
 
-// The forms of calls that return a BasicRequest: of a call that has begun (Nonblocking), or of one
-// that is set up and started later (Persistent).
+// The forms of calls that return a BasicRequest: it has begun (Nonblocking), or is set up and
+// started later (Persistent).
 template <bool kPersistent>
 struct WithRequest {
   template <typename Policy, auto kCall, auto kStart, auto kMake, typename... Arguments>
@@ -56,11 +56,11 @@ using PerRank = std::span<const size_t>;
 // The collectives and messages of a communicator, in one form and with one policy of errors.
 //
 // Ownership: none. It refers to a communicator, as its copies do, and must not outlive it. Buffers
-// stay the caller's: until a blocking call returns or the request of another one is complete, sends
-// may only be read, and receives not be touched.
-// Threads: those of the communicator: one at a time, whichever form is used.
-// Errors: by Policy, as of BasicCommunicator. Buffers whose sizes do not suit are
-// TUTTI_ERR_INVALID_ARGUMENT before anything is sent; the communicator is not broken by that.
+// stay the caller's. Until a blocking call returns, or the request of another one is complete,
+// sends may only be read, and receives not be touched. Threads: those of the communicator: one at a
+// time, whichever form is used. Errors: by Policy, as of BasicCommunicator. Buffers whose sizes do
+// not suit are TUTTI_ERR_INVALID_ARGUMENT before anything is sent; the communicator is not broken
+// by that.
 template <typename Policy, typename Form>
 class Calls {
  public:

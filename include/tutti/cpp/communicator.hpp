@@ -89,11 +89,10 @@ class Memory {
 // Ownership: destroys its handle at its end, after its requests and memory have ended, and says
 // nothing if that fails; destroy() does. Can be moved; empty after that, and where split() has left
 // this rank out. Views (nonblocking(), persistent(), nothrow()) own nothing and must not outlive
-// it.
-// Threads: one thread at a time, except abort() and state(), which any thread may call at any time.
-// Errors: by Policy. With Throw (tutti::Communicator) a call that fails throws tutti::Error, with
-// Nothrow (tutti::nothrow::Communicator) it returns a Status or Result. What a failure leaves
-// usable is said at the head of tutti.h. The constructors and the destructor never throw.
+// it. Threads: one thread at a time, except abort() and state(), which any thread may call at any
+// time. Errors: by Policy. With Throw (tutti::Communicator) a call that fails throws tutti::Error,
+// with Nothrow (tutti::nothrow::Communicator) it returns a Status or Result. The head of tutti.h
+// says what a failure leaves usable. The constructors and the destructor never throw.
 template <typename Policy>
 class BasicCommunicator : public Calls<Policy, Blocking> {
   using Base = Calls<Policy, Blocking>;
@@ -102,7 +101,7 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
   using Base::ranks_;
 
  public:
-  // What non-blocking calls give.
+  // The result of non-blocking calls.
   using Request = BasicRequest<Policy>;
   // Calls that begin together.
   using Group = BasicGroup<Policy>;
@@ -173,7 +172,7 @@ class BasicCommunicator : public Calls<Policy, Blocking> {
     const tutti_status status = tutti_comm_grow(comm_, &id, newcomers, &config, &made);
     return Policy::give(status, BasicCommunicator(made));
   }
-  // The same call on a rank that does not know the id, while others do.
+  // grow() on a rank that does not know the id, while others do.
   [[nodiscard]] Result<BasicCommunicator> grow(int newcomers, const Config& config = {}) const {
     tutti_comm_t made = nullptr;
     const tutti_status status = tutti_comm_grow(comm_, nullptr, newcomers, &config, &made);

@@ -27,8 +27,8 @@ enum class float8_e4m3 : uint8_t {};
 enum class float8_e5m2 : uint8_t {};
 
 // The tutti_type of a C++ type, as `value`. Specialise it for types of your own that have the bits
-// of one of ours: template <> struct tutti::element<my_half> { static constexpr tutti_type value =
-// TUTTI_FLOAT16; };
+// of one of ours, as in template <> struct tutti::element<my_half> { static constexpr tutti_type
+// value = TUTTI_FLOAT16; };
 template <typename T>
 struct element {};
 
@@ -100,8 +100,8 @@ inline constexpr Op bxor{TUTTI_BXOR};  // bitwise exclusive or
 // A reduction of the user's, which owns it. Every rank makes its own, in the same order.
 class Reduction {
  public:
-  // function(std::span<const T> source, std::span<T> accumulator); see tutti_op_create_user. What
-  // it throws ends the call.
+  // function(std::span<const T> source, std::span<T> accumulator); see tutti_op_create_user. An
+  // exception of it ends the call.
   template <Element T, typename Function>
   static Reduction of(Function function) {
     Reduction made;

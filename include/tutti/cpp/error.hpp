@@ -15,10 +15,9 @@ inline namespace api {
 
 // The outcome of a call: a code, and the sentence that belongs to it.
 //
-// Ownership: none; a copy is as good as the original. The text is the library's: it is that of the
-// calling thread's last failure, so it must be asked for in that thread, before the next call
-// fails.
-// Errors: nothing here throws.
+// Ownership: none; a copy is as good as the original. The text is the library's, that of the
+// calling thread's last failure. So it must be asked for in that thread, before the next call
+// fails. Errors: nothing here throws.
 class [[nodiscard]] Status {
  public:
   constexpr Status() = default;

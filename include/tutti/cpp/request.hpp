@@ -53,7 +53,7 @@ class BasicRequest {
   }
   // Starts a persistent operation, which must not be active.
   auto start() { return Policy::give(tutti_request_start(handle_)); }
-  // What a completed receive got.
+  // The message that a completed receive got.
   auto recv_info() {
     tutti_recv_info info{};
     const tutti_status status = tutti_request_recv_info(handle_, &info);

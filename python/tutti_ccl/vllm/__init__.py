@@ -9,7 +9,7 @@ import os
 
 SWITCH = "TUTTI_VLLM"
 COMMUNICATOR = "tutti_ccl.vllm.communicator.Communicator"
-# What vLLM's platform for CPUs has where nobody has changed it.
+# The backend of vLLM's platform for CPUs if nobody has changed it.
 GLOO = "gloo"
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""What the groups of inference engines call, on the dimension that they name.
+"""The calls of inference engines' groups, on the dimension that they name.
 
-Blocking operators, which run in the model's own thread: no other thread of Tutti runs beside those
-of the model, and graphs are compiled with the calls in them.
+They are blocking operators, which run in the model's own thread. No other thread of Tutti runs
+beside those of the model, and graphs are compiled with the calls in them.
 """
 
 import torch
@@ -16,9 +16,9 @@ OPS = torch.ops.tutti
 
 
 class Collectives:
-    """Calls of one group. Its class has also: device_group, a process group of backend ccl;
-    group_name, the name of that; ranks, its members by their rank among all; world_size, their
-    number; rank_in_group, the place of this rank."""
+    """Calls of one group. Its class has these, too: device_group, a process group of backend ccl,
+    and its name, group_name. ranks are its members by their rank among all, world_size is their
+    number, rank_in_group the place of this rank."""
 
     def all_reduce(self, input_):
         """In place."""
@@ -49,7 +49,7 @@ class Collectives:
         return block.movedim(0, dim).contiguous()
 
     def reduce_scatterv(self, input_, dim=-1, sizes=None):
-        """Of the sum this rank's block, where `sizes` are the lengths of the blocks."""
+        """This rank's block of the sum; `sizes` are the lengths of the blocks."""
         dim = place(input_, dim)
         self._check_sizes("reduce_scatterv", input_, dim, sizes, None)
         if sizes is None or len(set(sizes)) == 1:

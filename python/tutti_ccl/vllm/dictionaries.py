@@ -25,7 +25,7 @@ def send(dictionary, dst, group):
 
 
 def receive(src, group):
-    """What the rank `src` of all ranks has sent."""
+    """Receives the dictionary that rank `src` of all ranks has sent."""
     first = torch.empty(FIRST, dtype=torch.uint8)
     dist.recv(first, src, group)
     length = int.from_bytes(first[:LENGTH].numpy().tobytes(), "little")
