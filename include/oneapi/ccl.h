@@ -1,13 +1,13 @@
 /* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
  *
- * oneCCL's C API, version 2022.2, over Tutti: programs written for it compile and link unchanged,
+ * oneCCL's C API, version 2022.2, over Tutti. Programs written for it compile and link unchanged,
  * and programs that open libccl.so.2 at run time find the same symbols.
  *
  * CONVENTIONS, which hold for every function unless its comment says otherwise
  *
- * Errors. The code says of which kind an error is; onecclGetLastError gives a sentence that names
- *   what was given, what was expected and, where a peer is the cause, which. No call waits for
- *   ever: the limits are those of TUTTI_TIMEOUT_MS and TUTTI_INIT_TIMEOUT_MS.
+ * Errors. The code says of which kind an error is. onecclGetLastError gives a sentence that names
+ *   what was given, what was expected and, if a peer is the cause, which. No call waits for ever:
+ *   the limits are those of TUTTI_TIMEOUT_MS and TUTTI_INIT_TIMEOUT_MS.
  * Memory is host memory, and `stream` is NULL; another value is onecclInvalidArgument. Calls
  *   return when they are done, in a group when the outermost onecclGroupEnd returns.
  * Threads. One communicator is used from one thread at a time; onecclCommAbort and
@@ -43,7 +43,7 @@ extern "C" {
 CCL_C_API onecclResult_t onecclGetVersion(int* version);
 CCL_C_API onecclResult_t onecclExtractVersionComponents(int versionCode, int* major, int* minor,
                                                         int* patch);
-/* What a code means. Never NULL. */
+/* The meaning of a code. Never NULL. */
 CCL_C_API const char* onecclGetErrorString(onecclResult_t result);
 /* The text of the last error in this thread, "" if there was none; valid until the thread's next
  * error. `comm` may be NULL. Never NULL. */
@@ -103,7 +103,7 @@ CCL_C_API onecclResult_t onecclCommWindowDeregister(onecclComm_t comm, onecclWin
 /* The window's own memory at `offset` bytes. */
 CCL_C_API onecclResult_t onecclGetLocalDevicePointer(onecclWindow_t window, size_t offset,
                                                      void** out_ptr);
-/* As above for this rank; other ranks' memory cannot be addressed: onecclNotImplemented. */
+/* The call above for this rank; other ranks' memory cannot be addressed: onecclNotImplemented. */
 CCL_C_API onecclResult_t onecclGetPeerDevicePointer(onecclWindow_t window, size_t offset, int peer,
                                                     void** out_ptr);
 CCL_C_API onecclResult_t onecclGetLsaDevicePointer(onecclWindow_t window, size_t offset,

@@ -1,9 +1,9 @@
 /* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
  *
- * What the library knows of an MPI: a table of functions, which a module provides that was compiled
- * with the headers of that MPI. Handles and constants of MPI differ from one MPI to the next and
- * stay in the module. Functions return 0 or an error of MPI. Which threads may call at once, MPI's
- * thread level says. */
+ * An MPI as the library knows it: a table of functions. A module provides it that was compiled with
+ * the headers of that MPI. Handles and constants of MPI differ from one MPI to the next and stay in
+ * the module. Functions return 0 or an error of MPI. Which threads may call at once, MPI's thread
+ * level says. */
 #pragma once
 
 #include <stddef.h>
@@ -48,7 +48,7 @@ typedef struct tutti_mpi_table {
   void (*error_text)(int error, char* text, size_t bytes);
 
   /* ---- a communicator among these ranks of MPI_COMM_WORLD. Opening is collective among them and
-   * waits for them; `tag`, from 0 to 32767, is the same on all and tells openings at one time
+   * waits for them. `tag`, from 0 to 32767, is the same on all and tells openings at one time
    * apart. Errors in it are returned. */
   int (*open_group)(const int* world_ranks, int count, int tag, void** group);
   int (*close_group)(void* group);
@@ -67,7 +67,7 @@ typedef struct tutti_mpi_table {
   void* (*owner)(const void* requests, int index);
 } tutti_mpi_table;
 
-/* What a module exports. */
+/* The symbol that a module exports. */
 __attribute__((visibility("default"))) const tutti_mpi_table* tutti_mpi_table_of_module(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
  *
- * MPI over Tutti, with the standard binary interface of MPI 5.0: programs compiled with this header
+ * MPI over Tutti, with the standard binary interface of MPI 5.0. Programs compiled with this header
  * run with every library of that interface, and those compiled for it elsewhere run with this one.
- * What there is of MPI, and what not, is in docs/mpi.md.
+ * docs/mpi.md says what there is of MPI, and what not.
  *
  * The values are those of the standard. Functions are listed in mpi_functions.h. */
 #ifndef TUTTI_MPI_H

@@ -1,8 +1,8 @@
 /* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
  *
- * The table of functions (../table.h) over one MPI. Compiled once for each MPI found, with its
- * headers and not linked with it: its functions are those of the MPI that the process has, which
- * may be another library with the same binary interface. */
+ * The table of functions (../table.h) over one MPI. It is compiled once for each MPI found, with
+ * its headers and not linked with it. Its functions are those of the MPI that the process has,
+ * which may be another library with the same binary interface. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,7 +189,7 @@ static tutti_mpi_end end_of(void* owner, MPI_Status* status, int error) {
   return end;
 }
 
-/* Takes those that have ended out of the list, which keeps its order: MPI matches receives in the
+/* Takes those that have ended out of the list, which keeps its order. MPI matches receives in the
  * order in which they were posted, so the first are the likeliest to end. */
 static int collect(requests* all) {
   int ended = 0;

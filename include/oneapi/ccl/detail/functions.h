@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Calls that have a match_id: the n-th with an id on one rank is the n-th with it on every other,
+/* Calls that have a match_id. The n-th with an id on one rank is the n-th with it on every other,
  * in whatever order the ranks make them. A matcher belongs to a communicator. */
 struct tutti_oneccl_matcher;
 /* One of them, from its start to its end. Owned by whoever started it, until it is freed. */
@@ -30,8 +30,8 @@ void tutti_oneccl_matcher_destroy(struct tutti_oneccl_matcher* matcher);
 tutti_status tutti_oneccl_match(struct tutti_oneccl_matcher* matcher, const char* match_id,
                                 tutti_oneccl_begin_fn begin, void* context,
                                 struct tutti_oneccl_call** call);
-/* As tutti_request_test, tutti_request_wait and tutti_request_free; `in_group`: this thread is in a
- * group. After an error its text is in tutti_oneccl_match_error() of this thread. */
+/* They do what tutti_request_test, tutti_request_wait and tutti_request_free do; `in_group`: this
+ * thread is in a group. After an error its text is in tutti_oneccl_match_error() of this thread. */
 tutti_status tutti_oneccl_match_test(struct tutti_oneccl_call* call, int in_group, int* done);
 tutti_status tutti_oneccl_match_wait(struct tutti_oneccl_call* call, int in_group);
 void tutti_oneccl_match_free(struct tutti_oneccl_call* call);

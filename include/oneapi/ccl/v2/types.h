@@ -102,7 +102,7 @@ typedef struct {
 #define ONECCL_COMM_NULL NULL
 
 /* Start from ONECCL_CONFIG_INITIALIZER. No field has an effect on host memory, where communicators
- * are always made in the call that asks for them; so none is read, and one that was never
+ * are always made in the call that asks for them. So none is read, and one that was never
  * initialised does no harm. */
 typedef struct onecclConfig {
   size_t size;        /* sizeof(onecclConfig_t) */
@@ -130,7 +130,7 @@ typedef enum TUTTI_ONECCL_AS_INT {
   ONECCL_WINDOW_COLL_SYMMETRIC = 1
 } onecclWindowFlags_t;
 
-/* Of kernels that communicate by themselves, which host memory has not. */
+/* Settings of kernels that communicate by themselves, which host memory has not. */
 #define ONECCL_DEV_COMM_WORDS 8
 typedef struct {
   void* opaque[ONECCL_DEV_COMM_WORDS];
