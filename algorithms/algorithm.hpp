@@ -4,7 +4,7 @@
 // each, but that those which differ in one argument share one (one_shot.hpp, Algorithm::of); to add
 // one, write algorithms/<collective>_<name>.cpp, which defines
 //   const Algorithm <collective>_<name> = {...};
-// and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc. What its functions get:
+// and add the line TUTTI_ALGORITHM(<collective>, <name>) to registry.inc. Its functions get:
 //   Problem (sched/problem.hpp)  the call, on this rank; `q`
 //   Machine (below)              figures for its cost, which cost.hpp combines; `m`
 //   Builder (sched/builder.hpp)  takes the steps; `b`
@@ -37,8 +37,8 @@ struct Machine {
   double copy_memory_s = 1 / 14e9;  // per byte, from and to memory
   double handover_s = 1 / 12e9;     // per byte, reading what another core has written
   double takeover_s = 1 / 20e9;     // per byte, writing over what another core has read
-  // Both where the place in staging moves from call to call over more than a second-level cache:
-  // the lines then come from the third-level cache, faster than from another core.
+  // Both rates hold if the place in staging moves from call to call over more than a second-level
+  // cache. The lines then come from the third-level cache, faster than from another core.
   double walk_read_s = 1 / 40e9;
   double walk_write_s = 1 / 60e9;
   double message_byte_s = 1 / 5e9;  // per byte through the transport's messages, beta
@@ -49,8 +49,8 @@ struct Machine {
   double reduce_s = 1 / 60e9;       // per byte of source, cached: gamma
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
   double ranks_per_core = 1;        // more if ranks outnumber the cores; the times above contain it
-  // Where ranks are on several hosts, the messages above are those between hosts, and `host` is the
-  // machine as the ranks of one host see it. Else null.
+  // The machine of one host's ranks, if ranks are on several hosts; the messages above are then
+  // those between hosts. Else null.
   std::shared_ptr<const Machine> host;
 };
 
@@ -74,7 +74,8 @@ struct Algorithm {
   Composition (*compose)(const Problem&) = nullptr;
   bool by_cache_domains = false;  // its schedule depends on Problem::cache_domains
 
-  // The same for a collective whose blocks may differ in size; it may apply to fewer problems.
+  // This algorithm for a collective whose blocks may differ in size; it may apply to fewer
+  // problems.
   [[nodiscard]] constexpr Algorithm of(Collective other,
                                        Applies (*applies_to)(const Problem&) = nullptr) const {
     Algorithm algorithm = *this;
@@ -84,10 +85,10 @@ struct Algorithm {
   }
 };
 
-// What a call uses, and what it may try beside that, if not null. `other_route` pulls where the
-// algorithm goes through staging, or the reverse. `with_other_stores` is one of the two with the
-// other kind of stores to the receive buffer: past the caches where Limits::stream_bytes says
-// through them, or the reverse.
+// The algorithm that a call uses, and those that it may try beside it, if not null. `other_route`
+// pulls where the algorithm goes through staging, or the reverse. `with_other_stores` is one of the
+// two with the other kind of stores to the receive buffer. They go past the caches where
+// Limits::stream_bytes says through them, or the reverse.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
   const Algorithm* other_route = nullptr;

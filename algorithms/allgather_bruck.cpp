@@ -3,8 +3,7 @@
 // Bruck's allgather (Bruck et al., IEEE TPDS 1997): in round k a rank gets up to 2^k blocks from
 // the rank 2^k after it. Any number of ranks; blocks of at most 64 KiB. T = ceil(log2 p) alpha +
 // (p-1)n beta, blocks of n, and a copy of all into place: fewest rounds, so it suits short blocks.
-// (With longer ones, all wait for whole messages: on four hosts at 1 Gbit/s, 256 KiB take 9.2
-// to 9.8 ms, around a ring 6.6 to 7.3.)
+// With longer ones all wait for whole messages, so a ring is faster (docs/notes/15).
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
 

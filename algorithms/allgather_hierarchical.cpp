@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical allgather with as many leaders as ranks (after PiP-MColl, Huang et al., 2023): each
-// rank gathers along its column what the ranks at its place of the other hosts give, while the
-// ranks of a host exchange their own; then they exchange what came for each of the other hosts. T =
+// Hierarchical allgather with as many leaders as ranks (after PiP-MColl, Huang et al., 2023). Each
+// rank gathers along its column the blocks of the ranks at its place of the other hosts, while the
+// ranks of a host exchange their own. Then they exchange what came for each of the other hosts. T =
 // (H-1) alpha + n (H-1) beta, and n (p-1) copied within the host; n bytes per rank.
 //
-// Short blocks are packed: a column gathers its blocks side by side, in some log2 H rounds, a host
-// hands over all of them in one phase, and each rank copies them to where they belong.
+// Short blocks are packed. A column gathers its blocks side by side, in some log2 H rounds, and a
+// host hands over all of them in one phase. Each rank then copies them to where they belong.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {
@@ -31,8 +31,8 @@ Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t a
 
 // Messages to all other hosts leave at once, half an alpha each; rounds wait for one another.
 constexpr int kFewestPacked = 7;
-// Bytes that a host gives. By simulation (docs/scale.md): beyond, copying all once more takes
-// longer than messages do on fast networks.
+// The most bytes of a host that are packed. Beyond, copying all once more takes longer than
+// messages do on fast networks, by simulation (docs/scale.md).
 constexpr uint64_t kMostPacked = 8 << 10;
 
 bool packed(const Problem& q) {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allgather by parallel aggregated trees (pat.hpp). Any number of ranks.
-// T = ceil(log2 p) alpha + (p-1)n beta, blocks of n, and two copies of all of them: as bruck, but
-// that its long messages go to near ranks; with longer blocks up to (p-1) alpha, for messages of
-// 256 KiB, so private memory for them stays small.
+// Allgather by parallel aggregated trees (pat.hpp). Any number of ranks. T = ceil(log2 p) alpha +
+// (p-1)n beta, blocks of n, and two copies of all of them. It is like bruck, but its long messages
+// go to near ranks. Longer blocks cost up to (p-1) alpha, for messages of 256 KiB, so private
+// memory for them stays small.
 #include "algorithms/pat.hpp"
 
 namespace tutti {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Allgather by pulling: everyone reads all send buffers into its receive buffer, each rank another
-// one first: one copy per byte, the fewest there can be. Direct spread with kernel-assisted copies
-// (Chakraborty, Subramoni, Panda, CLUSTER 2017). Ranks that can read one another's buffers.
-// Blocks of any length, also of different ones.
-// T = 2 sigma + (p-1) (pi + n pull), where pi is the start of a pull.
+// one first. This is one copy per byte, the fewest there can be. Direct spread with kernel-assisted
+// copies (Chakraborty, Subramoni, Panda, CLUSTER 2017). Ranks that can read one another's buffers.
+// Blocks of any length, also of different ones. T = 2 sigma + (p-1) (pi + n pull), where pi is the
+// start of a pull.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // All-pairs allreduce: rank j owns slice j, gets everyone's, reduces them in rank order and sends
-// the result to all. Any number of ranks. The same bits as the algorithms of shared memory. T =
-// 2(p-1) alpha + 2n(p-1)/p beta + n gamma: as many messages as a ring, but they do not wait for one
-// another.
+// the result to all. Any number of ranks. It gives the same bits as the algorithms of shared
+// memory. T = 2(p-1) alpha + 2n(p-1)/p beta + n gamma: as many messages as a ring, but they do not
+// wait for one another.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
 #include "core/tuned.hpp"

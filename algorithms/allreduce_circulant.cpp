@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Circulant allreduce (Traeff, arXiv 2410.14234): reduce-scatter and allgather over the circulant
-// graph. Any number of ranks; the operation must commute.
-// T = 2 ceil(log2 p) alpha + 2n(p-1)/p beta + n(p-1)/p gamma: optimal in bandwidth and in rounds,
-// so it suits middle sizes; it is not segmented.
+// graph. Any number of ranks; the operation must commute. T = 2 ceil(log2 p) alpha + 2n(p-1)/p beta
+// + n(p-1)/p gamma. It is optimal in bandwidth and in rounds, so it suits middle sizes; it is not
+// segmented.
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
 

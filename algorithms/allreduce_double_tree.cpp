@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Allreduce up and down two binary trees (Sanders, Speck & Traeff, Parallel Computing 2009), half
-// of the message each, in segments of s bytes. Any number of ranks; adds by subtrees.
-// T = (floor(log2 p) + n/2s - 1) (5 alpha + 4s beta + 3s gamma), between hosts 4 alpha: 2n beta in
-// all, with latency that grows with log2 p where ring's grows with p.
+// of the message each, in segments of s bytes. Any number of ranks; adds by subtrees. T =
+// (floor(log2 p) + n/2s - 1) (5 alpha + 4s beta + 3s gamma), between hosts 4 alpha. That is 2n beta
+// in all, with latency that grows with log2 p where ring's grows with p.
 #include "algorithms/cost.hpp"
 #include "algorithms/double_tree.hpp"
 
@@ -15,7 +15,7 @@ double seconds(const Problem& q, const Machine& m) {
   const int segments = std::max(1, parts_of_at_most(half, kSegmentBytes));
   const uint64_t segment = std::min(half, kSegmentBytes);
   const int steps = double_tree_depth(q.ranks) + segments - 1;
-  // Of two children or to them, and one of the other tree meanwhile.
+  // Messages of two children or to them, and one of the other tree meanwhile.
   const double step = messages_s(2, segment, m) + m.message_s / 2;
   return steps * (2 * step + combine_s(3 * segment, m)) + buffers_s(q, m);
 }

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Gathered allreduce over hosts, for reductions that are to be made in one step in rank order: a
-// leader on each host gathers what its ranks give, the leaders exchange that, each reduces all of
-// it, and hands the result to its host. Three phases wait for others, where messages between all
-// pairs of ranks take two rounds of p-1 each; but each host sends L times as much as it must.
-// T = (H-1) alpha + n L (H-1) beta + n p gamma, and n (L + 1) copied within the host.
+// Gathered allreduce over hosts, for reductions that are to be made in one step in rank order. A
+// leader on each host gathers what its ranks give, and the leaders exchange that. Each reduces all
+// of it, and hands the result to its host. Three phases wait for others, where messages between all
+// pairs of ranks take two rounds of p-1 each. But each host sends L times as much as it must. T =
+// (H-1) alpha + n L (H-1) beta + n p gamma, and n (L + 1) copied within the host.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {

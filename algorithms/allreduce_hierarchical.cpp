@@ -1,11 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical allreduce with several leaders (after DPML, Bayatpour et al., SC 2017): within each
-// host a reduce-scatter, so that each rank of a column has the host's sum of its share; an
-// allreduce of each share along its column; an allgather within the host. Long messages pass in
-// chunks, so that the network works on one while the host works on another. Short ones have one
-// leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n copied
-// within the host, the larger of the two for long messages: each host sends as little as it can.
+// Hierarchical allreduce with several leaders (after DPML, Bayatpour et al., SC 2017). A
+// reduce-scatter within each host gives each rank of a column the host's sum of its share. An
+// allreduce of each share along its column follows, then an allgather within the host. Long
+// messages pass in chunks, so that the network works on one while the host works on another. Short
+// ones have one leader: reduce, allreduce, broadcast. T = 2 log2(H) alpha + 2n (H-1)/H beta + 2n
+// copied within the host, the larger of the two for long messages. Each host sends as little as it
+// can.
 #include "algorithms/hierarchical.hpp"
 #include "core/tuned.hpp"
 

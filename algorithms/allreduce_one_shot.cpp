@@ -2,9 +2,9 @@
 //
 // One-shot allreduce: every rank stages its data, all read all and reduce in rank order
 // (one_shot.hpp). Known from the shared-memory allreduce of DeepSpeed ("symmetric") and NCCL's
-// one-shot kernels. The message must fit a slot, or be of at most 56 bytes in a line.
-// T = sigma + (p-1)n handover + n gamma, in lines sigma + pn gamma: one synchronisation, but
-// everyone reads everything, so it suits few ranks or short messages.
+// one-shot kernels. The message must fit a slot, or be of at most 56 bytes in a line. T = sigma +
+// (p-1)n handover + n gamma, in lines sigma + pn gamma. There is one synchronisation, but everyone
+// reads everything, so it suits few ranks or short messages.
 #include "algorithms/one_shot.hpp"
 
 namespace tutti {

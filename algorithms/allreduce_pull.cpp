@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allreduce by pulling: rank j owns slice j, reads it from all send buffers, reduces it in rank
-// order into its receive buffer, and reads the other slices from their owners' receive buffers.
+// Allreduce by pulling. Rank j owns slice j, reads it from all send buffers, and reduces it in rank
+// order into its receive buffer. It then reads the other slices from their owners' receive buffers.
 // Reduce-scatter and allgather as in Rabenseifner (2004), with the single copies of kernel-assisted
 // MPI libraries (Chakraborty, Subramoni, Panda, CLUSTER 2017). Ranks that can read one another's
 // buffers. T = 3 sigma + 2(p-1) pi + 2n(p-1)/p pull + n gamma, where pi is the start of a pull.
@@ -13,7 +13,7 @@ namespace {
 
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.ranks);
-  // As plain copies, pulls are part of what is touched.
+  // Pulls that are plain copies are part of what is touched.
   const uint64_t touched = q.limits.views ? 3 * q.bytes() - slice : 2 * slice;
   return 3 * sync_s(q, m) + (q.ranks - 1) * (pull_s(q, slice, m) + pull_fresh_s(q, slice, m)) +
          combine_s(q.bytes(), m) + touch_s(q, touched, m);

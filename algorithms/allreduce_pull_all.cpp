@@ -1,11 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allreduce by pulling everything: each rank reads all send buffers whole, piece by piece, and
-// reduces them in rank order: one_shot and flat with single copies. In place, a piece is
-// reduced when all have read it; meanwhile the next one is read. Ranks
-// that can read one another's buffers. T = 2 sigma + pieces (p-1) pi + n(p-1) pull + n
-// gamma, where pi is the start of a pull. Where all see all buffers, T = 2 sigma + n(p-1) handover
-// + n gamma.
+// Allreduce by pulling everything: one_shot and flat with single copies. Each rank reads all send
+// buffers whole, piece by piece, and reduces them in rank order. In place, a piece is reduced when
+// all have read it; meanwhile the next one is read. Ranks that can read one another's buffers. T =
+// 2 sigma + pieces (p-1) pi + n(p-1) pull + n gamma, where pi is the start of a pull. If all see
+// all buffers, T = 2 sigma + n(p-1) handover + n gamma.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 
@@ -23,8 +22,8 @@ double seconds(const Problem& q, const Machine& m) {
          combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
-// Where all see all buffers. In place, a piece's result is put aside until all have read the piece,
-// while the next one is reduced.
+// Reduces where all see all buffers. In place, a piece's result is put aside until all have read
+// the piece, while the next one is reduced.
 void reduce_where_it_lies(const Problem& q, Builder& b) {
   const int pieces = pieces_of(q);
   const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Recursive doubling allreduce (Thakur, Rabenseifner & Gropp, IJHPCA 2005): in round k ranks at
-// distance 2^k exchange everything. Where p is no power of two, the surplus ranks first give their
+// distance 2^k exchange everything. If p is no power of two, the surplus ranks first give their
 // data to a neighbour and last get the result from it. Both sides of an exchange combine in the
 // same order, hence every rank gets the same bits. T = ceil(log2 p) (alpha + n beta + n gamma), two
-// messages more if p is no power of two: fewest rounds, so it suits short messages.
+// messages more if p is no power of two. It has the fewest rounds, so it suits short messages.
 #include <bit>
 
 #include "algorithms/cost.hpp"

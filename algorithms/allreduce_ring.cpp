@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Ring allreduce (Patarasuk & Yuan, JPDC 2009): a reduce-scatter around the ring, then an allgather
-// around it, in rounds. Any number of ranks; adds in the order of the ring.
-// T = 2(p-1) alpha + 2n(p-1)/p beta + n(p-1)/p gamma; n bytes, p ranks: optimal in bandwidth, but
-// latency grows with p, so it suits large n.
+// around it, in rounds. Any number of ranks; adds in the order of the ring. T = 2(p-1) alpha +
+// 2n(p-1)/p beta + n(p-1)/p gamma; n bytes, p ranks. It is optimal in bandwidth, but latency grows
+// with p, so it suits large n.
 #include <algorithm>
 #include <vector>
 
@@ -25,7 +25,7 @@ double seconds(const Problem& q, const Machine& m) {
          combine_s(2 * all_but_own(q, q.bytes()), m) + buffers_s(q, m);
 }
 
-// What goes around the ring at once: a part of the buffer, a slice of it per rank.
+// The data that goes around the ring at once: a part of the buffer, a slice of it per rank.
 class Round {
  public:
   Round(const Problem& q, Range range) : q_(q), range_(range) {}
@@ -74,8 +74,8 @@ std::vector<int> steps_with_data(const Problem& q, const Range& range) {
   return steps;
 }
 
-// The reduce-scatter of a round and the allgather of the one before take turns: the ring is never
-// idle, and what is under way still in the cache.
+// The reduce-scatter of a round and the allgather of the one before take turns. So the ring is
+// never idle, and data under way is still in the cache.
 void build(const Problem& q, Builder& b) {
   const uint64_t most = slice_bytes(q);
   const int rounds = parts_of_at_most(q.bytes(), most * static_cast<uint64_t>(q.ranks));

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Allreduce up and down a binomial tree, in segments: each rank combines its own data with that of
-// all its children in one pass and passes the sum to its parent; the root's result comes back down.
-// Any number of ranks; adds by subtrees.
-// T = 2 ceil(log2 p) (alpha + n beta) + n ceil(log2 p) gamma.
+// Allreduce up and down a binomial tree, in segments. Each rank combines its own data with that of
+// all its children in one pass and passes the sum to its parent. The root's result comes back down.
+// Any number of ranks; adds by subtrees. T = 2 ceil(log2 p) (alpha + n beta) + n ceil(log2 p)
+// gamma.
 #include "algorithms/cost.hpp"
 #include "algorithms/tree.hpp"
 

@@ -3,10 +3,10 @@
 // Two-shot allreduce: rank j owns slice j. Everyone stages what others own, reduces its own slice
 // in rank order, and copies the other slices' results out. DeepSpeed's "distributed" form, with
 // staging that stays in the cache. T = (2 or chunks+2) sigma + 2n(p-1)/p handover + n gamma: moves
-// the fewest bytes that private buffers permit. (Movement-avoiding reduction (YHCCL, SC '23) moves
-// as many, for own data is not staged here either: a rank loads n of its own, (p-1)/p n staged and
-// (p-1)/p n of results, and stores n, (p-1)/p n and n/p. Its staging is 1/p of this one's, which
-// stays in the cache as it is, and it adds in an order that depends on the slice.)
+// the fewest bytes that private buffers permit. Movement-avoiding reduction (YHCCL, SC '23) moves
+// as many bytes, for own data is not staged here either. A rank loads n of its own, (p-1)/p n
+// staged and (p-1)/p n of results. It stores n, (p-1)/p n and n/p. Its staging is 1/p of this
+// one's, which stays in the cache as it is, and it adds in an order that depends on the slice.
 #include "algorithms/cost.hpp"
 #include "algorithms/two_shot.hpp"
 

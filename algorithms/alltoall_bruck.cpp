@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Bruck's alltoall (Bruck et al., IEEE TPDS 1997): a block for the rank d after this one travels by
-// the bits of d, in round k to the rank 2^k after, together with all others that have this bit. Any
-// number of ranks; blocks of at most 64 KiB, for private memory has room for all that pass by.
-// T = ceil(log2 p) (alpha + p/2 n beta), blocks of n, and as much copying: fewest rounds, so it
-// suits short blocks of many ranks.
+// Bruck's alltoall (Bruck et al., IEEE TPDS 1997). A block for the rank d after this one travels by
+// the bits of d. In round k it goes to the rank 2^k after, together with all others that have this
+// bit. Any number of ranks; blocks of at most 64 KiB, for private memory has room for all that pass
+// by. T = ceil(log2 p) (alpha + p/2 n beta), blocks of n, and as much copying. It has the fewest
+// rounds, so it suits short blocks of many ranks.
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 
@@ -40,7 +40,8 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   copy_block_to_self(q, b);
-  // Where the block lies that is still to travel some distance's higher bits: first at its sender.
+  // The place of each block that is still to travel some distance's higher bits: first at its
+  // sender.
   std::vector<Ref> places;
   for (int distance = 0; distance < q.ranks; ++distance) {
     places.push_back(send_at(block_at(q, rank_after(q, distance))));

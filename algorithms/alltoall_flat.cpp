@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pipelined alltoall: a chunk of every block at a time through the windows; each rank stages what
-// others get and copies what is for it from all windows. Blocks of any length.
-// T = (chunks+1) sigma + (p-1)n handover, blocks of n: two copies per byte.
+// Pipelined alltoall: a chunk of every block at a time through the windows. Each rank stages what
+// others get and copies what is for it from all windows. Blocks of any length. T = (chunks+1) sigma
+// + (p-1)n handover, blocks of n: two copies per byte.
 #include "algorithms/cost.hpp"
 #include "algorithms/pipeline.hpp"
 

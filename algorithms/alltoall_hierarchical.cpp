@@ -1,12 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical alltoall with as many leaders as ranks (after Traeff & Rougier, EuroMPI 2014): each
+// Hierarchical alltoall with as many leaders as ranks (after Traeff & Rougier, EuroMPI 2014). Each
 // rank sends along its column, to each other host in one message, all that its ranks there shall
-// have; then the ranks of a host hand one another what came from each host. While that is on its
-// way, they exchange their own blocks.
-// T = H alpha / 2 + n (p-L) beta, with beta of L ranks that share a line, and H phases within the
-// host: alpha/32 each, n p copied; blocks of n. L times fewer messages than pairwise, as many
-// bytes: it suits short and middle blocks of many ranks.
+// have. Then the ranks of a host hand one another what came from each host. While that is on its
+// way, they exchange their own blocks. T = H alpha / 2 + n (p-L) beta, with beta of L ranks that
+// share a link, and H phases within the host: alpha/32 each, n p copied; blocks of n. L times fewer
+// messages than pairwise, as many bytes: it suits short and middle blocks of many ranks.
 //
 // There is none of alltoallv, for the reason given in gather_hierarchical.cpp.
 #include "algorithms/hierarchical.hpp"
@@ -31,8 +30,8 @@ Composition compose(const Problem& q) {
     given = c.scratch(all_blocks_bytes(q));
     c.add({.scope = Scope::kColumn, .moves = blocks.pack(given, send_at(0))});
   }
-  // In place, what others get is on its way as long as the hosts exchange blocks: those of this
-  // host are taken from where they arrive with the rest.
+  // In place, blocks for others are on their way as long as the hosts exchange blocks. Those of
+  // this host are then taken from where they arrive with the rest.
   const bool waits = q.in_place && blocks.as_given();
   const Ref arrived = c.scratch(all_blocks_bytes(q));
   const uint32_t exchanged = c.add({.scope = Scope::kColumn,

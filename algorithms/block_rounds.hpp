@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a message of n blocks gets from one rank to all p in n - 1 + ceil(log2 p) rounds, as few as
-// there can be, each rank sending one block and receiving one in every round (Traeff, arXiv
-// 2312.11236). Any number of ranks: blocks pass on at the distances of a circulant graph in turn:
+// The way of a message of n blocks from one rank to all p (Traeff, arXiv 2312.11236). It takes n -
+// 1 + ceil(log2 p) rounds, as few as there can be, in each of which every rank sends one block and
+// receives one. Any number of ranks: blocks pass on at the distances of a circulant graph in turn:
 // 1, ..., ceil(p/4), ceil(p/2). Which block passes, each rank finds out by itself.
 #pragma once
 
@@ -16,10 +16,10 @@
 namespace tutti {
 
 // The blocks that a rank gets the first time around all distances. All but one are negative, hence
-// of the time before, when there were none; each time around, a block is greater by the number of
+// of the time before, when there were none. Each time around, a block is greater by the number of
 // distances.
 //
-// A sum of different distances is a rank on a path from the root; the least of them is the block
+// A sum of different distances is a rank on a path from the root. The least of them is the block
 // that this rank gets the first time. In round k, a rank gets a block that it lacks from a rank
 // between the distances k and k + 1 before it. Its path is found by depth, greater distances first.
 class FirstBlocks {
@@ -74,7 +74,7 @@ class FirstBlocks {
   std::vector<int> blocks_;
 };
 
-// What a rank does in a round: the peer is -1 where it does not.
+// The work of a rank in a round: the peer is -1 if it has none.
 struct BlockRound {
   int to = -1;
   int sent = 0;
@@ -83,7 +83,7 @@ struct BlockRound {
   bool first = false;  // of a time around all distances
 };
 
-// Of this rank, from q.root to all.
+// The rounds of this rank, from q.root to all.
 inline std::vector<BlockRound> block_rounds(const Problem& q, int blocks) {
   std::vector<BlockRound> rounds;
   if (q.ranks == 1 || blocks == 0) return rounds;
@@ -105,7 +105,7 @@ inline std::vector<BlockRound> block_rounds(const Problem& q, int blocks) {
     const int distance = distances[static_cast<size_t>(k)];
     const int later = i - k - skipped;
     BlockRound round{.first = k == 0};
-    // Where a block would be beyond the last, it is the last that lacks.
+    // A block beyond the last stands for the last, which lacks.
     round.sent = std::min(sent[static_cast<size_t>(k)] + later, blocks - 1);
     round.received = std::min(received[static_cast<size_t>(k)] + later, blocks - 1);
     if (round.sent >= 0 && (place + distance) % q.ranks != 0) round.to = rank_after(q, distance);

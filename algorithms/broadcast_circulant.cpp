@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Circulant broadcast (Traeff, arXiv 2312.11236): blocks of one length on their way side by side,
-// every rank sending one and receiving one at a time. Any number of ranks, any root.
-// T = (b - 1 + ceil(log2 p)) (alpha + n/b beta), b blocks: optimal in rounds, and nearly so in
-// bandwidth where blocks are many.
+// every rank sending one and receiving one at a time. Any number of ranks, any root. T = (b - 1 +
+// ceil(log2 p)) (alpha + n/b beta), b blocks. It is optimal in rounds, and nearly so in bandwidth
+// if blocks are many.
 #include "algorithms/block_rounds.hpp"
 
 namespace tutti {

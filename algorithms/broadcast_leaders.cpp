@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Broadcast by leaders of groups (leaders.hpp): the root, which leads its own, gives to its group
+// Broadcast by leaders of groups (leaders.hpp). The root, which leads its own, gives to its group
 // and the other leaders, and these to theirs. The message must fit a slot; up to 56 bytes travel in
-// lines. T = sigma_(d+g) + sigma_d + 2n handover with g groups of d ranks, where sigma_k is what it
-// takes until k ranks have read one line.
+// lines. T = sigma_(d+g) + sigma_d + 2n handover with g groups of d ranks. sigma_k is the time
+// until k ranks have read one line.
 #include "algorithms/leaders.hpp"
 
 namespace tutti {

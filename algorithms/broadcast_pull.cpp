@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Broadcast by pulling: everyone reads the root's buffer; the root waits until all have. One copy
-// per byte, and the root makes none. Ranks that can read one another's buffers.
-// T = 2 sigma + pi + n pull, where pi is the start of a pull; that of ranks that wait for their
-// turn (pull.hpp) is taken to be no longer than without turns.
+// per byte, and the root makes none. Ranks that can read one another's buffers. T = 2 sigma + pi +
+// n pull, where pi is the start of a pull. Ranks that wait for their turn (pull.hpp) are taken to
+// need no longer than without turns.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 

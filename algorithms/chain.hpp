@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What passes along a chain of ranks, in segments: b of them of n/b bytes over p-1 hops take
-// (b + p-2) (alpha + n/b beta). As Open MPI's "pipeline" and "chain" (Pjesivac-Grbovic et al.,
+// Messages along a chain of ranks, in segments: b of them of n/b bytes over p-1 hops take (b + p-2)
+// (alpha + n/b beta). Open MPI calls it "pipeline" and "chain" (Pjesivac-Grbovic et al.,
 // "Performance analysis of MPI collective operations", Cluster Computing 2007). No line carries a
 // byte more than once, so calls that follow one another take but b alpha + n beta each.
 #pragma once

@@ -38,7 +38,7 @@ class Circulant {
   }
 
   // Reduces this rank's block into `result`. In each round a rank gives away the farther half of
-  // the blocks it still has a share of, each to the rank for which it is in the nearer half.
+  // the blocks it still has a share of. Each goes to the rank for which it is in the nearer half.
   void reduce_scatter(Ref result) {
     uint64_t most = 0;
     for (const int blocks : rounds_) most = std::max(most, bytes_of(runs(0, blocks / 2)));

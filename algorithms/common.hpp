@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share: places in buffers, sizes of parts, copies of the own block, and conditions
-// (Applies).
+// Common parts of algorithms: places in buffers, sizes of parts, copies of the own block, and
+// conditions (Applies).
 #pragma once
 
 #include <concepts>
@@ -43,7 +43,7 @@ inline uint64_t block_at(const Problem& q, int rank) {
 inline Ref at_send(const Range& block) { return send_at(block.offset); }
 inline Ref at_recv(const Range& block) { return recv_at(block.offset); }
 
-// Where block `rank` lies in staging that holds all blocks without gaps.
+// The offset of block `rank` in staging that holds all blocks without gaps.
 inline uint64_t packed_at(const Problem& q, int rank) { return blocks_bytes(q, rank); }
 
 // How many blocks lie before that of `owner` where `writer` has put the blocks of all other ranks
@@ -51,7 +51,7 @@ inline uint64_t packed_at(const Problem& q, int rank) { return blocks_bytes(q, r
 inline uint64_t blocks_before(int owner, int writer) {
   return static_cast<uint64_t>(owner > writer ? owner - 1 : owner);
 }
-// Where that block lies in a shared space of the writer, and the length of all blocks there.
+// The offset of that block in a shared space of the writer, and the length of all blocks there.
 inline uint64_t left_at(const Problem& q, int owner, int writer) {
   return blocks_before(owner, writer) * q.bytes();
 }
@@ -91,9 +91,9 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
-// From this length on, the copy of a rank's own block goes past the caches as long as calls still
-// try which stores are the fastest. The blocks of peers come by other routes meanwhile, so neither
-// would find the data of the other in the caches (docs/notes/15).
+// The length from which on the copy of a rank's own block goes past the caches, as long as calls
+// still try which stores are the fastest. The blocks of peers come by other routes meanwhile, so
+// neither would find the data of the other in the caches (docs/notes/15).
 inline constexpr uint64_t kLeastKeptNonTemporal = tuned::kLeastKeptNonTemporal;
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
   return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
@@ -116,8 +116,8 @@ inline void copy_block_to_self(const Problem& q, Builder& b) {
          own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
 }
 
-// Where what arrives may lie as long as others still read what this rank gives. In an alltoall in
-// place, that is where the blocks for them lie: so it waits in private memory. Peers need not know.
+// The place of arriving data while others still read what this rank gives. In an alltoall in place
+// the blocks for them lie there: so it waits in private memory. Peers need not know.
 class Arrivals {
  public:
   Arrivals(const Problem& q, Builder& b)
@@ -128,7 +128,7 @@ class Arrivals {
     waiting_.push_back({at_recv(block), b_.scratch(block.bytes), block.bytes});
     return waiting_.back().from;
   }
-  // Peers have pulled what this rank gives, if they do so. What it sends is waited for here.
+  // Peers have pulled what this rank gives, if they do so. Its sends are waited for here.
   void land(bool stream = false) {
     if (wait_) b_.fence();
     for (const Arrived& each : waiting_) b_.copy(each.to, each.from, each.bytes, stream);
@@ -145,7 +145,8 @@ class Arrivals {
   std::vector<Arrived> waiting_;
 };
 
-// What this rank gives itself: block `from` of its send buffer is block `to` of its receive buffer.
+// Copies a rank's block for itself: block `from` of its send buffer is block `to` of its receive
+// buffer.
 inline void keep_block(const Problem& q, Builder& b, int from, int to) {
   if (q.in_place) return;
   const uint64_t bytes = q.recv_block(to).bytes;
@@ -184,7 +185,7 @@ inline Applies can_pull(const Problem& q) {
   return {false, "the ranks do not read one another's buffers (TUTTI_SHM_PULL)"};
 }
 
-// The same where ranks know the sizes of their own blocks only.
+// Whether it can pull if ranks know the sizes of their own blocks only.
 inline Applies can_pull_blocks(const Problem& q) {
   if (const Applies pulls = can_pull(q); !pulls.yes) return pulls;
   if (!q.limits.shows_blocks) return {false, "the ranks do not know where peers have their blocks"};

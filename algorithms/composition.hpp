@@ -1,13 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A composition: a collective on several hosts, made of collectives within each host and of
-// collectives between hosts. Plain data, like a schedule; which algorithm runs a phase is chosen
+// collectives between hosts. It is plain data, like a schedule. The algorithm of a phase is chosen
 // when the plan is made, by the same selector as for a call of its own.
 //
-// Where blocks lie otherwise than the next collective needs them, a phase can copy instead, or
-// reduce what lies in this rank's memory (Move).
+// If blocks lie otherwise than the next collective needs them, a phase can copy instead, or reduce
+// data in this rank's memory (Move).
 //
-// Phases of one scope run in their order; the two scopes run side by side, so that the network is
+// Phases of one scope run in their order. The two scopes run side by side, so that the network is
 // busy with one part of a message while the host works on another.
 #pragma once
 
@@ -49,9 +49,9 @@ struct Phase {
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;
   bool alone = false;  // of a column: the other columns send nothing meanwhile
-  // If there are any, these are all that the phase does, and this rank does them alone: blocks that
-  // a collective needs side by side, or leaves so, lie apart in the caller's buffers; or all that
-  // is to be reduced has come to this rank.
+  // If there are any, these are all that the phase does, and this rank does them alone. Blocks that
+  // a collective needs side by side, or leaves so, may lie apart in the caller's buffers. Or all
+  // that is to be reduced has come to this rank.
   std::vector<Move> moves = {};
 };
 

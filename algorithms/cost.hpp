@@ -2,7 +2,7 @@
 //
 // The terms of which cost formulas are made, in seconds. p is the number of ranks and n that of
 // bytes. alpha is the start of a message and beta its time per byte (message_s), gamma the time to
-// combine a byte (combine_s), pi the start of a pull (pull_s), and sigma the time in which all
+// combine a byte (combine_s). pi is the start of a pull (pull_s), and sigma the time in which all
 // ranks on a host learn how far all others are (sync_s).
 #pragma once
 
@@ -18,7 +18,7 @@ namespace tutti {
 // before; the reader fetches the first at full latency and the others meanwhile. Many readers of
 // one line get it one after the other, so `lines` may also be the number of readers.
 inline double lines_s(int lines, const Machine& m) { return 2 * m.line_s + lines * m.line_next_s; }
-// The same for lines from a core with another last-level cache.
+// The time of lines from a core with another last-level cache.
 inline double far_lines_s(int lines, const Machine& m) {
   return 2 * m.line_far_s + lines * m.line_far_next_s;
 }
@@ -43,13 +43,13 @@ inline double fetch_s(uint64_t bytes, const Machine& m) {
 
 // The bytes of both slots of a rank that calls move through.
 inline uint64_t both_slots(const Problem& q) { return q.limits.slots.moved_through_bytes(); }
-// The part of what goes through slots that is found in second-level caches: all of it if the slots
-// of a rank's peers fit one, else nothing.
+// The part of slots' data that is found in second-level caches: all of it if the slots of a rank's
+// peers fit one, else nothing.
 inline double cached_in_slots(const Problem& q, const Machine& m) {
   return static_cast<uint64_t>(q.ranks - 1) * both_slots(q) < m.cache_bytes ? 1 : 0;
 }
-// As cached_in_slots, for the root's slots alone. Each other rank reads a part of them, and finds
-// it in its cache if that part fits.
+// cached_in_slots() for the root's slots alone. Each other rank reads a part of them, and finds it
+// in its cache if that part fits.
 inline double cached_in_roots_slots(const Problem& q, const Machine& m) {
   const double readers = std::min(m.ranks_per_core, q.ranks - 1.0);
   return static_cast<double>(both_slots(q)) * readers / (q.ranks - 1) <
@@ -74,7 +74,7 @@ inline double fetch_s(uint64_t bytes, double cached, const Machine& m) {
   return m.line_s + static_cast<double>(bytes) * per_byte;
 }
 
-// The same through slots, and through windows.
+// The times of writing and reading through slots, and through windows.
 inline double slot_write_s(const Problem& q, uint64_t bytes, const Machine& m) {
   return stage_s(bytes, cached_in_slots(q, m), m);
 }
@@ -145,9 +145,8 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
 
 // A call with a root: `root` is the work of the root for all others, `each` that of each of these.
 // The side that gives ends at once. So both work one after the other in a single call, and at the
-// same time in calls that follow one another; the cost is between the two. Where ranks share cores,
-// it is the work of all, divided by the cores, or that of the root, which then has its core to
-// itself.
+// same time in calls in a row; the cost is between the two. If ranks share cores, it is the work of
+// all, divided by the cores, or that of the root, which then has its core to itself.
 inline double rooted_s(const Problem& q, double root, double each, const Machine& m) {
   if (m.ranks_per_core <= 1) return (root + each) * 3 / 4;
   return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);
@@ -171,7 +170,7 @@ inline double rooted_messages_s(const Problem& q, double root_byte_s, double eac
 inline double root_pull_s(double seconds, const Machine& m) { return seconds / m.ranks_per_core; }
 
 // The work of a root on windows after the others have done their part: they sleep, so it has its
-// core to itself. Where the data goes through memory this does not help, for memory is the limit.
+// core to itself. If the data goes through memory this does not help, for memory is the limit.
 inline double root_s(const Problem& q, double seconds, const Machine& m) {
   return buffers_are_cached(q, m) ? seconds / m.ranks_per_core : seconds;
 }

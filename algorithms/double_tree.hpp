@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Two binary trees (Sanders, Speck & Traeff, Parallel Computing 2009) of which each rank is inside
+// Two binary trees (Sanders, Speck & Traeff, Parallel Computing 2009). Each rank is an inner node
 // of one at most: its children are ranks to which it is a leaf in the other. So each half of a
 // message takes one tree, and every rank sends and receives as much as every other.
 #pragma once
@@ -17,8 +17,8 @@ struct BinaryTree {
   std::vector<int> children;  // two at most
 
   // The ranks in order, as if numbered from 1: odd numbers are leaves, others have children at half
-  // of their lowest bit. In the second tree, they are numbered from the other end if they are even
-  // in number, and else from one later, so that in either case no rank has an even number twice.
+  // of their lowest bit. In the second tree, an even number of ranks is numbered from the other
+  // end, an odd one from one later. So no rank has an even number twice.
   BinaryTree(const Problem& q, bool second) {
     const int ranks = q.ranks;
     const bool mirrors = ranks % 2 == 0;
@@ -46,7 +46,7 @@ struct BinaryTree {
   }
 };
 
-// Of either tree: floor(log2 p).
+// The depth of either tree: floor(log2 p).
 inline int double_tree_depth(int ranks) {
   return static_cast<int>(std::bit_width(static_cast<unsigned>(ranks))) - 1;
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How algorithms for powers of two do with any number of ranks: of the 2 * surplus first ranks,
-// each even one works for itself and the odd one after it, which gives its data before all else and
-// gets the result after it.
+// Lets algorithms for powers of two run on any number of ranks. Each even one of the first 2 *
+// surplus ranks works for itself and the odd one after it. The odd one gives its data before all
+// else and gets the result after it.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ class Folding {
   [[nodiscard]] bool works() const { return !folds() || rank_ % 2 == 0; }
   [[nodiscard]] int neighbour() const { return rank_ ^ 1; }
   [[nodiscard]] int workers() const { return workers_; }
-  // Of this rank among those that work, and the rank that has a number.
+  // The number of this rank among those that work, and the rank that has a number.
   [[nodiscard]] int number() const { return folds() ? rank_ / 2 : rank_ - surplus_; }
   [[nodiscard]] int rank_of(int number) const {
     return number < surplus_ ? 2 * number : number + surplus_;

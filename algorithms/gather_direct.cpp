@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Gather by messages: everyone sends its block to the root. Any number of ranks.
-// T = (p-1) (alpha + n beta), blocks of n, all of it at the root; between hosts, where all messages
-// are on the way at once, alpha + (p-1) (alpha/16 + n beta).
+// Gather by messages: everyone sends its block to the root. Any number of ranks. T = (p-1) (alpha +
+// n beta), blocks of n, all of it at the root. Between hosts all messages are on the way at once:
+// alpha + (p-1) (alpha/16 + n beta).
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 #include "core/tuned.hpp"

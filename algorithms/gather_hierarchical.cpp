@@ -1,13 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical gather: within each host to the rank in the root's column, and from there all blocks
-// of the host in one message to the root.
-// T = alpha + (H-1) (alpha/16 + n L beta), blocks of n, all of it at the root, and one phase within
-// the host: alpha/32, n L copied. L times fewer messages than direct, as many bytes: it suits
-// short blocks of many ranks.
+// Hierarchical gather: within each host to the rank in the root's column, which sends all blocks of
+// the host in one message to the root. T = alpha + (H-1) (alpha/16 + n L beta), blocks of n, all of
+// it at the root. One phase within the host adds alpha/32, n L copied. L times fewer messages than
+// direct, as many bytes: it suits short blocks of many ranks.
 //
-// There is none of gatherv: each rank knows the size of its own block only, so who gathers for its
-// host would have to be told, before a plan can say how much goes where.
+// There is none of gatherv. Each rank knows the size of its own block only, so a leader would have
+// to be told before a plan can say how much goes where.
 #include "algorithms/roots_column.hpp"
 
 namespace tutti {

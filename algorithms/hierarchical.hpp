@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What compositions share: where this rank stands, the phases, and the terms of their cost. H
-// hosts with L ranks each, n bytes; alpha, beta of the network; what happens within a host costs
-// n per byte that a rank hands to another.
+// Common parts of compositions: where this rank stands, the phases, and the terms of their cost.
+// There are H hosts with L ranks each, n bytes, and alpha and beta of the network. Within a host
+// the cost is n per byte that a rank hands to another.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -11,9 +11,8 @@
 
 namespace tutti {
 
-// Part of a long message that passes at a time, per column, so that network and host work on
-// different ones (1 Gbit/s, 2 hosts with 2 ranks each, allreduce of 4, 16 and 64 MB: 36, 142 and
-// 570 ms; with 4 MiB 38, 147 and 576, with 16 MiB 158 and 638 for the last two).
+// The part of a long message that passes at a time, per column, so that network and host work on
+// different ones (docs/notes/15).
 inline constexpr uint64_t kComposedChunk = tuned::kComposedChunk;
 
 inline Applies spans_hosts(const Problem& q) {
@@ -105,7 +104,7 @@ class Composer {
   uint32_t numbers_[kScopes] = {};
 };
 
-// What the caller gives: in place it lies where the result will.
+// The caller's data: in place it lies where the result will.
 inline Ref given(const Problem& q, uint64_t offset = 0) {
   return q.in_place ? recv_at(offset) : send_at(offset);
 }
@@ -136,21 +135,21 @@ class BlocksByHost {
   [[nodiscard]] bool as_given() const {
     return q_.stride == q_.count && std::is_sorted(ranks_.begin(), ranks_.end());
   }
-  // Of a host, in elements.
+  // The elements of a host.
   [[nodiscard]] uint64_t count(int host) const {
     return (first_[static_cast<size_t>(host) + 1] - first_[static_cast<size_t>(host)]) * q_.count;
   }
-  // Where they begin, in elements and in bytes.
+  // The beginning of a host's blocks, in elements and in bytes.
   [[nodiscard]] uint64_t begin(int host) const {
     return first_[static_cast<size_t>(host)] * q_.count;
   }
   [[nodiscard]] uint64_t offset(int host) const { return begin(host) * q_.element_bytes; }
-  // Where the block of a rank begins, in bytes.
+  // The beginning of a rank's block, in bytes.
   [[nodiscard]] uint64_t place_of(int rank) const {
     return offset(q_.hosts->host(rank)) + static_cast<uint64_t>(q_.hosts->place(rank)) * q_.bytes();
   }
 
-  // From and to such a buffer.
+  // Moves from and to such a buffer.
   [[nodiscard]] std::vector<Move> pack(const Ref& packed, const Ref& buffer) const {
     std::vector<Move> moves;
     for (size_t i = 0; i < ranks_.size(); ++i) {
@@ -194,8 +193,8 @@ inline double host_phase_s(const Problem& q, const Machine& m) {
   return m.message_s / 32 + host_sync_s(q, m);
 }
 
-// From or to one rank of each host along a column, in chunks that overlap with the work within.
-// That rank has its host's network to itself.
+// The time from or to one rank of each host along a column, in chunks that overlap with the work
+// within. That rank has its host's network to itself.
 inline double through_leaders_s(const Problem& q, const Machine& m) {
   const double per_byte = leaders_byte_s(q, m);
   const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunk));

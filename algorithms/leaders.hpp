@@ -1,14 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share in two levels within a host: the ranks of a group by way of its leader, and
-// the leaders among themselves. Groups are the domains in which cores share a last-level cache, as
-// in the hierarchies of XHC (Katevenis et al., CLUSTER 2022), since lines that many ranks of other
-// domains read at once are slow (Katevenis et al., ICPP 2023). Over 16 ranks with one another are
-// cut into about as many groups as each then has ranks: nobody reads all lines.
+// Common parts of algorithms in two levels within a host: the ranks of a group by way of its
+// leader, and the leaders among themselves. Groups are the domains in which cores share a
+// last-level cache, as in the hierarchies of XHC (Katevenis et al., CLUSTER 2022). Lines that many
+// ranks of other domains read at once are slow (Katevenis et al., ICPP 2023). Over 16 ranks with
+// one another are cut into about as many groups as each then has ranks: nobody reads all lines.
 //
 // Everybody enters at once, the leaders before they know of their members: so whoever is late is
 // seen to be late. Nobody but a leader looks at more than one entry, and a call ends without doing
-// so (Traits::runs_ahead): all have been looked at by somebody before any result comes back.
+// so (Traits::runs_ahead). Somebody has looked at each of them before any result comes back.
 #pragma once
 
 #include <algorithm>
@@ -75,8 +75,8 @@ inline Applies leaders_and_slot(const Problem& q) {
   return fits_slot(q, q.bytes());
 }
 
-// Where payloads lie: what a rank gives, and what it passes on. In lines as long as they have room
-// for both.
+// The places of payloads: what a rank gives, and what it passes on. They are in lines as long as
+// these have room for both.
 struct LeadersStaging {
   Space space;
   uint64_t second;  // offset of what is passed on
@@ -154,7 +154,7 @@ inline GroupShape shape_of(const Problem& q) {
 inline double in_group_s(const GroupShape& shape, const Machine& m) {
   return lines_s(shape.largest - 1, m);
 }
-// From leader to leader: a line with the tick and one with the payload, or the entry.
+// The time from leader to leader: a line with the tick and one with the payload, or the entry.
 inline double between_leaders_s(const Problem& q, const GroupShape& shape, const Machine& m) {
   const int lines = 2 * (shape.groups - 1);
   return q.cache_domains != nullptr ? far_lines_s(lines, m) : lines_s(lines, m);

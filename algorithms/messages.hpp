@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms that send messages share: segments, and private memory for segments that arrive.
+// Common parts of algorithms that send messages: segments, and private memory for segments that
+// arrive.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -8,8 +9,8 @@
 
 namespace tutti {
 
-// The most that one message of a segmented algorithm carries: long enough that its start costs
-// little, short enough that it is still in the cache when it is combined.
+// The longest message of a segmented algorithm: long enough that its start costs little, short
+// enough that it is still in the cache when it is combined.
 inline constexpr uint64_t kSegmentBytes = tuned::kSegmentBytes;
 
 // The longest message that networks carry at once (eager); the receiver asks for longer ones first

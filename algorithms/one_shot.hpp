@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share that stage all data at once: `inline` in the call line that announces the
-// call, after the one-line exchange of XHC (Katevenis et al., CLUSTER 2022), `one_shot` in a slot.
-// One template over the space builds the schedules of both. Only their costs differ in form: what
-// a line carries costs no more than the exchange of lines.
+// Common parts of algorithms that stage all data at once. `inline` stages it in the call line that
+// announces the call, after the one-line exchange of XHC (Katevenis et al., CLUSTER 2022),
+// `one_shot` in a slot. One template over the space builds the schedules of both. Only their costs
+// differ in form: data in a line costs no more than the exchange of lines.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -11,13 +11,13 @@
 
 namespace tutti {
 
-// Of `bytes` that a rank stages. Where all ranks do so, two may swap their slots.
+// Whether `bytes` that a rank stages fit. If all ranks stage them, two may swap their slots.
 template <Space space>
 Applies fits_one_shot(const Problem& q, uint64_t bytes) {
   if (space == Space::kLine) return fits_line(q, bytes);
   return has_root(q.collective) ? fits_slot(q, bytes) : fits_ping_pong_slot(q, bytes);
 }
-// The same of one block, and of blocks for all others.
+// Whether one block fits, and blocks for all others.
 template <Space space>
 Applies block_fits(const Problem& q) {
   return fits_one_shot<space>(q, q.bytes());
@@ -27,7 +27,7 @@ Applies others_blocks_fit(const Problem& q) {
   return fits_one_shot<space>(q, others_blocks_bytes(q));
 }
 
-// What all ranks stage.
+// Claims what all ranks stage.
 template <Space space>
 void claim_staging(Builder& b, uint64_t bytes) {
   if (space == Space::kSlot) b.use_ping_pong_slots(bytes);

@@ -1,13 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Parallel aggregated trees (PAT; Jeaugey, arXiv 2506.20252, as in NCCL 2.23). Every block goes
-// down a binomial tree of its own, whose root is its owner, longest distances first: to the rank d
-// after the owner from the one d' after it, d' being d without its lowest bit. All trees are alike,
-// so in one round every rank sends at one distance, on behalf of many. Aggregated are 2^a blocks:
-// first the trees' upper a levels in as many rounds, with 1, 2, 4, ... blocks, then what lies below
-// those of them that are 2^(K-a) apart, 2^a blocks in each of 2^(K-a) - 1 rounds, depth first; K =
-// ceil(log2 p). With a = K there are K rounds, with a = 0 there are p - 1 of one block: no message
-// is longer than 2^a blocks, nor what a reduction keeps meanwhile than 2^a for each level.
+// down a binomial tree of its own, whose root is its owner, longest distances first. The rank d
+// after the owner gets it from the one d' after it, d' being d without its lowest bit. All trees
+// are alike, so in one round every rank sends at one distance, on behalf of many. Aggregated are
+// 2^a blocks: first the trees' upper a levels in as many rounds, with 1, 2, 4, ... blocks, then
+// what lies below those of them that are 2^(K-a) apart, 2^a blocks in each of 2^(K-a) - 1 rounds,
+// depth first; K = ceil(log2 p). With a = K there are K rounds, with a = 0 there are p - 1 of one
+// block. No message is longer than 2^a blocks, and a reduction keeps no more than 2^a for each
+// level meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@ namespace tutti {
 
 struct PatRound {
   int distance = 0;
-  // Of the receivers from the blocks' owners, ascending: what rank r gets is of the ranks d before
-  // it.
+  // The receivers' distances from the blocks' owners, ascending: rank r gets blocks of the ranks d
+  // before it.
   std::vector<int> depths;
 };
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Pipelines through the shared windows: a message passes in chunks, each through one of three or
-// more equal parts of every rank's window in turn. A rank publishes once and waits once per chunk,
-// and what it waits for was published before its peers' last piece of work, so that small delays
-// cancel out.
+// more equal parts of every rank's window in turn. A rank publishes once and waits once per chunk.
+// It waits for what was published before its peers' last piece of work, so that small delays cancel
+// out.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -14,14 +14,14 @@ inline constexpr uint64_t kLeastParts = 3;
 
 // The parts of a window or slot, for chunks of this rank's data, or for chunks that consist of a
 // piece for each other rank. There are as many as fit: a core writes faster to lines that a peer
-// has read long ago (by a fifth with eight parts, measured).
+// has read long ago (docs/notes/15).
 struct Parts {
   Space space;
   uint64_t chunk_bytes;  // the longest chunk, and how long a part is; 0 if there is no room for one
   uint64_t piece_bytes;  // the longest piece
   int count;
 
-  // Of the first `room` bytes there.
+  // Parts of the first `room` bytes there.
   Parts(const Problem& q, Space space, uint64_t room)
       : space(space),
         chunk_bytes(std::min(q.limits.chunk_bytes, room / kLeastParts) / 64 * 64),
@@ -35,7 +35,7 @@ struct Parts {
   [[nodiscard]] int chunks_of_pieces(const Problem& q) const {
     return parts_of_at_most(q.bytes(), piece_bytes);
   }
-  // Where the part of chunk i begins, on every rank, and in it the piece for `owner`.
+  // The beginning of chunk i's part, on every rank, and in it the piece for `owner`.
   [[nodiscard]] uint64_t at(int chunk) const {
     return static_cast<uint64_t>(chunk % count) * chunk_bytes;
   }
@@ -73,7 +73,7 @@ inline void put_chunk(const Problem& q, Builder& b, const Parts& parts, int chun
   const Range chunk = part_of(q.bytes(), chunks, i);
   b.copy(Ref::of(parts.space, parts.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
 }
-// As above, where a chunk consists of pieces, one of each block.
+// The piece of one block, if a chunk consists of pieces, one of each block.
 inline Range piece_of(const Range& block, int chunks, int i) {
   const Range piece = part_of(block.bytes, chunks, i);
   return {block.offset + piece.offset, piece.bytes};
@@ -109,12 +109,12 @@ void exchange_chunks(Builder& b, int chunks, Put put, Take take) {
   }
 }
 
-// The same with work between: put(i) writes chunk i to the own window, work(i) turns what all have
-// put into a result in the own window, take(i) reads the results from all windows. What put writes
-// and what work writes must not overlap, whatever the chunks.
+// An exchange with work between. put(i) writes chunk i to the own window. work(i) turns what all
+// have put into a result in the own window. take(i) reads the results from all windows. put and
+// work must not write the same bytes, whatever the chunks.
 //
 // One tick says that work(i) and put(i + 1) are done. When all are there, work(i) overwrites a
-// result that was taken before the tick of work(i - 1); put(i + 1) overwrites what work(i - 2)
+// result that was taken before the tick of work(i - 1). put(i + 1) overwrites what work(i - 2)
 // read.
 template <typename Put, typename Work, typename Take>
 void exchange_results(Builder& b, int chunks, Put put, Work work, Take take) {

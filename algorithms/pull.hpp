@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share that read the caller's buffers of their peers: every byte is copied once,
-// not twice through staging.
+// Common parts of algorithms that read the caller's buffers of their peers: every byte is copied
+// once, not twice through staging.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -9,7 +9,8 @@
 
 namespace tutti {
 
-// What is pulled at a time to be combined, all peers together: it stays in the second-level cache.
+// The bytes that are pulled at a time to be combined, of all peers together: they stay in the
+// second-level cache.
 inline constexpr uint64_t kPulledBytes = tuned::kPulledBytes;
 
 inline uint64_t pulled_piece(const Problem& q) {
@@ -17,10 +18,10 @@ inline uint64_t pulled_piece(const Problem& q) {
   return std::max<uint64_t>(kPulledBytes / peers / 4096 * 4096, 4096);
 }
 
-// Where all others read the root's buffer: waits until fewer than Limits::pull_readers of them do,
-// which publish `done` after it. For whoever reads a process's memory locks its page tables: above
-// some readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the
-// order of their distance from the root, so each waits for one only. Plain copies lock nothing.
+// If all others read the root's buffer, waits until fewer than Limits::pull_readers of them do.
+// They publish `done` after it. Reading a process's memory locks its page tables: above some
+// readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the order
+// of their distance from the root, so each waits for one only. Plain copies lock nothing.
 inline void await_turn_to_pull(const Problem& q, Builder& b, uint32_t done) {
   const int readers = q.limits.pull_readers;
   const int turn = (q.rank - q.root + q.ranks) % q.ranks;  // the root's is 0, and not meant
@@ -34,8 +35,8 @@ inline bool pulls_stream(const Problem& q, uint64_t bytes) {
 }
 
 // dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece. Unless dst is
-// where the own data is, or is streamed to, the nearest peer's lands there. Where all see all
-// buffers, straight from there.
+// where the own data is, or is streamed to, the nearest peer's lands there. If all see all buffers,
+// it is read straight from there.
 inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
                               uint64_t bytes, bool streams) {
   if (q.limits.views) {

@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce along a chain, in segments (chain.hpp): the last rank passes its data to the one before
-// it, each adds its own in front and passes the sum on, down to rank 0, which passes the result on
+// Reduce along a chain, in segments (chain.hpp). The last rank passes its data to the one before
+// it. Each adds its own in front and passes the sum on, down to rank 0, which passes the result on
 // to the root. So ranks are combined in ascending order whatever the root. Any number of ranks, any
-// root; adds from the last rank on.
-// T = (b + p-2) (alpha + n/b (beta + gamma)), b segments; one alpha + n/b beta more if the root is
-// not 0. It suits few ranks, and lengths for which circulant has too many rounds.
+// root; adds from the last rank on. T = (b + p-2) (alpha + n/b (beta + gamma)), b segments; one
+// alpha + n/b beta more if the root is not 0. It suits few ranks, and lengths for which circulant
+// has too many rounds.
 #include "algorithms/chain.hpp"
 
 namespace tutti {

@@ -13,7 +13,7 @@ double seconds(const Problem& q, const Machine& m) {
   return block_rounds_s(q, 2, m) + buffers_s(q, m);
 }
 
-// The sums of the blocks at one rank. The root keeps them in their places; elsewhere, blocks are on
+// The sums of the blocks at one rank. The root keeps them in their places. Elsewhere blocks are on
 // their way for less than two times around all distances, and then leave room for others.
 class Sums {
  public:
@@ -24,13 +24,13 @@ class Sums {
   }
 
   [[nodiscard]] Range range(int block) const { return part_of(q_.bytes(), blocks_, block); }
-  // What this rank has of the block: at first its own.
+  // This rank's sum of the block: at first its own data.
   [[nodiscard]] Ref sum(int block) const {
     if (!begun_[static_cast<size_t>(block)]) return send_at(range(block).offset);
     if (q_.rank == q_.root) return recv_at(range(block).offset);
     return sums_.plus(static_cast<uint64_t>(block % room_) * longest_block(q_));
   }
-  // Where more is to be added from now on.
+  // The place to which more is added from now on.
   Ref begin(int block) {
     begun_[static_cast<size_t>(block)] = true;
     return sum(block);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Direct reduce: everyone sends its data to the root, which reduces all in rank order, in segments.
-// Any number of ranks. The same bits as the algorithms of shared memory.
-// T = (p-1) (alpha + n beta) + pn gamma, all of it at the root.
+// Any number of ranks. It gives the same bits as the algorithms of shared memory. T = (p-1) (alpha
+// + n beta) + pn gamma, all of it at the root.
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 

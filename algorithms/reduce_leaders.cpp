@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce by leaders of groups (leaders.hpp): each reduces what its group gives, and the root, which
-// leads its own, what its group gives and the other leaders have. The message must fit a slot; up
-// to 24 bytes travel in lines. Groups of d ranks, g of them:
-// T = (sigma_d + sigma_g) + (d+g-1)n handover + 2n gamma, where sigma_k is the exchange of k lines.
+// Reduce by leaders of groups (leaders.hpp). Each reduces what its group gives; the root, which
+// leads its own, also reduces what the other leaders have. The message must fit a slot; up to 24
+// bytes travel in lines. Groups of d ranks, g of them: T = (sigma_d + sigma_g) + (d+g-1)n handover
+// + 2n gamma, where sigma_k is the exchange of k lines.
 #include "algorithms/leaders.hpp"
 
 namespace tutti {

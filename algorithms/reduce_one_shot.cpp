@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // One-shot reduce: every rank but the root stages its data, the root reads all and reduces in rank
-// order (one_shot.hpp). The message must fit a slot, or be of at most 56 bytes in a line.
-// T = sigma + (p-1)n handover + n gamma, in lines sigma + pn gamma: the root moves all bytes, so it
-// suits few ranks or short messages.
+// order (one_shot.hpp). The message must fit a slot, or be of at most 56 bytes in a line. T = sigma
+// + (p-1)n handover + n gamma, in lines sigma + pn gamma. The root moves all bytes, so it suits few
+// ranks or short messages.
 #include "algorithms/one_shot.hpp"
 
 namespace tutti {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // All-pairs reduce-scatter: everyone sends every block to its owner, who reduces all in rank order,
-// in segments. Any number of ranks. The same bits as the algorithms of shared memory.
-// T = (p-1) alpha + (p-1)n beta + pn gamma, blocks of n.
+// in segments. Any number of ranks. It gives the same bits as the algorithms of shared memory. T =
+// (p-1) alpha + (p-1)n beta + pn gamma, blocks of n.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
 

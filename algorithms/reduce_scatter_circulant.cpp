@@ -1,10 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Circulant reduce-scatter (Traeff, arXiv 2410.14234). Any number of ranks; the operation must
-// commute.
-// T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n: optimal in bandwidth and in
-// rounds; needs private memory for all blocks, of which there is 8 MiB, so it suits short and
-// middle sizes (docs/notes/15).
+// commute. T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n. It is optimal in
+// bandwidth and in rounds. It needs private memory for all blocks, of which there is 8 MiB, so it
+// suits short and middle sizes (docs/notes/15).
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
 

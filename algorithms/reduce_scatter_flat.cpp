@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Pipelined reduce-scatter: a chunk of every block at a time through the windows; each rank stages
+// Pipelined reduce-scatter: a chunk of every block at a time through the windows. Each rank stages
 // what others own and reduces its own block from all windows, in rank order. Blocks of any length,
-// also of different ones, of which each chunk has the same share.
-// T = (chunks+1) sigma + (p-1)n handover + n gamma, blocks of n: moves the fewest bytes possible.
+// also of different ones, of which each chunk has the same share. T = (chunks+1) sigma + (p-1)n
+// handover + n gamma, blocks of n: moves the fewest bytes possible.
 #include "algorithms/cost.hpp"
 #include "algorithms/pipeline.hpp"
 

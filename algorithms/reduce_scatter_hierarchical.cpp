@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Hierarchical reduce-scatter with as many leaders as ranks: for each host, the ranks here reduce
-// what its ranks shall have, each the block of the one at its own place; then each column reduces
-// along itself.
-// T = (H-1) alpha + n (H-1) beta, and n p copied within the host; n bytes per rank.
+// Hierarchical reduce-scatter with as many leaders as ranks. For each host, the ranks here reduce
+// what its ranks shall have, each the block of the one at its own place. Then each column reduces
+// along itself. T = (H-1) alpha + n (H-1) beta, and n p copied within the host; n bytes per rank.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {
@@ -12,7 +11,7 @@ namespace {
 Composition compose(const Problem& q) {
   Composer c(q);
   const auto place = static_cast<size_t>(c.place());
-  // By host.
+  // The layout by host.
   Layout packed;
   uint64_t begin = 0;
   const Ref first = c.scratch(0);

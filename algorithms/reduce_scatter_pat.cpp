@@ -1,11 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter by parallel aggregated trees (pat.hpp), whose rounds run backwards: each rank sums
+// Reduce-scatter by parallel aggregated trees (pat.hpp), whose rounds run backwards. Each rank sums
 // what the ranks below it in a block's tree have, and passes the sum up. Any number of ranks; adds
-// by subtrees.
-// T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n, and a copy of them; with longer
-// blocks up to (p-1) alpha for each 128 KiB of them, and private memory for ceil(log2 p) such
-// segments at a time where circulant needs it for all.
+// by subtrees. T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n, and a copy of
+// them. Longer blocks cost up to (p-1) alpha for each 128 KiB of them. Private memory holds
+// ceil(log2 p) such segments at a time, where circulant needs it for all.
 #include <map>
 
 #include "algorithms/pat.hpp"
@@ -19,8 +18,8 @@ double seconds(const Problem& q, const Machine& m) {
          2 * q.ranks * m.step_s + buffers_s(q, m);
 }
 
-// One segment of each block at a time. The sums of blocks that pass together lie side by side, in
-// a group; a group is done with before the next of the same level begins.
+// One segment of each block at a time. The sums of blocks that pass together lie side by side, in a
+// group. A group is done with before the next of the same level begins.
 class Sums {
  public:
   Sums(const Problem& q, const Pat& pat, uint64_t most, Builder& b)
@@ -47,11 +46,11 @@ class Sums {
   }
 
  private:
-  // What this rank itself adds to the block of the rank `depth` before it.
+  // This rank's own data for the block of the rank `depth` before it.
   [[nodiscard]] Ref own(int depth) const {
     return send_at(block_at(q_, rank_after(q_, -depth)) + segment_.offset);
   }
-  // Where the sum is, or will be, that goes to the rank `depth` before.
+  // The place of the sum that goes to the rank `depth` before.
   Ref sum(int depth) {
     const int below = depth % pat_.apart();
     auto found = groups_.find(below);
@@ -69,7 +68,7 @@ class Sums {
     const int to = rank_after(q_, -round.distance);
     const std::vector<int>& depths = round.depths;
     if (depths.size() == 1) return b_.send(to, share(depths[0]), segment_.bytes);
-    // Of the upper levels, those that pass together are of one group, but not side by side.
+    // Sums of the upper levels that pass together are of one group, but not side by side.
     const bool upper = round.distance >= pat_.apart();
     const Ref parcel = upper ? parcels_[index] : sum(depths[0]);
     for (size_t i = 0; i < depths.size(); ++i) {

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter by pulling: everyone reads its own block from all send buffers, piece by piece,
-// and reduces it in rank order: the first half of allreduce's pull. Ranks that can read one
-// another's buffers. T = 2 sigma + (p-1) (pieces pi + n pull) + pn gamma, blocks of at most n; pi
-// is the start of a pull.
+// Reduce-scatter by pulling, the first half of allreduce's pull: everyone reads its own block from
+// all send buffers, piece by piece, and reduces it in rank order. Ranks that can read one another's
+// buffers. T = 2 sigma + (p-1) (pieces pi + n pull) + pn gamma, blocks of at most n; pi is the
+// start of a pull.
 #include "algorithms/cost.hpp"
 #include "algorithms/pull.hpp"
 

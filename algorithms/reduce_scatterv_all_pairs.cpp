@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // All-pairs reduce_scatterv: everyone sends every block to its owner, who reduces all in rank
-// order. Any number of ranks. The same bits as the algorithms of shared memory. T = (p-1) alpha +
-// (p-1)n beta + pn gamma, blocks of at most n.
+// order. Any number of ranks. It gives the same bits as the algorithms of shared memory. T = (p-1)
+// alpha + (p-1)n beta + pn gamma, blocks of at most n.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
 #include "algorithms/uneven.hpp"

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce up a binomial tree, in segments: each rank combines its own data with that of all its
+// Reduce up a binomial tree, in segments. Each rank combines its own data with that of all its
 // children in one pass and passes the sum to its parent. The tree stands on rank 0, which passes
 // the result on to the root, so that ranks are combined in ascending order whatever the root. Any
 // number of ranks, any root; adds by subtrees. T = (ceil(log2 p) + 1) (alpha + n beta) + n

@@ -2,9 +2,9 @@
 //
 // Two-shot reduce: rank j owns slice j. Everyone stages what others own and reduces its own slice
 // in rank order; the root copies the others' results out. The reduce half of the two-shot
-// allreduce, after Rabenseifner's reduce-scatter and gather (2004). T = (2 or chunks+2) sigma +
-// n takeover + 2n(p-1)/p handover + n gamma: the root reads 2n(p-1)/p from others, where flat lets
-// it read n(p-1). That pays from four ranks on (with eight on two cores a fifth, measured).
+// allreduce, after Rabenseifner's reduce-scatter and gather (2004). T = (2 or chunks+2) sigma + n
+// takeover + 2n(p-1)/p handover + n gamma. The root reads 2n(p-1)/p from others, where flat lets it
+// read n(p-1). That pays from four ranks on (docs/notes/15).
 #include "algorithms/cost.hpp"
 #include "algorithms/two_shot.hpp"
 

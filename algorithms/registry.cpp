@@ -14,7 +14,7 @@ constexpr const Algorithm* kAlgorithms[] = {
 #undef TUTTI_ALGORITHM
     nullptr};
 
-// What any algorithm amounts to when there is one rank.
+// The schedule of any algorithm when there is one rank.
 void build_alone(const Problem& problem, Builder& builder) {
   const Ref send = Ref::of(Space::kSend, problem.send_block(0).offset);
   const Ref recv = Ref::of(Space::kRecv, problem.recv_block(0).offset);

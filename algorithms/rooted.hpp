@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share in which one rank, the root, reads what all others give it, or gives them
-// what they read: pipelines through whole slots, in chunks, each through one of three or more equal
-// parts in turn. Slots are written without asking, so who gives is as far ahead of who takes as
-// they reach, also into the next call. Tick i+1 of who gives: chunk i is there; tick i+2 of who
-// takes: it is no longer needed there.
+// Common parts of algorithms in which one rank, the root, reads what all others give it, or gives
+// them what they read. They are pipelines through whole slots, in chunks, each through one of three
+// or more equal parts in turn. Slots are written without asking. So a giver is as far ahead of a
+// taker as they reach, also into the next call. A giver's tick i+1 says that chunk i is there, a
+// taker's tick i+2 that it is no longer needed there.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -12,8 +12,8 @@
 
 namespace tutti {
 
-// Where one rank gives, it uses all of its slot. Where many do, half of each is enough, and more of
-// it stays in caches (docs/notes/15).
+// A single giver uses all of its slot. If many give, half of each is enough, and more of it stays
+// in caches (docs/notes/15).
 inline Parts parts_of_slot(const Problem& q) {
   const uint64_t whole = q.whole_slot_bytes();
   return {q, Space::kSlot, root_gives(q.collective) ? whole : whole / 2};
@@ -25,7 +25,7 @@ inline void begin_chunks(const Problem& q, Builder& b, int chunks) {
   b.use_of_slots(static_cast<uint64_t>(std::min(chunks, parts.count)) * parts.chunk_bytes);
 }
 
-// put(i) writes chunk i to the own slot, on all ranks but the root; take(i) reads it from all
+// put(i) writes chunk i to the own slot, on all ranks but the root. take(i) reads it from all
 // slots, on the root, which keep(i) gives something else to do before it waits for that.
 template <typename Put, typename Keep, typename Take>
 void collect_chunks(const Problem& q, Builder& b, int chunks, Put put, Keep keep, Take take) {

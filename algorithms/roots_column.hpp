@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What hierarchical gather and scatter share: the root and the rank at its place on each other host
-// (the leaders) pass all blocks of a host in one message, along the root's column.
+// Common parts of hierarchical gather and scatter. The root and the rank at its place on each other
+// host (the leaders) pass all blocks of a host in one message, along the root's column.
 #pragma once
 
 #include "algorithms/hierarchical.hpp"
@@ -29,8 +29,8 @@ class RootsColumn {
   [[nodiscard]] Ref of_this_host() const {
     return at_root ? packed.plus(blocks.offset(host_)) : packed;
   }
-  // What the root's own host gives or gets does not pass along the column, so that neither it nor
-  // its ranks wait for that.
+  // Blocks of the root's own host do not pass along the column, so that neither it nor its ranks
+  // wait for that.
   [[nodiscard]] Phase phase(Collective collective) const {
     return {.scope = Scope::kColumn,
             .collective = collective,

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Scatter by messages: the root sends every block to its owner. Any number of ranks.
-// T = (p-1) (alpha + n beta), blocks of n, all of it at the root; between hosts, where the
-// messages are on the way at once, half of (p-1) alpha.
+// Scatter by messages: the root sends every block to its owner. Any number of ranks. T = (p-1)
+// (alpha + n beta), blocks of n, all of it at the root. Between hosts the messages are on the way
+// at once: half of (p-1) alpha.
 #include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 

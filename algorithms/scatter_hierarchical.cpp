@@ -1,10 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Hierarchical scatter: all blocks of a host in one message from the root to the rank in its
-// column, and from there within the host.
-// T = H alpha / 2 + (H-1) n L beta, blocks of n, all of it at the root, and one phase within the
-// host: alpha/32, n L copied. L times fewer messages than direct, as many bytes: it suits
-// short and middle blocks.
+// column, and from there within the host. T = H alpha / 2 + (H-1) n L beta, blocks of n, all of it
+// at the root. One phase within the host adds alpha/32, n L copied. L times fewer messages than
+// direct, as many bytes: it suits short and middle blocks.
 //
 // There is none of scatterv, for the reason given in gather_hierarchical.cpp.
 #include "algorithms/roots_column.hpp"

@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Scatter down a binomial tree: a rank gets the blocks of all ranks below it in one message, and
-// passes on what is not its own. Any number of ranks, any root; blocks of at most 64 KiB, for
-// private memory has room for all that pass by.
-// T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta, blocks of n, the last of it what the root's first
-// child passes on, and as much copying; between hosts, where the messages of a rank are on the way
-// at once, (1 + ceil(log2 p)) alpha/2 (docs/notes/15). It suits short blocks.
+// passes on those that are not its own. Any number of ranks, any root; blocks of at most 64 KiB,
+// for private memory has room for all that pass by. T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta,
+// blocks of n, and as much copying; the last of it is what the root's first child passes on.
+// Between hosts the messages of a rank are on the way at once: (1 + ceil(log2 p)) alpha/2
+// (docs/notes/15). It suits short blocks.
 #include "algorithms/cost.hpp"
 #include "algorithms/tree.hpp"
 
@@ -22,7 +22,7 @@ double seconds(const Problem& q, const Machine& m) {
   return total + buffers_s(q, m);
 }
 
-// Where the blocks of `ranks` ranks from `first` on lie one after the other, at the root.
+// The blocks of `ranks` ranks from `first` on, one after the other, at the root.
 Ref in_one_piece(const Problem& q, Builder& b, int first, int ranks) {
   const bool is_so = q.stride == q.count && first + ranks <= q.ranks;
   if (is_so) return send_at(block_at(q, first));

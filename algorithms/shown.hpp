@@ -1,12 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share where a rank knows the sizes of its own blocks only. By which route a block
-// goes depends on nothing but its size, so that sender and receiver agree wherever they agree on
-// that, and the head of each block tells the receiver whether they do (sched/schedule.hpp). Heads
+// Common parts of algorithms in which a rank knows the sizes of its own blocks only. The route of a
+// block depends on nothing but its size. So sender and receiver agree on it if they agree on the
+// size, and the head of each block tells the receiver whether they do (sched/schedule.hpp). Heads
 // lie in the call line, if that has room for as many as there are receivers, and tiny blocks behind
-// them; short ones lie in the slot: with either, one exchange between the ranks. Long ones go as
-// messages, which find the fastest route between the two
-// (transports/shm/routes.hpp).
+// them. Short ones lie in the slot. Either way there is one exchange between the ranks. Long ones
+// go as messages, which find the fastest route between the two (transports/shm/routes.hpp).
 #pragma once
 
 #include <vector>
@@ -15,9 +14,9 @@
 
 namespace tutti {
 
-// The longest block that is short, with its head. Where ranks share cores, a message costs a turn:
-// up to a longer block, copying twice is cheaper. But the larger the areas are, the fewer calls a
-// rank can be ahead (docs/notes/15).
+// The longest block that is short, with its head. If ranks share cores, a message costs a turn: up
+// to a longer block, copying twice is cheaper. But the larger the areas are, the fewer calls a rank
+// can be ahead (docs/notes/15).
 inline uint64_t most_short(const Problem& q) {
   return q.limits.oversubscribed ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
 }
@@ -68,7 +67,7 @@ class ShownBlocks {
     for (const Block& one : long_given_) b_.send(one.peer, at_send(one.range), one.range.bytes);
   }
 
-  // Of a sender that has entered.
+  // Takes a block of a sender that has entered.
   void take(int sender, const Range& block) {
     const Place place(q_, sender, q_.rank, block.bytes);
     b_.expect(place.head, block.bytes);
@@ -91,7 +90,7 @@ class ShownBlocks {
     Range range;
   };
 
-  // Where the sender leaves the head of a short block, and the block.
+  // The places of the head of a short block, and of the block.
   struct Place {
     Ref head;
     Ref block;

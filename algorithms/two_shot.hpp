@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the two-shot algorithms share: rank j owns slice j, and everyone stages what others own. A
-// message that fits a slot passes at once, a longer one in chunks through the windows. Own data is
-// never staged; a slice's result lies where its owner's input would.
+// Common parts of the two-shot algorithms: rank j owns slice j, and everyone stages what others
+// own. A message that fits a slot passes at once, a longer one in chunks through the windows. Own
+// data is never staged; a slice's result lies where its owner's input would.
 #pragma once
 
 #include "algorithms/cost.hpp"
@@ -20,7 +20,7 @@ class TwoShot {
   // How often all ranks wait for one another.
   static int waits(const Problem& q) { return fits_a_slot(q) ? 2 : layout_of(q).chunks + 2; }
 
-  // Of what is staged, in slots or windows.
+  // The time of writing the staged data, to slots or windows.
   static double write_s(const Problem& q, uint64_t bytes, const Machine& m) {
     return fits_a_slot(q) ? slot_write_s(q, bytes, m) : window_write_s(q, bytes, m);
   }
@@ -82,7 +82,7 @@ class TwoShot {
     return {slice, parts_of_at_most(q.bytes(), slice * ranks)};
   }
 
-  // Of the message.
+  // Slices of the message.
   [[nodiscard]] Range slices(int chunk, int first, int end) const {
     const auto before = static_cast<uint64_t>(chunk) * static_cast<uint64_t>(q_.ranks);
     const uint64_t from = (before + static_cast<uint64_t>(first)) * layout_.slice;

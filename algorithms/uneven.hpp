@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms share whose blocks differ in size.
+// Common parts of algorithms whose blocks differ in size.
 #pragma once
 
 #include "algorithms/common.hpp"
@@ -8,8 +8,8 @@
 
 namespace tutti {
 
-// Where every rank knows only its own sizes, a message goes even where nothing is to be sent: the
-// other side may think otherwise.
+// If every rank knows only its own sizes, a message goes even if it is empty: the other side may
+// think otherwise.
 inline void send_block_to(int peer, const Range& block, Builder& b) {
   b.send_even_empty(peer, block.bytes > 0 ? at_send(block) : send_at(0), block.bytes);
 }
@@ -20,8 +20,8 @@ inline void recv_block_from(int peer, const Range& block, Arrivals& arrivals, Bu
   b.recv_even_empty(peer, block.bytes > 0 ? arrivals.place_for(block) : recv_at(0), block.bytes);
 }
 
-// What a call takes of whose blocks every rank knows its own only (count 0): the mean over a short
-// and a long block, for an algorithm must do for both.
+// The time of a call in which every rank knows the sizes of its own blocks only (count 0). It is
+// the mean over a short and a long block, for an algorithm must do for both.
 template <double (*seconds)(const Problem&, const Machine&)>
 double over_sizes(const Problem& q, const Machine& m) {
   if (q.count > 0) return seconds(q, m);

@@ -40,7 +40,7 @@ struct Floats {
   }
 };
 
-// Min and max of any float type, as signed integers: negative numbers with all bits but the sign
+// Min and max of any float type, as signed integers. Negative numbers with all bits but the sign
 // inverted have the order of the numbers, with -0 below +0. NaN becomes the extreme that wins.
 // kLargest: the magnitude above which all are NaN. kNan: the default one.
 template <class Int, Int kLargest, Int kNan, class Combine>
@@ -154,7 +154,7 @@ struct Bfloats {
     const auto bits = rounded(du, hn::BitCast(du, with_default_nan(d, v)));
     return hn::TruncateTo(hn::Rebind<uint16_t, D>(), hn::ShiftRight<16>(bits));
   }
-  // What is above the lower half, in which nothing counts then.
+  // The value rounded to its upper half; the lower one no longer counts.
   template <class D>
   static HWY_INLINE hn::Vec<D> rounded(D d, hn::Vec<D> bits) {
     const auto odd = hn::TestBit(bits, hn::Set(d, 0x10000));

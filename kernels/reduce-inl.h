@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The loop of every kernel, compiled once per target. What differs between types and operations is
-// a Math, which has
+// The loop of every kernel, compiled once per target. Types and operations differ in a Math, which
+// has
 //   Element              the type in memory
 //   Lane                 the type that is computed with, one lane per element; of a PairMath the
 //                        Element, for it computes with two vectors for one of elements
@@ -13,7 +13,7 @@
 //   combine(d, a, b)     the operation
 //   encode(d, v)         lanes to elements, with whatever ends the reduction
 // Every element takes the same instructions wherever it stands, so its bits do not depend on the
-// count or on alignment. Functions of the standard library stay out of this file: compiled here, an
+// count or on alignment. Functions of the standard library stay out of this file. Compiled here, an
 // inline one could be called elsewhere on a processor that lacks the target.
 #if defined(TUTTI_KERNELS_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TUTTI_KERNELS_REDUCE_INL_H_
@@ -80,7 +80,8 @@ HWY_INLINE void write(D memory, V elements, void* dst, size_t i) {
   }
 }
 
-// The same past the caches, at a multiple of a vector, where elements fill a register that can be.
+// Writes past the caches, at a multiple of a vector, if elements fill a register that can be
+// written so.
 template <class D, class V>
 HWY_INLINE void write_non_temporal(D memory, V elements, void* dst, size_t i) {
   if constexpr (hn::MaxLanes(memory) * sizeof(hn::TFromD<D>) >= 16) {
@@ -107,7 +108,7 @@ HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i
   }
 }
 
-// Where results go: to one place, past the caches or not, ...
+// The destination of results: one place, past the caches or not, ...
 template <bool kStream>
 struct Destination {
   void* dst;
@@ -124,7 +125,7 @@ struct Destination {
     if constexpr (kStream) hwy::FlushStream();
   }
 };
-// ... or to two. What goes past the caches is aligned like dst.
+// ... or two. The one past the caches is aligned like dst.
 struct TwoDestinations {
   void* dst;
   void* copy;
@@ -174,8 +175,8 @@ HWY_INLINE auto fold(const Math& math, const Sources& sources, D d, size_t i) {
 }
 
 // Four vectors at a time, so that a source's pointer is fetched once for all of them. There are no
-// prefetches: for sources that another core has just written, none of 4 to 64 lines ahead gained
-// anything between 64 B and 256 KiB, where this loop runs as fast as memcpy.
+// prefetches: they gain nothing, even for sources that another core has just written
+// (docs/notes/15).
 template <class Math, class Sources, class D, class To>
 HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, const To& to, size_t i) {
   const size_t n = hn::Lanes(d);
@@ -209,12 +210,12 @@ HWY_INLINE void reduce_few(const Math& math, const Sources& sources, const To& t
   }
 }
 
-// What stays together.
+// The bytes of elements that stay together.
 template <class Math>
 inline constexpr size_t kBytesTogether = Math::kTogether * sizeof(typename Math::Element);
 
 // Elements from dst to the first at a multiple of `bytes`, which is a power of two and at most a
-// vector; `otherwise` if there is none at which elements that belong together begin.
+// vector. It is `otherwise` if there is none at which elements that belong together begin.
 template <class Math>
 HWY_INLINE size_t elements_to_alignment(const void* dst, size_t bytes, size_t otherwise) {
   const size_t gap = (size_t{0} - reinterpret_cast<uintptr_t>(dst)) & (bytes - 1);
@@ -222,7 +223,7 @@ HWY_INLINE size_t elements_to_alignment(const void* dst, size_t bytes, size_t ot
 }
 
 // A vector's worth at each end is computed first and written last, so that the loop between them
-// has whole vectors and aligned stores only; elements that it shares with the ends get the same
+// has whole vectors and aligned stores only. Elements that it shares with the ends get the same
 // value twice. Nothing that is still to be read has been written, should dst be a source.
 template <class Math, class Sources, class To>
 HWY_INLINE void reduce_elements(const Math& math, const Sources& sources, const To& to,
@@ -305,7 +306,7 @@ struct Maximum {
   }
 };
 
-// What is done to the accumulated lanes before they are encoded.
+// The last step on the accumulated lanes before they are encoded.
 struct Keep {
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D, hn::Vec<D> v) const {
@@ -352,9 +353,9 @@ struct Math {
   }
 };
 
-// Of elements of half the size of what they are computed in, of which two share a lane: they are
-// taken apart and put together where they lie, without instructions that move them across lanes.
-// Format::Pairs has decode and encode, which returns and takes both vectors.
+// Formats whose elements have half the size of what they are computed in; two share a lane. They
+// are taken apart and put together where they lie, without instructions that move them across
+// lanes. Format::Pairs has decode and encode, which returns and takes both vectors.
 template <class V>
 struct Pair {
   V even;
@@ -420,7 +421,7 @@ void reduce(void* dst, const void* const* sources, size_t k, size_t count,
 }
 
 // Floats only. A power of two has an exact reciprocal, by which multiplying gives the same bits and
-// takes less time: powers of two are what most jobs divide by.
+// takes less time. Most jobs divide by powers of two.
 template <class Format>
 void average(void* dst, const void* const* sources, size_t k, size_t count,
              const ReduceOptions& options) {

@@ -15,21 +15,22 @@ namespace tutti {
 struct ReduceOptions {
   // Non-zero: the reduction ends here, and avg divides the sum by it.
   uint32_t divisor = 0;
-  // Write dst with non-temporal stores (ends with a store fence). Where dst's alignment does not
-  // allow them, ordinary stores.
+  // Write dst with non-temporal stores (ends with a store fence). If dst's alignment does not allow
+  // them, ordinary stores.
   bool stream = false;
-  // Unless null: write the results here as well, in the same pass; past the caches or not. Where it
-  // is not aligned as dst is, with ordinary stores.
+  // Unless null: write the results here as well, in the same pass; past the caches or not. If it is
+  // not aligned as dst is, with ordinary stores.
   void* copy = nullptr;
   bool stream_copy = false;
 };
 
 // dst[i] = sources[0][i] op sources[1][i] op ... in that order, i < count; k >= 1. dst may be equal
 // to one of the sources, but not overlap one otherwise; so may options.copy, but not to dst. No
-// pointer needs alignment. Floats of 16 and 8 bits: accumulated in binary32, rounded once to
-// nearest even; what leaves their range becomes infinity, or NaN in e4m3, which has none. Integers
-// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. Of complex numbers that
-// is said of each part; products are as in tutti.h. The bits are the same on every instruction set.
+// pointer needs alignment. Floats of 16 and 8 bits are accumulated in binary32 and rounded once to
+// nearest even. Values beyond their range become infinity, or NaN in e4m3, which has none. Integers
+// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. Each part of a complex
+// number follows these rules; products are as in tutti.h. The bits are the same on every
+// instruction set.
 using ReduceKernel = void (*)(void* dst, const void* const* sources, size_t k, size_t count,
                               const ReduceOptions& options);
 

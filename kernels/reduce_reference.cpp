@@ -160,7 +160,7 @@ void scale(void* dst, const void* source, const void* scalar, size_t count) {
   }
 }
 
-// What all types have.
+// The operations that all types have.
 template <class Format>
 ReduceKernel unordered(ReduceOp op) {
   switch (op) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Floats of 16 and 8 bits, one at a time and by arithmetic rather than by tricks with bits: the
-// definition that the vectorised conversions are tested against.
+// Floats of 16 and 8 bits, one at a time and by arithmetic rather than by tricks with bits. This is
+// the definition that the vectorised conversions are tested against.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace tutti {
 
-// Bits: sign, kExponentBits, kMantissaBits. kLargest: code of the largest finite magnitude; above
-// it stands kOverflow (infinity, or in e4m3, which has none, NaN), which finite values that round
-// beyond kLargest become; kNan: the default quiet NaN.
+// Bits: sign, kExponentBits, kMantissaBits. kLargest is the code of the largest finite magnitude.
+// kOverflow stands above it (infinity, or in e4m3, which has none, NaN), and is the result of
+// rounding beyond kLargest. kNan is the default quiet NaN.
 template <class Code, int kExponentBits, int kMantissaBits, Code kLargest, Code kOverflow,
           Code kNan>
 struct SmallFloat {

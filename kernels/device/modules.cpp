@@ -16,7 +16,8 @@ struct Module {
   const uint8_t* end = nullptr;
 };
 
-// What the build has made (cmake/device_kernels.cmake): kModules, the last of which is none.
+// The modules that the build has made (cmake/device_kernels.cmake): kModules, the last of which is
+// none.
 #include "device_modules.inc"
 
 constexpr uint64_t elements_at_once(DataType type, DeviceVariant variant) {

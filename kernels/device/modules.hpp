@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reductions on devices: reduce.cl, which is compiled into one module for each type and variant, as
-// SPIR-V where the build has a compiler for that, and as source. All give the bits of the host's
-// kernels (kernels/reduce_host.hpp).
+// Reductions on devices. reduce.cl is compiled into one module for each type and variant: as SPIR-V
+// if the build has a compiler for that, and as source. All give the bits of the host's kernels
+// (kernels/reduce_host.hpp).
 //
 // The kernels of a module, by device_kernel_name():
 //   sum, prod, vmin, vmax, avg, and of integers band, bor, bxor, have these 12 arguments:
@@ -34,22 +34,21 @@ enum class DeviceVariant : uint8_t {
   kBlock,   // the same by block reads of sub-groups of 16 (cl_intel_subgroups)
 };
 constexpr int kDeviceVariants = 3;
-// What dst and sources must be aligned to.
+// The alignment of dst and sources.
 constexpr size_t device_alignment(DeviceVariant variant) {
   return variant == DeviceVariant::kScalar ? 1 : 16;
 }
-// Of kScalar and kVector, the one for pointers whose addresses, or-ed together, are these.
+// The variant, kScalar or kVector, for pointers whose addresses, or-ed together, are these.
 constexpr DeviceVariant device_variant_for(uintptr_t addresses) {
   return addresses % device_alignment(DeviceVariant::kVector) == 0 ? DeviceVariant::kVector
                                                                    : DeviceVariant::kScalar;
 }
 
-// More sources than a kernel takes are reduced by several, one after the other: the first of them
-// by the one that begins; what it wrote and some more by those that go on, and by the one that
-// ends.
+// The parts of a reduction with more sources than a kernel takes. Several kernels then run one
+// after the other: one begins, others go on with its result and some more sources, and one ends.
 enum class DevicePart : uint8_t { kWhole, kBegins, kGoesOn, kEnds };
-// Whether 32-bit floats pass from part to part, as those of the type would be rounded each time: of
-// such parts kernels exist in kScalar alone.
+// Whether 32-bit floats pass from part to part, as those of the type would be rounded each time.
+// Kernels of such parts exist in kScalar alone.
 bool device_passes_floats(ReduceOp op, DataType type);
 
 // OpenCL C 1.2, and what the compiler needs for a module of it.

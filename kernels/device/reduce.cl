@@ -1,9 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Reductions of 1 to 8 sources with one write, for one type and variant; OpenCL C 1.2. The compiler
-// is told TYPE_<name> and WIDTH, the elements of 16 bytes, or 1; and BLOCKS. What its arguments are:
-// kernels/device/modules.hpp. Each element takes the same instructions wherever it stands, and gives
-// the bits of kernels/reduce_reference.cpp. No extension is needed, but for BLOCKS and float64.
+// is told TYPE_<name> and WIDTH, the elements of 16 bytes, or 1; and BLOCKS.
+// kernels/device/modules.hpp describes its arguments. Each element takes the same instructions
+// wherever it stands, and gives the bits of kernels/reduce_reference.cpp. No extension is needed,
+// but for BLOCKS and float64.
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef TYPE_float64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -110,7 +111,7 @@ lane with_default_nan(lane v) { return AS(LANE)(IS_NAN(v) ? (bits)(DEFAULT_NAN) 
 
 #define ADD(a, b) ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
-// Of equal ones, which may be zeros of both signs, that with the sign, or without.
+// Equal lanes may be zeros of both signs: takes that with the sign, or without.
 lane lesser(lane a, lane b) {
   const lane equal = AS(LANE)(AS(BITS)(a) | AS(BITS)(b));
   const lane least = a == b ? equal : (a < b ? a : b);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What calls of one kind may choose between while a program runs, the same on all ranks.
+// The choices that calls of one kind have while a program runs, equal on all ranks.
 #pragma once
 
 #include <cstdint>

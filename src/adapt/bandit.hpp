@@ -50,8 +50,8 @@ class Bandit {
     }
     return static_cast<Arm>(best);
   }
-  // As better(), for a caller that learns the cost of a choice only after the next one: stays with
-  // each arm for a trial at least.
+  // Chooses like better(), for a caller that learns the cost of a choice only after the next one:
+  // stays with each arm for a trial at least.
   Arm choose() {
     if (stay_ > 0) {
       --stay_;
@@ -134,8 +134,8 @@ class Bandit {
       ended = true;
     }
   };
-  // What it is thought to cost. The estimate of the arm in use goes up and down by a step without
-  // having changed: of two that are as fast, one would be tried all the time.
+  // The cost that the arm is thought to have. The estimate of the arm in use goes up and down by a
+  // step without having changed. Of two equally fast arms one would be tried all the time.
   [[nodiscard]] double counted(size_t i) const {
     const Estimate& estimate = estimates_[i];
     const bool varies = i == static_cast<size_t>(last_) && estimate.settled;

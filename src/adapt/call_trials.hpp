@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where calls of one kind have several arms (adapt/arms.hpp), finds out which is fastest while the
-// program runs. One rank of a lane, the coordinator, times calls. With its entry into each call it
-// announces which arm the next one takes: whoever ends a call has seen that entry, so nobody waits
-// for it. Each lane finds out for itself. One thread at a time.
+// Finds out while the program runs which arm (adapt/arms.hpp) of a kind of calls is the fastest.
+// One rank of a lane, the coordinator, times calls. With its entry into each call it announces
+// which arm the next one takes. A rank that ends a call has seen that entry, so nobody waits for
+// it. Each lane finds out for itself. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace tutti {
 
 class CallTrials {
  public:
-  // What a call was, for its time to be judged.
+  // A call that has ended, for its time to be judged.
   struct Ended {
     Collective collective;
     uint32_t call;  // its number on the lane
@@ -51,7 +51,7 @@ class CallTrials {
   void abandon() { trial_ = nullptr; }
 
  private:
-  // What is known of calls of one kind.
+  // The knowledge of calls of one kind.
   struct Trial {
     Bandit bandit;  // of the coordinator; seconds per byte of a block
     Arm next = Arm::kFirst;

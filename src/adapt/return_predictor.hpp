@@ -1,12 +1,12 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Predicts, from the last few times, whether an application that has started an operation and goes
-// on with its own work soon comes back to wait for it. If so, no worker is woken: the thread that
-// waits does the work, and to wake a worker takes longer than a small call (docs/notes/06).
+// Predicts from the last few times whether an application soon comes back to wait for an operation
+// that it has started. If so, no worker is woken. The thread that waits does the work, and to wake
+// a worker takes longer than a small call (docs/notes/06).
 //
 // Once the predictor is sure no clock is read. If the application then stays away after all, the
-// worker finds out, for it looks every 10 ms, and what is started wakes it again until it is
-// sure again.
+// worker finds out, for it looks every 10 ms. Further operations wake it again until the predictor
+// is sure again.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What counts as a sample of an arm: how long a call or a message took, without what says nothing
-// about the arm, and with what a trial does not show. Every factor of that kind stands here.
+// The samples of an arm: how long a call or a message took, without what says nothing about the
+// arm, and with what a trial does not show. Every factor of that kind stands here.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CallSample {
   uint64_t block_bytes;
 };
 
-// What the bandit is to learn, more than 0; none if the call says nothing about its arm.
+// The sample that the bandit is to learn, more than 0; none if the call says nothing about its arm.
 [[nodiscard]] std::optional<double> seconds_of(const CallSample& call);
 
 // A long message between ranks that have a core each.

@@ -2,9 +2,9 @@
 //
 // Spreads ranks that outnumber their cores evenly over these. Such ranks take turns by yielding,
 // and a call takes as long as the core with the most ranks needs. The kernel seldom moves a thread
-// that has just run, as one that yields always has: three of four ranks may stay on one of two
+// that has just run, as one that yields always has. Three of four ranks may stay on one of two
 // cores for seconds (docs/notes/08). So a rank that waits looks now and then on which cores its
-// peers are. If its own core has more than an even share, it moves to another: its thread's
+// peers are. If its own core has more than an even share, it moves to another. Its thread's
 // affinity is narrowed to that core, and widened again at once.
 #pragma once
 

@@ -26,7 +26,7 @@ std::optional<CoreList> parse_core_list(std::string_view text);
 // "0-2,5": runs of consecutive numbers become ranges; the order is kept. Empty: "none".
 std::string format_cores(std::span<const int> cores);
 
-// Where this process stands among those of its host.
+// The place of this process among those of its host.
 struct WorkerPlacement {
   int worker_count = 1;  // of each process
   int local_rank = 0;
@@ -36,7 +36,7 @@ struct WorkerPlacement {
 // The core of each worker of this process; empty: the workers are not to be bound. A local rank
 // that is not below the number of processes is an error.
 //
-// A list gives every process of the host its workers' cores, in order of local rank: its length
+// A list gives every process of the host its workers' cores, in order of local rank. Its length
 // must be local_ranks * worker_count, all its cores must be `online`, and this process's must be
 // `usable` (its affinity mask); an error otherwise.
 //

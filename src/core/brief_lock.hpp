@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A lock for what takes a moment and is hardly ever contended: to take and give it back takes one
-// atomic exchange, where std::mutex takes two and some fifty instructions more. Who finds it taken
+// A lock for brief and hardly ever contended sections. Taking it and giving it back is one atomic
+// exchange; std::mutex takes two, and some fifty instructions more. A thread that finds it taken
 // spins, yields, and sleeps for some microseconds at a time; nobody wakes it.
 #pragma once
 

@@ -20,7 +20,7 @@ inline constexpr int kNoCacheDomain = -1;
 // /sys: for tests.
 int cache_domain_of(std::span<const int> cores, const std::string& root = "");
 
-// What TUTTI_DOMAIN can say.
+// The values of TUTTI_DOMAIN.
 struct CacheDomainChoice {
   bool automatic = true;        // as cache_domain_of() finds it
   int number = kNoCacheDomain;  // else this

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How transports learn of one another while a communicator is being made, without knowing who
-// provides it: the bootstrap service, or the parent of a split.
+// The exchange by which transports learn of one another while a communicator is being made. They do
+// not know who provides it: the bootstrap service, or the parent of a split.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-// What a rank learns of the others after the meeting.
+// News that a rank gets of the others after the meeting.
 struct ControlNews {
   enum class Kind { kFailed, kLeft, kTold, kPage, kPart, kRegrouped, kWithdrawn };
   Kind kind = Kind::kFailed;
@@ -40,13 +40,13 @@ class Control {
   virtual ~Control() = default;
   // Readable when there is news.
   [[nodiscard]] virtual int fd() const = 0;
-  // What came since; does not block. When the line itself is broken, the last piece of news says
-  // why, and no more will come.
+  // The news since the last call; does not block. If the connection itself is broken, the last
+  // piece of news says why, and no more will come.
   virtual std::vector<ControlNews> read() = 0;
   // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
   // Does not block.
   virtual void tell(int rank, std::span<const std::byte> note) = 0;
-  // The same with at most kMaxPageBytes, for a command that looks from outside: the news is kPage.
+  // Sends one rank at most kMaxPageBytes, for a command that looks from outside: the news is kPage.
   virtual void send_page(int rank, std::span<const std::byte> page) = 0;
   // Takes part in a round of those who are left, with at most kMaxNoteBytes. Once all do who have
   // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
@@ -75,14 +75,14 @@ class Exchange {
   // answer, and where this process is to tell the others, until they have come and know. Further
   // calls fail likewise. Not after stay().
   virtual Status fail(const Status& mine) { return mine; }
-  // What another rank has failed with since, if anything; does not wait.
+  // The failure of another rank since, if there is one; does not wait.
   [[nodiscard]] virtual Status failure() { return {}; }
   // Collective, and the last call on it: all ranks have come so far, and stay in touch. Null for an
   // exchange that cannot.
   virtual Result<std::unique_ptr<Control>> stay() { return std::unique_ptr<Control>(); }
 };
 
-// What every rank gave, each the bytes of one T.
+// The value that every rank gave, each the bytes of one T.
 template <typename T, typename Parts>
 Result<std::vector<T>> values_in(const Parts& parts) {
   std::vector<T> values(parts.size());
@@ -106,7 +106,7 @@ Result<std::vector<T>> gather_values(Exchange& exchange, const T& mine) {
 // Collective: what every rank has to say, of any length, in rank order. If some rank comes with an
 // error, all get the error of the first of them, with "rank 3: " before it.
 Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::string>& mine);
-// The same of ranks that have nothing to say but errors.
+// Shares the errors of ranks that have nothing else to say.
 inline Status share_errors(Exchange& exchange, const Status& mine) {
   return share(exchange, mine.ok() ? Result<std::string>(std::string()) : mine).status();
 }

@@ -13,7 +13,7 @@ namespace tutti {
 
 // Gives a descriptor that the system has just made for this library a number that no program takes
 // for standard input, output or error. A program may have closed these, and go on to write to them
-// or to open them anew. -1, with errno, as from the call that made it.
+// or to open them anew. Returns -1, with errno, if the call that made it did.
 inline int above_standard(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

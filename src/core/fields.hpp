@@ -46,8 +46,8 @@ inline size_t character_of(std::string_view text) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
-  // Neither longer than need be, nor half of a pair, nor beyond the last one, nor
-  // in two bytes a control character: terminals take some of these for the begin of a command.
+  // Refused are forms longer than needed, halves of a pair, and codes beyond the last. Two bytes
+  // may also spell a control character, which some terminals take for the begin of a command.
   const bool wrong = (lead == 0xc2 && byte(1) < 0xa0) || (lead == 0xe0 && byte(1) < 0xa0) ||
                      (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf0 && byte(1) < 0x90) ||
                      (lead == 0xf4 && byte(1) > 0x8f);
@@ -63,8 +63,8 @@ inline bool is_text(std::string_view text) {
   return true;
 }
 
-// The text, if it is one in UTF-8 without control characters; else with a '?' for each byte that is
-// not of ASCII's letters, digits and signs.
+// The text, if it is one in UTF-8 without control characters. Else it has a '?' for each byte that
+// is not of ASCII's letters, digits and signs.
 inline std::string readable(std::string text) {
   if (is_text(text)) return text;
   std::ranges::replace_if(
@@ -78,7 +78,7 @@ inline void put_text(std::span<char> field, std::string_view text) {
   std::copy_n(text.begin(), length, field.begin());
   field[length] = '\0';
 }
-// What another process wrote there, which may be anything: see readable().
+// The text in a field that another process wrote, which may be anything: see readable().
 inline std::string text_of(std::span<const char> field) {
   return readable({field.data(), strnlen(field.data(), field.size())});
 }

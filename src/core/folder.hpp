@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is in a folder. Not by the iterators of std::filesystem, which end the process where there
-// is no memory for an entry's name.
+// The entries of a folder. The iterators of std::filesystem are not used: they end the process if
+// there is no memory for an entry's name.
 #pragma once
 
 #include <dirent.h>

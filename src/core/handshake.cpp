@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kMagic = 0x49545554;  // "TUTI"
 
-// What both ends begin with stays as it is in all protocols, so that ends of different ones can say
-// so.
+// The first words of both ends are the same in all protocols, so that ends of different ones can
+// say so.
 struct Greeting {
   uint32_t magic;
   uint32_t protocol;
@@ -136,7 +136,7 @@ void Handshake::note(std::span<const std::byte> message) {
   transcript_.insert(transcript_.end(), message.begin(), message.end());
 }
 
-// What both ends say before the verdict becomes part of what both hash.
+// All words of both ends before the verdict become part of what both hash.
 template <typename Head, typename Rest>
 Handshake::Message Handshake::say(const Head& head, const Rest& rest) {
   const auto first = bytes_of(head);
@@ -171,7 +171,7 @@ Handshake::Message Handshake::answer(Refusal why) {
              Challenge{why == Refusal::kNone ? make_pair(fresh_secret_) : SecretKey{}});
 }
 
-// What follows is of another form in another protocol.
+// Another protocol goes on in another form.
 Handshake::Message Handshake::on_greeting(std::span<const std::byte> message) {
   const auto greeting = read<Greeting>(message);
   // Whoever does not begin like one of ours learns nothing, not even what this is.

@@ -40,7 +40,7 @@ std::string_view refusal_text(Refusal refusal);
 // "1.2.3", of what TUTTI_VERSION is.
 std::string version_text(uint32_t version);
 
-// Where both ends want to be, and what they must know.
+// The meeting that both ends want, and the knowledge that they must prove.
 struct Rendezvous {
   uint32_t protocol;
   Random128 name;
@@ -59,7 +59,7 @@ class Handshake {
   Handshake(const Handshake&) = default;
   Handshake& operator=(const Handshake&) = default;
 
-  // What a caller says first.
+  // The first message of a caller.
   [[nodiscard]] Message begin();
   // The size of the other end's next message; 0: nothing more is to come.
   [[nodiscard]] size_t expects() const;
@@ -68,7 +68,7 @@ class Handshake {
 
   [[nodiscard]] bool done() const { return stage_ == Stage::kDone; }
   [[nodiscard]] Refusal refusal() const { return refusal_; }
-  // What the other end says that it speaks, and is; zeros before that.
+  // The protocol and role that the other end claims; zeros before that.
   struct Other {
     uint32_t protocol;
     uint32_t version;
@@ -76,7 +76,7 @@ class Handshake {
   [[nodiscard]] const Other& other() const { return other_; }
   // Proved to be of one who knows the secret once done().
   [[nodiscard]] uint32_t caller() const { return caller_; }
-  // What comes, and what goes; once done(), and for one user.
+  // The seals of incoming and outgoing data; once done(), and for one user.
   [[nodiscard]] Sealing incoming() const { return Sealing(key_in_); }
   [[nodiscard]] Sealing outgoing() const { return Sealing(key_out_); }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where the ranks of a communicator live. The ranks of a host are ascending; those that stand at
-// the same place of each host's list form a column, as far as all hosts have so many. Hosts may be
-// in groups themselves, as ranks are on hosts: racks, or what is behind one switch.
+// The hosts of a communicator's ranks. The ranks of a host are ascending. Those at the same place
+// of each host's list form a column, as far as all hosts have so many. Hosts may be in groups
+// themselves, as ranks are on hosts: racks, or what is behind one switch.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace tutti {
 struct Hosts {
   std::vector<int> host_of;                // by rank
   std::vector<std::vector<int>> ranks_of;  // by host; hosts in the order of their first ranks
-  // Where the hosts are, each taken for a rank. Null: nothing is gained by knowing.
+  // The groups of the hosts, each host taken for a rank. Null: nothing is gained by knowing.
   std::shared_ptr<const Hosts> groups = {};
   bool of_hosts = false;  // these are groups: what is called a rank is a host
 

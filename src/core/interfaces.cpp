@@ -27,8 +27,8 @@ struct Route {
   unsigned metric = 0;
 };
 
-// The name of the interface through which the kernel's table sends what it has no other way for:
-// is_default(line, route) fills in the route if it is such a one.
+// The name of the interface of the kernel's default route. is_default(line, route) fills in the
+// route if the line is one.
 template <typename IsDefault>
 std::string default_route(const char* path, IsDefault is_default) {
   std::FILE* file = std::fopen(path, "re");
@@ -53,7 +53,7 @@ std::string default_route_ipv6() {
   return default_route("/proc/net/ipv6_route", [](const char* line, Route& route) {
     unsigned bits = 1;
     unsigned flags = 0;
-    // What cannot be reached at all has an entry of this kind, too, at the loopback.
+    // Unreachable addresses have an entry of this kind, too, at the loopback.
     return std::sscanf(line, "%*32s %x %*32s %*x %*32s %x %*x %*x %x %15s", &bits, &route.metric,
                        &flags, route.name) == 4 &&
            bits == 0 && (flags & 1u) != 0 && std::string_view(route.name) != "lo";

@@ -33,9 +33,10 @@ struct NamedInterface {
   NetAddress address;
 };
 
-// What a variable says of interfaces: names ("eth0"), beginnings of names where none is called just
-// so ("eth"), addresses and networks ("10.1.0.0/16"), separated by commas, the best first. With ^
-// before the first it is about all but these; with ^ before another one, that is not meant.
+// The text of a variable on interfaces. It has names ("eth0"), beginnings of names if none is
+// called just so ("eth"), addresses and networks ("10.1.0.0/16"), separated by commas, the best
+// first. A ^ before the first makes it mean all but these; a ^ before another one excludes that
+// one.
 class InterfaceList {
  public:
   // An error names the variable, what it is, what was expected and which interfaces there are.
@@ -43,8 +44,8 @@ class InterfaceList {
 
   // Whether some are meant, and no others.
   [[nodiscard]] bool selects() const;
-  // By candidate: its place among those that are meant, none if it is not. 0 for all that are not
-  // excluded, if the list only excludes.
+  // The place of each candidate among those that are meant, none if it is not. 0 for all that are
+  // not excluded, if the list only excludes.
   [[nodiscard]] std::vector<std::optional<size_t>> places(
       const std::vector<NamedInterface>& candidates) const;
   // The items that mean none of these.
@@ -65,15 +66,14 @@ class InterfaceList {
   std::vector<Item> items_;
 };
 
-// What such a variable takes, for errors.
+// The forms that such a variable takes, for errors.
 inline constexpr std::string_view kInterfaceForms =
     "names of network interfaces, addresses or networks like 10.1.0.0/16, separated by commas, or "
     "after a ^ those that are not to be used";
 
-// The address (port 0) of the first interface that `wanted` means, the text of a variable; an error
-// that lists what there is, if there is no such. If it means none but only excludes, or is empty:
-// of the interface of the default route, else of the first that is up and not the loopback, else
-// not known.
+// The address (port 0) of the first interface that `wanted` means, the text of a variable. If there
+// is none, an error lists what there is. A text that is empty or only excludes means the interface
+// of the default route. Else it is the first that is up and not the loopback, else not known.
 Result<NetAddress> choose_interface(std::string_view variable, std::string_view wanted,
                                     bool prefer_ipv6);
 

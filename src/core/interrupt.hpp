@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What ends the waits of a thread before their time: the user's interrupt check
-// (tutti_set_interrupt_check), and while a communicator is made from others, their failure. A wait
-// asks in its slow part, without locks; once the answer is yes, it stays so until the call of the
-// C API has taken it as its end.
+// Ends the waits of a thread before their time: by the user's interrupt check
+// (tutti_set_interrupt_check), or by the failure of the communicators from which another is made. A
+// wait asks in its slow part, without locks. The first yes stays until the call of the C API has
+// taken it as its end.
 #pragma once
 
 #include <tutti/tutti.h>
@@ -27,15 +27,15 @@ void begin_to_ask();
 // The failure for which waits of this thread end (EndsWaits); fine if it is the user's wish, or
 // none has to.
 [[nodiscard]] Status end_of_waits();
-// What was waited for has come in the meantime.
+// The awaited event has come in the meantime.
 void forget_end_of_wait();
 // Whether the user's check has ended a wait; the second forgets it.
 [[nodiscard]] bool interrupted();
 bool take_interrupt();
 
 // While it lives, waits of this thread end as soon as why() gives an error. When the user's check
-// ends one, tell() of all scopes is called before the wait returns: nobody sees this rank leave who
-// has not been told why it does.
+// ends one, tell() of all scopes is called before the wait returns. So nobody sees this rank leave
+// without having been told why.
 class EndsWaits {
  public:
   explicit EndsWaits(std::function<Status()> why, std::function<void()> tell);
@@ -43,8 +43,8 @@ class EndsWaits {
   EndsWaits(const EndsWaits&) = delete;
   EndsWaits& operator=(const EndsWaits&) = delete;
 
-  // What ended them, or would have, in the place of an error to which that led. It may be on its
-  // way for so long.
+  // The cause that ended them, or would have, in place of an error that followed from it. It may be
+  // on its way for so long.
   Status instead_of(Status error, int64_t delay_ms);
 
  private:

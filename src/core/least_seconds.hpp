@@ -8,7 +8,7 @@
 
 namespace tutti {
 
-// What work() takes at best of so many times: other work on the machine has disturbed that least.
+// The shortest of so many times of work(): other work on the machine has disturbed that least.
 template <typename Work>
 double least_seconds(int times, Work&& work) {
   double least = std::numeric_limits<double>::infinity();

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Words in shared memory that tell of the end of a thread at once, however it ends. The kernel
-// takes the memory of a process apart before it lets anybody know that the process has ended, which
-// takes a tenth of a second and more for each gigabyte. But before that it marks the words of the
-// robust futexes that each thread holds: see get_robust_list(2). Only if the memory of the thread
-// is sound, so somebody has to look for the end of the process as well.
+// frees the memory of a process before it lets anybody know that the process has ended, which takes
+// a tenth of a second and more for each gigabyte. But before that it marks the words of the robust
+// futexes that each thread holds: see get_robust_list(2). Only if the memory of the thread is
+// sound, so somebody has to look for the end of the process as well.
 #pragma once
 
 #include <linux/futex.h>
@@ -33,7 +33,7 @@ class LifeSigns {
  public:
   // In the thread, which takes no robust mutexes; while it runs, this stays in place.
   void begin();
-  // From any thread. Where the kernel lacks robust futexes, nothing is ever signed.
+  // Any thread may sign and withdraw. Nothing is ever signed if the kernel lacks robust futexes.
   void sign(LifeSign& sign);
   void withdraw(LifeSign& sign);
 

@@ -31,8 +31,8 @@ std::string time_of_day(int64_t time_ms) {
                      time_ms % 1000);
 }
 
-// What was the program's standard error may be a pipe or a socket that nobody reads any more. A
-// line of the log is lost then, and must not end the program.
+// Standard error may have become a pipe or a socket that nobody reads any more. A line of the log
+// is lost then, and must not end the program.
 class NoPipeSignal {
  public:
   NoPipeSignal() {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The log: lines on standard error, "tutti[3] 2026-11-27 09:30:12.345 warn: ...", where 3 is the
-// rank and the time that of the host. Its level and the
-// rank are the process's: they are set once, when the first communicator is made. Any thread may
-// log at any time; a line is written by one write(2), so lines of several ranks do not mix. Where
-// standard error is closed or nobody reads it, they are lost: no SIGPIPE ends the program.
+// rank and the time that of the host. Its level and the rank are the process's: they are set once,
+// when the first communicator is made. Any thread may log at any time; a line is written by one
+// write(2), so lines of several ranks do not mix. They are lost if standard error is closed or
+// nobody reads it: no SIGPIPE ends the program.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,8 +26,8 @@ void set_level(LogLevel level);
 void set_rank(int rank);  // -1: not known (the start); lines then begin with "tutti:"
 bool enabled(LogLevel level);
 
-// What write() sends at that time, in milliseconds since 1970: `text` with the prefix before each
-// of its lines, and a newline at the end.
+// The bytes that write() sends at that time, in milliseconds since 1970: `text` with the prefix
+// before each of its lines, and a newline at the end.
 std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_view text);
 // Whether write() would have to wait for whoever reads standard error.
 bool would_block();

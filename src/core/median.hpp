@@ -6,7 +6,7 @@
 
 namespace tutti {
 
-// Of one value at least.
+// The median of one value at least.
 inline double median(std::vector<double> values) {
   std::ranges::sort(values);
   const size_t middle = values.size() / 2;

@@ -42,7 +42,7 @@ int open_tcp(const NetAddress& address, Fd& fd) {
 }
 
 void set_option(int socket, int level, int option, int value) {
-  // What a kernel does not know it does without: these make a failure known sooner, not at all.
+  // A kernel may lack an option. That does no harm: these make a failure known sooner, not at all.
   (void)setsockopt(socket, level, option, &value, sizeof value);
 }
 

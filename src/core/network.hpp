@@ -35,7 +35,7 @@ struct NetAddress {
   friend bool operator==(const NetAddress&, const NetAddress&) = default;
 };
 
-// What the system calls an address; neither family nor length of anything but IP is understood.
+// The address that the system gives; it must be IP, and no other family is understood.
 NetAddress from_sockaddr(const sockaddr* address);
 // The address that a text of numbers is ("10.1.2.3", "fd00::2"); kNone if it is none.
 NetAddress parse_address(const std::string& text, uint16_t port);
@@ -47,14 +47,14 @@ Result<NetAddress> resolve_host(const std::string& name, uint16_t port, bool pre
 int listen_tcp(const NetAddress& address, int backlog, Fd& socket);
 // One attempt, until the deadline at most; returns 0 or the system's error number.
 int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& socket);
-// Begins one from an address of this host (its port does not count), which is being made when this
-// returns 0: what is sent over it meanwhile is answered with EAGAIN.
+// Begins a connection from an address of this host (its port does not count). It is being made when
+// this returns 0: data sent over it meanwhile gets EAGAIN.
 int start_tcp(const NetAddress& from, const NetAddress& to, Fd& socket);
 // Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
 // both ends of a connection; connect_tcp() has done it.
 void tune_tcp(int socket);
-// The same for a line on which a peer may leave much unread for long: what it does not take is no
-// sign, only what its system does not acknowledge. The caller asks unanswered_ms() now and then.
+// Tunes a connection on which a peer may leave much unread for long. Then only data that its system
+// does not acknowledge is a sign of its death. The caller asks unanswered_ms() now and then.
 void tune_data_line(int socket);
 // For how long something that was sent has had no acknowledgement; 0 if nothing waits for one.
 int64_t unanswered_ms(int socket);

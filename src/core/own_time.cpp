@@ -12,7 +12,7 @@
 namespace tutti {
 namespace {
 
-// Of all times here: exact enough, and 32 bits of it are a year.
+// The unit of all times here: exact enough, and 32 bits of it are a year.
 constexpr int kUnitBits = 3;
 constexpr int32_t kMostBetweenLooks = kMostBetweenLooksMs >> kUnitBits;
 

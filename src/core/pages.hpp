@@ -15,7 +15,7 @@ constexpr uint64_t round_up(uint64_t value, uint64_t multiple) {
 }
 
 // `bytes` of anonymous memory of this process with such a protection (PROT_...), from the address
-// of a huge page on; whole pages, to be given back with munmap. Null: there are none.
+// of a huge page on. It is whole pages, which munmap gives back. Null: there are none.
 std::byte* map_aligned(uint64_t bytes, int protection);
 
 // Enters all of a mapping into the page tables of this process, with new pages where it has none,
@@ -23,12 +23,13 @@ std::byte* map_aligned(uint64_t bytes, int protection);
 // system cannot do that in one go.
 bool map_in(std::byte* memory, uint64_t bytes);
 
-// Gets pages for all of a mapping now, in memory and in the page tables: a lack of memory is an
-// error here, and not a death or a delay later. False: there is not so much.
+// Gets pages for all of a mapping now, in memory and in the page tables. A lack of memory is then
+// an error here, and not a death or a delay later. False: there is not so much.
 bool populate(std::byte* memory, uint64_t bytes);
 
-// Lets huge pages take the place of the small ones of a mapping that has pages, as far as the
-// system can (Linux 6.1): also where it gives shared memory small ones only, which is the rule.
+// Lets huge pages replace the small ones of a mapping that has pages, as far as the system can
+// (Linux 6.1). That works even if the system gives shared memory small ones only, which is the
+// rule.
 void make_huge(std::byte* memory, uint64_t bytes);
 
 }  // namespace tutti

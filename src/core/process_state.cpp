@@ -22,7 +22,8 @@ bool has_line(const std::string& path, std::string_view wanted) {
   return false;
 }
 
-// Where control groups are mounted as is usual: of version 2 alone, or beside those of version 1.
+// Control groups are looked for where they are usually mounted: version 2 alone, or beside those of
+// version 1.
 bool is_frozen(const std::string& folder) {
   const std::string root = "/sys/fs/cgroup";
   std::ifstream groups(folder + "/cgroup");
@@ -41,7 +42,7 @@ bool is_frozen(const std::string& folder) {
   return false;
 }
 
-// Of the first thread that has not ended; Z if there is none.
+// The state of the first thread that has not ended; Z if there is none.
 char state_of_a_thread(const std::string& folder) {
   std::error_code error;
   for (const auto& thread : std::filesystem::directory_iterator(folder + "/task", error)) {
@@ -64,8 +65,8 @@ ProcessState process_state_in(std::string stat) {
   ProcessState state;
   fields >> state.letter;
   // The 3rd field is the state, the 4th the parent, the 9th has flags of the first thread, the 14th
-  // and 15th are the times, the 22nd is the start, the 31st has the signals that are on their way
-  // to that thread.
+  // and 15th are the times. The 22nd is the start, the 31st has the signals that are pending for
+  // that thread.
   constexpr uint64_t kExiting = 0x4;
   constexpr uint64_t kKilled = uint64_t{1} << (SIGKILL - 1);
   fields >> state.parent;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the system says of a process of this host: whether it runs, sleeps, is stopped or is gone.
+// The state of a process of this host, as the system tells it: running, sleeping, stopped or gone.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 namespace tutti {
 
 struct ProcessState {
-  // As in proc(5): R running, S sleeping, D in a wait that cannot be interrupted, T stopped, t held
-  // by a debugger, Z dead. 0: there is no such process, or nothing is known of it. Of a process
-  // whose first thread has ended before others, the state of one of these.
+  // The letters of proc(5): R running, S sleeping, D in a wait that cannot be interrupted, T
+  // stopped, t held by a debugger, Z dead. 0: there is no such process, or nothing is known of it.
+  // If a process's first thread has ended before others, it is the state of one of these.
   char letter = 0;
   bool frozen = false;     // with its control group, as by `docker pause` or `systemctl freeze`
   bool gone = false;       // it is known that there is none

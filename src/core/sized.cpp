@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-// No struct will be longer. What is, was never given a size.
+// No struct will be longer. A longer one was never given a size.
 constexpr size_t kLongestStruct = 4096;
 
 }  // namespace

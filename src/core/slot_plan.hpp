@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How long the slots of a rank are, in bytes: made once of TUTTI_SHM_SLOT_BYTES and the number of
-// ranks of a host, then passed as it is.
+// The lengths of a rank's slots in bytes. They are made once of TUTTI_SHM_SLOT_BYTES and the number
+// of ranks of a host, then passed on.
 #pragma once
 
 #include <algorithm>

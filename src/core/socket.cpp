@@ -128,8 +128,8 @@ Fd peer_pidfd(int socket, int pid) {
   int pidfd = -1;
   socklen_t length = sizeof pidfd;
   if (getsockopt(socket, SOL_SOCKET, kSoPeerPidfd, &pidfd, &length) == 0) return Fd(pidfd);
-  // Without it the number might have been reused since the peer connected; the peer is waiting for
-  // an answer on this socket, so it has not ended.
+  // The peer waits for an answer on this socket, so it has not ended. Otherwise the number might
+  // have been reused since it connected.
   return pid > 0 ? pidfd_of(pid) : Fd();
 }
 

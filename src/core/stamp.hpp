@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Time stamps that cost a few instructions: the processor's counter, which runs evenly and is the
-// same on all cores of a host. What a count means is found out afterwards, from two moments at
+// same on all cores of a host. The meaning of a count is found out afterwards, from two moments at
 // which counter and clock were read together.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Moment {
 };
 Moment moment_now();
 
-// What stamps mean that were taken between two moments, or about then.
+// The times of stamps that were taken between two moments, or about then.
 class StampClock {
  public:
   // Knows nothing if the two moments are too close, or are of different clocks.
@@ -51,7 +51,7 @@ class StampClock {
     const auto ticks = static_cast<int64_t>(stamp - last_.stamp);
     return bounded(static_cast<double>(ticks) * ns_per_tick_);
   }
-  // What others wrote may be any number.
+  // Others may have written any number.
   static int64_t bounded(double value) {
     constexpr double kMost = 4e18;
     return value > -kMost && value < kMost ? static_cast<int64_t>(value) : 0;

@@ -34,8 +34,8 @@ std::string_view code_name(Code code);
 // Whether it is the code of an error; one that was read from somewhere may be none at all.
 bool is_error(Code code);
 
-// Success costs one null pointer; an error carries its code and a sentence to which each caller may
-// prepend where it happened ("allreduce #12: connect to rank 3: ...").
+// Success costs one null pointer. An error carries its code and a sentence, before which each
+// caller may put where it happened ("allreduce #12: connect to rank 3: ...").
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -54,7 +54,7 @@ class [[nodiscard]] Status {
   [[nodiscard]] std::string_view message() const {
     return error_ ? std::string_view(error_->message) : std::string_view();
   }
-  // The same error with "context: " before its text; success stays success.
+  // This error with "context: " before its text; success stays success.
   [[nodiscard]] Status with_context(std::string_view context) const;
 
  private:

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What every start needs to know of the machine, asked of Linux.
+// The facts of the machine that every start needs, as Linux tells them.
 #include "core/topology.hpp"
 
 #include <sched.h>

@@ -3,10 +3,10 @@
 // The machine around this process. A "core" is what the operating system numbers: a hardware
 // thread.
 //
-// Two costs, hence two parts. What every start needs (usable cores, quota, caches, binding) asks
-// the kernel directly, in microseconds. Loading hwloc, even without devices and distances, takes
-// milliseconds, and more on larger machines. So it happens only where a person looks at the result
-// (docs/notes/15).
+// Two costs, hence two parts. Every start needs usable cores, quota, caches and binding; they come
+// from the kernel directly, in microseconds. Loading hwloc, even without devices and distances,
+// takes milliseconds, and more on larger machines. So it happens only where a person looks at the
+// result (docs/notes/15).
 #pragma once
 
 #include <cstdint>
@@ -55,9 +55,9 @@ Status bind_this_thread(int core);
 
 // ---- asked where there are several network interfaces -------------------------------------------
 
-// How near each device is to the cores: how deep in hwloc's tree the smallest part of the machine
-// lies that has both (0: the whole machine). The deeper, the nearer. A device of which hwloc does
-// not know where it is counts as a part of the whole. `names` are the system's: "eth0", "mlx5_0".
+// The nearness of each device to the cores: how deep in hwloc's tree the smallest part of the
+// machine lies that has both (0: the whole machine). The deeper, the nearer. A device whose place
+// hwloc does not know counts as a part of the whole. `names` are the system's: "eth0", "mlx5_0".
 // `xml`: another machine than this one, as hwloc describes it; for tests.
 Result<std::vector<int>> device_nearness(std::span<const std::string> names,
                                          std::span<const int> cores, const std::string& xml = "");

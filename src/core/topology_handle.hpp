@@ -23,8 +23,8 @@ inline constexpr const char* kUnwantedComponents[] = {"opencl",    "cuda", "nvml
                                                       "levelzero", "gl",   "pci"};
 
 // One to be loaded, which keeps of the machine only its dies and groups where they tell something.
-// No driver is started in this process, which may not want to use the device: starting one takes
-// up to seconds, memory on the device, threads and signal handlers.
+// No driver is started in this process, which may not want to use the device. Starting one takes up
+// to seconds, memory on the device, threads and signal handlers.
 inline Result<TopologyHandle> begin_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return Status::system(errno, "hwloc_topology_init");

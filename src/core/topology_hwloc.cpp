@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The machine as hwloc sees it, drawn as a tree of packages, dies and last-level caches; the cores
-// of each in [ ] with the numbers of their hardware threads.
+// The machine as hwloc sees it, drawn as a tree of packages, dies and last-level caches. The cores
+// of each are in [ ] with the numbers of their hardware threads.
 #include <hwloc.h>
 
 #include <algorithm>

@@ -40,8 +40,8 @@ inline constexpr size_t kLongestElement = 16;
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
 // So many elements of any type fit into an address space once per rank.
 inline constexpr uint64_t kFewElements = INT32_MAX;
-// No buffer is longer: a process has so many bytes of addresses. What is computed of lengths up to
-// this, times the number of ranks, does not overflow.
+// No buffer is longer: a process has so many bytes of addresses. No computation with lengths up to
+// this, times the number of ranks, overflows.
 inline constexpr uint64_t kMostBytes = uint64_t{1} << 47;
 // Whether a buffer may hold so many blocks of `count` elements.
 constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
@@ -51,7 +51,7 @@ constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1
 }
 std::string_view type_name(DataType type);
 bool is_integer(DataType type);
-// Of two floats each, which part_type() is.
+// Whether an element is two floats, whose type part_type() is.
 constexpr bool is_complex(DataType type) {
   return type == DataType::kComplex64 || type == DataType::kComplex128;
 }
@@ -61,7 +61,8 @@ constexpr DataType part_type(DataType type) {
   return type == DataType::kComplex64 ? DataType::kFloat32 : DataType::kFloat64;
 }
 
-// What a kernel computes. A user function and a pre-multiplied sum are bound to these in exec/.
+// The operation that a kernel computes. A user function and a pre-multiplied sum are bound to these
+// in exec/.
 enum class ReduceOp : uint8_t {
   kSum,
   kProd,
@@ -77,7 +78,7 @@ enum class ReduceOp : uint8_t {
 constexpr int kBuiltinReduceOps = 8;  // those that need no handle: sum ... bxor
 
 std::string_view op_name(ReduceOp op);
-// Whether ranks must be combined in one step in ascending order: a user's function need not
+// Whether ranks must be combined in one step in ascending order. A user's function need not
 // commute, and floats of 16 and 8 bits are accumulated in wider ones and rounded once.
 bool needs_rank_order(ReduceOp op, DataType type);
 // Bitwise operations exist for integers only, min and max for what has an order.
@@ -91,7 +92,7 @@ enum class Collective : uint8_t {
 #undef TUTTI_COLLECTIVE
 };
 
-// What a buffer of a collective holds: nothing (it is not looked at), one block, or one per rank.
+// The content of a collective's buffer: nothing (it is not looked at), one block, or one per rank.
 enum class Blocks : uint8_t { kNone, kOne, kPerRank };
 struct BufferBlocks {
   Blocks send = Blocks::kNone;

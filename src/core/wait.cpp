@@ -18,12 +18,12 @@
 namespace tutti {
 namespace {
 
-// The first sleep is short, lest a wake was lost; later ones are longer, up to the time within
+// The first sleep is short, in case a wake was lost. Later ones are longer, up to the time within
 // which an abort or a death must be noticed.
 constexpr int64_t kFirstSleepUs = 1000;
 constexpr int64_t kLongestSleepUs = 10'000;
-// Where nobody wakes the sleeper: long enough to leave the core to others, short beside what the
-// wait has taken by then.
+// Sleeps of a thread that nobody wakes: long enough to leave the core to others, short beside what
+// the wait has taken by then.
 constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
@@ -144,8 +144,7 @@ uint32_t before_sleep(const Waiter& waiter) {
   const uint32_t rings = waiter.bell->rings.load(std::memory_order_acquire);
   waiter.bell->sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (waiter.sleepers != nullptr) waiter.sleepers->count.fetch_add(1, std::memory_order_seq_cst);
-  // From here on every waker either sees the sleeper, or its store is seen by the look that
-  // follows.
+  // From here on a waker sees the sleeper, or the following look sees the waker's store.
   if (!waiter.budget->wake_needs_fence) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   return rings;
 }

@@ -1,14 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The one wait function of the code base. Everything that waits for another thread or process does
-// so through wait_until(): it spins while a core is free, yields when it is not, and sleeps on a
-// futex with a time limit when the peer is late; before each yield and after each wake it looks at
-// the stop flag (abort, dead peer) and the deadline.
+// The one wait function of the code base. Every wait for another thread or process goes through
+// wait_until(). It spins while a core is free, yields when it is not, and sleeps on a futex with a
+// time limit when the peer is late. Before each yield and after each wake it looks at the stop flag
+// (abort, dead peer) and the deadline.
 //
 // Waking sleepers costs the waker one load of a line that is nearly always in its cache
-// (Sleepers::count) and no fence: the sleeper, not the waker, pays for the store-load ordering with
-// membarrier(2). Where the kernel lacks it, the time limit of the sleep bounds what a lost wake
-// costs.
+// (Sleepers::count) and no fence. The sleeper, not the waker, pays for the store-load ordering with
+// membarrier(2). If the kernel lacks it, the time limit of the sleep bounds the cost of a lost
+// wake.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ constexpr uint64_t whole_lines(uint64_t bytes) {
   return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
-// What a thread sleeps on: one per rank, in memory that the threads which wake it can write.
+// A bell on which a thread sleeps: one per rank, in memory that the threads which wake it can
+// write.
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings;     // futex word; a waker adds one
   std::atomic<uint32_t> sleepers;  // threads of the owner that sleep on it or are about to
@@ -65,8 +66,8 @@ struct SpinBudget {
   uint32_t yields = 200;          // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
   YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
-  // Sleep instead of yield where others compute on the core for long: a thread that yields then
-  // gets the core back last, one that is woken gets it first.
+  // Sleep instead of yield if others compute on the core for long. A thread that yields then gets
+  // the core back last, one that is woken gets it first.
   bool sleeps_if_oversubscribed = false;
 };
 
@@ -74,32 +75,32 @@ struct SpinBudget {
 inline constexpr SpinBudget kNoSpinning{.spins = 0, .yields = 0, .wake_needs_fence = true};
 
 // The SpinBudget for `threads` that may wait at once on `cores` (a core count, or a CPU quota
-// rounded down): no spinning when they are more than the cores.
+// rounded down). They do not spin if they are more than the cores.
 SpinBudget spin_budget_for(int threads, int cores);
 
 // The budget where each look at what is waited for may cost a system call (Waiter::polls): it
-// yields between any two looks. On an idle core that loses nothing; on a core that is shared, as by
-// hosts that do not know of one another, the ranks that are waited for get to run.
+// yields between any two looks. On an idle core that loses nothing. On a core that is shared, as by
+// hosts that do not know of one another, the awaited ranks get to run.
 SpinBudget polling(SpinBudget budget);
 
 // The monotonic milliseconds of this process, by which deadlines count; INT64_MAX stands for
-// "never" in these. Time in which the process does not run (SIGSTOP, a frozen control group, a
-// machine that is suspended or restored) counts for kMostBetweenLooksMs at most: its peers are not
-// late for that.
+// "never" in these. Time in which the process does not run counts for kMostBetweenLooksMs at most,
+// for its peers are not late then. Such are SIGSTOP, a frozen control group, and a machine that is
+// suspended or restored.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
-// Whoever waits by that clock looks at it more often than this, since a longer time in which nobody
-// has looked is one in which the process did not run.
+// A wait by that clock looks at it more often than this: a longer time without a look counts as one
+// in which the process did not run.
 inline constexpr int64_t kMostBetweenLooksMs = 200;
 inline constexpr int64_t kLookWithinMs = 50;
-// As now_ms(), but up to kRoughMs late, for a fraction of the cost. A deadline is not early if it
-// is rough_deadline_ms() from now, wherever it is compared with rough_ms().
+// The time of now_ms(), but up to kRoughMs late, for a fraction of the cost. A deadline is not
+// early if it is rough_deadline_ms() from now, wherever it is compared with rough_ms().
 int64_t rough_ms();
 inline constexpr int64_t kRoughMs = 10;
 // The monotonic milliseconds of the host, which all its processes share, the rough ones as above.
 int64_t host_ms();
 int64_t rough_host_ms();
-// From `now_ms`, which is of rough_ms(), or from now.
+// A deadline so long after `now_ms`, a time of rough_ms(), or after now.
 inline int64_t rough_deadline_ms(int64_t timeout_ms, int64_t now_ms) {
   return timeout_ms == kNever ? kNever : now_ms + timeout_ms + kRoughMs;
 }
@@ -127,7 +128,7 @@ struct Waiter {
 
 enum class WaitEnd { kReady, kStopped, kDeadline, kInterrupted };
 
-// What this thread waits for has made progress, though it is not complete: the wait begins its
+// Notes progress of what this thread waits for, though it is not complete: the wait begins its
 // budget anew. A thread that waits for a long message or call makes that progress itself, piece by
 // piece.
 inline thread_local uint32_t moves_of_this_thread = 0;
@@ -140,7 +141,7 @@ inline constexpr uint32_t kMostSpinsAtOnce = 10'000;
 void relax();
 // At the beginning of the slow part.
 int64_t deadline_of(const Waiter& waiter);
-// What was waited for came after all: forgets that an interrupt has ended the wait.
+// The awaited event came after all: forgets that an interrupt has ended the wait.
 void came_after_all(WaitEnd end);
 // One round of the slow part; `round` counts from 0, and becomes that of the first sleep if there
 // had better be no more yields. Returns whether the wait is over.
@@ -217,7 +218,7 @@ bool yield_until(int64_t deadline_ms, const Step& step) {
 
 // Wakes the owner of `bell`, if it sleeps.
 void ring(Bell& bell);
-// As ring(), after a store for which threads with such a budget may sleep.
+// Rings like ring(), after a store for which threads with such a budget may sleep.
 void ring_after_store(Bell& bell, const SpinBudget& sleepers);
 // Sleeps until somebody rings `bell`, or for so long, unless ready() is true already.
 template <typename Ready>

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The device memory that Tutti has allocated in this process, by address: for drivers that cannot
-// tell what a pointer is, and to tell the memory of one context from that of another. Any thread.
+// The device memory that Tutti has allocated in this process, by address. Drivers that cannot tell
+// what a pointer is need it, and it tells the memory of one context from that of another. Any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@ class OwnAllocations {
   void add(Place place, const void* owner);
   // False if `owner` has none there.
   bool remove(void* base, const void* owner);
-  // What the address lies in, if anything.
+  // The allocation that has the address, if there is one.
   [[nodiscard]] std::optional<Entry> find(const void* pointer) const;
 
  private:

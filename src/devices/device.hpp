@@ -4,9 +4,9 @@
 //   extern const DeviceApi <name>_device_api;
 // and a line in devices/registry.inc. Nothing outside of that folder knows the API.
 //
-// Nothing here blocks, but for the compilation of kernels at their first use, and what says so:
-// what a device is asked to do is polled for. Functions may be called from any thread, one thread
-// at a time for each object, unless they say otherwise.
+// Nothing here blocks, but for the compilation of kernels at their first use, and what says so. The
+// work of a device is polled for. Functions may be called from any thread, one thread at a time for
+// each object, unless they say otherwise.
 #pragma once
 
 #include <array>
@@ -28,10 +28,11 @@ namespace tutti::devices {
 
 // ---- what there is -----------------------------------------------------------------------------
 
-// The same for one device, or part of one, in every process; all zero where the API has none.
+// An identifier of one device, or part of one, equal in every process; all zero if the API has
+// none.
 using DeviceUuid = std::array<uint8_t, 16>;
 
-// Of one device, or one part (tile) of a card; found out once.
+// Facts of one device, or of one part (tile) of a card; found out once.
 struct DeviceFacts {
   int index = 0;       // among all of its API, cards first to last, each followed by its parts
   int parent = -1;     // the index of the card that this is a part of
@@ -46,7 +47,7 @@ struct DeviceFacts {
   std::string kernels;       // "SPIR-V" or "source": in which form it takes ours; empty: in none
 };
 
-// What an application hands over: all of one API. `queue` is null where none is needed.
+// The handles that an application hands over, all of one API. `queue` is null where none is needed.
 struct NativeQueue {
   void* context = nullptr;
   void* device = nullptr;
@@ -64,7 +65,7 @@ struct DeviceApi {
   std::string_view library;  // likewise
 
   // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
-  // thread. What the other functions need.
+  // thread. The other functions need it.
   Status (*open)();
   // Once open() has succeeded, at least one. Any thread.
   std::span<const DeviceFacts> (*devices)();
@@ -77,7 +78,7 @@ struct DeviceApi {
 
 // In the order of registry.inc.
 std::span<const DeviceApi* const> device_apis();
-// By its id or its name in registry.inc; null for none.
+// The API by its id or its name in registry.inc; null for none.
 const DeviceApi* device_api(int id);
 const DeviceApi* device_api(std::string_view name);
 int device_api_id(const DeviceApi& api);
@@ -94,10 +95,10 @@ enum class MemoryKind : uint8_t {
 };
 std::string_view memory_kind_name(MemoryKind kind);
 
-// Where a pointer leads.
+// The memory to which a pointer leads.
 struct Place {
   MemoryKind kind = MemoryKind::kHost;
-  // Of the allocation that it lies in, unless kHost:
+  // The allocation that it lies in, unless kHost:
   void* base = nullptr;
   size_t bytes = 0;
   uint64_t allocation = 0;  // never the same for two that lived in the process; 0: not known
@@ -127,11 +128,11 @@ class DeviceEvent {
   // Whether it has. An error if the device is lost. Any thread.
   virtual Result<bool> done_within(Patience patience) = 0;
   Result<bool> done() { return done_within({}); }
-  // To be waited for by the application; valid while this lives.
+  // The native event for the application to wait for; valid while this lives.
   [[nodiscard]] virtual void* native() const = 0;
 };
-// One that Tutti signals, once. What waits for it then goes on; after an error, as far as the API
-// can tell that.
+// One that Tutti signals, once. Its waiters then go on; after an error, as far as the API can tell
+// that.
 class SignalledEvent : public DeviceEvent {
  public:
   virtual Status signal(const Status& outcome) = 0;
@@ -150,7 +151,8 @@ struct Reduction {
   DevicePart part = DevicePart::kWhole;
 };
 
-// The same in terms of types that there are modules for: complex numbers are twice as many floats.
+// The reduction in terms of types that there are modules for: complex numbers are twice as many
+// floats.
 Reduction by_parts(const Reduction& reduction);
 // Whether it reads or writes 32-bit floats that pass between parts; the bytes of its buffers.
 bool passes_floats(const Reduction& reduction);
@@ -158,14 +160,14 @@ uint64_t bytes_of_dst(const Reduction& reduction);
 uint64_t bytes_of_source(const Reduction& reduction, size_t source);
 
 // An ordered stream of work on a device, over a queue of our own. A pointer leads to memory of its
-// context, of another process (open_memory), or of the host; a reduction's to memory that the
+// context, of another process (open_memory), or of the host. A reduction's leads to memory that the
 // device reaches (any kind but kHost, kForeign and kBeyond), at any alignment.
 class DeviceEngine {
  public:
   // Work that was submitted and has not ended is waited for, for a second at most.
   virtual ~DeviceEngine() = default;
 
-  // What is given from here on begins after `event`.
+  // All later work begins after `event`.
   virtual Status after(std::shared_ptr<DeviceEvent> event) = 0;
   virtual Status copy(void* dst, const void* source, size_t bytes) = 0;
   virtual Status reduce(const Reduction& reduction) = 0;
@@ -180,11 +182,11 @@ class DeviceEngine {
   virtual Result<bool> done_within(uint64_t submission, Patience patience) = 0;
   Result<bool> done(uint64_t submission) { return done_within(submission, {}); }
 };
-// Submits what was given, and waits until all has ended, for a second at most; whether it has. What
-// the destructor of an engine begins with.
+// Submits what was given, and waits until all has ended, for a second at most; whether it has. The
+// destructor of an engine begins with it.
 bool comes_to_rest(DeviceEngine& engine);
 
-// What copies need to be told to run beside others where the device can do that.
+// Kinds of engines, for copies to run beside others if the device can do that.
 enum class EngineKind : uint8_t { kCompute, kCopy };
 
 // One context and device of an API.
@@ -202,7 +204,7 @@ class DeviceContext {
   [[nodiscard]] virtual Result<Place> place_of(const void* pointer) = 0;
   // kPinned or kDevice; aligned to 64 bytes at least. Any thread.
   virtual Result<void*> allocate(MemoryKind kind, size_t bytes) = 0;
-  // What allocate() gave. Nothing uses it any more. Any thread.
+  // Frees memory of allocate(). Nothing uses it any more. Any thread.
   virtual Status free(void* memory) = 0;
 
   virtual Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) = 0;

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Compiled kernels in the user's cache folder, $XDG_CACHE_HOME/tutti or ~/.cache/tutti: one file
-// for each driver, device and module, for its owner alone (0600), that appears there whole.
+// Compiled kernels in the user's cache folder, $XDG_CACHE_HOME/tutti or ~/.cache/tutti. There is
+// one file for each driver, device and module, for its owner alone (0600), that appears there
+// whole.
 #pragma once
 
 #include <optional>
@@ -13,7 +14,7 @@
 
 namespace tutti::devices {
 
-// By everything that the binary depends on.
+// Binaries by a key of everything that they depend on.
 class KernelCache {
  public:
   // Nothing is kept where `folder` is empty.
@@ -23,7 +24,7 @@ class KernelCache {
 
   // Nothing if there is none, or one that others could have written, or that was damaged.
   [[nodiscard]] std::optional<std::vector<unsigned char>> read(std::string_view key) const;
-  // What fails is told to the log alone: the cache only saves time.
+  // A failure goes to the log alone: the cache only saves time.
   void write(std::string_view key, const std::vector<unsigned char>& binary) const;
   // For tests.
   [[nodiscard]] std::string path_of(std::string_view key) const;

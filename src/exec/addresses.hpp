@@ -16,7 +16,7 @@
 
 namespace tutti {
 
-// What an entry says in place of a payload where it shows where the rank's buffers lie.
+// The addresses of the rank's buffers, which an entry may have in place of a payload.
 struct ShownBuffers {
   std::byte* send;
   std::byte* recv;
@@ -51,7 +51,7 @@ class Addresses {
   // Maps the windows of all ranks, when they are first used.
   Status map_windows();
 
-  // Where this rank's buffers lie, and those of a peer in its process.
+  // The addresses of this rank's buffers, and those of a peer in its process.
   [[nodiscard]] ShownBuffers shown() const { return {bases_[0], bases_[1]}; }
   void set_buffers_of(int peer, const ShownBuffers& shown) {
     const std::span<std::byte*, 2> buffers = buffers_of(peer);
@@ -61,7 +61,7 @@ class Addresses {
   // Whether the buffers of all ranks lie in memory that all map (tutti_alloc). All ranks come to
   // the same answer, for they look at the same addresses.
   [[nodiscard]] bool sees_all_buffers();
-  // From now on the buffers of peers are at the addresses at which this process maps them.
+  // After this call the buffers of peers are at the addresses at which this process maps them.
   void view_buffers();
 
   // The beginning of a copy of a rank's slots, wherever in it the slot of the call lies.

@@ -48,13 +48,14 @@ CallRecord without_greatest(CallRecord record) {
   return record;
 }
 
-// As far as describe() tells, two calls in which every rank knows all block sizes.
+// Whether two calls in which every rank knows all block sizes differ in nothing else, as far as
+// describe() tells.
 bool differ_in_greatest_alone(const CallRecord& a, const CallRecord& b) {
   return a.marked != 0 && a.marked == b.marked && a.marks != b.marks && a.count != b.count &&
          describe(without_greatest(a)) == describe(without_greatest(b));
 }
 
-// Of what the user has called instead; empty if it is the user's call.
+// The name of the user's call that this one serves; empty if it is the user's call itself.
 std::string name_by_purpose(const CallRecord& record) {
   constexpr std::string_view kNames[] = {"", "split", "grow", "shrink"};
   constexpr struct {
@@ -174,7 +175,7 @@ Status mismatch(const std::string& rank, const CallRecord& own, const std::strin
   const std::string other = describe(theirs);
   constexpr std::string_view kDifferent = "ranks made different calls";
   if (mine != other) {
-    // Of block sizes, it says more which differ than that the greatest do.
+    // If block sizes differ, the text says which instead of that the greatest do.
     if (differ_in_greatest_alone(own, theirs)) {
       return mismatch(rank, without_greatest(own), peer, without_greatest(theirs));
     }

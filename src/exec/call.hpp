@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// What a reduction needs besides its kind.
+// The parts of a reduction besides its kind.
 struct ReduceBinding {
   tutti_reduce_fn function = nullptr;  // kUser
   void* context = nullptr;
@@ -23,9 +23,10 @@ struct ReduceBinding {
   DataType scalar_type = DataType::kInt8;
 };
 
-// Whose call it is: the user's own, or one by which ranks agree on something else that the user has
-// called, and is named after. Those from kAgreement on are steps of a call whose buffers are a
-// device's: by all ranks, or by those of each column, or of each host (exec/plan_phases.hpp).
+// The purpose of a call: it is the user's own, or ranks agree by it on something else that the user
+// has called, and it is named after that. Those from kAgreement on are steps of a call whose
+// buffers are a device's. They are made by all ranks, or by those of each column, or of each host
+// (exec/plan_phases.hpp).
 enum class Purpose : uint8_t {
   kOwn,
   kSplit,
@@ -56,7 +57,7 @@ struct Call {
   const void* send = nullptr;
   void* recv = nullptr;
   std::shared_ptr<const ReduceBinding> binding;  // kUser, kPremulSum
-  // Where blocks differ in size (is_uneven); `count` is then as in Problem.
+  // The layouts of blocks that differ in size (is_uneven); `count` is then as in Problem.
   std::shared_ptr<const Layouts> layouts;
 };
 

@@ -47,7 +47,7 @@ CallLog::Look CallLog::find(Fault fault, int peer, uint32_t call) {
 // The peer was not in the call. If it has left, the last call that it made may have been another.
 CallLog::Look CallLog::look_whether_left(int peer, uint32_t call) {
   if (!has_left(peer)) return Look::kNotYet;
-  // What it did before it left is to be seen now.
+  // All entries that it made before it left are visible now.
   if (reached(line_of(peer, call).entry.load(std::memory_order_relaxed).call, call)) {
     return Look::kNotYet;
   }

@@ -1,17 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The log of calls of one lane, over lines in shared memory that each rank writes for its peers:
-// its entry into each call, its tick, its departure. One thread at a time; never waits.
+// The log of calls of one lane, over lines in shared memory that each rank writes for its peers. It
+// has a rank's entry into each call, its tick and its departure. One thread at a time; never waits.
 //
 // Matching. An entry carries the chain of the signatures of all calls up to it. A rank compares it
-// with its own chain when it first sees the entry, so one look tells whether all calls up to there
+// with its own chain when it first sees the entry. So one look tells whether all calls up to there
 // were the same.
 //
 // Flow control. Calls use their lines in turn, and each the slots where SlotAllocator puts it. A
 // call may begin when all peers have finished the last call that used the same line or the same
 // part of this rank's slot. A peer has finished call n when it has entered call n + 1: it enters in
-// order. So a call waits until all have entered a certain earlier call, usually one that they
-// entered long ago, and a rank may be up to most_ahead() calls ahead of a peer.
+// order. So a call waits until all have entered a certain earlier call, usually one of long ago. A
+// rank may be up to most_ahead() calls ahead of a peer.
 #pragma once
 
 #include <bit>
@@ -26,8 +26,8 @@
 
 namespace tutti {
 
-// How many of its call lines a lane uses. Few stay in the first-level cache. Where ranks share
-// cores, a rank that runs ahead gets the further the more lines there are.
+// How many of its call lines a lane uses. Few stay in the first-level cache. More lines let a rank
+// run further ahead if ranks share cores.
 inline constexpr uint32_t kFewCallLines = 16;
 static_assert(kCallLines % kFewCallLines == 0 && std::has_single_bit(kCallLines));
 
@@ -112,8 +112,8 @@ class CallLog {
   // Whether some look in the current call came too early.
   [[nodiscard]] bool has_waited() const { return waited_in_ == call_; }
 
-  // Whether the peer is known to have published `tick` of the current call, from an earlier look,
-  // and with what is now seen of its ticks.
+  // Whether the peer is known to have published `tick` of the current call: from an earlier look,
+  // or with what is now seen of its ticks.
   [[nodiscard]] bool knows_tick(int peer, uint32_t tick) const {
     return reached(ticks_[index(peer)], tick_base_ + tick);
   }

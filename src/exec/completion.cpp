@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What visitors of a completion do.
+// The functions of a completion's visitors.
 #include "exec/completion.hpp"
 
 #include "core/wait.hpp"

@@ -18,8 +18,8 @@
 
 namespace tutti {
 
-// For whom an operation is started: for the workers to finish, or for the thread that starts it,
-// which will wait until it is done (workers then drive the lanes beyond the first only).
+// The finisher of an operation that is started: the workers, or the thread that starts it, which
+// will wait until it is done. Workers then drive the lanes beyond the first only.
 enum class StartedFor { kWorkers, kCaller };
 
 class HelpedProgress;
@@ -81,9 +81,9 @@ class Completion {
   }
 
  protected:
-  // What carries it out.
+  // The object that carries it out.
   [[nodiscard]] virtual HelpedProgress& progress() const = 0;
-  // As wait(), of a visitor.
+  // Waits like wait(), as a visitor.
   virtual Status wait_inside(int64_t timeout_ms) = 0;
 
   // Once per activation. Whether it is over, as nobody is inside; else its last visitor tells
@@ -98,7 +98,7 @@ class Completion {
     call_at_end(function, context);
     return state_.fetch_sub(kActive, std::memory_order_acq_rel) == kActive;
   }
-  // The same without a lock: by the thread that starts it, while no other knows of the activation.
+  // Completes without a lock, in the thread that starts it, while no other knows of the activation.
   void complete_at_once(Status status) {
     status_ = std::move(status);
     finished_ = true;

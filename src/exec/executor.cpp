@@ -20,8 +20,8 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
-// From this length on a call that had to wait notes when it ended. A shorter one ends when the last
-// rank enters, very nearly.
+// The length from which on a call that had to wait notes when it ended. A shorter one ends when the
+// last rank enters, very nearly.
 constexpr uint64_t kLongBytes = 64 << 10;
 
 // If the blocks of all ranks together are not longer than this, the thread that starts an operation
@@ -203,7 +203,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   const size_t parts = operation.plan_->lanes.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
-  // From the last push on, the operation may end and be gone.
+  // The operation may end and be gone from the last push on.
   for (size_t lane = 0; lane < parts; ++lane) {
     if (lanes_[lane]->push(operation, begun)) continue;
     health_.fail(out_of_memory());

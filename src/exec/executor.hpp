@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Runs a communicator's collective calls. A blocking call on an idle communicator runs in the
-// caller's thread from beginning to end; others are queued to lanes, which workers and waiting
+// caller's thread from beginning to end. Others are queued to lanes, which workers and waiting
 // threads drive.
 #pragma once
 
@@ -22,8 +22,8 @@ struct ExecutorSettings {
   Limits limits;
   bool can_view = false;
   bool polls = false;  // see Waiter
-  // As in Problem. Where ranks are on several hosts, `tell` sends a note to any of them, and
-  // `scopes` are what phases of compositions are planned with.
+  // See Problem. If ranks are on several hosts, `tell` sends a note to any of them, and phases of
+  // compositions are planned with `scopes`.
   const Hosts* hosts = nullptr;
   const Hosts* cache_domains = nullptr;
   Journal::Tell tell;
@@ -61,7 +61,7 @@ class Executor : public HelpedProgress {
   [[nodiscard]] bool has_left(int peer);
   // Whether all others have.
   [[nodiscard]] bool all_have_left();
-  // What a rank has told this one (ExecutorSettings::tell); the monitor's thread.
+  // Takes a note of another rank (ExecutorSettings::tell); the monitor's thread.
   void heard(int peer, std::span<const std::byte> note);
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_.load(); }

@@ -48,18 +48,18 @@ bool hears_all(const Plan* last, uint64_t sequence) {
   return takes(*last) && record.root < 0 && !is_uneven(static_cast<Collective>(record.collective));
 }
 
-// What the journal hears of the last calls of peers, where ranks are on several hosts.
+// The news of peers' last calls for the journal, if ranks are on several hosts.
 struct FarLastCalls {
   Journal& journal;
   LaneGroup& lanes;
   int rank;
   int ranks;
-  // Of whom it is to be asked: of those here that have not left, and of those elsewhere with which
-  // this rank has exchanged something, for there may be thousands.
+  // Whether a peer is to be asked. Those here are if they have not left. Those elsewhere are if
+  // this rank has exchanged something with them, for there may be thousands.
   std::function<bool(int peer)> asks;
 
-  // Of a peer that has left by its last words; of one that has not by its answer, that it has made
-  // so many calls. Whether all is heard, or something differs.
+  // A peer that has left tells by its last words, another one by its answer that it has made so
+  // many calls. Returns whether all is heard, or something differs.
   bool heard(uint64_t calls, Status& differs) const {
     bool all = true;
     for (int peer = 0; peer < ranks; ++peer) {

@@ -67,7 +67,7 @@ void Health::fail_by_exception(std::string_view where) noexcept {
 }
 
 void Health::fail(const Status& cause) {
-  // What a rank of this host shared before is what counts, here and elsewhere.
+  // The cause that a rank of this host shared before counts, here and elsewhere.
   if (!stop_for(cause, false)) return;
   if (tell_) tell_(this->cause());
   report(false);
@@ -81,7 +81,7 @@ void Health::announce(const Status& cause, bool heard) const {
   if (announce_) announce_(cause, heard);
 }
 
-// Reports the cause if it is this rank's own. Of the ranks of a host, that is so for one.
+// Reports the cause if it is this rank's own. One of the ranks of a host has it.
 void Health::report(bool heard) {
   if (!report_) return;
   Status own;

@@ -28,23 +28,23 @@ class Health {
   // Breaks the communicator for all its ranks, unless it is broken already, and wakes all threads
   // that wait.
   void fail(const Status& cause);
-  // As fail(), for a cause that ranks on other hosts know of already.
+  // Calls fail() for a cause that ranks on other hosts know of already.
   void learn(const Status& cause);
-  // As fail(), for the user of this rank: who aborts the communicator, or whose interrupt has ended
-  // a wait (`where` names it).
+  // Call fail() for the user of this rank, who aborts the communicator, or whose interrupt has
+  // ended a wait (`where` names it).
   void abort(std::string_view reason);
   void interrupt(std::string_view where);
-  // As fail(), where this rank cannot go on: it lacks memory or another resource.
+  // Calls fail() if this rank cannot go on: it lacks memory or another resource.
   void lack(const Status& what);
-  // As fail(), for the exception that is being handled, in the call that is named.
+  // Calls fail() for the exception that is being handled, in the call that is named.
   void fail_by_exception(std::string_view where) noexcept;
   // Sets how ranks on other hosts are told: called at most once. Set before other threads use this.
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
-  // Sets what tells the user of the cause, if this rank is the first of its host to know; `heard`:
-  // ranks on other hosts know of it already. announce() says it at once, before anybody who waits
-  // learns of it and perhaps ends the process; report() says more, afterwards. Called at most once,
-  // before other threads use this, too.
+  // Sets the functions that tell the user of the cause, if this rank is the first of its host to
+  // know; `heard`: ranks on other hosts know of it already. announce() says it at once, before any
+  // waiting thread learns of it and perhaps ends the process. report() says more, afterwards. It is
+  // called at most once, before other threads use this, too.
   using Tell = std::function<void(const Status& cause, bool heard)>;
   void report_by(Tell announce, Tell report) {
     announce_ = std::move(announce);

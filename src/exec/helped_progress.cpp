@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What threads of the application do for operations that they have started.
+// The help of the application's threads for operations that they have started.
 #include "exec/helped_progress.hpp"
 
 #include <algorithm>

@@ -28,7 +28,7 @@ class HelpedProgress : public Driven {
 
   // Does what can be done now; any thread.
   virtual void help() = 0;
-  // The same in a thread of the application, which then goes on with its own work.
+  // Helps in a thread of the application, which then goes on with its own work.
   void help_from_application();
   // Wakes the workers that have work here.
   void wake_workers();

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What copies and reduces for a lane, with the processor. A lane gives it work in the order of its
-// steps, and each piece is done on return. It is a member of its lane, not behind an interface: a
-// step of a small call is a few instructions, and each would first load where the engine is. Calls
-// on device buffers run their steps on engines of the device (devices/device.hpp, views/). One
-// thread at a time.
+// The engine that copies and reduces for a lane, with the processor. A lane gives it work in the
+// order of its steps, and each piece is done on return. It is a member of its lane, not behind an
+// interface. A step of a small call is a few instructions, and each would first load the engine's
+// address. Calls on device buffers run their steps on engines of the device (devices/device.hpp,
+// views/). One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ class HostEngine {
   }
   // The sources of the next reduce(), which the caller fills in.
   [[nodiscard]] std::span<const void*> sources() { return sources_; }
-  // Reduces the first k sources in their order to `bytes` bytes, by the kernel of the plan, or by
+  // Reduces the first k sources in their order to `bytes` bytes. It uses the kernel of the plan, or
   // the user's function in the call of `record`.
   void reduce(const Plan& plan, const Call& call, const CallRecord& record, std::byte* dst,
               uint32_t k, uint64_t bytes, const ReduceOptions& options) {
@@ -71,7 +71,7 @@ class HostEngine {
       return plan.kernel(dst, sources_.data(), k, count, options);
     reduce_by_function(call, plan.element_bytes, dst, k, count, options, record);
   }
-  // What a rank says to its peers, and reads of them, besides the data.
+  // The words that a rank writes for its peers, and reads of them, besides the data.
   template <typename Value>
   static void put(std::byte* at, const Value& value) {
     std::memcpy(at, &value, sizeof value);
@@ -82,7 +82,7 @@ class HostEngine {
     std::memcpy(&value, at, sizeof value);
     return value;
   }
-  // Where to note that a function of the user runs; it outlives the engine.
+  // Sets the note that says that a function of the user runs; it outlives the engine.
   void note_functions_in(WaitNote* note) { note_ = note; }
 
  private:

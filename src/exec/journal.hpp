@@ -5,9 +5,9 @@
 // Ranks of one host see in one another's entries whether their calls match. Over a network a rank
 // sees that only in messages, by the chain of signatures that they carry (exec/step_messages.hpp).
 // But calls that do not match may exchange no message: each rank then waits for one that the other
-// never sends. So a rank that has waited for a while in a call tells the ranks that it waits for
-// which call that is, over the control line. Each of them compares it with its own call of that
-// number, at once or when it comes to it.
+// never sends. So a rank that has waited for a while in a call tells the ranks that it waits for,
+// over the control connection, which call that is. Each of them compares it with its own call of
+// that number, at once or when it comes to it.
 //
 // Two ranks find the first call that differs by bisection. Each note names a call between the last
 // that is known to be alike and the first that is known to differ. The other rank compares it, and
@@ -69,7 +69,7 @@ class Journal {
   Status enter(const CallRecord& record, uint32_t signature, uint32_t& chain);
   // This rank waits for `peer` in the call of that number: tells the peer, once.
   void wait_for(int peer, uint64_t sequence);
-  // The calls of `peer` up to that number are known to differ from this rank's: the error that says
+  // Notes that the calls of `peer` up to that number differ from this rank's. The error that says
   // which comes from heard(), here or there.
   void compare_with(int peer, uint64_t sequence);
   // Takes a note of another rank, whose form is checked. An error as from enter().
@@ -83,7 +83,7 @@ class Journal {
   };
   [[nodiscard]] Answers answers(uint64_t sequence) const;
 
-  // Ranks that have asked all others since then, in the call of that number: they have waited in it
+  // Ranks that have asked all others since then, in the call of that number. They have waited in it
   // for long, and are about to say so.
   [[nodiscard]] std::vector<int> askers(uint64_t sequence, int64_t since_ms) const;
 
@@ -92,10 +92,11 @@ class Journal {
 
   // The note that this rank sends to its peers when it leaves.
   [[nodiscard]] CallNote last_words() const;
-  // An error if a peer that has left with these words made another call than this rank, which may
-  // make some more, or has made some more.
+  // An error if a peer that has left with these words made another call than this rank. One of both
+  // may have made more calls.
   [[nodiscard]] Status compare_last_words(int peer, std::span<const std::byte> note) const;
-  // The same, of a rank that leaves itself: nor another number of calls.
+  // Checks a rank that leaves with these words while this one leaves, too: neither another call nor
+  // another number of calls is right.
   [[nodiscard]] Status check_last_words(int peer, std::span<const std::byte> note) const;
   // This rank leaves: asks the peers for which wants(rank) whether they have made its last call.
   void leave(const std::function<bool(int peer)>& wants);

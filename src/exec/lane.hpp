@@ -4,10 +4,10 @@
 // as many lanes as workers; lane w of one rank talks to lane w of its peers only, so lanes share
 // nothing.
 //
-// A lane belongs to one thread at a time (see exec/operation.hpp for who that is) and never waits:
+// A lane belongs to one thread at a time (exec/operation.hpp says to which) and never waits:
 // advance() goes on until it would have to.
 //
-// The lane itself runs the steps. What they need lies in parts, each with its own state:
+// The lane itself runs the steps. The steps need parts, each with its own state:
 //   CallLog        who has entered which call, and when this rank may begin the next
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
@@ -18,11 +18,11 @@
 //   PeerReader     buffers of peers that are read where they lie
 //
 // All that a lane touches of shared memory it touches by its log, its engine and its window. So the
-// proof of sequences of calls (tests/proof/) runs this very lane, with parts that keep account of
-// who knows what instead of moving bytes, and that leave out a rule to see that it is missed.
+// proof of sequences of calls (tests/proof/) runs this very lane. Its parts keep account of who
+// knows what instead of moving bytes, and leave out a rule to see that it is missed.
 //
-// A call ends when all peers have entered it, unless its schedule may run ahead
-// (Traits::runs_ahead), as that of a broadcast's root: then it ends at once.
+// A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
+// as that of a broadcast's root, ends at once.
 //
 // The functions are in lane_life.hpp (a call from start to end), lane_steps.hpp and
 // lane_errors.hpp, for those who instantiate the template alone.
@@ -63,7 +63,7 @@ struct LaneSettings {
   std::vector<int> numbers = {};
 };
 
-// What lanes are made of, but in the proof.
+// The parts of all lanes but those of the proof.
 struct HostParts {
   using Log = CallLog;
   using Slots = SlotAllocator;
@@ -91,7 +91,7 @@ class BasicLane {
   // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
   // (then see status()).
   Advance advance(size_t stop = SIZE_MAX);
-  // The same, and notes each step.
+  // Advances, and notes each step.
   Advance advance(StepTrace& trace);
   // The next step of the call that runs.
   [[nodiscard]] size_t next_step() const { return next_; }
@@ -107,11 +107,11 @@ class BasicLane {
   [[nodiscard]] std::string blocked_on() const;
   // The ranks that the lane is waiting for, by their numbers in the communicator.
   [[nodiscard]] std::vector<int> waits_for() const;
-  // The sender, by its number in the communicator, of a message that belongs to another call than
-  // this one, if that made the last advance() fail; else -1. Which call it is only the sender
-  // knows.
+  // The sender of a message that belongs to another call than this one, if that made the last
+  // advance() fail; else -1. It is its number in the communicator. Only the sender knows which call
+  // it is.
   [[nodiscard]] int stranger() const { return stranger_; }
-  // Where the lane says that it runs a function of the user; it outlives the lane.
+  // Sets the note by which the lane says that it runs a function of the user; it outlives the lane.
   void note_functions_in(WaitNote* note) { engine_.note_functions_in(note); }
   // The call that ran last, which had to wait for long, has ended.
   void note_end() {

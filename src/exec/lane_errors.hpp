@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a lane says of its calls: whom it is waiting for, as numbers and in words, whether the last
-// calls match, and, if it is traced, each step.
+// A lane's words about its calls: whom it waits for, as numbers and as text, and whether the last
+// calls match. If it is traced, also each step.
 #pragma once
 
 #include <fmt/format.h>

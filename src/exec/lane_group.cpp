@@ -33,7 +33,7 @@ void LaneGroup::start_phases(const Plan& plan, const ComposedPlan& composed, con
   if (composed_->reduces_alone) start_reducing();
 }
 
-// What is given is scaled here, where no phase of the composition begins the reduction.
+// Scales the data here if no phase of the composition begins the reduction.
 void LaneGroup::start_reducing() {
   send_ = engine_.start(*arguments_, composed_->most_sources, all_->ranks(), plan_->element_bytes);
 }

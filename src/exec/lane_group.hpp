@@ -1,9 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The lanes by which one worker runs its part of a call: the one among all ranks, and where ranks
-// are on several hosts, one among those of this host and a group of lanes among those of its column
-// (algorithms/composition.hpp), which are several where hosts are in groups: a phase of a column
-// may be a composition itself. Belongs to one thread at a time, as a lane does, and never waits.
+// The lanes by which one worker runs its part of a call. There is one among all ranks. If these are
+// on several hosts, there is one among those of this host, and a group of lanes among those of its
+// column (algorithms/composition.hpp). The group has several lanes if hosts are in groups: a phase
+// of a column may be a composition itself. It belongs to one thread at a time, as a lane does, and
+// never waits.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +20,11 @@ namespace tutti {
 
 class LaneGroup {
  public:
-  // Where all ranks are on one host, there is the first only. A rank that is in no column has no
-  // third.
+  // Only the first is there if all ranks are on one host. A rank that is in no column has no third.
   explicit LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host = nullptr,
                      std::unique_ptr<LaneGroup> column = nullptr);
 
-  // As Lane::start().
+  // Starts like Lane::start().
   void start(const Plan& plan, size_t index, const Call& call, uint64_t sequence, uint32_t chain) {
     start(plan, index, call, plan.record_of(sequence), chain);
   }
@@ -33,7 +33,7 @@ class LaneGroup {
       return all_->advance();
     return composed_ != nullptr ? advance_phases() : advance(*all_);
   }
-  // Where the lanes say that they run a function of the user; it outlives them.
+  // Sets the note by which the lanes say that they run a function of the user; it outlives them.
   void note_functions_in(WaitNote* note);
   // Traces the steps of all lanes from the next call on.
   void trace_steps_to(std::shared_ptr<StepTrace> trace);
@@ -54,10 +54,10 @@ class LaneGroup {
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
-  // As Lane::leave(), and Lane::knows_last_calls() of all lanes.
+  // Call Lane::leave(), and Lane::knows_last_calls() of all lanes.
   void leave(std::span<const std::byte> last_words);
   bool knows_last_calls(Status& differs);
-  // Where ranks are on several hosts: whether each hears when the other leaves, and
+  // For ranks on several hosts: whether each hears when the other leaves, and
   // Lane::last_words_of().
   [[nodiscard]] bool deals_with(int peer) const { return all_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {

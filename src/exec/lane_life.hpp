@@ -82,8 +82,8 @@ template <typename Parts>
 void BasicLane<Parts>::place_slots() {
   const uint64_t extent = part_->slot_extent;
   if (part_->ping_pong_slots) {
-    // Nothing to wait for: what the peer wrote there, this rank has read; and when it had seen the
-    // peer in that call, the peer had ended the one before.
+    // There is nothing to wait for. This rank has read what the peer wrote there; and the peer had
+    // ended the call before when this rank saw it in that call.
     if (slots_.must_grow_ping_pong(extent)) status_ = slots_.grow_ping_pong(extent);
     if (status_.ok()) addresses_.set_ping_pong_slots(slots_.swap());
     return;
@@ -225,7 +225,7 @@ void BasicLane<Parts>::leave(std::span<const std::byte> last_words) {
   if (window_ == nullptr) return;
   log_.depart();
   transport_.notify();
-  // Of two ranks that leave at the same time, one at least sees all of the other's.
+  // At least one of two ranks that leave at the same time sees all of the other's.
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -31,7 +31,7 @@ void BasicLane<Parts>::publish(uint32_t tick) {
   transport_.notify();
 }
 
-// What is inlined of these, and what is not, makes small calls shorter (docs/notes/15).
+// The choice of what is inlined here makes small calls shorter (docs/notes/15).
 template <typename Parts>
 [[gnu::noinline]] bool BasicLane<Parts>::has_come_to(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;
@@ -100,8 +100,8 @@ bool BasicLane<Parts>::all_entered() {
 }
 
 // Takes the lines that the next call will write, if it is like this one, from the peers that have
-// read them: its entry, and its slot. Done while this call waits, it costs nothing. Done when the
-// slot is written, it makes that slower.
+// read them. They are its entry and its slot. Done while this call waits, it costs nothing. Done
+// when the slot is written, it makes that slower.
 template <typename Parts>
 void BasicLane<Parts>::take_next_lines() {
   log_.take_next_line();

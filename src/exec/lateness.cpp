@@ -21,7 +21,8 @@ namespace {
 // When it is first found out for whom, which allocates; then how often.
 constexpr int64_t kLookAfterMs = 100;
 constexpr int64_t kLookEveryMs = 500;
-// So much later than those of rank 0's host do other ranks say anything, lest both do.
+// Ranks of other hosts warn this much later than those of rank 0's host. So they can see its
+// warning and stay silent.
 constexpr int64_t kElsewhereLaterMs = kLookEveryMs + 100;
 // Ranks in a line of the log.
 constexpr size_t kMostLate = 4;
@@ -138,8 +139,8 @@ std::vector<int> AwaitingCall::askers(int64_t since_ms) const {
   return journal_ == nullptr ? std::vector<int>{} : journal_->askers(record_.sequence, since_ms);
 }
 
-// A lane among several hosts knows its neighbour only, which may itself wait for the one that is
-// late: that one has not answered that it has made the call.
+// A lane among several hosts knows its neighbour only, which may itself wait for the late one. The
+// late one has not answered that it has made the call.
 std::string AwaitingCall::whom() const {
   if (journal_ == nullptr) return lanes_.blocked_on();
   const Journal::Answers answers = journal_->answers(record_.sequence);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a long wait makes itself known: after a moment in shared memory, for those who look from
-// outside (transports/notes.hpp); after TUTTI_WARN_AFTER_MS in the log, and then at growing
-// intervals. If several ranks of a host wait in one communicator, only the lowest of them logs it.
-// If ranks of several hosts wait in one call, only one host does, that of rank 0 if it waits.
+// Reports of a long wait. After a moment they are in shared memory, for those who look from outside
+// (transports/notes.hpp); after TUTTI_WARN_AFTER_MS in the log, and then at growing intervals. If
+// several ranks of a host wait in one communicator, only the lowest of them logs it. If ranks of
+// several hosts wait in one call, only one host does, that of rank 0 if it waits.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace tutti {
 
-// The same for all waits of a rank in a communicator.
+// The settings of all waits of a rank in a communicator.
 struct LatenessSettings {
   int rank = 0;
   int ranks = 1;
@@ -128,7 +128,7 @@ std::string ago(uint64_t stamp);
 std::string state_behind(Transport& transport, int rank);
 // "; a message has come that no receive takes (4 float32 from rank 1, tag 8)", of Wait::last.
 std::string describe_unmet(const CallRecord& message);
-// What waits, in words; empty if nothing does.
+// The wait in words; empty if there is none.
 std::string describe(const Wait& wait);
 
 }  // namespace tutti

@@ -9,9 +9,8 @@
 namespace tutti {
 
 // Marks a reduction whose result the next step copies, and a copy whose source the next step
-// copies, too (Step::with_next). So a rank that puts its share both into staging and into its own
-// buffer has one kernel write both, instead of reading the data twice. What the schedule does is
-// not changed.
+// copies, too (Step::with_next). So one kernel writes a rank's share both into staging and into its
+// own buffer, instead of reading the data twice. The schedule has the same effect.
 void merge_copies(const Problem& problem, Schedule& schedule);
 
 }  // namespace tutti

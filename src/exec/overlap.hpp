@@ -16,8 +16,8 @@ struct PlacedBytes {
   uint64_t bytes;
 };
 
-// Whether the two overlap. Where the caller's buffers coincide, all of one counts as overlapping
-// with all of the other, because how they coincide depends on the rank.
+// Whether the two overlap. If the caller's buffers coincide, all of one counts as overlapping with
+// all of the other, because how they coincide depends on the rank.
 [[nodiscard]] inline bool overlap(const PlacedBytes& a, const PlacedBytes& b, bool in_place) {
   if (a.bytes == 0 || b.bytes == 0) return false;
   if (a.ref.base != b.ref.base) return in_place && is_callers(a.ref) && is_callers(b.ref);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a buffer that cannot be read.
+// The fallback for a buffer that cannot be read.
 #include "exec/peer_reader.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reads buffers in the processes of peers: through the operating system, or if that refuses, by
-// fallback copies, for which the reader asks the peer piece by piece. One thread at a time; never
+// Reads buffers in the processes of peers through the operating system. If that refuses, the peer
+// makes fallback copies, for which the reader asks piece by piece. One thread at a time; never
 // waits.
 #pragma once
 

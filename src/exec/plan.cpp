@@ -83,7 +83,7 @@ bool only_enters_first(const Schedule& schedule) {
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// What the lanes of a plan without phases do.
+// The part of a lane in a plan without phases.
 ScheduledPlan& scheduled_of(Plan& plan, int lane) {
   return std::get<ScheduledPlan>(plan.lanes[static_cast<size_t>(lane)]);
 }
@@ -144,8 +144,8 @@ uint32_t signature_with(uint32_t of_call, const Algorithm* algorithm) {
   return of_call ^ (number_of(algorithm) + 1) * 0x9e3779b1u;
 }
 
-// The same for calls of one collective whose sizes have the same power of two, and whose arms are
-// the same algorithms and stores.
+// A key that calls of one collective share whose sizes have the same power of two, and whose arms
+// are the same algorithms and stores.
 uint64_t arms_key_of(const Problem& problem, const Chosen& chosen) {
   uint64_t key = static_cast<uint64_t>(problem.collective);
   key = key << 8 | static_cast<uint64_t>(std::bit_width(problem.bytes()));

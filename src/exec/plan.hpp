@@ -26,7 +26,7 @@ namespace tutti {
 
 struct Plan;
 
-// What one lane does in a call that it runs itself: its schedule, for the part of each block that
+// The work of one lane in a call that it runs itself: its schedule, for the part of each block that
 // begins `offset` bytes in.
 struct ScheduledPlan {
   Schedule schedule;
@@ -44,15 +44,15 @@ struct ScheduledPlan {
   bool has_root = false;  // has_root(collective)
   // It uses the ping-pong slots, which two ranks swap from call to call.
   bool ping_pong_slots = false;
-  // What the lane goes on with after the entry, if the entries show that the buffers of all ranks
-  // lie in memory that all of them map (Limits::views). Null: the schedule.
+  // The plan that replaces this one after the entry, if the entries say that the buffers of all
+  // ranks lie in memory that all of them map (Limits::views). Null: this one goes on.
   std::shared_ptr<const ScheduledPlan> viewing;
   // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
   // Their number is the same for all lanes of a plan and on all ranks.
   std::vector<std::shared_ptr<const ScheduledPlan>> other_arms;
 };
 
-// What a group of lanes does in a call that is a composition, for such a part of each block.
+// The work of a group of lanes in a call that is a composition, for such a part of each block.
 struct ComposedPlan {
   struct Phase {
     Scope scope = Scope::kHost;
@@ -83,7 +83,7 @@ struct Plan {
   uint32_t divisor = 1;           // for avg: the number of ranks
   ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
 
-  // What the lane does; null if it is of the other kind.
+  // The work of the lane; null if it is of the other kind.
   [[nodiscard]] const ScheduledPlan* scheduled(size_t lane = 0) const {
     return std::get_if<ScheduledPlan>(&lanes[lane]);
   }
@@ -100,19 +100,19 @@ struct Plan {
 };
 
 // Whether a lane may leave this schedule after the entry for one that was chosen for
-// seen_by_all(problem), if all buffers lie in memory that all ranks map (tutti_alloc).
+// seen_by_all(problem). It does so if all buffers lie in memory that all ranks map (tutti_alloc).
 [[nodiscard]] bool can_go_over(Collective collective, const Schedule& schedule);
 [[nodiscard]] Problem seen_by_all(Problem problem);
 
 // The algorithms for a call on elements of that type, the same on all ranks.
 using Choose = std::function<Chosen(const Problem&, DataType)>;
 
-// The problem with the other kind of stores to the receive buffer (Chosen), and how the stores of a
-// problem go: "past the caches" or "through the caches".
+// The problem with the other kind of stores to the receive buffer (Chosen), and the kind of a
+// problem's stores: "past the caches" or "through the caches".
 [[nodiscard]] Problem with_other_stores(Problem problem);
 [[nodiscard]] std::string_view kind_of_stores(const Problem& problem);
 
-// What decides a plan besides the call.
+// The inputs of a plan besides the call.
 struct PlanContext {
   int rank = 0;
   int ranks = 1;
@@ -122,8 +122,8 @@ struct PlanContext {
   bool can_view = false;  // SharedMemory::can_view()
   const Choose* choose = nullptr;
   const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
-  // If the ranks are on several hosts: where, and the contexts of the scopes of a composition; null
-  // for a scope that this rank is not in.
+  // The hosts of the ranks if there are several, and the contexts of the scopes of a composition;
+  // null for a scope that this rank is not in.
   const Hosts* hosts = nullptr;
   const Hosts* cache_domains = nullptr;  // as in Problem
   std::array<const PlanContext*, kScopes> scopes{};

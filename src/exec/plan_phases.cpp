@@ -21,7 +21,7 @@ ReduceOp op_of(const Phase& phase, ReduceOp whole) {
   return whole;
 }
 
-// Where buffers would lie, for finding out which coincide.
+// An address for buffers that are not known yet, to find out which coincide.
 void* stand_in(const Ref& ref) {
   return reinterpret_cast<void*>((uint64_t{ref.base} + 1) << 56 | ref.offset);
 }

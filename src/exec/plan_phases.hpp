@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Plans of the phases of a composition, and the compositions that calls within a scope are: all
-// ranks of a communicator on several hosts make such a call as any, in order and with the same
-// arguments, and the ranks of each host, or of each column, run it among themselves. `root` is a
-// rank of the communicator; it stands for its host or its place.
+// Plans of the phases of a composition, and of calls within a scope. All ranks of a communicator on
+// several hosts make such a call as any, in order and with the same arguments. The ranks of each
+// host, or of each column, then run it among themselves. `root` is a rank of the communicator; it
+// stands for its host or its place.
 #pragma once
 
 #include <cstdint>

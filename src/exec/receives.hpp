@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How early the receives of a schedule can be posted. A message that finds its receive posted goes
-// straight to its place, and a long one does not have to be asked for first, which takes a round
-// trip. So a receive is posted as soon as no step before it uses the memory that it fills.
+// straight to its place. A long one then need not be asked for first, which takes a round trip. So
+// a receive is posted as soon as no step before it uses the memory that it fills.
 #pragma once
 
 #include <cstdint>

@@ -79,8 +79,8 @@ uint32_t SlotAllocator::begins_after(const CallLog& log, uint64_t extent,
                                      const SizeClass& size_class, uint64_t at) {
   const uint32_t call = log.call();
   uses_[call % kCallLines] = {call, at, at + extent};
-  // Calls that follow on one another and move alike, through as much, come back to a place after
-  // all others: no later than the call lines do.
+  // Calls in a row that move alike, through as much, come back to a place after all others: no
+  // later than the call lines do.
   const bool many_fit = extent * (log.most_ahead() / 2 + 1) <= size_class.room;
   const bool long_alike = call - alike_from_ > log.most_ahead();
   if (many_fit && long_alike) return call - log.most_ahead();

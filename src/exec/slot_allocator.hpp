@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where in the slots of a lane each call has its own. Every rank has two copies of its slot; calls
+// The place of each call in the slots of a lane. Every rank has two copies of its slot; calls
 // alternate between them and move along them. All ranks come to the same places, from the calls'
 // arguments alone. One thread at a time.
 //
@@ -37,13 +37,14 @@ class SlotAllocator {
   }
   Status grow(const SizeClass& size_class, bool writes, uint32_t call);
 
-  // The offset of the call's slot in copy `call & 1`. Of calls that use slots, in their order.
+  // The offset of the call's slot in copy `call & 1`. Calls that use slots ask for it in their
+  // order.
   uint64_t place(uint32_t call, uint64_t extent, const SizeClass& size_class);
   // After place(), where this rank writes its slot: the call that all peers must have entered
   // before that.
   [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent,
                                       const SizeClass& size_class, uint64_t at);
-  // Where the next call like this one will have its slot.
+  // The place of the next call like this one.
   [[nodiscard]] uint64_t next_place(uint64_t extent, const SizeClass& size_class) const {
     const uint64_t next = next_[size_class.index];
     return next + extent <= size_class.room ? next : 0;
@@ -63,7 +64,7 @@ class SlotAllocator {
 
  private:
   static constexpr size_t kClasses = 4;
-  // What a call writes of this rank's slot.
+  // The part of this rank's slot that a call writes.
   struct Use {
     uint32_t call;
     uint64_t begin;

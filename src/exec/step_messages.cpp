@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What became of sends and receives.
+// The ends of sends and receives.
 #include "exec/step_messages.hpp"
 
 #include <fmt/format.h>
@@ -42,13 +42,13 @@ StepMessages::Received StepMessages::receive(int peer, uint64_t bytes) {
     return Received::kFailed;
   }
   if (receive.tag != tag_) return Received::kOtherCall;
-  // Where a rank knows its own sizes only, this is where they meet.
+  // The sizes of both sides meet here if ranks know their own only.
   if (longer || receive.bytes != bytes) return Received::kOtherSize;
   receives_.pop_front();
   return Received::kDone;
 }
 
-// What a peer that has left has sent is here, if anything.
+// Anything that a peer has sent before it left is here.
 bool StepMessages::came_before_leaving() {
   while (endpoint_.poll()) {
   }

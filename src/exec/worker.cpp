@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// What nobody has woken it for an idle worker finds so late.
+// An idle worker looks for work this often, in case nobody woke it.
 constexpr int64_t kLookEveryUs = 10'000;
 
 void add_once(std::vector<Driven*>& list, Driven* driven) {

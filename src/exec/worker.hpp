@@ -2,9 +2,9 @@
 //
 // The worker threads of a process: CCL_WORKER_COUNT of them, pinned, shared by all communicators.
 // Worker w drives lane w of every communicator that has work there for which no thread waits; it
-// sleeps when there is none. It has to be woken, but not by a thread that is likely to come back
-// soon (adapt/return_predictor.hpp): what the worker was woken for once, it looks at now and then
-// by itself.
+// sleeps when there is none. Starting threads wake it, except one that is likely to come back soon
+// (adapt/return_predictor.hpp). Work for which it was woken once is looked at now and then by
+// itself.
 #pragma once
 
 #include <atomic>

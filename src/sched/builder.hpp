@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms call to write a schedule.
+// The builder by which algorithms write a schedule.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace tutti {
 
 // Part `index` of `total` bytes cut into `parts` of nearly equal size. Cuts lie on multiples of a
-// cache line (64 bytes, a multiple of every element size), so that no two ranks write one line; the
+// cache line (64 bytes, a multiple of every element size), so that no two ranks write one line. The
 // last parts may be shorter or empty.
 inline Range part_of(uint64_t total, int parts, int index) {
   const uint64_t lines = (total + 63) / 64;
@@ -44,7 +44,7 @@ class Builder {
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
 
   void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
-  // From kPeerSend or kPeerRecv.
+  // Reads a block from kPeerSend or kPeerRecv.
   void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // The head of a block of the send buffer, and what its receiver does with it: compares the
   // length.

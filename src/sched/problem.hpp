@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// What every rank of a communicator agrees on at its creation.
+// Limits on which the ranks of a communicator agree at its creation.
 struct Limits {
   SlotPlan slots;  // none: ranks share no memory, algorithms must use messages only
   uint64_t window_bytes = 0;
@@ -46,7 +46,7 @@ struct Range {
   uint64_t bytes = 0;
 };
 
-// Where the blocks of a buffer lie that differ in size, in elements.
+// The places of a buffer's blocks that differ in size, in elements.
 struct Layout {
   std::vector<uint64_t> counts;
   std::vector<uint64_t> offsets;
@@ -58,15 +58,15 @@ struct Layouts {
   friend bool operator==(const Layouts&, const Layouts&) = default;
 };
 
-// A collective call as an algorithm sees it on one rank. A block is `count` elements. What the
-// caller's buffers hold (blocks_of() in core/types.hpp says the same):
+// A collective call as an algorithm sees it on one rank. A block is `count` elements. The caller's
+// buffers hold (as blocks_of() in core/types.hpp says):
 //   allreduce: send 1, recv 1.  broadcast: send unused; recv 1 (the buffer, source at the root).
 //   allgather: send 1, recv `ranks` blocks.  reduce_scatter: send `ranks` blocks, recv 1.
 //   alltoall: send and recv `ranks` blocks.  reduce: send 1; recv 1, at the root only.
 //   gather: send 1; recv `ranks` blocks, at the root only.
 //   scatter: send `ranks` blocks, at the root only; recv 1.
 //   barrier: nothing, count 0.
-// Of `ranks` blocks, block i begins at i * stride: a lane works on a part of each block, so there
+// Block i of `ranks` blocks begins at i * stride: a lane works on a part of each block, so there
 // are gaps between its parts.
 struct Problem {
   Collective collective = Collective::kBarrier;
@@ -81,16 +81,16 @@ struct Problem {
   // sizes of all blocks, and `count` is the largest. In the others a rank knows those of its own
   // blocks only, and `count` is 0. Without a layout all blocks have `count` elements.
   Layouts layouts;
-  // The caller's buffers coincide (allreduce, reduce: send == recv; allgather, gather: send is
-  // block `rank` of recv; reduce_scatter, scatter: recv is block `rank` of send; alltoall: send ==
-  // recv, with equal layouts). In a collective with a root this can be so at the root alone, and
-  // means nothing on the other ranks.
+  // The caller's buffers coincide. In allreduce and reduce, send == recv. In allgather and gather,
+  // send is block `rank` of recv; in reduce_scatter and scatter, recv is block `rank` of send. In
+  // alltoall, send == recv, with equal layouts. In a collective with a root the root alone may work
+  // in place; this means nothing on the other ranks.
   bool in_place = false;
   // The operation asks for a reduction in one step in rank order (needs_rank_order()).
   bool rank_order = false;
   Limits limits;
-  // Where the ranks are, if they are on several hosts; else null. All ranks together then share no
-  // memory (Limits::slots is empty), but the ranks of a composition's phase within a host do.
+  // The hosts of the ranks if there are several; else null. All ranks together then share no memory
+  // (Limits::slots is empty). The ranks of a composition's phase within a host do.
   const Hosts* hosts = nullptr;
   // Which ranks share a last-level cache, written as if each cache were a host. Null if all ranks
   // share one, share no memory, or it is not known.
@@ -105,7 +105,7 @@ struct Problem {
     const bool blocks = blocks_of(collective, true).recv == Blocks::kPerRank;
     return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
   }
-  // How many bytes of its slot a rank uses, unless the schedule says otherwise
+  // The bytes of its slot that a rank uses, unless the schedule says otherwise
   // (Schedule::slot_extent): those of the block that it gives to all, or of its blocks for the
   // others. It follows from the call's arguments alone, so it is the same on every rank.
   [[nodiscard]] uint64_t slot_extent() const {

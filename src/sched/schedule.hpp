@@ -9,8 +9,8 @@
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
 // has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
 // the call's signature and with the payload of Space::kLine. The executor begins a call only when
-// all ranks have finished the last one that used the same line or the same part of the slot, and
-// ends it only when all have entered it, where that matters (exec/call_log.hpp). This decides what
+// all ranks have finished the last one that used the same line or the same part of the slot. It
+// ends a call only when all have entered it, if that matters (exec/call_log.hpp). This decides what
 // may be written without asking:
 //   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other,
 //   unless Schedule::slot_extent says what it uses of its slots on every rank.
@@ -18,25 +18,25 @@
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
-// Ping-pong slots. Where a schedule says so (Schedule::ping_pong_slots), the two ranks of a
-// communicator of two may take each other's slot the next time. By its end each has read what the
-// other wrote there and has seen the highest tick, after which nobody touches its own slot; so each
-// writes next what it has read last, whose lines its caches have.
+// Ping-pong slots. The two ranks of a communicator of two may take each other's slot the next time
+// if a schedule says so (Schedule::ping_pong_slots). By its end each has read what the other wrote
+// there and has seen the highest tick, after which nobody touches its own slot. So each writes next
+// what it has read last, whose lines its caches have.
 //
-// Pulls. Where Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
-// kPeerSend and kPeerRecv, in kPull steps only, or where Limits::views holds in kReduce steps too.
-// For this the entry of every rank shows where its buffers lie, instead of a payload
+// Pulls. If Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
+// kPeerSend and kPeerRecv. Only kPull steps may, and kReduce steps if Limits::views holds. For this
+// the entry of every rank shows where its buffers lie, instead of a payload
 // (Schedule::shows_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
-// pull from it have published that they are done. Where ranks know the sizes of their own blocks
-// only, kPeerSend of a peer begins at the block that it has for this rank (Limits::shows_blocks),
-// and whoever runs the schedule finds out before if the two lengths are equal.
+// pull from it have published that they are done. If ranks know the sizes of their own blocks only,
+// kPeerSend of a peer begins at the block that it has for this rank (Limits::shows_blocks). The
+// runner of the schedule finds out before if the two lengths are equal.
 //
-// Heads. Where a rank knows the sizes of its own blocks only, a sender shows of each block a head
-// in its slot: how long it is. The receiver expects a length; that the two are equal is found out
-// when they run. Where a block is short, it lies behind its head; else it comes as a message.
+// Heads. If a rank knows the sizes of its own blocks only, a sender writes a head of each block
+// into its slot: how long it is. The receiver expects a length; that the two are equal is found out
+// when they run. A short block lies behind its head; another comes as a message.
 //
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
-// buffer to rely on: a schedule must be free of deadlock even if no send completes before its recv
+// buffer to rely on. A schedule must be free of deadlock even if no send completes before its recv
 // begins. A send only starts; its source must stay as it is until the next fence, which waits for
 // all sends so far. There is a fence at the end of every schedule.
 #pragma once
@@ -69,8 +69,8 @@ inline constexpr uint32_t kLineBytes = 56;
 
 // A place: a space (of a peer, for the shared ones) and an offset in bytes.
 struct Ref {
-  // The index of the space's base address in the executor's table: 0 send, 1 recv, 2 scratch, then
-  // line, slot, window, send, recv of rank 0, of rank 1, ...
+  // The index of the space's base address in the executor's table. 0 is send, 1 recv, 2 scratch.
+  // Then come line, slot, window, send, recv of rank 0, of rank 1, ...
   uint32_t base = 0;
   uint64_t offset = 0;
 
@@ -105,7 +105,7 @@ enum class StepKind : uint8_t {
 
 inline constexpr int kAllPeers = -1;
 
-// What a rank shows of a block that it gives to a peer. Lies on a multiple of its size.
+// The head of a block that a rank gives to a peer. It lies on a multiple of its size.
 struct BlockHead {
   uint64_t bytes;
 };
@@ -141,8 +141,8 @@ struct Schedule {
   uint32_t ticks = 1;  // the highest tick that any rank publishes: the same number on every rank
 };
 
-// What a step reads: of a reduction in the order in which it combines, of a block that it shows
-// nothing; and whether it writes to `dst`.
+// The memory that a step reads: a reduction in the order in which it combines, the head of a block
+// none. Also whether it writes to `dst`.
 std::span<const Ref> reads_of(const Step& step, const Schedule& schedule);
 bool writes(const Step& step);
 template <typename There>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an executor must know of a schedule before it runs it. All of it is derived from the steps,
-// so it cannot contradict them. `tutti explain` prints it.
+// The facts of a schedule that an executor must know before it runs it. All of it is derived from
+// the steps, so it cannot contradict them. `tutti explain` prints it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct Traits {
   size_t first_wait = 0;
   // It publishes tick 1 itself. If not, the lane enters the call before the first step.
   bool enters = false;
-  // The rank may end the call before all peers have entered it (exec/call_log.hpp), for they read
-  // at most its line or slot, and it waits for single peers at most.
+  // The rank may end the call before all peers have entered it (exec/call_log.hpp): they read at
+  // most its line or slot, and it waits for single peers at most.
   bool runs_ahead = false;
   // Sends or receives.
   bool sends_messages = false;

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The verifier: proves that the schedules of all ranks do together what the collective promises, by
-// running them on symbols instead of numbers. One run in any order proves all orders: a step waits
-// for one particular event only, so the order in which ranks happen to run changes nothing, unless
-// two accesses to the same memory are not ordered at all; and that is looked for.
+// running them on symbols instead of numbers. One run in any order proves all orders. A step waits
+// for one particular event only, so the order in which ranks happen to run changes nothing. The
+// exception are two accesses to the same memory that are not ordered at all; they are looked for.
 //
 // Proved are:
 //  - form: steps stay inside their buffers and write only what is theirs; ticks ascend from 1;
@@ -28,7 +28,7 @@ namespace tutti {
 
 inline constexpr int kMaxVerifiedRanks = 256;
 
-// What the maker of the schedules says of them.
+// The claims of the schedules' maker.
 struct Claim {
   std::string_view name;  // for error texts
   // Every element is reduced in one step over all ranks in rank order. (Two steps would round
@@ -40,8 +40,8 @@ struct Claim {
 // names the problem, the rank and the step:
 //   "allreduce two_shot, 5 ranks, 80 x 4 B: rank 3 step 7 (await rank 2 tick 4) never ends: ..."
 Status verify(std::span<const Schedule> schedules, const Problem& problem, const Claim& claim);
-// The same for ranks whose buffers differ: problems[r] is that of rank r. The problems differ in
-// rank, layouts and in_place only.
+// Verifies the schedules of ranks whose buffers differ: problems[r] is that of rank r. The problems
+// differ in rank, layouts and in_place only.
 Status verify(std::span<const Schedule> schedules, std::span<const Problem> problems,
               const Claim& claim);
 

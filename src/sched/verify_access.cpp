@@ -20,7 +20,7 @@ RankMemories::RankMemories(std::span<const Schedule> schedules, const Problems& 
   fill_buffers();
 }
 
-// What the caller gives: byte i of the send buffer (of the root's buffer in a broadcast) is byte i.
+// The caller's data: byte i of the send buffer (of the root's buffer in a broadcast) is byte i.
 void RankMemories::fill_buffers() {
   const auto fill = [&](int rank, Space space, const Range& block) {
     if (block.bytes == 0) return;

@@ -195,7 +195,7 @@ bool touches_slot_of(const Schedule& schedule, const Step& step, int rank) {
   return touches(step, schedule, there);
 }
 
-// Checks that a rank whose slot is swapped uses it no more once it has published the highest tick,
+// Checks a rank whose slot is swapped. It uses it no more once it has published the highest tick,
 // and ends only after all ranks have published that.
 Status check_ping_pong(std::span<const Schedule> schedules, int rank) {
   const Schedule& schedule = schedules[static_cast<size_t>(rank)];

@@ -52,7 +52,7 @@ class Memory {
   void add_reading(const Reading& reading);
   // All readings since the last write of their bytes.
   [[nodiscard]] std::span<const Reading> readings() const { return readings_; }
-  // What `rank` reads for sends is read at `epoch`, for good.
+  // The sends of `rank` have finished reading at `epoch`.
   void end_sends(int rank, uint32_t epoch);
 
  private:
@@ -73,7 +73,7 @@ class Clocks {
     return !enabled_ || now_[at(rank, peer)] >= epoch;
   }
   [[nodiscard]] uint32_t time(int rank) const { return enabled_ ? now_[at(rank, rank)] : 0; }
-  // What `rank` knows now, for acquire(); its own later steps are not part of it.
+  // The present knowledge of `rank`, for acquire(); its own later steps are not part of it.
   size_t release(int rank);
   void acquire(int rank, size_t released);
 
@@ -88,7 +88,7 @@ class Clocks {
   std::vector<uint32_t> released_;
 };
 
-// What each rank is given: one problem for all, or one for each.
+// The problem of each rank: one for all, or one for each.
 class Problems {
  public:
   explicit Problems(std::span<const Problem> problems) : problems_(problems) {}
@@ -102,7 +102,7 @@ class Problems {
   std::span<const Problem> problems_;
 };
 
-// Where a place lies when buffers may coincide: bytes from `begin` of a memory.
+// A place in memory, where buffers may coincide: bytes from `begin`.
 struct Place {
   int owner;
   Space space;

@@ -16,7 +16,7 @@ namespace tutti {
 // "rank 3 step 7 (await rank 2 tick 4)".
 std::string step_text(std::span<const Schedule> schedules, int rank, size_t step);
 
-// What can be said of each step by itself: bounds, ownership, ticks.
+// Checks each step by itself: bounds, ownership, ticks.
 Status check_form(std::span<const Schedule> schedules, const Problems& problems);
 
 // Does any rank publish, await or touch a shared space?

@@ -50,7 +50,8 @@ class Results {
                           static_cast<int>(problem_.collective));
   }
 
-  // What lies in a block of the receive buffer, without gaps; `fault` gives the first.
+  // Checks all pieces of a block of the receive buffer, without gaps; `fault` gives the first
+  // error.
   template <typename Check>
   Status check_pieces(const Range& block, Check check) const {
     if (block.bytes == 0) return {};

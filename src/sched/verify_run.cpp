@@ -181,7 +181,7 @@ Status Execution::expect(int rank, const Step& step) {
                         step_text(schedules_, head.sender, head.step));
 }
 
-// Where ranks disagree on a size, somebody must find out.
+// If ranks disagree on a size, somebody must find out.
 Status Execution::all_heads_expected() const {
   const auto missed = std::ranges::find(heads_, false, &Head::expected);
   if (missed == heads_.end()) return {};

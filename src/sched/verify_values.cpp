@@ -78,7 +78,7 @@ std::string Values::fault_of_result(ValueId value) const {
   if (const int missing = first_missing(node.ranks); missing < ranks_) {
     return fmt::format("lacks the contribution of rank {}", missing);
   }
-  // Of a single rank there is nothing to divide.
+  // A single rank has nothing to divide.
   if (ranks_ > 1 && !node.finished) return "was never finished";
   return {};
 }

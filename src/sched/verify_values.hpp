@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a byte can hold during a proof: the byte of one rank's send buffer, or a reduction of such,
-// remembered with its association. Equal values have equal numbers, so that comparing is cheap.
-// Which byte of the send buffers it is, the same one of every rank, stands beside the value.
+// The content of a byte during a proof: the byte of one rank's send buffer, or a reduction of such,
+// remembered with its association. Equal values have equal numbers, so that comparing is cheap. The
+// number of the byte in the send buffers, equal for every rank, stands beside the value.
 #pragma once
 
 #include <bitset>

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the cost model knows of devices: assumed, or measured by `tutti tune --device`. All ranks of
+// The cost model's figures of devices: assumed, or measured by `tutti tune --device`. All ranks of
 // a communicator have the same figures, bit for bit, or they would choose different schedules.
 #pragma once
 
@@ -37,8 +37,9 @@ struct TunedDevice {
   DeviceFigures figures;
 };
 
-// Each figure that of the slowest device, as a rank knows only its own one and all have to choose
-// alike: of the devices that run calls directly, or of all. The defaults if there is none.
+// The slowest device's value of each figure, for a rank knows only its own device and all have to
+// choose alike. It counts the devices that run calls directly, or all. The defaults if there is
+// none.
 enum class Of { kDirect, kAll };
 DeviceFigures slowest_figures(std::span<const TunedDevice> devices, Of which);
 

@@ -21,7 +21,7 @@ Limits limits_of(const JobVariables& variables, int ranks, int cores) {
           .chunk_bytes = std::min(variables.chunk_bytes, variables.window_bytes / 2),
           .stream_bytes = variables.stream_bytes.value_or(kStreamBytes),
           .pulls = pulls_for(variables),
-          // Where ranks share cores, these bound how many read at a time.
+          // Ranks that share cores bound by that how many read at a time.
           .pull_readers = oversubscribed ? 0 : static_cast<int>(variables.pull_readers),
           .tries_streams = !variables.stream_bytes.has_value(),
           .pulls_few = oversubscribed && !variables.pull.has_value(),

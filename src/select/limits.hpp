@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What algorithms may use of shared memory, as settings and the number of ranks have it.
+// The shared memory that algorithms may use, by settings and the number of ranks.
 #pragma once
 
 #include "env/job_variables.hpp"

@@ -19,7 +19,7 @@ double taper_of(const NetworkFigures& network) {
 
 }  // namespace
 
-// Ranks that outnumber the cores take turns: everything takes as many times longer as there are
+// Ranks that outnumber the cores take turns. Everything takes as many times longer as there are
 // ranks per core, and a rank that waits for a line waits for the turn of its writer.
 Machine machine_for(int ranks, int cores, const Machine& alone) {
   Machine machine = alone;
@@ -32,7 +32,7 @@ Machine machine_for(int ranks, int cores, const Machine& alone) {
         &machine.pull_memory_s, &machine.reduce_s}) {
     *cost *= share;
   }
-  // What peers on the rank's own core have written is in its cache already.
+  // Data that peers on the rank's own core have written is in its cache already.
   const double elsewhere = (ranks - share) / (ranks - 1);
   for (double* read : {&machine.handover_s, &machine.walk_read_s}) {
     *read = elsewhere * *read + (1 - elsewhere) * share * alone.copy_cached_s;

@@ -8,15 +8,15 @@
 
 namespace tutti {
 
-// As `ranks` ranks see it that share `cores` cores; `alone` is the machine as one rank sees it.
+// The machine for `ranks` ranks that share `cores` cores; `alone` is the machine for one rank.
 Machine machine_for(int ranks, int cores, const Machine& alone = {});
 
-// As ranks on several hosts see it; `host` is the machine as the ranks of one host see it.
+// The machine for ranks on several hosts; `host` is that for the ranks of one host.
 Machine machine_across(const Hosts& hosts, const Machine& host, const NetworkFigures& network = {});
-// The same as one rank of each host sees it while the others send nothing.
+// The machine for one rank of each host while the others send nothing.
 Machine alone_on_host(const Hosts& hosts, Machine across);
-// As the ranks of a column see it that may go by way of groups of hosts: a byte between groups
-// costs more, and `host` is a group, whose hosts send messages as well.
+// The machine for the ranks of a column that may go by way of groups of hosts. A byte between
+// groups costs more, and `host` is a group, whose hosts send messages as well.
 Machine machine_over_groups(const Hosts& groups, const Machine& across,
                             const NetworkFigures& network = {});
 

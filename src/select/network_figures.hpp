@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the cost model knows of the network between hosts. All ranks of a communicator have the same
+// The cost model's figures of the network between hosts. All ranks of a communicator have the same
 // figures, bit for bit, or they would choose different algorithms.
 #pragma once
 
@@ -11,11 +11,11 @@
 namespace tutti {
 
 struct NetworkFigures {
-  // From the start of a short message to its arrival, alpha: TCP on an idle local network.
+  // alpha, from the start of a short message to its arrival: TCP on an idle local network.
   double message_s = 20e-6;
   // Per byte of all that a host sends, or receives, beta: 10 Gbit/s.
   double line_byte_s = 1 / 1.2e9;
-  // The same of what a host sends to another group of hosts, while all of its group do. 0: not
+  // Per byte that a host sends to another group of hosts, while all of its group do so. 0: not
   // known.
   double group_byte_s = 0;
   std::string origin = "defaults";  // where they come from, for people

@@ -6,8 +6,8 @@
 namespace tutti {
 namespace {
 
-// By which so many sources are reduced in rank order: each but the first begins with what the one
-// before it gave.
+// The kernels that reduce so many sources in rank order: each but the first begins with the result
+// of the one before it.
 uint32_t kernels_for(uint32_t sources) {
   constexpr uint32_t kSourcesOfAKernel = 8;
   return sources <= 1 ? 1 : (sources - 2) / (kSourcesOfAKernel - 1) + 1;
@@ -32,7 +32,7 @@ bool is_on_device(const Step& step, const Schedule& schedule) {
                      [](const Ref& ref) { return is_on_device(ref); });
 }
 
-// What all ranks see alike: the busiest rank of a call that is not in place.
+// The problem in the form that all ranks share: the busiest rank of a call that is not in place.
 Problem as_all_see(Problem problem) {
   problem.rank = has_root(problem.collective) ? problem.root : 0;
   if (root_gives(problem.collective)) problem.rank = (problem.root + 1) % problem.ranks;
@@ -87,7 +87,7 @@ double device_seconds(const Schedule& schedule, const DeviceFigures& figures) {
     const auto bytes = static_cast<double>(step.bytes);
     if (step.kind == StepKind::kReduce) {
       const uint32_t kernels = kernels_for(step.source_count);
-      // What passes between kernels is written, and read again.
+      // Values that pass between kernels are written, and read again.
       const double read = step.source_count + 2.0 * (kernels - 1);
       seconds += kernels * figures.launch_s + read * bytes * figures.reduce_s;
     } else if (step.kind == StepKind::kCopy || step.kind == StepKind::kPull) {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Which schedule a call uses whose buffers lie in memory of a device that all ranks reach: of those
-// that read the buffers of peers and use no memory of the host, the cheapest. All ranks come to the
-// same choice, as selector.hpp says.
+// The choice of a schedule for a call whose buffers lie in memory of a device that all ranks reach.
+// It is the cheapest of those that read the buffers of peers and use no memory of the host. All
+// ranks come to the same choice, as selector.hpp says.
 #pragma once
 
 #include <string_view>
@@ -19,9 +19,9 @@ namespace tutti {
 // The problem as algorithms see it if all buffers are memory of devices that all ranks reach.
 [[nodiscard]] Problem on_device(Problem problem);
 
-// Whether engines of devices can run it: copies and reductions of the caller's buffers, its peers'
-// and private memory; between ranks only ticks, of which a rank awaits none before it has published
-// its own of that number.
+// Whether engines of devices can run it. It may copy and reduce the caller's buffers, its peers'
+// and private memory. Between ranks it may have only ticks, of which a rank awaits none before it
+// has published its own of that number.
 [[nodiscard]] Applies runs_on_device(const Schedule& schedule);
 
 [[nodiscard]] double device_seconds(const Schedule& schedule, const DeviceFigures& figures);

@@ -3,8 +3,8 @@
 // All that the choice of algorithms and the making of plans depend on, besides the call. It is
 // agreed on when the ranks meet (comm/settings.hpp, comm/communicator.cpp). The planner can see
 // nothing else: its folders reach no header by which a process looks at its environment, its
-// machine or the time (tests/layering/layering.py). What is to count as well needs a field here,
-// and so its way to all ranks.
+// machine or the time (tests/layering/layering.py). A further input needs a field here, and so its
+// way to all ranks.
 #pragma once
 
 #include <optional>

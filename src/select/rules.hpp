@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a user asks for in CCL_ALLREDUCE and its like: "ring", or
-// "one_shot:0-8191;two_shot:8192-max". Sizes are bytes of one block, both ends inclusive; for a
-// size that several rules cover the last one holds, for a size that none covers the automatic
-// choice.
+// The user's rules in CCL_ALLREDUCE and its like: "ring", or "one_shot:0-8191;two_shot:8192-max".
+// Sizes are bytes of one block, both ends inclusive. The last rule holds for a size that several
+// rules cover, the automatic choice for a size that none covers.
 #pragma once
 
 #include <array>
@@ -22,7 +21,7 @@ struct Rule {
   uint64_t highest = UINT64_MAX;
 };
 
-// By collective.
+// The rules of each collective.
 using CollectiveRules = std::array<std::vector<Rule>, kCollectives>;
 
 struct Rules {

@@ -198,7 +198,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
   return decision;
 }
 
-// The algorithm to try with the other kind of stores, whatever has chosen it. Where there are two
+// The algorithm to try with the other kind of stores, whatever has chosen it. If there are two
 // routes, it is the one that writes the receive buffer itself: the one that does not read peers.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;

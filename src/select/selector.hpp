@@ -4,8 +4,8 @@
 // communicator's tuner, the tuning file, the cost model. The first that names one which applies
 // decides; the cost model names the cheapest that does.
 //
-// All ranks must come to the same choice, so it is a function of the settings and of what is the
-// same on every rank: never of Problem::rank, in_place or layouts.
+// All ranks must come to the same choice. So it is a function of the settings and of what is equal
+// on every rank: never of Problem::rank, in_place or layouts.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct Choice : Chosen {
   std::vector<Candidate> candidates;  // all of the collective, in the order of registry.inc
 };
 
-// What stands between the variables and the cost model.
+// The advice between the variables and the cost model.
 struct Advice {
   CollectiveRules rules;   // for this number of ranks, from ...
   std::string rules_path;  // ... this tuning file
@@ -49,7 +49,7 @@ struct Advice {
 // Immutable; any thread.
 class Selector {
  public:
-  // An error names the variable and what was expected. What oneCCL's names stand for here goes to
+  // An error names the variable and what was expected. The meaning of oneCCL's names here goes to
   // the log at level info.
   static Result<Selector> create(const JobVariables& variables, const Machine& machine,
                                  Advice advice = {});

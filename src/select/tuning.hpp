@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti tune` has found out about a machine: figures for the cost model, and for calls that
-// were measured the algorithm that won. As text it is JSON; docs/tuning-file.md describes it.
+// The findings of `tutti tune` about a machine: figures for the cost model, and the winning
+// algorithms of calls that were measured. Their text is JSON; docs/tuning-file.md describes it.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace tutti {
 
-// What measurements are valid for.
+// The machine for which measurements are valid.
 struct MachineKey {
   std::string processor;  // the model's name
   int cores = 0;          // of the host that are online
@@ -57,7 +57,7 @@ struct FoundTuning {
 // Nothing but an error comes of a text that is wrong anywhere; it names `path`, the line or the
 // field, and what was expected there.
 Result<Tuning> parse_tuning(std::string_view text, const std::string& path);
-// What parse_tuning reads.
+// The text that parse_tuning reads.
 std::string print_tuning(const Tuning& tuning);
 
 // The figures of the cost model by name, in the order of struct Machine.

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Arenas: memory for the caller's buffers that peers read where it lies. Every rank has one, behind
-// all else in the region's file, which is sparse: an arena costs address space from its first use
-// on, and memory as far as it is used. A rank shows where its arena begins in its own process, so
-// the address of a buffer tells by itself whether, and where, the buffer lies in its rank's arena.
+// all else in the region's file, which is sparse. An arena costs address space from its first use
+// on, and memory as far as it is used. A rank tells where its arena begins in its own process. So
+// the address of a buffer alone says whether, and where, the buffer lies in its rank's arena.
 #pragma once
 
 #include <atomic>
@@ -14,22 +14,23 @@
 
 namespace tutti::shm {
 
-// As one rank sees them. take() and give_back() by one thread at a time, the rest by any.
+// All arenas as one rank sees them. take() and give_back() by one thread at a time, the rest by
+// any.
 class Arenas {
  public:
   Arenas(const Region& region, const Layout& layout, int rank);
   Arenas(const Arenas&) = delete;
   Arenas& operator=(const Arenas&) = delete;
 
-  // Memory of the own arena: zeroed, present, aligned to huge pages from one of them on and to
-  // pages below; null if the arena cannot have so much.
+  // Takes memory of the own arena, zeroed and present; null if the arena cannot have so much. It is
+  // aligned to huge pages from one of them on, and to pages below.
   void* take(uint64_t bytes);
   void give_back(void* memory);
 
   // Whether an address of the process of `rank` lies in its arena, and `rank` can read all arenas.
   [[nodiscard]] bool holds(int rank, uint64_t address) const;
-  // Where `bytes` at an address of the process of `rank` are to be read here; null if they do not
-  // lie in its arena, or if this rank has not taken anything from its own.
+  // The address here of `bytes` at an address of the process of `rank`. Null if they do not lie in
+  // its arena, or if this rank has not taken anything from its own.
   [[nodiscard]] const std::byte* view(int rank, uint64_t address, uint64_t bytes) const;
 
  private:

@@ -282,7 +282,7 @@ Result<Fd> take_over(const Fd& socket, Attached& attached, int64_t deadline_ms) 
   return file;
 }
 
-// What all need to meet, but none later: its own process, and the region's file.
+// Closes all that ranks need to meet, but not later: its own process, and the region's file.
 void let_go(Attached& attached, int rank) {
   attached.keep(static_cast<size_t>(rank), nullptr);
   attached.region->drop_file();

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How the ranks of one host come to share a region: rank 0 makes it and hands its descriptor over a
-// socket, together with a pidfd of every rank's process. That a peer is on the same host is proved
-// by its being able to connect and to find the nonce in the region.
+// The meeting at which the ranks of one host come to share a region. Rank 0 makes it and hands its
+// descriptor over a socket, together with a pidfd of every rank's process. That a peer is on the
+// same host is proved by its being able to connect and to find the nonce in the region.
 #pragma once
 
 #include <optional>

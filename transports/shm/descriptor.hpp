@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a communicator's shared memory says of itself to who looks at it from outside: `tutti why`
-// and its like (src/inspect). Written once at set-up, and never read by the ranks. Another version
-// of Tutti may have written it, so it tells where everything lies that may be looked at; what
-// changes in an incompatible way changes the version.
+// The description of a communicator's shared memory for those that look at it from outside: `tutti
+// why` and its like (src/inspect). Written once at set-up, and never read by the ranks. Another
+// version of Tutti may have written it, so it says where everything lies that may be looked at. An
+// incompatible change changes the version.
 #pragma once
 
 #include <atomic>
@@ -60,7 +60,7 @@ struct Member {
 
 static_assert(sizeof(Member) == kMemberBytes);
 
-// By every rank of the host, when all have attached.
+// Writes the description; every rank of the host does so when all have attached.
 void describe(const Region& region, const Layout& layout, const TransportConfig& config, int rank);
 
 }  // namespace tutti::shm

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an endpoint puts into its rings, and the messages that it reads where they lie.
+// The frames that an endpoint puts into its rings, and the messages that it reads where they lie.
 #include "transports/shm/endpoint.hpp"
 
 #include <algorithm>
@@ -181,7 +181,7 @@ bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
   return read;
 }
 
-// Reads a piece of the next such message. Where that fails, the message comes through the ring.
+// Reads a piece of the next such message. If that fails, the message comes through the ring.
 bool ShmEndpoint::pull_piece(int rank) {
   Peer& from = peer(rank);
   Operation* const receive = from.pulls.first();

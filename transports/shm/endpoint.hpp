@@ -2,10 +2,10 @@
 //
 // Messages through shared memory: the engine's link over rings (match/engine.hpp).
 //
-// A message of up to kEagerBytes is copied into the ring or a ping-pong buffer and is then the
-// receiver's: out of the ring into the posted buffer, or aside if there is none. A longer one that
-// was asked for is read by the receiver where it lies (taken), or granted, and then it streams
-// through the ring: as is faster (Routes). Where the ring has proved faster, messages up to
+// A message of up to kEagerBytes is copied into the ring or a ping-pong buffer, and is then the
+// receiver's. It goes from there into the posted buffer, or aside if there is none. A longer one
+// asks first. The receiver reads it where it lies (taken), or grants it, and then it streams
+// through the ring: whichever is faster (Routes). If the ring has proved faster, messages up to
 // most_at_once() go like short ones. A longer one that lies in an arena always asks, and is copied
 // from there. The receiver always empties its rings, so that nothing that comes behind a message
 // nobody wants is held up.

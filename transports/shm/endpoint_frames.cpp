@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What an endpoint takes out of its rings. Frames of peers are checked before anything is done with
-// them.
+// The frames that an endpoint takes out of its rings. Frames of peers are checked before anything
+// is done with them.
 #include <algorithm>
 #include <utility>
 

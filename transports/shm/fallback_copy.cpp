@@ -14,8 +14,8 @@
 namespace tutti::shm {
 namespace {
 
-// Copies from memory that this process may be unable to read, too, which is then an errno: through
-// a pipe, for the kernel does not die of it.
+// Copies from memory that even this process may be unable to read. A pipe makes that an errno,
+// where a copy of its own would be a fault.
 int copy_by_kernel(std::byte* dst, uint64_t address, uint64_t bytes) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return errno;

@@ -1,11 +1,11 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The fallback where a rank cannot read a peer's memory: the peer copies. That ranks can read one
-// another is found out when they meet (pull.hpp); it may end later (a filter of system calls) or
-// not hold for some memory (of a device, or of memfd_secret(2)). The rank that wants the bytes
-// writes down what, piece by piece; their owner, which stays in the call until it has been read
-// from, looks after such requests while it waits and puts each piece into the buffer of the rank
-// that asked.
+// The fallback where a rank cannot read a peer's memory: the peer copies. Ranks find out whether
+// they can read one another when they meet (pull.hpp). That may end later (a filter of system
+// calls), or not hold for some memory (of a device, or of memfd_secret(2)). The rank that wants the
+// bytes requests them piece by piece. Their owner stays in the call until it has been read from.
+// While it waits it looks after such requests, and puts each piece into the buffer of the rank that
+// asked.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace tutti::shm {
 
-// Of one rank and lane. A rank has at most one request at a time.
+// The fallback of one rank and lane. A rank has at most one request at a time.
 class FallbackCopy {
  public:
   FallbackCopy(const Region& region, const Layout& layout, int lane, int rank)

@@ -15,7 +15,7 @@
 // The file is sparse.
 //
 // Lines that different ranks write lie at least 128 bytes apart, because processors fetch lines in
-// pairs; what a rank writes in quantity lies on pages of its own, which it touches first.
+// pairs. Data that a rank writes in quantity lies on pages of its own, which it touches first.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Header {
   uint64_t total_bytes;
 };
 
-// Where the arena of a rank begins in its process; 0: it has none yet.
+// The address at which the arena of a rank begins in its process; 0: it has none yet.
 struct alignas(kCacheLine) ArenaSign {
   std::atomic<uint64_t> base;
 };
@@ -81,7 +81,7 @@ class Layout {
   [[nodiscard]] const WindowSizes& sizes() const { return sizes_; }
   [[nodiscard]] uint64_t total_bytes() const { return total_; }
 
-  // What is mapped at the start.
+  // The bytes that are mapped at the start.
   [[nodiscard]] uint64_t near_bytes() const { return slots_; }
   [[nodiscard]] Span common() const { return {0, lines_}; }
   // For who looks from outside: descriptor.hpp. The members are those of all ranks.
@@ -93,7 +93,7 @@ class Layout {
   [[nodiscard]] Span arena_sign(int rank) const;
   [[nodiscard]] Span life_sign(int rank) const;
   [[nodiscard]] Span regroup_decision() const;
-  // Of all ranks, one behind the other.
+  // Signs of all ranks, one behind the other.
   [[nodiscard]] Span regroup_signs() const;
   // The bits of those that have opened a ring to `rank` on `channel`.
   [[nodiscard]] Span open_rings(int channel, int rank) const;
@@ -107,7 +107,7 @@ class Layout {
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span ping_pong_slot(int rank, int lane) const;
   [[nodiscard]] Span staging(int rank, int lane) const;
-  // Of all ranks.
+  // The slots of all ranks.
   [[nodiscard]] Span slots(int lane) const;
   [[nodiscard]] Span ping_pong_slots(int lane) const;
   [[nodiscard]] Span stagings(int lane) const;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// By which route the long messages of each peer come: it times them and takes the fastest
+// The routes by which the long messages of each peer come: it times them and takes the fastest
 // (routes.hpp).
 #pragma once
 
@@ -15,7 +15,7 @@ class LongMessages {
 
   // Oversubscribed ranks stay on no core for long, so what one message tells holds for all.
   Routes& routes_of(Peer& peer) { return oversubscribed_ ? routes_ : peer.routes; }
-  // By which a message from that peer comes; `higher`: from one of a higher rank.
+  // The route by which a message from that peer comes; `higher`: the peer has a higher rank.
   [[nodiscard]] Routes::Route route_of(Peer& from, bool higher, uint64_t bytes);
 
   // This rank sends one.

@@ -24,8 +24,8 @@ struct Notifier {
   }
 
  private:
-  // What was written before must be visible before the look at the sleepers: by the membarrier of
-  // who is about to sleep, or by a fence here.
+  // Earlier writes must be visible before the look at the sleepers. Either the membarrier of the
+  // thread that is about to sleep sees to that, or a fence here.
   [[nodiscard]] bool anyone_sleeps() const {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     // Not std::atomic_thread_fence, which GCC refuses to build for ThreadSanitizer.

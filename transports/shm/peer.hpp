@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What messages through shared memory need besides what all messages do (match/operation.hpp).
+// The state that messages through shared memory need besides the common one (match/operation.hpp).
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct Operation : match::Operation<Operation> {
   uint64_t address = 0;       // of such a receive: where the message lies
   uint32_t withdrawn = 0;     // what its request said (ring.hpp)
   bool non_temporal = false;  // so is `buffer` written
-  // Where this rank sees the message, in an arena; null if it does not.
+  // The address of the message in an arena that this rank sees; null if it does not.
   const std::byte* seen = nullptr;
   double begun_s = 0;   // of a long receive: when it met its message
   double worked_s = 0;  // and what work it has been (LongMessages::work_of)

@@ -22,7 +22,7 @@ constexpr uint64_t ping_pong_bytes(uint64_t ranks) {
   return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
-// As one of the two ranks sees them.
+// Both buffers as one of the two ranks sees them.
 class PingPongBuffers {
  public:
   PingPongBuffers() = default;

@@ -12,7 +12,7 @@
 namespace tutti::shm {
 namespace {
 
-// Where a rank has a number that nobody can guess, and the number.
+// A number that nobody can guess, and its address in a rank.
 struct Sample {
   uint64_t address;
   Random128 number;

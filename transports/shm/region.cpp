@@ -46,8 +46,8 @@ void* map_again(void* beginning, uint64_t end, void* place) {
   return mremap(beginning, 0, end, MREMAP_MAYMOVE | MREMAP_FIXED, place);
 }
 
-// Whether the system can do to a mapping what is done to its file otherwise (not before Linux 5.14,
-// nor in some sandboxes and under valgrind).
+// Whether the system can do to a mapping what is otherwise done to its file. It cannot before Linux
+// 5.14, in some sandboxes, or under valgrind.
 bool can_do_without_file(std::byte* beginning) {
   if (!map_in(beginning, kPageBytes)) return false;
   void* const again = map_again(beginning, kPageBytes, nullptr);

@@ -3,9 +3,9 @@
 // The shared memory of a communicator: an anonymous file (memfd). It has no name, is not limited by
 // the size of /dev/shm, and is gone when the last process that maps it is.
 //
-// Descriptors and addresses are limited, too (ulimit -n, -v), and communicators may be many. So
-// what every communicator needs is mapped at the start, the rest part by part when it is first
-// used; and the file need not stay open for that (drop_file).
+// Descriptors and addresses are limited, too (ulimit -n, -v), and communicators may be many. So the
+// parts that every communicator needs are mapped at the start, the rest part by part when it is
+// first used. The file need not stay open for that (drop_file).
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,12 @@ class Mapping {
   [[nodiscard]] T* at(Span span) const {
     return reinterpret_cast<T*>(base_ + (span.offset - part_.offset));
   }
-  // Gets memory, so that a lack of it is an error here and not a SIGBUS at the first touch. By the
-  // rank that is to use it most: its pages are then near that rank. Cheap enough to repeat, but it
-  // is a system call.
+  // Gets memory, so that a lack of it is an error here and not a SIGBUS at the first touch. The
+  // rank that is to use it most calls this: the pages are then near that rank. Cheap enough to
+  // repeat, but it is a system call.
   [[nodiscard]] Status reserve(Span span) const;
-  // Enters a reserved part into this process's page tables in one go, where the system can: later,
-  // page by page, that takes ten times as long and looks as if the copies were slow.
+  // Enters a reserved part into this process's page tables in one go, if the system can. Page by
+  // page it would take ten times as long, and copies would look slow.
   void map_in(Span span) const;
   // Gives memory back; it reads as zeros from then on.
   void release(Span span) const;
@@ -66,12 +66,12 @@ class Region {
 
   // A further part, whole pages.
   [[nodiscard]] Result<Mapping> map(Span part) const;
-  // From the address of a huge page on, for a part that begins with one.
+  // A part that begins at a huge page, mapped at the address of one.
   [[nodiscard]] Result<Mapping> map_huge(Span part) const;
-  // Once all ranks have it. Where the system cannot do without, it stays open.
+  // Closes the file once all ranks have it. It stays open if the system cannot do without.
   void drop_file();
 
-  // What is mapped from the start.
+  // The part that is mapped from the start.
   [[nodiscard]] const Mapping& near() const { return near_; }
   template <typename T>
   [[nodiscard]] T* at(Span span) const {

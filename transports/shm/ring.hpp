@@ -2,15 +2,15 @@
 //
 // The ring through which one rank sends to one other on one channel: what lies in shared memory.
 //
-// A frame is one cell, a cache line that carries its own validity: the producer writes the rest of
+// A frame is one cell, a cache line that carries its own validity. The producer writes the rest of
 // the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
 // tiny message costs the transfer of one line. Bytes that do not fit in the cell lie in the data
-// area, in one piece each, in the order of the cells; where the next does not fit behind the last,
-// it begins the next round. Or they lie in a ping-pong buffer (ping_pong.hpp). The consumer gives
-// room back through its line of credits, which the producer reads only when it has run out.
+// area, in one piece each, in the order of the cells. A payload that does not fit behind the last
+// begins the next round. Or they lie in a ping-pong buffer (ping_pong.hpp). The consumer gives room
+// back through its line of credits, which the producer reads only when it has run out.
 //
-// Whatever one side reads here the other may have overwritten with nonsense, so each number is read
-// once (relaxed atomics) and checked before it is used.
+// The other side may have overwritten anything here with nonsense. So each number is read once
+// (relaxed atomics) and checked before it is used.
 #pragma once
 
 #include <algorithm>
@@ -39,15 +39,16 @@ enum class FrameKind : uint32_t {
                // in a grant
 };
 
-// Where a payload lies that is not in the cell; from kPingPong on, in the ping-pong buffer of that
+// The place of a payload that is not in the cell; from kPingPong on, the ping-pong buffer of that
 // number.
 enum PayloadIn : uint32_t { kRing, kRingNonTemporal, kPingPong };
 
-// What frames without payload in the cell say besides.
+// The further numbers of frames without payload in the cell.
 struct CellNumbers {
   std::atomic<uint64_t> id;
-  // Of a request's buffer, its address in the producer's process. Of a payload in the data area,
-  // where it begins, in bytes since the start, all rounds of the area counted as whole.
+  // A request has here the address of its buffer in the producer's process. A payload in the data
+  // area has here where it begins: bytes since the start, with all rounds of the area counted as
+  // whole.
   std::atomic<uint64_t> where;
   std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
   std::atomic<uint32_t>
@@ -96,8 +97,8 @@ constexpr uint64_t share_of_pair(uint64_t bytes, uint64_t ranks) {
   return std::bit_floor(bytes / std::max<uint64_t>(ranks * (ranks - 1), 1));
 }
 
-// What is used at first of the data area of each ring among so many ranks, a power of two. Few
-// ranks get more, beyond the second-level caches where that is not too much in all: lines that the
+// The part of each ring's data area that is used at first among so many ranks, a power of two. Few
+// ranks get more, beyond the second-level caches if that is not too much in all. Lines that the
 // peer has read come back faster from the third level than from the peer.
 constexpr uint64_t ring_first_bytes(uint64_t ranks) {
   constexpr uint64_t kLeast = 128 << 10;
@@ -115,13 +116,13 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 }
 
 // The longest message that need not ask first, and the longest piece of one that does, if so much
-// of the data area is used. Several fit in there, so that one is read while the next is written;
-// but where cores are oversubscribed, each rank had better do as much as it can in its turn.
+// of the data area is used. Several fit in there, so that one is read while the next is written. If
+// cores are oversubscribed, though, each rank does as much as it can in its turn.
 constexpr uint64_t most_at_once(uint64_t reach, bool oversubscribed) {
   return oversubscribed ? reach / 2 : std::max(reach / 8, kEagerBytes);
 }
 
-// What a frame with so many bytes takes of the data area.
+// The bytes of the data area that such a payload takes.
 constexpr uint64_t data_bytes_of(uint64_t payload) {
   return payload <= kInlineBytes ? 0 : whole_lines(payload);
 }

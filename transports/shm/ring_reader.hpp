@@ -12,7 +12,7 @@
 
 namespace tutti::shm {
 
-// What a cell says, read once.
+// A cell's content, read once.
 struct Frame {
   FrameKind kind;
   uint64_t tag;
@@ -72,7 +72,7 @@ class RingReader {
     if (frame.in_ping_pong()) return ping_pong_->can_have_come(frame.ping_pong(), frame.bytes);
     return frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_;
   }
-  // Where in the data area the payload ends of a frame that it holds there.
+  // The end of a frame's payload in the data area.
   [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
   // Copies the first `wanted` bytes of the payload of such a frame.
   void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_non_temporal = false) const {

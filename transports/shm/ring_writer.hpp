@@ -20,8 +20,8 @@ namespace tutti::shm {
 class RingWriter {
  public:
   RingWriter() = default;
-  // Of a ring whose data area has `bytes`, of which `first` are used at first. `ping_pong`,
-  // as the reader of the ring from that peer has them, outlive it.
+  // Writes into a ring whose data area has `bytes`, of which `first` are used at first.
+  // `ping_pong`, as the reader of the ring from that peer has them, outlive it.
   RingWriter(uint64_t first, uint64_t bytes, PingPongBuffers& ping_pong, Staging staging,
              bool oversubscribed)
       : area_bytes_(bytes),
@@ -46,7 +46,7 @@ class RingWriter {
     while (longest_in(reach) < payload) reach *= 2;
     return reach;
   }
-  // So much of it has memory now.
+  // Notes that so much of it has memory now.
   void extend(uint64_t reach) {
     reach_ = reach;
     longest_ = longest_in(reach);
@@ -70,7 +70,7 @@ class RingWriter {
     return bytes <= most_at_once_ &&
            Routes::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
-  // Of a long message.
+  // The piece of a long message.
   [[nodiscard]] uint64_t piece_bytes() const { return most_at_once_; }
   // Whether the peer takes a message of so many bytes from here through the ring, or would.
   [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
@@ -129,7 +129,7 @@ class RingWriter {
   [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
     return oversubscribed_ && reach < area_bytes_ ? reach / kFramesInReach : most_at_once_;
   }
-  // Where the next payload of so many bytes begins: behind the last, or in the next round.
+  // The beginning of the next payload of so many bytes: behind the last, or in the next round.
   [[nodiscard]] uint64_t begin_of(uint64_t payload) const {
     const uint64_t at = data_ & (area_bytes_ - 1);
     const bool fits_behind = at + data_bytes_of(payload) <= reach_;

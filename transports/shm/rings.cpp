@@ -19,7 +19,7 @@ void Rings::prepare(RingPair& pair) const {
   pair.in = RingReader(ring_data_bytes(ranks), pair.ping_pong);
 }
 
-// Of both directions, in one go.
+// Maps both directions in one go.
 Status Rings::map(RingPair& pair, int peer) const {
   if (pair.rings.is_open()) return {};
   const Layout& layout = around_.layout;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The rings between this rank and all others on one channel: each is mapped and gets memory when
-// it is first used. A rank that opens its ring to a peer says so in the peer's map of open rings, a
-// bit for each rank in shared memory.
+// The rings between this rank and all others on one channel: each is mapped and gets memory when it
+// is first used. A rank that opens its ring to a peer sets its bit in the peer's map of open rings,
+// in shared memory.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace tutti::shm {
 
-// What an endpoint lies in, which must outlive it.
+// The surroundings of an endpoint, which outlive it.
 struct Surroundings {
   const Region& region;
   const Layout& layout;
@@ -34,7 +34,7 @@ struct Surroundings {
   Staging staging = Staging::kAuto;
   bool oversubscribed = false;  // SharedMemoryConfig::oversubscribed
 
-  // What a rank is called in texts and as a source.
+  // The number of a rank in texts and as a source.
   [[nodiscard]] int number_of(int rank) const {
     return numbers.empty() ? rank : numbers[static_cast<size_t>(rank)];
   }
@@ -59,7 +59,7 @@ class Rings {
  public:
   Rings(const Surroundings& surroundings, int rank, int channel);
 
-  // Of a pair that has not been used. It stays where it is.
+  // Prepares a pair that has not been used. It stays where it is.
   void prepare(RingPair& pair) const;
   // Maps both rings.
   Status map(RingPair& pair, int peer) const;

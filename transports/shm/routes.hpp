@@ -1,16 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The routes of a long message from one peer: read where it lies, which is one copy through the
-// kernel, or through the ring, which is two and needs the sender to be there. What takes the ring
-// may be written to the receive buffer past the caches, which pays for messages of so many MiB that
-// the caches do not hold them anyway, if others leave them that much. Which is fastest depends on
-// the processor, on how far apart the two cores are (on a virtual machine that changes while a job
-// runs) and on what the sender does meanwhile. So the receiver, whose choice it is, times them, by
-// powers of two of the size, and takes the fastest; where cores are oversubscribed, by how much
-// work they are, and for all peers together (LongMessages::work_of). While long messages go in
-// both directions between two ranks, reading holds up what this rank should put into the ring
-// meanwhile, so that the routes would disturb each other's times: the higher rank then does as the
-// lower one.
+// The routes of a long message from one peer. Reading it where it lies is one copy through the
+// kernel. The ring makes two copies and needs the sender to be there. Data that takes the ring may
+// be written to the receive buffer past the caches. That pays for messages that the caches do not
+// hold anyway, if other ranks leave them that much. The fastest route depends on the processor, on
+// how far apart the two cores are, and on what the sender does meanwhile. On a virtual machine the
+// distance changes while a job runs. So the receiver, whose choice it is, times them by powers of
+// two of the size, and takes the fastest. If cores are oversubscribed, it compares how much work
+// they are, for all peers together (LongMessages::work_of). Long messages may go in both directions
+// between two ranks. Reading then holds up what this rank should put into the ring, so the routes
+// would disturb each other's times: the higher rank then does as the lower one.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +26,8 @@ class Routes {
  public:
   enum class Route : uint8_t { kRead, kRing, kRingNonTemporal };
 
-  // Where cores are oversubscribed, the work of one message varies too much to tell whether a route
-  // still gets faster, so trials are short (docs/notes/15).
+  // Trials are short if cores are oversubscribed: the work of one message then varies too much to
+  // tell whether a route still gets faster (docs/notes/15).
   explicit Routes(bool oversubscribed = false) {
     const size_t most_of_trial = oversubscribed ? Bandit::kTrial : Bandit::kMostOfTrial;
     for (unsigned size = 0; size < bandits_.size(); ++size) {
@@ -56,8 +55,8 @@ class Routes {
   }
   // The sizes, a bit each, at which the ring is the better route or is being tried.
   [[nodiscard]] uint32_t by_ring() const { return by_ring_; }
-  // Of these, those at which it is tried for not the first time: a sender that has room need not
-  // ask first, which makes the ring faster than it was then.
+  // Those of by_ring() at which it is tried for not the first time. A sender that has room need not
+  // ask first then, which makes the ring faster than it was.
   [[nodiscard]] uint32_t need_not_ask() const { return need_not_ask_; }
   static bool includes(uint32_t sizes, uint64_t bytes) {
     return (sizes >> class_of(bytes) & 1) != 0;
@@ -83,9 +82,9 @@ class Routes {
   bool can_read_ = true;
 };
 
-// A message that is here, of ranks that have a core each. Where one goes in the other direction
-// meanwhile, it counts when both have gone: whichever is there first has had more than its share of
-// what they use (MessageSample).
+// A message that has arrived, between ranks that have a core each. If another goes in the other
+// direction meanwhile, it counts when both have arrived: the first one there has had more than its
+// share of what they use (MessageSample).
 struct Received {
   Routes::Route route = Routes::Route::kRead;
   uint64_t bytes = 0;

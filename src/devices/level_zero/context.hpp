@@ -64,7 +64,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   mutable std::map<DeviceUuid, bool> reached_;  // what the driver has said; by mutex_
 };
 
-// What is in the application's queue, or what Tutti signals.
+// An event of the application's queue, or one that Tutti signals.
 class Event : public SignalledEvent {
  public:
   Event(std::shared_ptr<Context> context, ze_event_handle_t event, bool is_mark)

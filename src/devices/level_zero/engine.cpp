@@ -37,7 +37,7 @@ Result<void*> Engine::stage(size_t bytes, void* dst) {
   return memory;
 }
 
-// Level Zero promises access to its own memory only: other memory of the host is copied here, now
+// Level Zero promises access to its own memory only. Other memory of the host is copied here: now
 // if it is the source, and when done() has seen the end if it is written.
 Status Engine::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return {};
@@ -91,7 +91,7 @@ Status Engine::prepare(ReduceOp op, DataType type) {
   return {};
 }
 
-// What one launch takes, so that those after the first are aligned as it is.
+// The elements of one launch, so that those after the first are aligned as it is.
 uint64_t Engine::most_elements() const {
   constexpr uint64_t kAligned = 16;
   const uint64_t items = uint64_t{context_->device().most_groups} * context_->device().group_size;

@@ -1,8 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Work on an immediate command list of our own. What is given is kept until it is submitted: then
-// it is known which command is the last, and only those that touch the same bytes get a barrier
-// between them.
+// Work on an immediate command list of our own. Commands are kept until they are submitted. Then it
+// is known which is the last, and only those that touch the same bytes get a barrier between them.
 #pragma once
 
 #include <deque>

@@ -10,7 +10,7 @@
 namespace tutti::devices::level_zero {
 namespace {
 
-// What `get(&count, elements)` lists; it is called `function`.
+// The list that `get(&count, elements)` gives; it is called `function`.
 template <typename T, typename Get>
 Result<std::vector<T>> list_of(std::string_view function, const Get& get, const T& blank = T{}) {
   uint32_t count = 0;
@@ -154,7 +154,7 @@ class Taking {
  public:
   explicit Taking(const Library& ze) : ze_(ze) {}
 
-  // What is of no use does not keep others from being found.
+  // A useless driver or device does not keep others from being found.
   void add_all() {
     const auto found = drivers(ze_);
     if (!found.ok()) return skip(found.status());
@@ -213,7 +213,7 @@ Result<Inventory> take() {
 
 }  // namespace
 
-// What is of a card may be used by its parts.
+// Memory of a card may be used by its parts.
 bool reaches(const Library& ze, const Device& device, const Device& other) {
   if (device.id == other.id || device.facts.uuid == other.facts.uuid) return true;
   if (device.driver != other.driver) return false;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory opened by other processes. Drivers for Linux keep a file descriptor in the first bytes of
-// a handle: it goes to the other process besides, which puts its own number there. Nothing says
-// that a handle has one: what cannot be the descriptor of that memory is left as it is.
+// a handle. It goes to the other process besides, which puts its own number there. Nothing says
+// that a handle has one: bytes that cannot be the descriptor of that memory are left as they are.
 #include <fcntl.h>
 #include <sys/stat.h>
 

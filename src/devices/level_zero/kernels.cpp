@@ -6,7 +6,8 @@
 namespace tutti::devices::level_zero {
 namespace {
 
-// Of one name, so that a program which takes turns with a few calls finds each prepared.
+// The most prepared kernels of one name, so that a program which takes turns with a few calls finds
+// each prepared.
 constexpr size_t kMostPrepared = 8;
 
 }  // namespace

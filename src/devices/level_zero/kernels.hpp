@@ -37,7 +37,7 @@ struct KernelName {
   auto operator<=>(const KernelName&) const = default;
 };
 
-// Of one engine.
+// The kernels of one engine.
 class Kernels {
  public:
   explicit Kernels(Context& context) : context_(context) {}

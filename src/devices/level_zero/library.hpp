@@ -46,8 +46,8 @@ struct Library {
 // Opened at the first call; it stays so. The error is one line.
 Result<const Library*> open_library();
 
-// "zeMemAllocDevice: out of device memory (0x70000003)"; kOutOfMemory or kSystem. What drivers give
-// for one mistake differs: nothing is decided by it.
+// "zeMemAllocDevice: out of device memory (0x70000003)"; kOutOfMemory or kSystem. Drivers give
+// different results for one mistake: nothing is decided by it.
 Status failed(ze_result_t result, std::string_view function);
 
 }  // namespace tutti::devices::level_zero

@@ -177,7 +177,7 @@ Result<void*> Memory::allocate(MemoryKind kind, size_t bytes) {
   return memory;
 }
 
-// What is no longer known then; nothing if it was not of this kind.
+// Forgets memory and returns it; nothing if it was not of this kind.
 std::optional<Memory::Known> Memory::take(void* base, bool opened) {
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(address(base));

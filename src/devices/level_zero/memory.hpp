@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a context's pointers are: memory of its own, memory opened from other processes, and what
-// the driver says of everything else.
+// The pointers of a context: memory of its own, memory opened from other processes, and what the
+// driver says of everything else.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace tutti::devices::level_zero {
 
 inline uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
-// Of one context. Any thread.
+// The memory of one context. Any thread.
 class Memory {
  public:
   Memory(const Library& ze, ze_context_handle_t context, const Device& device);
@@ -25,7 +25,7 @@ class Memory {
 
   // Asks the driver, unless it is memory of our own.
   Result<Place> place_of(const void* pointer);
-  // As place_of() said last of this allocation; asks only if it has said nothing.
+  // The last answer of place_of() for this allocation; asks only if there was none.
   Result<Place> remembered(const void* pointer);
 
   Result<void*> allocate(MemoryKind kind, size_t bytes);

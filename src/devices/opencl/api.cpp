@@ -15,7 +15,8 @@ std::span<const DeviceFacts> devices() {
   return (*found)->facts;
 }
 
-// What the queue belongs to; what is given must be the same, and may be left out.
+// Completes the handles by what the queue belongs to: given ones must be the same, and may be left
+// out.
 Status complete(const Library& cl, NativeQueue& native) {
   if (native.queue == nullptr) return {};
   auto* const queue = static_cast<cl_command_queue>(native.queue);

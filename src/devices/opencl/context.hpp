@@ -49,7 +49,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   std::map<std::pair<DataType, DeviceVariant>, Result<cl_program>> programs_;  // guarded by mutex_
 };
 
-// Of a command, or of the user's event that Tutti signals.
+// The event of a command, or the user's event that Tutti signals.
 class Event : public SignalledEvent {
  public:
   Event(const Library& cl, cl_event event) : cl_(cl), event_(event) {}

@@ -7,8 +7,8 @@
 namespace tutti::devices::opencl {
 namespace {
 
-// One size for all counts: a driver may compile a kernel anew for each size of its groups. Where
-// the device takes fewer work-items for a kernel, it is what it takes.
+// One size for all counts: a driver may compile a kernel anew for each size of its groups. A device
+// may take fewer work-items for a kernel; then it is so many.
 constexpr size_t kGroup = 128;
 
 uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }

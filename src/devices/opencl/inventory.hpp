@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The devices of all OpenCL drivers that take pointers: by unified shared memory (USM), an
+// The devices of all OpenCL drivers that take pointers. They do by unified shared memory (USM), an
 // extension of Intel's, or by shared virtual memory (SVM), of OpenCL 2.0.
 #pragma once
 
@@ -34,7 +34,7 @@ struct Device {
   UsmFunctions usm_functions;
 };
 
-// What is known of a device, or why it is of no use.
+// The known facts of a device, or why it is of no use.
 Result<Device> describe(const Library& cl, cl_platform_id platform, cl_device_id id);
 
 struct Inventory {
