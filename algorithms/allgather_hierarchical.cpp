@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Hierarchical allgather with as many leaders as ranks (after PiP-MColl, Huang et al., 2023). Each
-// rank gathers along its column the blocks of the ranks at its place of the other hosts, while the
-// ranks of a host exchange their own. Then they exchange what came for each of the other hosts. T =
-// (H-1) alpha + n (H-1) beta, and n (p-1) copied within the host; n bytes per rank.
+// rank gathers the blocks of its column, while the ranks of a host exchange their own. Then they
+// exchange what came for each of the other hosts. T = (H-1) alpha + n (H-1) beta, and n (p-1)
+// copied within the host; n bytes per rank.
 //
 // Short blocks are packed. A column gathers its blocks side by side, in some log2 H rounds, and a
 // host hands over all of them in one phase. Each rank then copies them to where they belong.

@@ -17,7 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.show_buffers();
+  b.export_buffers();
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
     const Range block = q.recv_block(peer);

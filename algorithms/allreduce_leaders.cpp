@@ -3,8 +3,8 @@
 // Allreduce by leaders of groups (leaders.hpp). Each leader reduces what its group gives, then what
 // all leaders have so, and its group copies the result from it. Twice as long a message must fit a
 // slot; up to 24 bytes travel in lines. Groups of d ranks, g of them: T = (2 sigma_d + sigma_g) +
-// (d+g-1)n handover + 2n gamma, where sigma_k is the exchange of k lines, instead of sigma_p +
-// (p-1)n handover.
+// (d+g-1)n handover + 2n gamma, instead of sigma_p + (p-1)n handover. sigma_k is the exchange of k
+// lines.
 #include "algorithms/leaders.hpp"
 
 namespace tutti {

@@ -21,7 +21,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const bool stream = pulls_stream(q, q.bytes());
-  b.show_buffers();
+  b.export_buffers();
   b.await_all(1);
   const Range mine = part_of(q.bytes(), q.ranks, q.rank);
   reduce_by_pulling(q, b, recv_at(mine.offset), mine.offset, mine.bytes, stream);

@@ -34,7 +34,7 @@ void reduce_where_it_lies(const Problem& q, Builder& b) {
     b.await_all(static_cast<uint32_t>(piece) + 2);
     b.copy(recv_at(range.offset), halves[piece % 2], range.bytes, stream);
   };
-  b.show_buffers();
+  b.export_buffers();
   b.await_all(1);
   for (int piece = 0; piece < pieces; ++piece) {
     const Range range = part_of(q.bytes(), pieces, piece);
@@ -76,7 +76,7 @@ void build(const Problem& q, Builder& b) {
     for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = place_of(piece, peer); });
     b.reduce(recv_at(range.offset), sources, range.bytes, true, streams(q, q.bytes()));
   };
-  b.show_buffers();
+  b.export_buffers();
   pull(0);
   for (int piece = 0; piece < pieces; ++piece) {
     if (q.in_place) {

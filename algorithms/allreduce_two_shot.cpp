@@ -6,7 +6,7 @@
 // the fewest bytes that private buffers permit. Movement-avoiding reduction (YHCCL, SC '23) moves
 // as many bytes, for own data is not staged here either. A rank loads n of its own, (p-1)/p n
 // staged and (p-1)/p n of results. It stores n, (p-1)/p n and n/p. Its staging is 1/p of this
-// one's, which stays in the cache as it is, and it adds in an order that depends on the slice.
+// one's, which stays in the cache as it is. It adds in an order that depends on the slice.
 #include "algorithms/cost.hpp"
 #include "algorithms/two_shot.hpp"
 

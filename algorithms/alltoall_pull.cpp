@@ -17,7 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.show_buffers();
+  b.export_buffers();
   const bool shown = sizes_are_own(q.collective);
   const uint64_t in_peer = shown ? 0 : block_at(q, q.rank);
   if (shown) {

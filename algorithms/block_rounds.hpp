@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The way of a message of n blocks from one rank to all p (Traeff, arXiv 2312.11236). It takes n -
-// 1 + ceil(log2 p) rounds, as few as there can be, in each of which every rank sends one block and
-// receives one. Any number of ranks: blocks pass on at the distances of a circulant graph in turn:
-// 1, ..., ceil(p/4), ceil(p/2). Which block passes, each rank finds out by itself.
+// 1 + ceil(log2 p) rounds, as few as there can be. Every rank sends one block and receives one in
+// each. Any number of ranks: blocks pass on at the distances of a circulant graph in turn: 1, ...,
+// ceil(p/4), ceil(p/2). Which block passes, each rank finds out by itself.
 #pragma once
 
 #include <cmath>

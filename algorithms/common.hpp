@@ -91,9 +91,9 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
-// The length from which on the copy of a rank's own block goes past the caches, as long as calls
-// still try which stores are the fastest. The blocks of peers come by other routes meanwhile, so
-// neither would find the data of the other in the caches (docs/notes/15).
+// The length from which on the copy of a rank's own block goes past the caches while calls still
+// try kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find
+// the data of the other in the caches (docs/notes/15).
 inline constexpr uint64_t kLeastKeptNonTemporal = tuned::kLeastKeptNonTemporal;
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
   return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
@@ -188,7 +188,8 @@ inline Applies can_pull(const Problem& q) {
 // Whether it can pull if ranks know the sizes of their own blocks only.
 inline Applies can_pull_blocks(const Problem& q) {
   if (const Applies pulls = can_pull(q); !pulls.yes) return pulls;
-  if (!q.limits.shows_blocks) return {false, "the ranks do not know where peers have their blocks"};
+  if (!q.limits.exports_blocks)
+    return {false, "the ranks do not know where peers have their blocks"};
   return {};
 }
 

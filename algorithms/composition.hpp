@@ -49,9 +49,9 @@ struct Phase {
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;
   bool alone = false;  // of a column: the other columns send nothing meanwhile
-  // If there are any, these are all that the phase does, and this rank does them alone. Blocks that
-  // a collective needs side by side, or leaves so, may lie apart in the caller's buffers. Or all
-  // that is to be reduced has come to this rank.
+  // If there are any, the phase does nothing else, and this rank does them alone. Blocks that a
+  // collective needs side by side, or leaves so, may lie apart in the caller's buffers. Or all that
+  // is to be reduced has come to this rank.
   std::vector<Move> moves = {};
 };
 

@@ -2,7 +2,7 @@
 //
 // The terms of which cost formulas are made, in seconds. p is the number of ranks and n that of
 // bytes. alpha is the start of a message and beta its time per byte (message_s), gamma the time to
-// combine a byte (combine_s). pi is the start of a pull (pull_s), and sigma the time in which all
+// combine a byte (combine_s). pi is the start of a pull (pull_s). sigma is the time in which all
 // ranks on a host learn how far all others are (sync_s).
 #pragma once
 
@@ -145,8 +145,8 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
 
 // A call with a root: `root` is the work of the root for all others, `each` that of each of these.
 // The side that gives ends at once. So both work one after the other in a single call, and at the
-// same time in calls in a row; the cost is between the two. If ranks share cores, it is the work of
-// all, divided by the cores, or that of the root, which then has its core to itself.
+// same time in calls in a row. The cost is between the two. If ranks share cores, it is the work of
+// all, divided by the cores. Or it is that of the root, which then has its core to itself.
 inline double rooted_s(const Problem& q, double root, double each, const Machine& m) {
   if (m.ranks_per_core <= 1) return (root + each) * 3 / 4;
   return std::max(root / m.ranks_per_core, (root + (q.ranks - 1) * each) / q.ranks);

@@ -5,7 +5,7 @@
 // it at the root. One phase within the host adds alpha/32, n L copied. L times fewer messages than
 // direct, as many bytes: it suits short blocks of many ranks.
 //
-// There is none of gatherv. Each rank knows the size of its own block only, so a leader would have
+// There is none of gatherv. Each rank knows the size of its own block only. So a leader would have
 // to be told before a plan can say how much goes where.
 #include "algorithms/roots_column.hpp"
 

@@ -16,7 +16,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.show_buffers();
+  b.export_buffers();
   b.ticks(2);
   if (q.rank != q.root) return b.await(q.root, 2);
   copy_own_block(q, b);

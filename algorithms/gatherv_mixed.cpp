@@ -13,7 +13,7 @@ double of_blocks(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  ShownBlocks blocks(q, b);
+  HeadedBlocks blocks(q, b);
   if (q.rank != q.root) {
     blocks.give(q.root, q.send_block(0));
     blocks.enter();

@@ -9,8 +9,8 @@
 
 namespace tutti {
 
-// The longest message of a segmented algorithm: long enough that its start costs little, short
-// enough that it is still in the cache when it is combined.
+// The longest message of a segmented algorithm. Its start costs little, and it is still in the
+// cache when it is combined.
 inline constexpr uint64_t kSegmentBytes = tuned::kSegmentBytes;
 
 // The longest message that networks carry at once (eager); the receiver asks for longer ones first

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Reduce-scatter by pulling, the first half of allreduce's pull: everyone reads its own block from
+// Reduce-scatter by pulling, the first half of allreduce's pull. Everyone reads its own block from
 // all send buffers, piece by piece, and reduces it in rank order. Ranks that can read one another's
 // buffers. T = 2 sigma + (p-1) (pieces pi + n pull) + pn gamma, blocks of at most n; pi is the
 // start of a pull.
@@ -18,7 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 
 void build(const Problem& q, Builder& b) {
   const Range own = q.send_block(q.rank);
-  b.show_buffers();
+  b.export_buffers();
   b.await_all(1);
   reduce_by_pulling(q, b, recv_at(0), own.offset, own.bytes, streams(q, q.bytes()));
   b.publish(2);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ring reduce-scatter (Patarasuk & Yuan, JPDC 2009), in segments: the partial sum of a block
+// Ring reduce-scatter (Patarasuk & Yuan, JPDC 2009), in segments. The partial sum of a block
 // travels once around the ring and ends at the block's owner. Any number of ranks; adds in the
 // order of the ring. T = (p-1) alpha + (p-1)n beta + (p-1)n gamma, blocks of n: optimal in
 // bandwidth, but latency grows with p.

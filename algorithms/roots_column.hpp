@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Common parts of hierarchical gather and scatter. The root and the rank at its place on each other
-// host (the leaders) pass all blocks of a host in one message, along the root's column.
+// Common parts of hierarchical gather and scatter. The leaders are the root and the rank at its
+// place on each other host. They pass all blocks of a host in one message.
 #pragma once
 
 #include "algorithms/hierarchical.hpp"

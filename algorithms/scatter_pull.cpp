@@ -16,7 +16,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  b.show_buffers();
+  b.export_buffers();
   b.ticks(2);
   if (q.rank == q.root) {
     keep_block(q, b, q.rank, 0);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Scatter down a binomial tree: a rank gets the blocks of all ranks below it in one message, and
+// Scatter down a binomial tree. A rank gets the blocks of all ranks below it in one message, and
 // passes on those that are not its own. Any number of ranks, any root; blocks of at most 64 KiB,
 // for private memory has room for all that pass by. T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta,
 // blocks of n, and as much copying; the last of it is what the root's first child passes on.

@@ -15,7 +15,7 @@ double of_blocks(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  ShownBlocks blocks(q, b);
+  HeadedBlocks blocks(q, b);
   if (q.rank == q.root) {
     for_each_peer(q, [&](int peer) { blocks.give(peer, q.send_block(peer)); });
     blocks.enter();

@@ -2,8 +2,8 @@
 //
 // Common parts of algorithms in which a rank knows the sizes of its own blocks only. The route of a
 // block depends on nothing but its size. So sender and receiver agree on it if they agree on the
-// size, and the head of each block tells the receiver whether they do (sched/schedule.hpp). Heads
-// lie in the call line, if that has room for as many as there are receivers, and tiny blocks behind
+// size. The head of each block tells the receiver whether they do (sched/schedule.hpp). Heads lie
+// in the call line, if that has room for as many as there are receivers, and tiny blocks behind
 // them. Short ones lie in the slot. Either way there is one exchange between the ranks. Long ones
 // go as messages, which find the fastest route between the two (transports/shm/routes.hpp).
 #pragma once
@@ -45,16 +45,16 @@ inline Applies has_areas(const Problem& q) {
 }
 
 // This rank's part: gives its blocks, enters, takes those of others, ends.
-class ShownBlocks {
+class HeadedBlocks {
  public:
-  ShownBlocks(const Problem& q, Builder& b) : q_(q), b_(b) {
+  HeadedBlocks(const Problem& q, Builder& b) : q_(q), b_(b) {
     b.use_of_slots(area_bytes(q) * static_cast<uint64_t>(areas_of(q)));
   }
 
   void give(int receiver, const Range& block) {
     const Place place(q_, q_.rank, receiver, block.bytes);
     const Ref at = block.bytes > 0 ? at_send(block) : send_at(0);
-    b_.show(place.head, at, block.bytes);
+    b_.write_head(place.head, at, block.bytes);
     if (!is_short(q_, block.bytes)) return long_given_.push_back({receiver, block});
     b_.copy(place.block, at, block.bytes);
   }

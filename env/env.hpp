@@ -67,8 +67,8 @@ struct EnvironmentNotice {
   std::string text;
 };
 // Looks at those of `names` (all names in the environment) that begin with CCL_ or TUTTI_. It warns
-// of one that is in no table, with the nearest name if one is near, and of an alias that loses
-// against its variable. kInfo is for one that is accepted without effect (env/accepted.inc).
+// of one that is in no table, with the nearest name if one is near. It also warns of an alias that
+// loses against its variable. kInfo is for one that is accepted without effect (env/accepted.inc).
 std::vector<EnvironmentNotice> check_names(const std::vector<std::string>& names,
                                            const Getter& getter);
 

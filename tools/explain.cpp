@@ -105,7 +105,8 @@ Problem shared_problem(const ExplainOptions& options, const tutti::Selector& sel
     return build_schedule(*choose(options, selector, q).algorithm, q);
   };
   const Problem viewed = seen_by_all(problem);
-  if (can_go_over(problem.collective, schedule_of(problem)) && schedule_of(viewed).shows_buffers) {
+  if (can_go_over(problem.collective, schedule_of(problem)) &&
+      schedule_of(viewed).exports_buffers) {
     return viewed;
   }
   fail(

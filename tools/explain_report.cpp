@@ -36,7 +36,7 @@ std::vector<Candidate> ranking(std::vector<Candidate> candidates) {
 // Whether it reads the buffers of peers where they lie, instead of going through staging.
 bool reads_peers(const Candidate& candidate, const Problem& problem) {
   if (!candidate.applies || candidate.algorithm->build == nullptr) return false;
-  return build_schedule(*candidate.algorithm, problem).shows_buffers;
+  return build_schedule(*candidate.algorithm, problem).exports_buffers;
 }
 
 std::string why(const Candidate& candidate, const tutti::Choice& choice) {

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 #include "tools/checks.hpp"
 
 namespace tutti_tools {

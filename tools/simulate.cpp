@@ -43,8 +43,8 @@ Network network_for(const Options& options, const Question& question) {
   return network;
 }
 
-// The seconds per byte to another group while all hosts send to those in their place of the next
-// one, as ranks measure it when they meet.
+// The seconds per byte to another group, as ranks measure it when they meet: all hosts send to
+// those in their place of the next group.
 double between_groups(Network& network, const tutti::Hosts& groups) {
   std::vector<std::pair<int, int>> messages;
   for (int place = 0; place < groups.columns(); ++place) {

@@ -25,8 +25,8 @@
 
 namespace {
 
-// "tutti run -n 2 -- program": the program follows our options in any case, but CLI11 2.1 gives it
-// to the wrong command behind a "--".
+// "tutti run -n 2 -- program": the program follows our options in any case. Behind a "--", CLI11
+// 2.1 gives it to the wrong command.
 std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv) {
   std::vector<char*> words(argv, argv + argc);
   if (words.size() < 2 || std::string_view(words[1]) != "run") return words;

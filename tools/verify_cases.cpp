@@ -35,7 +35,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       // Those of users whose ranks all see all buffers.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
-  limits.back().shows_blocks = true;
+  limits.back().exports_blocks = true;
   // A slot goes on beyond what calls move through.
   limits.push_back({{line_each}, 4 * line_each, line_each});
   limits.back().slots.slot_bytes = 5 * line_each + 64;

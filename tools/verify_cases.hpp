@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The cases of `tutti verify`: for one algorithm and number of ranks, the problems in which
-// schedules take different shapes, and the tally of their proofs.
+// The cases of `tutti verify` for one algorithm and number of ranks: the problems in which
+// schedules take different shapes. Also the tally of their proofs.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 #include "tools/checks.hpp"
 #include "tools/inside.hpp"
 #include "tools/stack.hpp"

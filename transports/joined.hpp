@@ -6,7 +6,7 @@
 // The channels. There are `lanes` lanes. Lane i has channel i of the host's transport within the
 // host, and channel lanes + i of both for calls among all ranks. Calls along its column have
 // channel i of the network. The users' messages have channel 2 lanes of both. If hosts are in
-// groups, the network has two further channels: one for a column's ranks in one group, and one for
+// groups, the network has two further channels. One is for a column's ranks in one group, one for
 // those in one place of each.
 #pragma once
 

@@ -23,8 +23,8 @@ struct CallRecord {
   uint8_t collective;
   uint8_t type;
   uint8_t op;
-  uint8_t marked;  // see CountMarks in exec/call.hpp; 0: `marks` are the call's purpose
-  uint64_t marks;
+  uint8_t detail_ranks;  // see CountDigest in exec/call.hpp; 0: `detail` is the call's purpose
+  uint64_t detail;
 };
 
 // A value that one thread writes at a time and anybody reads.
@@ -74,9 +74,10 @@ struct Wait {
   WaitKind kind = WaitKind::kNone;
   int32_t thread = 0;    // that waits or drives what waits
   int64_t since_ms = 0;  // on the monotonic clock
-  // The call that the rank waits in. While a communicator is made of this one: how many ranks it
-  // has, and its purpose as `marks`. Of a message: its number, count, type, the peer as `root` (-1:
-  // any) and its tag as `marks` (UINT64_MAX: any).
+  // The call that the rank waits in. While a communicator is made of this one, it has the number of
+  // ranks, and its purpose as `detail`. A message has its number, count and type, the peer as
+  // `root`
+  // (-1: any) and its tag as `detail` (UINT64_MAX: any).
   CallRecord record{};
   // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
   // last.

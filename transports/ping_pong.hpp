@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The turns of two ranks in two pieces of memory, A and B, by which they send data back and forth:
-// each writes next what it has read last. So it writes lines that its caches have. Memory that one
-// rank alone writes must be fetched back from the peer first. At first each rank has one. Nobody
-// asks or waits: each rank knows what it has from what came. Messages take turns so
-// (shm/ping_pong.hpp), and so do the slots of calls (exec/slot_allocator.hpp).
+// The turns of two ranks in two pieces of memory, A and B. They send data back and forth, and each
+// writes next what it has read last. So it writes lines that its caches have. Memory that one rank
+// alone writes must be fetched back from the peer first. At first each rank has one. Nobody asks or
+// waits: each rank knows what it has from what came. Messages take turns so (shm/ping_pong.hpp),
+// and so do the slots of calls (exec/slot_allocator.hpp).
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ inline bool breaks(tutti_status status) {
          status == TUTTI_ERR_TIMEOUT || status == TUTTI_ERR_ABORTED;
 }
 
-// Throws the exception for `status`, with the library's text of the last error in this thread;
+// Throws the exception for `status`, with the library's text of the last error in this thread.
 // `limit` is how long the call was to wait, if that is known. After Ctrl-C it is the
 // KeyboardInterrupt that Python's handler raised. A function that is not there is a
 // NotImplementedError, everything else a torch.distributed.DistBackendError; both are RuntimeErrors

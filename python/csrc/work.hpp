@@ -3,11 +3,11 @@
 // The handle of an asynchronous operation: requests of the library, and the tensors they use.
 //
 // Who completes it. The thread that first finds all requests done: one in wait(), which helps to
-// run them, or one that asks isCompleted(). If a future or a profiler wants to hear of it, it may
-// also be a thread of the FuturePool, to which the library's completion callback hands it. That one
-// of them settles it: copies staged results to where they belong, keeps the first error, wakes the
-// others. Futures are always completed by the pool, since their callbacks may run anything, also
-// wait for further operations.
+// run them, or one that asks isCompleted(). If a future or a profiler wants to hear of it, the
+// library's completion callback hands it to a thread of the FuturePool. That one of them settles
+// it: copies staged results to where they belong, keeps the first error, wakes the others. Futures
+// are always completed by the pool, since their callbacks may run anything, also wait for further
+// operations.
 //
 // Life. Its communicator keeps it alive from its start until its requests are freed. The requests
 // are freed by the last thread that leaves it once it is settled.

@@ -19,8 +19,8 @@ struct Recorded {
   Status status{};
 };
 
-// In the order of the calls. Blocking messages of one communicator are in `messages` alone as long
-// as nothing else is recorded: a shift or an exchange of halos has only these.
+// In the order of the calls. Blocking messages of one communicator are in `messages` as long as
+// nothing else is recorded: a shift or an exchange of halos has only these.
 struct Recording {
   std::vector<Recorded> calls;
   std::vector<BlockingMessage> messages;

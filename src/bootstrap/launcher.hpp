@@ -56,8 +56,8 @@ struct JobPlace {
 // value and what was expected.
 Result<JobPlace> detect_job(const Getter& getter);
 
-// For a communicator of one rank: the variables by which this process is one of several, like
-// "WORLD_SIZE is "1", OMPI_COMM_WORLD_SIZE is "2""; empty if it is not.
+// The variables by which this process is one of several, like "WORLD_SIZE is "1",
+// OMPI_COMM_WORLD_SIZE is "2""; empty if it is not. It is for a communicator of one rank.
 std::string larger_job(const Getter& getter);
 
 // The id of the next communicator that this process makes of its whole job on one host. The first

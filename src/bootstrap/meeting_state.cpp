@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A meeting from its first client to its last: what a client may say and when, what is written to
-// it, and the rounds in which ranks gather bytes. Arrivals, waits and what comes after the meeting
-// are in meeting_arrivals.cpp, meeting_waits.cpp and meeting_control.cpp.
+// it, and the rounds. Arrivals, waits and what comes after the meeting are in meeting_arrivals.cpp,
+// meeting_waits.cpp and meeting_control.cpp.
 #include "bootstrap/meeting_state.hpp"
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state of a meeting, without its sockets: which clients it admits, whether the arrived ranks
-// make a communicator, and the rounds in which they gather bytes. Members that stay in touch
-// afterwards hear of one another by it (docs/design/meeting.md).
+// The state of a meeting, without its sockets. It admits clients, finds out whether the arrived
+// ranks make a communicator, and runs the rounds in which they gather bytes. Members that stay in
+// touch afterwards hear of one another by it (docs/design/meeting.md).
 #pragma once
 
 #include <cstdint>
@@ -70,8 +70,8 @@ class Meeting {
   void stay(Client& client);
   void leave(Client& client);
   void pass_on_failure(Client& client, std::span<const std::byte> body);
-  // A kind of message from one member to another: its frame, its longest length, and how many bytes
-  // the receiver may have left unread before the message is dropped.
+  // A kind of message from one member to another: its frame and its longest length. If the receiver
+  // has left more than `most_unsent` bytes unread, the message is dropped.
   struct Passage {
     FrameKind kind;
     size_t most_bytes;

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The service at which the ranks of a new communicator meet: a thread in the process that made the
-// id, or in that of rank 0. It listens at an abstract socket for processes of the same user and
-// host. If the id has an address, it listens there, too, for whoever knows the secret. It tells
-// everybody what is wrong with the set of ranks that arrived. Then it gathers bytes from all for
-// all, any number of times. If all want it, it afterwards keeps them in touch (Exchange::stay).
+// The service at which the ranks of a new communicator meet. It is a thread in the process that
+// made the id, or in that of rank 0. It listens at an abstract socket for processes of the same
+// user and host. If the id has an address, it listens there, too, for whoever knows the secret. It
+// tells everybody what is wrong with the set of ranks that arrived. Then it gathers bytes from all
+// for all, any number of times. If all want it, it afterwards keeps them in touch (Exchange::stay).
 // Each member brings its own deadline for the meeting; the earliest counts.
 #pragma once
 

@@ -3,30 +3,34 @@
 // The frames between members and the service, once both have proved that they know the secret
 // (session.hpp).
 //
+// clang-format off
 //   member -> service
-//     kHello               which rank it is, of how many
-//     kRelease             instead of a hello: nobody is to meet here
-//     kGather(bytes)       its part of a round
-//     kFail(code, text)    it cannot go on, nor can the others without it
-//     kStay                it wants to stay in touch after the meeting; then, until kLeave:
-//     kTell(rank, bytes)   a note for another rank
-//     kSendPage(rank, bytes)   the same, longer, for a command that looks from outside
-//     kRegroup(bytes)      its part of a round among the ranks that are left
-//     kWithdraw            it no longer takes part in that round
-//     kLeave               it makes no more calls
+//     kHello                       which rank it is, of how many
+//     kRelease                     instead of a hello: nobody is to meet here
+//     kGather(bytes)               its part of a round
+//     kFail(code, text)            it cannot go on, nor can the others without it
+//     kStay                        it wants to stay in touch after the meeting; then, until kLeave:
+//     kTell(rank, bytes)           a note for another rank
+//     kSendPage(rank, bytes)       a longer one, for a command that looks from outside
+//     kRegroup(bytes)              its part of a round among the ranks that are left
+//     kWithdraw                    it no longer takes part in that round
+//     kLeave                       it makes no more calls
 //   service -> member
-//     kAdmitted            the hello is taken
-//     kWelcome(Seat)       all ranks are there
-//     kParts(bytes)        the parts of a round in rank order, over several frames (parts.hpp)
-//     kError(code, text)   the meeting has failed; the last frame
-//     kStayed(Keeper)      all ranks stay; then, as it happens:
-//     kFailed(rank, code, text), kLeft(ranks), kTold(rank, bytes), kPage(rank, bytes)
-//     kRegroupParts(bytes) of the ranks that are left, in rank order, over several frames: of each
-//                          its number and what it gave (parts.hpp); the last frame is empty
-//     kWithdrawn(first, count)    to a rank that withdrew before that: whom the round lacked
-//     kGoodbye             the answer to kLeave, to kRelease, and to the first kFail before
-//     kStayed: all others
-//                          of the service's reach have been told
+//     kAdmitted                    the hello is taken
+//     kWelcome(Seat)               all ranks are there
+//     kParts(bytes)                a round's parts in rank order, in several frames (parts.hpp)
+//     kError(code, text)           the meeting has failed; the last frame
+//     kStayed(Keeper)              all ranks stay; then, as it happens:
+//     kFailed(rank, code, text)    a rank has failed
+//     kLeft(ranks)                 ranks make no more calls
+//     kTold(rank, bytes)           a note of another rank
+//     kPage(rank, bytes)           a page of another rank
+//     kRegroupParts(bytes)         the numbers and parts of the ranks that are left, in rank order,
+//                                  in several frames (parts.hpp); the last frame is empty
+//     kWithdrawn(first, count)     to a rank that withdrew before that: whom the round lacked
+//     kGoodbye                     all others within reach have been told: answers kLeave,
+//                                  kRelease, and the first kFail before kStayed
+// clang-format on
 #pragma once
 
 #include <array>
@@ -129,8 +133,8 @@ inline HostField host_field(const std::string& name) {
 std::vector<std::byte> failure_bytes(const Status& cause);
 Status failure_in(std::span<const std::byte> body);
 
-// The text about a peer whose connection broke with this error of the system, 0 if it was closed: "
-// has died", or that it cannot be reached.
+// The text about a peer whose connection broke with this error of the system, 0 if it was closed.
+// It is " has died", or that it cannot be reached.
 std::string connection_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }

@@ -189,13 +189,13 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
     settings.worker_budget.spins = static_cast<uint32_t>(spins);
   }
   if (environment.spread && inputs.oversubscribed()) spread_over(inputs.cores);
-  lateness_ = {.rank = rank_,
-               .ranks = ranks_,
-               .transport = connection_.transport.get(),
-               .hosts = settings.hosts,
-               .warn_after_ms = environment.warn_after_ms,
-               .communicator = config_.name};
-  settings.lateness = lateness_;
+  wait_report_ = {.rank = rank_,
+                  .ranks = ranks_,
+                  .transport = connection_.transport.get(),
+                  .hosts = settings.hosts,
+                  .warn_after_ms = environment.warn_after_ms,
+                  .communicator = config_.name};
+  settings.wait_report = wait_report_;
   settings.caller_budget.hook = spread_.get();
   settings.worker_budget.hook = spread_.get();
   Transport& transport = *connection_.transport;
@@ -204,7 +204,7 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   executor_->set_timeout(config_.timeout_ms);
   messages_ = std::make_unique<Messages>(rank_, transport, std::move(messages_endpoint_), *health_,
                                          *executor_, workers, settings.caller_budget,
-                                         settings.worker_budget, settings.lateness);
+                                         settings.worker_budget, settings.wait_report);
   return {};
 }
 

@@ -81,8 +81,8 @@ class Communicator {
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
   // Ends what is outstanding and tells the peers; the destructor does it otherwise. Then no thread
-  // that waited for an operation is in the communicator, unless the executor or the messages are
-  // not idle(): a thread may never come back from a user's function. Such a communicator cannot be
+  // that waited for an operation is in the communicator. If the executor or the messages are not
+  // idle(), a thread has not come back from a user's function, and the communicator cannot be
   // destroyed.
   Status close();
 
@@ -134,7 +134,7 @@ class Communicator {
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
   ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a line
-  LatenessSettings lateness_;
+  WaitReportSettings wait_report_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
   std::unique_ptr<Lanes> lanes_;

@@ -38,7 +38,7 @@ class MakingNote {
     wait.thread = gettid();
     wait.since_ms = host_ms();
     wait.record.count = static_cast<size_t>(joiner.ranks);
-    wait.record.marks = static_cast<uint64_t>(by);
+    wait.record.detail = static_cast<uint64_t>(by);
     wait.record.root = -1;
     uint32_t named = 0;
     for (const int other : ranks) {
@@ -196,7 +196,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
     if (interrupted()) health_->interrupt(context);
     if (!cannot_shrink_.ok()) return cannot_shrink_;
     const Result<Survivors> survivors = find_survivors(
-        *regroup_, lateness_, [this](int peer) { return is_gone(peer); }, deadline_ms);
+        *regroup_, wait_report_, [this](int peer) { return is_gone(peer); }, deadline_ms);
     if (!survivors.ok()) {
       cannot_shrink_ = survivors.status().with_context(context);
       continue;

@@ -27,8 +27,8 @@ using inspect::InquiryKind;
 
 constexpr size_t kMostClients = 8;
 constexpr size_t kMostQuestions = 64;  // that are remembered
-// A rank that takes in nothing is asked so often, then only now and then: what nobody reads piles
-// up on its line.
+// A rank that takes in nothing is asked so often, then only now and then: bytes that nobody reads
+// pile up on its connection.
 constexpr int kMostUnanswered = 16;
 
 bool is_here(const Inquiries::Entry& entry, int rank) {

@@ -1,15 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Measures the network between the hosts of a communicator: how long a short message takes, and how
-// much a host's link carries while all hosts send at once. Nothing but choices of algorithms
-// depends on these figures (NetworkFigures). A wrong figure, as when a process is stopped for long
-// meanwhile, costs time, never a result.
+// Measures the network between the hosts of a communicator. The figures are the time of a short
+// message, and the rate of a host's link while all hosts send at once. Nothing but choices of
+// algorithms depends on these figures (NetworkFigures). A wrong figure, as when a process is
+// stopped for long meanwhile, costs time, never a result.
 //
-// Each rank that has a column asks the rank of its column on the next host for data, and serves the
-// one on the host before. It asks for short messages one at a time, then for longer and longer
-// ones, two at a time. The asking rank decides when it is enough: 15 round trips or 5 ms, then 4
-// MiB per host or 30 ms, whichever comes first. On a slow network it makes at least 3 round trips,
-// and waits for what it has asked for, at most 1 MiB per host.
+// Each rank that has a column asks the rank of its column on the next host, and serves the one on
+// the host before. It asks for short messages one at a time, then for longer and longer ones, two
+// at a time. The asking rank decides when it is enough: 15 round trips or 5 ms, then 4 MiB per host
+// or 30 ms, whichever comes first. On a slow network it makes at least 3 round trips, and waits for
+// what it has asked for, at most 1 MiB per host.
 //
 // If hosts are in groups, all then ask for long messages of the host in their place of the next
 // group. So all links between groups are as busy as calls make them.

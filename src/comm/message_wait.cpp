@@ -11,13 +11,13 @@
 
 namespace tutti {
 
-void AwaitingMessage::fill(Wait& wait) const {
+void PendingMessage::fill(Wait& wait) const {
   wait.kind = arguments_.sends ? WaitKind::kSend : WaitKind::kRecv;
   wait.record = {};
   wait.record.count = arguments_.count;
   wait.record.type = static_cast<uint8_t>(arguments_.type);
   wait.record.root = arguments_.peer == TUTTI_ANY_SOURCE ? -1 : arguments_.peer;
-  wait.record.marks =
+  wait.record.detail =
       arguments_.tag == TUTTI_ANY_TAG ? UINT64_MAX : static_cast<uint64_t>(arguments_.tag);
 }
 
@@ -35,11 +35,11 @@ CallRecord record_of(const Unmet& message) {
   record.count =
       known ? message.bytes / type_size(static_cast<DataType>(record.type)) : message.bytes;
   record.root = message.source;
-  record.marks = message.tag & kUserTag;
+  record.detail = message.tag & kUserTag;
   return record;
 }
 
-void AwaitingMessage::look(Wait& wait) const {
+void PendingMessage::look(Wait& wait) const {
   fill(wait);
   const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
   wait.has_told = unmet ? 1 : 0;
@@ -51,7 +51,7 @@ void AwaitingMessage::look(Wait& wait) const {
   }
 }
 
-std::string AwaitingMessage::whom() const {
+std::string PendingMessage::whom() const {
   const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
   const std::string instead = unmet ? describe_unmet(record_of(*unmet)) : "";
   if (arguments_.peer == TUTTI_ANY_SOURCE) {
@@ -63,28 +63,28 @@ std::string AwaitingMessage::whom() const {
   return text + instead + state_behind(transport_, arguments_.peer);
 }
 
-AwaitingMessage AwaitingFirst::first() const {
+PendingMessage PendingFirst::first() const {
   return {pending_.front().arguments, transport_, messages_};
 }
 
-void AwaitingStarted::fill(Wait& wait) const {
+void PendingStarted::fill(Wait& wait) const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  if (first) AwaitingMessage(*first, transport_, messages_).fill(wait);
+  if (first) PendingMessage(*first, transport_, messages_).fill(wait);
 }
 
-void AwaitingStarted::look(Wait& wait) const {
+void PendingStarted::look(Wait& wait) const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  if (first) AwaitingMessage(*first, transport_, messages_).look(wait);
+  if (first) PendingMessage(*first, transport_, messages_).look(wait);
 }
 
-std::string AwaitingStarted::what() const {
+std::string PendingStarted::what() const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
   return first ? "the destruction of it, for " + describe(*first, transport_) : "its destruction";
 }
 
-std::string AwaitingStarted::whom() const {
+std::string PendingStarted::whom() const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  return first ? AwaitingMessage(*first, transport_, messages_).whom() : "";
+  return first ? PendingMessage(*first, transport_, messages_).whom() : "";
 }
 
 WaitNote* MessageNotes::take() {

@@ -1,13 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The notes of threads that wait for messages (exec/lateness.hpp).
+// The notes of threads that wait for messages (exec/wait_reporter.hpp).
 #pragma once
 
 #include <atomic>
 #include <optional>
 #include <span>
 
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 
 namespace tutti {
 
@@ -24,9 +24,9 @@ std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& 
 // Its number, type, source and tag as Wait::last has them.
 CallRecord record_of(const Unmet& message);
 
-class AwaitingMessage final : public Awaiting {
+class PendingMessage final : public PendingWait {
  public:
-  AwaitingMessage(const MessageArguments& arguments, Transport& transport, Messages& messages)
+  PendingMessage(const MessageArguments& arguments, Transport& transport, Messages& messages)
       : arguments_(arguments), transport_(transport), messages_(messages) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
@@ -40,9 +40,9 @@ class AwaitingMessage final : public Awaiting {
 };
 
 // The first of several: those that are over are taken from the front of `pending` meanwhile.
-class AwaitingFirst final : public Awaiting {
+class PendingFirst final : public PendingWait {
  public:
-  AwaitingFirst(const std::span<BlockingMessage>& pending, Transport& transport, Messages& messages)
+  PendingFirst(const std::span<BlockingMessage>& pending, Transport& transport, Messages& messages)
       : pending_(pending), transport_(transport), messages_(messages) {}
   void fill(Wait& wait) const override { first().fill(wait); }
   void look(Wait& wait) const override { first().look(wait); }
@@ -50,7 +50,7 @@ class AwaitingFirst final : public Awaiting {
   [[nodiscard]] std::string whom() const override { return first().whom(); }
 
  private:
-  [[nodiscard]] AwaitingMessage first() const;
+  [[nodiscard]] PendingMessage first() const;
 
   const std::span<BlockingMessage>& pending_;
   Transport& transport_;
@@ -58,9 +58,9 @@ class AwaitingFirst final : public Awaiting {
 };
 
 // The first of those that were started and that nobody waits for but who destroys the communicator.
-class AwaitingStarted final : public Awaiting {
+class PendingStarted final : public PendingWait {
  public:
-  AwaitingStarted(Transport& transport, Messages& messages)
+  PendingStarted(Transport& transport, Messages& messages)
       : transport_(transport), messages_(messages) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
@@ -87,22 +87,23 @@ class MessageNotes {
 };
 
 // One wait.
-class LastingMessage final : public SlowWait {
+class ReportedMessageWait final : public SlowWait {
  public:
-  LastingMessage(MessageNotes& notes, const LatenessSettings& settings, const Awaiting& waiting)
-      : notes_(notes), note_(notes.take()), lateness_(settings, note_), waiting_(waiting) {}
-  ~LastingMessage() {
-    lateness_.ends();
+  ReportedMessageWait(MessageNotes& notes, const WaitReportSettings& settings,
+                      const PendingWait& waiting)
+      : notes_(notes), note_(notes.take()), reporter_(settings, note_), waiting_(waiting) {}
+  ~ReportedMessageWait() {
+    reporter_.ends();
     notes_.give_back(note_);
   }
-  LastingMessage(const LastingMessage&) = delete;
-  void lasts() override { lateness_.lasts(waiting_); }
+  ReportedMessageWait(const ReportedMessageWait&) = delete;
+  void tick() override { reporter_.tick(waiting_); }
 
  private:
   MessageNotes& notes_;
   WaitNote* const note_;
-  Lateness lateness_;
-  const Awaiting& waiting_;
+  WaitReporter reporter_;
+  const PendingWait& waiting_;
 };
 
 }  // namespace tutti

@@ -33,7 +33,7 @@ bool Message::cancel() {
 Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
                    Health& health, Executor& executor, WorkerPool& workers,
                    const SpinBudget& caller_budget, const SpinBudget& worker_budget,
-                   const LatenessSettings& lateness)
+                   const WaitReportSettings& wait_report)
     : HelpedProgress(workers),
       rank_(rank),
       transport_(transport),
@@ -41,7 +41,7 @@ Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> end
       executor_(executor),
       caller_budget_(caller_budget),
       worker_budget_(worker_budget),
-      lateness_(lateness),
+      wait_report_(wait_report),
       notes_(transport.notes(rank, 0)),
       endpoint_(std::move(endpoint)),
       fetches_(std::make_unique<Fetches>(*this)) {}
@@ -273,10 +273,10 @@ void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), call
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
   if (message.done() || poll_briefly(message, caller_budget_)) return message.status();
-  const AwaitingMessage awaiting(message.arguments_, transport_, *this);
-  LastingMessage lasting(notes_, lateness_, awaiting);
+  const PendingMessage awaiting(message.arguments_, transport_, *this);
+  ReportedMessageWait reported(notes_, wait_report_, awaiting);
   Waiter waiter = this->waiter(caller_budget_);
-  waiter.slow = &lasting;
+  waiter.slow = &reported;
   waiter.timeout_ms = timeout_ms;
   const WaitEnd end = help_until_done(message, waiter);
   if (end == WaitEnd::kReady) return message.status();
@@ -298,10 +298,10 @@ std::optional<MessageArguments> Messages::first_under_way() {
 }
 
 Status Messages::drain() {
-  const AwaitingStarted awaiting(transport_, *this);
-  LastingMessage lasting(notes_, lateness_, awaiting);
+  const PendingStarted awaiting(transport_, *this);
+  ReportedMessageWait reported(notes_, wait_report_, awaiting);
   Waiter waiter = this->waiter(caller_budget_);
-  waiter.slow = &lasting;
+  waiter.slow = &reported;
   waiter.timeout_ms = executor_.timeout_ms();
   return help_until_idle(health_, waiter, "messages");
 }

@@ -82,7 +82,7 @@ class Messages : public HelpedProgress {
   // All references outlive it.
   Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint, Health& health,
            Executor& executor, WorkerPool& workers, const SpinBudget& caller_budget,
-           const SpinBudget& worker_budget, const LatenessSettings& lateness);
+           const SpinBudget& worker_budget, const WaitReportSettings& wait_report);
   ~Messages() override;
 
   // All calls may come from any thread. Blocking, until all of `messages` have ended, each with its
@@ -151,7 +151,7 @@ class Messages : public HelpedProgress {
   Executor& executor_;
   const SpinBudget caller_budget_;
   const SpinBudget worker_budget_;
-  const LatenessSettings lateness_;
+  const WaitReportSettings wait_report_;
   MessageNotes notes_;
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_

@@ -58,10 +58,10 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
 // was announced is asked for meanwhile.
 void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all) {
   // It is named in texts if the wait is long.
-  const AwaitingFirst message(pending, transport_, *this);
-  LastingMessage lasting(notes_, lateness_, message);
+  const PendingFirst message(pending, transport_, *this);
+  ReportedMessageWait reported(notes_, wait_report_, message);
   Waiter waiter = this->waiter(caller_budget_);
-  waiter.slow = &lasting;
+  waiter.slow = &reported;
   health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);

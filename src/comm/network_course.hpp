@@ -18,8 +18,8 @@ struct Arrival {
   uint64_t bytes = 0;
 };
 
-// Seconds per byte, from what came after `skipped` bytes or half of the time, whichever was first:
-// links let so much pass at once before they slow down to their rate. The median of several parts,
+// Seconds per byte, from what came after `skipped` bytes or half of the time, whichever was first.
+// Links let so much pass at once before they slow down to their rate. The median of several parts,
 // so that a pause in one of them does not count. None if too little came.
 std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t skipped);
 

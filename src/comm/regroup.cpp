@@ -132,7 +132,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
       if (is_decided(round)) break;
       return late(missing);
     }
-    lasts();
+    tick();
     std::this_thread::sleep_for(kLookEvery);
   }
   Parts all = parts(round);
@@ -165,7 +165,7 @@ Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, in
       return control_.regroup(mine);  // says why it cannot
     }
     lock.unlock();
-    lasts();
+    tick();
     const bool goes_on = now_ms() < deadline_ms && !must_end_wait();
     lock.lock();
     if (goes_on || over_) continue;

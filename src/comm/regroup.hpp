@@ -37,12 +37,12 @@ class Regroup {
   virtual Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
   // Nobody is to wait for this rank any more.
   virtual void give_up() = 0;
-  // Who is told from now on that a round lasts; null: nobody.
+  // The reporter of long rounds from now on; null: there is none.
   void tell(SlowWait* slow) { slow_ = slow; }
 
  protected:
-  void lasts() const {
-    if (slow_ != nullptr) slow_->lasts();
+  void tick() const {
+    if (slow_ != nullptr) slow_->tick();
   }
 
  private:

@@ -14,7 +14,7 @@
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "exec/call.hpp"
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {

@@ -57,7 +57,7 @@ class Report {
   void add(std::shared_ptr<StepTrace> steps) { steps_.push_back(std::move(steps)); }
   // Writes the rank's last calls to the file, if one is wanted.
   void trace();
-  // Writes them if the rank stands still since the last such call: a launcher that ends a hanging
+  // Writes them if the rank stands still since the last such call. A launcher that ends a hanging
   // job may leave it no time to write. One thread calls it.
   void trace_if_quiet();
 

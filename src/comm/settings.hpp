@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The first round of the ranks, and what they agree on by it: the settings that all must share,
-// where each is, what it may use there, and the figures of rank 0. Each rank works out the same
-// from what all have said, never from its own knowledge alone.
+// The first round of the ranks. They agree by it on the settings that all must share, where each
+// is, what it may use there, and the figures of rank 0. Each rank works out the same from what all
+// have said, never from its own knowledge alone.
 #pragma once
 
 #include <optional>

@@ -21,9 +21,9 @@ bool has_come(const Notes& notes) {
   return wait && wait->kind == WaitKind::kMake;
 }
 
-class AwaitingSurvivors final : public Awaiting {
+class PendingShrink final : public PendingWait {
  public:
-  AwaitingSurvivors(const LatenessSettings& settings, const std::function<bool(int)>& is_gone)
+  PendingShrink(const WaitReportSettings& settings, const std::function<bool(int)>& is_gone)
       : rank_(settings.rank),
         ranks_(settings.ranks),
         transport_(*settings.transport),
@@ -44,7 +44,7 @@ class AwaitingSurvivors final : public Awaiting {
 
 // Those that are known not to have come; behind them those of other hosts, of which that is not
 // known.
-std::vector<int> AwaitingSurvivors::awaited() const {
+std::vector<int> PendingShrink::awaited() const {
   std::vector<int> late;
   std::vector<int> elsewhere;
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -57,10 +57,10 @@ std::vector<int> AwaitingSurvivors::awaited() const {
   return late;
 }
 
-void AwaitingSurvivors::fill(Wait& wait) const {
+void PendingShrink::fill(Wait& wait) const {
   wait.kind = WaitKind::kMake;
   wait.record = {};
-  wait.record.marks = static_cast<uint64_t>(Purpose::kShrink);
+  wait.record.detail = static_cast<uint64_t>(Purpose::kShrink);
   wait.record.root = -1;
   wait.record.count = 1;
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -68,7 +68,7 @@ void AwaitingSurvivors::fill(Wait& wait) const {
   }
 }
 
-void AwaitingSurvivors::look(Wait& wait) const {
+void PendingShrink::look(Wait& wait) const {
   fill(wait);
   const std::vector<int> late = awaited();
   const size_t named = std::min<size_t>(late.size(), Wait::kMostAwaited);
@@ -76,7 +76,7 @@ void AwaitingSurvivors::look(Wait& wait) const {
   std::fill(wait.awaited + named, wait.awaited + Wait::kMostAwaited, -1);
 }
 
-std::string AwaitingSurvivors::whom() const {
+std::string PendingShrink::whom() const {
   std::string text;
   size_t named = 0;
   for (const int rank : awaited()) {
@@ -90,13 +90,13 @@ std::string AwaitingSurvivors::whom() const {
 
 }  // namespace
 
-Result<Survivors> find_survivors(Regroup& regroup, const LatenessSettings& settings,
+Result<Survivors> find_survivors(Regroup& regroup, const WaitReportSettings& settings,
                                  const std::function<bool(int)>& is_gone, int64_t deadline_ms) {
-  const AwaitingSurvivors waiting(settings, is_gone);
+  const PendingShrink waiting(settings, is_gone);
   Notes* const notes = settings.transport->notes(settings.rank, 0);
-  Lateness lateness(settings, notes != nullptr ? &notes->making : nullptr);
-  Lasting lasting(lateness, waiting);
-  regroup.tell(&lasting);
+  WaitReporter reporter(settings, notes != nullptr ? &notes->making : nullptr);
+  ReportedWait reported(reporter, waiting);
+  regroup.tell(&reported);
   Result<Survivors> survivors = agree_on_survivors(regroup, settings.rank, deadline_ms);
   regroup.tell(nullptr);
   return survivors;

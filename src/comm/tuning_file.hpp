@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The figures of this process's machine by which algorithms are chosen: where tuning files lie, how
-// they are read and written, and what replaces a missing one. The figures of rank 0 count for all.
+// The figures of this process's machine by which algorithms are chosen. They come from tuning
+// files, which are read and written here, or from defaults. The figures of rank 0 count for all.
 #pragma once
 
 #include <optional>

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Ends the waits of a thread before their time: by the user's interrupt check
-// (tutti_set_interrupt_check), or by the failure of the communicators from which another is made. A
-// wait asks in its slow part, without locks. The first yes stays until the call of the C API has
-// taken it as its end.
+// Ends the waits of a thread before their time. The user's interrupt check does so
+// (tutti_set_interrupt_check), and the failure of communicators from which another is made. A wait
+// asks in its slow part, without locks. The first yes stays until the call of the C API has taken
+// it as its end.
 #pragma once
 
 #include <tutti/tutti.h>

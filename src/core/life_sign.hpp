@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Words in shared memory that tell of the end of a thread at once, however it ends. The kernel
-// frees the memory of a process before it lets anybody know that the process has ended, which takes
+// frees the memory of a process before it lets anybody know that the process has ended. That takes
 // a tenth of a second and more for each gigabyte. But before that it marks the words of the robust
 // futexes that each thread holds: see get_robust_list(2). Only if the memory of the thread is
 // sound, so somebody has to look for the end of the process as well.

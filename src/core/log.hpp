@@ -26,8 +26,8 @@ void set_level(LogLevel level);
 void set_rank(int rank);  // -1: not known (the start); lines then begin with "tutti:"
 bool enabled(LogLevel level);
 
-// The bytes that write() sends at that time, in milliseconds since 1970: `text` with the prefix
-// before each of its lines, and a newline at the end.
+// The bytes that write() sends at that time, in milliseconds since 1970. They are `text` with the
+// prefix before each of its lines, and a newline at the end.
 std::string format_lines(LogLevel level, int rank, int64_t time_ms, std::string_view text);
 // Whether write() would have to wait for whoever reads standard error.
 bool would_block();

@@ -55,7 +55,7 @@ Status bind_this_thread(int core);
 
 // ---- asked where there are several network interfaces -------------------------------------------
 
-// The nearness of each device to the cores: how deep in hwloc's tree the smallest part of the
+// The nearness of each device to the cores. It is how deep in hwloc's tree the smallest part of the
 // machine lies that has both (0: the whole machine). The deeper, the nearer. A device whose place
 // hwloc does not know counts as a part of the whole. `names` are the system's: "eth0", "mlx5_0".
 // `xml`: another machine than this one, as hwloc describes it; for tests.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The one wait function of the code base. Every wait for another thread or process goes through
-// wait_until(). It spins while a core is free, yields when it is not, and sleeps on a futex with a
+// wait_until(). It spins while a core is free, yields when none is, and sleeps on a futex with a
 // time limit when the peer is late. Before each yield and after each wake it looks at the stop flag
 // (abort, dead peer) and the deadline.
 //
@@ -54,7 +54,7 @@ class YieldHook {
 class SlowWait {
  public:
   // Called again and again in the slow part of a wait; must be cheap.
-  virtual void lasts() = 0;
+  virtual void tick() = 0;
 
  protected:
   ~SlowWait() = default;
@@ -89,7 +89,7 @@ SpinBudget polling(SpinBudget budget);
 // suspended or restored.
 int64_t now_ms();
 inline constexpr int64_t kNever = INT64_MAX;
-// A wait by that clock looks at it more often than this: a longer time without a look counts as one
+// A wait by that clock looks at it more often than this. A longer time without a look counts as one
 // in which the process did not run.
 inline constexpr int64_t kMostBetweenLooksMs = 200;
 inline constexpr int64_t kLookWithinMs = 50;

@@ -210,7 +210,7 @@ class DeviceContext {
   virtual Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) = 0;
   // When what is in the application's queue up to now is done: the one function that touches that
   // queue, in the thread of the call.
-  virtual Result<std::shared_ptr<DeviceEvent>> mark() = 0;
+  virtual Result<std::shared_ptr<DeviceEvent>> add_marker() = 0;
   virtual Result<std::shared_ptr<SignalledEvent>> make_event() = 0;
 
   // Whether the device reaches memory of that one, once open_memory() has opened it. Any thread.

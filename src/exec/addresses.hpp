@@ -17,11 +17,11 @@
 namespace tutti {
 
 // The addresses of the rank's buffers, which an entry may have in place of a payload.
-struct ShownBuffers {
+struct BufferAddresses {
   std::byte* send;
   std::byte* recv;
 };
-inline constexpr size_t kShownBytes = sizeof(ShownBuffers);
+inline constexpr size_t kBufferAddressesBytes = sizeof(BufferAddresses);
 
 class Addresses {
  public:
@@ -52,11 +52,11 @@ class Addresses {
   Status map_windows();
 
   // The addresses of this rank's buffers, and those of a peer in its process.
-  [[nodiscard]] ShownBuffers shown() const { return {bases_[0], bases_[1]}; }
-  void set_buffers_of(int peer, const ShownBuffers& shown) {
+  [[nodiscard]] BufferAddresses own_buffers() const { return {bases_[0], bases_[1]}; }
+  void set_buffers_of(int peer, const BufferAddresses& theirs) {
     const std::span<std::byte*, 2> buffers = buffers_of(peer);
-    buffers[0] = shown.send;
-    buffers[1] = shown.recv;
+    buffers[0] = theirs.send;
+    buffers[1] = theirs.recv;
   }
   // Whether the buffers of all ranks lie in memory that all map (tutti_alloc). All ranks come to
   // the same answer, for they look at the same addresses.

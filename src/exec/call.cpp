@@ -31,16 +31,16 @@ const std::vector<uint64_t>* counts_known_to_all(const Call& call) {
 }
 
 bool differ_in_counts(const CallRecord& a, const CallRecord& b) {
-  return a.marked != b.marked || a.marks != b.marks;
+  return a.detail_ranks != b.detail_ranks || a.detail != b.detail;
 }
 
 // "rank 3", or "one of the ranks 8 to 11": for whom two such calls have counts that differ.
 std::string ranks_that_differ(const CallRecord& a, const CallRecord& b) {
-  const int place = std::countr_zero(a.marks ^ b.marks) / 8;
-  const int first = place * a.marked;
-  if (a.marked == 1) return fmt::format("rank {}", first);
-  if (a.marked == UINT8_MAX) return fmt::format("one of the ranks from {} on", first);
-  return fmt::format("one of the ranks {} to {}", first, first + a.marked - 1);
+  const int place = std::countr_zero(a.detail ^ b.detail) / 8;
+  const int first = place * a.detail_ranks;
+  if (a.detail_ranks == 1) return fmt::format("rank {}", first);
+  if (a.detail_ranks == UINT8_MAX) return fmt::format("one of the ranks from {} on", first);
+  return fmt::format("one of the ranks {} to {}", first, first + a.detail_ranks - 1);
 }
 
 CallRecord without_greatest(CallRecord record) {
@@ -51,8 +51,8 @@ CallRecord without_greatest(CallRecord record) {
 // Whether two calls in which every rank knows all block sizes differ in nothing else, as far as
 // describe() tells.
 bool differ_in_greatest_alone(const CallRecord& a, const CallRecord& b) {
-  return a.marked != 0 && a.marked == b.marked && a.marks != b.marks && a.count != b.count &&
-         describe(without_greatest(a)) == describe(without_greatest(b));
+  return a.detail_ranks != 0 && a.detail_ranks == b.detail_ranks && a.detail != b.detail &&
+         a.count != b.count && describe(without_greatest(a)) == describe(without_greatest(b));
 }
 
 // The name of the user's call that this one serves; empty if it is the user's call itself.
@@ -64,7 +64,7 @@ std::string name_by_purpose(const CallRecord& record) {
   } kSteps[] = {{Purpose::kAgreement, "agreement"},
                 {Purpose::kInColumn, "step between hosts"},
                 {Purpose::kInHost, "step within hosts"}};
-  const uint64_t number = record.marked == 0 ? record.marks : 0;
+  const uint64_t number = record.detail_ranks == 0 ? record.detail : 0;
   if (number > 0 && number < std::size(kNames)) {
     return fmt::format("{} #{}", kNames[number], record.sequence);
   }
@@ -111,20 +111,20 @@ uint32_t signature_of(const Call& call) {
   return static_cast<uint32_t>(bits >> 32);
 }
 
-CountMarks marks_of(const Call& call) {
+CountDigest digest_of(const Call& call) {
   const std::vector<uint64_t>* const counts = counts_known_to_all(call);
   if (counts == nullptr) return {};
-  constexpr size_t kMarks = sizeof(CountMarks::marks);
-  CountMarks marks;
-  const size_t each = std::min<size_t>((counts->size() + kMarks - 1) / kMarks, UINT8_MAX);
-  marks.each = static_cast<uint8_t>(each);
-  std::array<uint64_t, kMarks> bits{};
+  constexpr size_t kBytes = sizeof(CountDigest::bytes);
+  CountDigest digest;
+  const size_t each = std::min<size_t>((counts->size() + kBytes - 1) / kBytes, UINT8_MAX);
+  digest.ranks_each = static_cast<uint8_t>(each);
+  std::array<uint64_t, kBytes> bits{};
   for (size_t rank = 0; rank < counts->size(); ++rank) {
-    uint64_t& mark = bits[std::min(rank / each, kMarks - 1)];
-    mark = mix(mark ^ ((*counts)[rank] + 1));
+    uint64_t& bits_of_rank = bits[std::min(rank / each, kBytes - 1)];
+    bits_of_rank = mix(bits_of_rank ^ ((*counts)[rank] + 1));
   }
-  for (size_t i = 0; i < kMarks; ++i) marks.marks |= (bits[i] >> 56) << (8 * i);
-  return marks;
+  for (size_t i = 0; i < kBytes; ++i) digest.bytes |= (bits[i] >> 56) << (8 * i);
+  return digest;
 }
 
 // Multiplying by an odd number loses nothing; the rotation brings high bits to where the next
@@ -184,9 +184,9 @@ Status mismatch(const std::string& rank, const CallRecord& own, const std::strin
   constexpr std::string_view kOtherwise =
       "a call before it differed, or their tuners chose different algorithms";
   std::string what(kOtherwise);
-  if (differ_in_counts(own, theirs) && own.marked == theirs.marked) {
+  if (differ_in_counts(own, theirs) && own.detail_ranks == theirs.detail_ranks) {
     what = "the count for " + ranks_that_differ(own, theirs) + " differs";
-  } else if (own.marked != 0) {
+  } else if (own.detail_ranks != 0) {
     what = fmt::format("a count or {}", kOtherwise);
   }
   return Status::format(Code::kMismatch, "{}: {} and {} are both in {}, but {}", kDifferent, rank,

@@ -23,9 +23,9 @@ struct ReduceBinding {
   DataType scalar_type = DataType::kInt8;
 };
 
-// The purpose of a call: it is the user's own, or ranks agree by it on something else that the user
-// has called, and it is named after that. Those from kAgreement on are steps of a call whose
-// buffers are a device's. They are made by all ranks, or by those of each column, or of each host
+// The purpose of a call. It is the user's own, or ranks agree by it on something else that the user
+// has called, after which it is named. Those from kAgreement on are steps of a call whose buffers
+// are a device's. They are made by all ranks, or by those of each column, or of each host
 // (exec/plan_phases.hpp).
 enum class Purpose : uint8_t {
   kOwn,
@@ -72,24 +72,24 @@ uint32_t signature_of(const Call& call);
 // (but for a chance of 2^-32).
 uint32_t chained(uint32_t chain, uint32_t signature);
 
-// Marks of the block sizes, for calls in which every rank knows all of them. Ranks that disagree
-// see from the marks about whose blocks. Each byte of `marks` stands for the blocks of `each`
-// ranks, in rank order. In the record of another call the marks are its purpose.
-struct CountMarks {
-  uint64_t marks = 0;
-  uint8_t each = 0;  // 0: another kind of call, which has no marks
+// A digest of the block sizes, for calls in which every rank knows all of them. Ranks that disagree
+// see from it about whose blocks: each byte of `bytes` stands for the blocks of `ranks_each` ranks,
+// in rank order.
+struct CountDigest {
+  uint64_t bytes = 0;
+  uint8_t ranks_each = 0;  // 0: another kind of call, which has no digest
 };
-CountMarks marks_of(const Call& call);
+CountDigest digest_of(const Call& call);
 
-inline CallRecord record_of(const Call& call, uint64_t sequence, CountMarks marks = {}) {
+inline CallRecord record_of(const Call& call, uint64_t sequence, CountDigest digest = {}) {
   return {.sequence = sequence,
           .count = call.count,
           .root = call.root,
           .collective = static_cast<uint8_t>(call.collective),
           .type = static_cast<uint8_t>(call.type),
           .op = static_cast<uint8_t>(call.op),
-          .marked = marks.each,
-          .marks = marks.each != 0 ? marks.marks : static_cast<uint64_t>(call.purpose)};
+          .detail_ranks = digest.ranks_each,
+          .detail = digest.ranks_each != 0 ? digest.bytes : static_cast<uint64_t>(call.purpose)};
 }
 // "allreduce #12 (1024 float32, sum)"; "broadcast #3 (8 int8, root 1)"; "barrier #4"; "split #5".
 std::string describe(const CallRecord& record);

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "exec/call.hpp"
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 
 namespace tutti {
 

@@ -112,8 +112,8 @@ class CallLog {
   // Whether some look in the current call came too early.
   [[nodiscard]] bool has_waited() const { return waited_in_ == call_; }
 
-  // Whether the peer is known to have published `tick` of the current call: from an earlier look,
-  // or with what is now seen of its ticks.
+  // Whether the peer is known to have published `tick` of the current call, from an earlier look or
+  // from what is now seen of its ticks.
   [[nodiscard]] bool knows_tick(int peer, uint32_t tick) const {
     return reached(ticks_[index(peer)], tick_base_ + tick);
   }

@@ -62,8 +62,8 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
     Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
     WaitNote* const note = notes != nullptr ? &notes->call : nullptr;
     group->note_functions_in(note);
-    lanes_.push_back(
-        std::make_unique<LaneQueue>(*this, std::move(group), Lateness(settings_.lateness, note)));
+    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group),
+                                                 WaitReporter(settings_.wait_report, note)));
   }
 }
 
@@ -105,7 +105,7 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
     }
     if (advance == Advance::kDone) {
       const bool is_long = call.count * plan.element_bytes >= kLongBytes;
-      if (is_long || lanes_.front()->lateness().lasted()) lane.note_end();
+      if (is_long || lanes_.front()->wait_reporter().was_reported()) lane.note_end();
       return {};
     }
     return give_up(lane, call, sequence_, advance, end);
@@ -140,10 +140,10 @@ void Executor::note_far_end() {
 template <typename Ready>
 WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   LaneGroup& lanes = lanes_.front()->lanes();
-  const AwaitingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
-  Lasting lasting(lanes_.front()->lateness(), call);
+  const PendingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
+  ReportedWait reported(lanes_.front()->wait_reporter(), call);
   Waiter waiter = this->waiter(settings_.caller_budget);
-  waiter.slow = &lasting;
+  waiter.slow = &reported;
   if (journal_ == nullptr) return wait_until(waiter, ready);
   int64_t left_ms = waiter.timeout_ms;
   for (;;) {

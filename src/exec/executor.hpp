@@ -30,7 +30,7 @@ struct ExecutorSettings {
   std::array<const PlanContext*, kScopes> scopes{};
   SpinBudget caller_budget;  // of a thread inside a call
   SpinBudget worker_budget;  // of a worker, which may share its core with the application
-  LatenessSettings lateness = {};
+  WaitReportSettings wait_report = {};
 };
 
 class Executor : public HelpedProgress {

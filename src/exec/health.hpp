@@ -42,7 +42,7 @@ class Health {
   void tell_others_by(std::function<void(const Status& cause)> tell) { tell_ = std::move(tell); }
 
   // Sets the functions that tell the user of the cause, if this rank is the first of its host to
-  // know; `heard`: ranks on other hosts know of it already. announce() says it at once, before any
+  // know. `heard`: ranks on other hosts know of it already. announce() says it at once, before any
   // waiting thread learns of it and perhaps ends the process. report() says more, afterwards. It is
   // called at most once, before other threads use this, too.
   using Tell = std::function<void(const Status& cause, bool heard)>;

@@ -5,9 +5,9 @@
 // Ranks of one host see in one another's entries whether their calls match. Over a network a rank
 // sees that only in messages, by the chain of signatures that they carry (exec/step_messages.hpp).
 // But calls that do not match may exchange no message: each rank then waits for one that the other
-// never sends. So a rank that has waited for a while in a call tells the ranks that it waits for,
-// over the control connection, which call that is. Each of them compares it with its own call of
-// that number, at once or when it comes to it.
+// never sends. So a rank that has waited for a while in a call tells the awaited ranks which call
+// that is, over the control connection. Each of them compares it with its own call of that number,
+// at once or when it comes to it.
 //
 // Two ranks find the first call that differs by bisection. Each note names a call between the last
 // that is known to be alike and the first that is known to differ. The other rank compares it, and

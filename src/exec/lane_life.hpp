@@ -130,7 +130,7 @@ Advance BasicLane<Parts>::advance(size_t stop) {
   if (next_ != first) note_move();
   if (messages_.sends()) messages_.poll();
   // Its buffers are shown, so it is not through before all peers are.
-  if (part_->schedule.shows_buffers) window_->serve_fallback_copy();
+  if (part_->schedule.exports_buffers) window_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(plan_->arms)) {
     trials_.waits(next_ <= part_->traits.first_wait, now_s());
   }
@@ -147,7 +147,7 @@ bool BasicLane<Parts>::run(const Step& step) {
       [[fallthrough]];
     case StepKind::kCopy: return copy(step, addresses_.of(step.src));
     case StepKind::kReduce: return reduce(step);
-    case StepKind::kShow: engine_.put(addresses_.of(step.dst), BlockHead{step.bytes}); break;
+    case StepKind::kWriteHead: engine_.put(addresses_.of(step.dst), BlockHead{step.bytes}); break;
     case StepKind::kExpect:
       if (!expect(step)) return false;
       break;
@@ -176,7 +176,7 @@ bool BasicLane<Parts>::run(const Step& step) {
 // before that, so if that is not stopped now, what was read is what the peer gave.
 template <typename Parts>
 bool BasicLane<Parts>::was_not_stopped() {
-  if (!part_->schedule.shows_buffers) return true;
+  if (!part_->schedule.exports_buffers) return true;
   std::atomic_thread_fence(std::memory_order_acquire);
   if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
   return fail({Code::kAborted, "the communicator was stopped during the call"});
@@ -192,12 +192,12 @@ template <typename Parts>
       .call = log_.call(),
       .block_bytes = bytes,
       .ranks = ranks_,
-      .reads_peers = part_->schedule.shows_buffers,
+      .reads_peers = part_->schedule.exports_buffers,
       .uses_slots = moves,
       .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
       .at_s = trials_.is_timed() ? now_s() : 0};
   const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;
-  trials_.finish(plan_->arms, ended, payload + kShownBytes);
+  trials_.finish(plan_->arms, ended, payload + kBufferAddressesBytes);
 }
 
 template <typename Parts>

@@ -16,8 +16,9 @@ template <typename Parts>
 void BasicLane<Parts>::enter() {
   if (part_->announces) [[unlikely]] {
     std::byte* payload = log_.line_of(rank_, log_.call()).payload;
-    engine_.put(payload, addresses_.shown());
-    if (trials_.runs() && trials_.decides(plan_->arms)) trials_.announce(payload + kShownBytes);
+    engine_.put(payload, addresses_.own_buffers());
+    if (trials_.runs() && trials_.decides(plan_->arms))
+      trials_.announce(payload + kBufferAddressesBytes);
   }
   log_.enter(record_);
   transport_.notify();
@@ -83,9 +84,9 @@ bool BasicLane<Parts>::entered(int peer) {
   if (look == CallLog::Look::kNotYet) return false;
   if (look == CallLog::Look::kFault) return fail(faults().of_log());
   if (part_->has_root && !log_.has_waited()) fetch_next_of(peer);
-  if (part_->schedule.shows_buffers) {
+  if (part_->schedule.exports_buffers) {
     const std::byte* payload = log_.line_of(peer, call).payload;
-    addresses_.set_buffers_of(peer, engine_.template get<ShownBuffers>(payload));
+    addresses_.set_buffers_of(peer, engine_.template get<BufferAddresses>(payload));
   }
   return true;
 }

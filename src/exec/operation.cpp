@@ -15,7 +15,7 @@ void Operation::begins(int64_t timeout_ms, bool tells) {
   const int64_t now_ms = rough_ms();
   deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
   tell_ms_ = tells ? rough_deadline_ms(kTellAfterMs, now_ms) : kNever;
-  lasts_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
+  reports_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
 }
 
 bool LaneQueue::push(Operation& operation, bool started) noexcept {
@@ -43,10 +43,10 @@ bool LaneQueue::drive(size_t index) noexcept {
 }
 
 // The operation has been under way for a while. No thread may be waiting for it yet.
-void LaneQueue::lasts(const Operation& operation) {
-  lateness_.lasts(AwaitingCall(*lanes_, operation.plan_->record_of(operation.sequence_),
-                               executor_.transport_, executor_.journal_.get(),
-                               !executor_.waited_for()));
+void LaneQueue::tick(const Operation& operation) {
+  reporter_.tick(PendingCall(*lanes_, operation.plan_->record_of(operation.sequence_),
+                             executor_.transport_, executor_.journal_.get(),
+                             !executor_.waited_for()));
 }
 
 // Runs the front of the queue; if that has ended, `status` says how.
@@ -61,7 +61,7 @@ bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   const int64_t now_ms = rough_ms();
   if (advance == Advance::kBlocked && !stopped && now_ms < operation.deadline_ms_) {
     if (now_ms >= operation.tell_ms_ && index == 0) executor_.tell_awaited(operation, *lanes_);
-    if (now_ms >= operation.lasts_ms_) lasts(operation);
+    if (now_ms >= operation.reports_ms_) tick(operation);
     return false;
   }
   status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,
@@ -79,7 +79,7 @@ bool LaneQueue::step(size_t index) {
     status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }
   started_ = false;
-  if (lateness_.ends() && status.ok()) lanes_->note_end();
+  if (reporter_.ends() && status.ok()) lanes_->note_end();
   {
     const std::lock_guard lock(lock_);
     queue_.pop_front();

@@ -12,7 +12,7 @@
 
 #include "exec/completion.hpp"
 #include "exec/lane_group.hpp"
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 
 namespace tutti {
 
@@ -47,8 +47,8 @@ class Operation : public Completion {
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
-  int64_t tell_ms_ = kNever;   // when to tell the ranks waited for; the first lane's driver does
-  int64_t lasts_ms_ = kNever;  // when its wait counts as long
+  int64_t tell_ms_ = kNever;     // when to tell the ranks waited for; the first lane's driver does
+  int64_t reports_ms_ = kNever;  // when its wait counts as long
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_
@@ -57,8 +57,8 @@ class Operation : public Completion {
 // The lanes of one worker and the operations that wait for them.
 class LaneQueue {
  public:
-  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, Lateness lateness)
-      : executor_(executor), lanes_(std::move(lanes)), lateness_(std::move(lateness)) {}
+  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, WaitReporter reporter)
+      : executor_(executor), lanes_(std::move(lanes)), reporter_(std::move(reporter)) {}
 
   // `started`: the lanes run it already, and the queue is empty. False if memory is lacking.
   bool push(Operation& operation, bool started) noexcept;
@@ -70,17 +70,17 @@ class LaneQueue {
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
   // Only for the thread that makes calls while the queue is empty: then no other uses the lanes.
   [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
-  [[nodiscard]] Lateness& lateness() { return lateness_; }
+  [[nodiscard]] WaitReporter& wait_reporter() { return reporter_; }
 
  private:
   bool step(size_t index);
-  void lasts(const Operation& operation);
+  void tick(const Operation& operation);
   bool has_ended(Operation& operation, size_t index, Status& status);
   Operation* front();
 
   Executor& executor_;
   const std::unique_ptr<LaneGroup> lanes_;
-  Lateness lateness_;  // of the call that runs on them
+  WaitReporter reporter_;  // of the call that runs on them
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
   bool started_ = false;  // of the front; the driver's own

@@ -48,7 +48,7 @@ ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, i
   part.traits = traits_of(part.schedule);
   part.offset = range.offset;
   part.slot_extent = slot_extent_of(part, problem);
-  part.announces = part.schedule.shows_buffers;
+  part.announces = part.schedule.exports_buffers;
   part.views = problem.limits.views;
   part.is_long = problem.received_bytes() > kMostCached;
   part.has_root = has_root(problem.collective);
@@ -106,8 +106,8 @@ void add_viewing(Plan& plan, const PlanKey& key, const Problem& problem,
     ScheduledPlan& part = scheduled_of(plan, lane);
     if (!can_go_over(problem.collective, part.schedule)) continue;
     ScheduledPlan viewing = make_scheduled(*algorithm, viewed, lanes, lane);
-    if (!viewing.schedule.shows_buffers) continue;
-    part.schedule.shows_buffers = part.announces = true;
+    if (!viewing.schedule.exports_buffers) continue;
+    part.schedule.exports_buffers = part.announces = true;
     part.traits.most_sources = std::max(part.traits.most_sources, viewing.traits.most_sources);
     part.traits.uses_window |= viewing.traits.uses_window;
     part.viewing = std::make_shared<const ScheduledPlan>(std::move(viewing));
@@ -234,7 +234,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_with(signature_of(call), plan->algorithm);
-  plan->record = record_of(call, 0, marks_of(call));
+  plan->record = record_of(call, 0, digest_of(call));
   plan->element_bytes = problem.element_bytes;
   plan->divisor = static_cast<uint32_t>(context.all_ranks > 0 ? context.all_ranks : context.ranks);
   if (reduces(key.collective) && key.op != ReduceOp::kUser) {

@@ -44,8 +44,8 @@ struct ScheduledPlan {
   bool has_root = false;  // has_root(collective)
   // It uses the ping-pong slots, which two ranks swap from call to call.
   bool ping_pong_slots = false;
-  // The plan that replaces this one after the entry, if the entries say that the buffers of all
-  // ranks lie in memory that all of them map (Limits::views). Null: this one goes on.
+  // The plan that replaces this one after the entry, if all buffers lie in memory that all ranks
+  // map (Limits::views), as the entries say. Null: this one goes on.
   std::shared_ptr<const ScheduledPlan> viewing;
   // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
   // Their number is the same for all lanes of a plan and on all ranks.
@@ -107,8 +107,8 @@ struct Plan {
 // The algorithms for a call on elements of that type, the same on all ranks.
 using Choose = std::function<Chosen(const Problem&, DataType)>;
 
-// The problem with the other kind of stores to the receive buffer (Chosen), and the kind of a
-// problem's stores: "past the caches" or "through the caches".
+// The problem with the other kind of stores to the receive buffer (Chosen), and the words for that
+// kind: "past the caches" or "through the caches".
 [[nodiscard]] Problem with_other_stores(Problem problem);
 [[nodiscard]] std::string_view kind_of_stores(const Problem& problem);
 

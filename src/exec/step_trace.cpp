@@ -54,7 +54,7 @@ std::string describe(const TracedStep& step) {
   switch (step.kind) {
     case StepKind::kCopy: return fmt::format("copy {} bytes", step.bytes);
     case StepKind::kPull: return fmt::format("read {} bytes of {}", step.bytes, peer);
-    case StepKind::kShow: return fmt::format("show {} bytes", step.bytes);
+    case StepKind::kWriteHead: return fmt::format("show {} bytes", step.bytes);
     case StepKind::kExpect: return fmt::format("look for {} bytes of {}", step.bytes, peer);
     case StepKind::kReduce: return fmt::format("reduce {} bytes", step.bytes);
     case StepKind::kSend: return fmt::format("send {} bytes to {}", step.bytes, peer);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a communicator as an outsider sees it. It is read, never mapped: so nothing is
-// changed and no page is taken, and a file that is shorter than it says is an error, not a signal.
+// The memory of a communicator as an outsider sees it. It is read, never mapped, so nothing is
+// changed and no page is taken. A file that is shorter than it says is an error, not a signal.
 #pragma once
 
 #include <cstddef>

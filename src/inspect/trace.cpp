@@ -9,7 +9,7 @@
 #include <set>
 
 #include "exec/call.hpp"
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 
 namespace tutti::inspect {
 namespace {

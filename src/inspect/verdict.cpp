@@ -7,7 +7,7 @@
 #include <set>
 
 #include "exec/call.hpp"
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 #include "inspect/at_rest.hpp"
 #include "inspect/blame.hpp"
 

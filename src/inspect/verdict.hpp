@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The verdict on a job. It follows each rank that waits to the ranks that it waits for, and on from
-// there, until a rank that does not wait, or round a circle.
+// The verdict on a job. It follows each rank that waits to the ranks that it waits for, until a
+// rank that does not wait, or round a circle.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A communicator at one moment, as its shared memory tells it: who has part in it on this host,
-// which calls each rank has made last, and what it waits for. All of it is copied before it is
-// looked at. It may be nonsense, for a faulty process may have written there.
+// A communicator at one moment, as its shared memory tells it. It has the ranks on this host, the
+// last calls of each, and what it waits for. All of it is copied before it is looked at. It may be
+// nonsense, for a faulty process may have written there.
 #pragma once
 
 #include <algorithm>

@@ -32,8 +32,8 @@ void Builder::pull(Ref dst, Ref src, uint64_t bytes, bool streams) {
   schedule_.steps.push_back(step);
 }
 
-void Builder::show(Ref head, Ref src, uint64_t bytes) {
-  Step step = step_of(StepKind::kShow, bytes);
+void Builder::write_head(Ref head, Ref src, uint64_t bytes) {
+  Step step = step_of(StepKind::kWriteHead, bytes);
   step.dst = head;
   step.src = src;
   schedule_.steps.push_back(step);
@@ -89,8 +89,8 @@ void Builder::fence() {
   sends_pending_ = false;
 }
 
-void Builder::show_buffers() {
-  schedule_.shows_buffers = true;
+void Builder::export_buffers() {
+  schedule_.exports_buffers = true;
   publish(1);
 }
 

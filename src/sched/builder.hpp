@@ -48,7 +48,7 @@ class Builder {
   void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
   // The head of a block of the send buffer, and what its receiver does with it: compares the
   // length.
-  void show(Ref head, Ref src, uint64_t bytes);
+  void write_head(Ref head, Ref src, uint64_t bytes);
   void expect(Ref head, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
   void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
@@ -63,7 +63,7 @@ class Builder {
   void recv_even_empty(int peer, Ref dst, uint64_t bytes);
   void fence();
   // The entry of a schedule in which peers pull: publishes tick 1 with the places of the buffers.
-  void show_buffers();
+  void export_buffers();
   void publish(uint32_t tick);
   void await(int peer, uint32_t tick);
   void await_all(uint32_t tick) { await(kAllPeers, tick); }

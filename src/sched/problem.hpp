@@ -27,7 +27,7 @@ struct Limits {
   bool tries_streams = false;   // stream_bytes is a guess: calls may find out what is faster
   bool pulls_few = false;       // `pulls` holds for the collectives that for_calls_of() names only
   bool oversubscribed = false;  // ranks share cores
-  bool shows_blocks = false;    // ranks show where blocks lie whose place only they know
+  bool exports_blocks = false;  // ranks show where blocks lie whose place only they know
 
   // The limits for calls of one collective.
   [[nodiscard]] Limits for_calls_of(Collective collective) const {
@@ -106,7 +106,7 @@ struct Problem {
     return bytes() * (blocks ? static_cast<uint64_t>(ranks) : 1);
   }
   // The bytes of its slot that a rank uses, unless the schedule says otherwise
-  // (Schedule::slot_extent): those of the block that it gives to all, or of its blocks for the
+  // (Schedule::slot_extent). They hold the block that it gives to all, or its blocks for the
   // others. It follows from the call's arguments alone, so it is the same on every rank.
   [[nodiscard]] uint64_t slot_extent() const {
     const bool blocks = blocks_of(collective, true).send == Blocks::kPerRank;

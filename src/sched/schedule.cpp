@@ -44,7 +44,7 @@ std::span<const Ref> reads_of(const Step& step, const Schedule& schedule) {
 
 bool writes(const Step& step) {
   return step.kind == StepKind::kCopy || step.kind == StepKind::kPull ||
-         step.kind == StepKind::kShow || step.kind == StepKind::kReduce ||
+         step.kind == StepKind::kWriteHead || step.kind == StepKind::kReduce ||
          step.kind == StepKind::kRecv;
 }
 
@@ -67,7 +67,7 @@ std::string to_string(const Step& step, const Schedule& schedule) {
     case StepKind::kReduce:
       return fmt::format("{} {} <- {}{}", name_of(step.kind), to_string(step.dst),
                          sources_text(step, schedule), size_text(step));
-    case StepKind::kShow:
+    case StepKind::kWriteHead:
       return fmt::format("show {} <- {}{}", to_string(step.dst), to_string(step.src),
                          size_text(step));
     case StepKind::kExpect: return fmt::format("expect {}{}", to_string(step.src), size_text(step));

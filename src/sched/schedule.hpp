@@ -9,9 +9,9 @@
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
 // has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
 // the call's signature and with the payload of Space::kLine. The executor begins a call only when
-// all ranks have finished the last one that used the same line or the same part of the slot. It
-// ends a call only when all have entered it, if that matters (exec/call_log.hpp). This decides what
-// may be written without asking:
+// all ranks have finished the last one that used this line or this part of the slot. It ends a call
+// only when all have entered it, if that matters (exec/call_log.hpp). This decides what may be
+// written without asking:
 //   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other,
 //   unless Schedule::slot_extent says what it uses of its slots on every rank.
 //   What is in a line at tick 1 is read with it; what is written there later, after a later tick.
@@ -19,20 +19,20 @@
 // Only its owner writes a line, slot or window; everyone on the host reads.
 //
 // Ping-pong slots. The two ranks of a communicator of two may take each other's slot the next time
-// if a schedule says so (Schedule::ping_pong_slots). By its end each has read what the other wrote
+// if a schedule says so (Schedule::ping_pong_slots). At its end each has read what the other wrote
 // there and has seen the highest tick, after which nobody touches its own slot. So each writes next
 // what it has read last, whose lines its caches have.
 //
 // Pulls. If Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
 // kPeerSend and kPeerRecv. Only kPull steps may, and kReduce steps if Limits::views holds. For this
 // the entry of every rank shows where its buffers lie, instead of a payload
-// (Schedule::shows_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
+// (Schedule::exports_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
 // pull from it have published that they are done. If ranks know the sizes of their own blocks only,
-// kPeerSend of a peer begins at the block that it has for this rank (Limits::shows_blocks). The
+// kPeerSend of a peer begins at the block that it has for this rank (Limits::exports_blocks). The
 // runner of the schedule finds out before if the two lengths are equal.
 //
-// Heads. If a rank knows the sizes of its own blocks only, a sender writes a head of each block
-// into its slot: how long it is. The receiver expects a length; that the two are equal is found out
+// Heads. If ranks know the sizes of their own blocks only, a sender writes a head of each block
+// into its slot: its length. The receiver expects a length; that the two are equal is found out
 // when they run. A short block lies behind its head; another comes as a message.
 //
 // Messages. send and recv match in order per pair of ranks, carry no tag, and have no bounded
@@ -90,10 +90,10 @@ struct Ref {
 };
 
 enum class StepKind : uint8_t {
-  kCopy,     // dst <- src
-  kPull,     // dst <- src, which lies in a buffer of a peer
-  kShow,     // dst <- the head of the block src; may be of 0 bytes
-  kExpect,   // src is a head that peer shows: it must say `bytes`
+  kCopy,       // dst <- src
+  kPull,       // dst <- src, which lies in a buffer of a peer
+  kWriteHead,  // dst <- the head of the block src; may be of 0 bytes
+  kExpect,     // src is a head that peer shows: it must say `bytes`
   kReduce,   // dst <- sources[0] op sources[1] op ..., elementwise in that order; dst may be one of
              // them
   kSend,     // start sending src to peer
@@ -133,7 +133,7 @@ struct Schedule {
   std::vector<Step> steps;
   std::vector<Ref> sources;
   uint64_t scratch_bytes = 0;
-  bool shows_buffers = false;  // the entry tells where the rank's buffers lie: it has no payload
+  bool exports_buffers = false;  // the entry tells where the rank's buffers lie: it has no payload
   // How much of the slots any rank may use, the same number on every rank; 0: as follows from the
   // arguments of the call.
   uint64_t slot_extent = 0;

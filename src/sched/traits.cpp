@@ -18,7 +18,7 @@ bool works(const Step& step) {
 }
 
 bool is_about_heads(const Step& step) {
-  return step.kind == StepKind::kShow || step.kind == StepKind::kExpect;
+  return step.kind == StepKind::kWriteHead || step.kind == StepKind::kExpect;
 }
 
 bool waits(const Step& step) {
@@ -32,7 +32,7 @@ size_t first_wait_of(const Schedule& schedule) {
 
 uint64_t end_in_slot(const Step& step) {
   if (!writes(step) || step.dst.space() != Space::kSlot) return 0;
-  return step.dst.offset + (step.kind == StepKind::kShow ? sizeof(BlockHead) : step.bytes);
+  return step.dst.offset + (step.kind == StepKind::kWriteHead ? sizeof(BlockHead) : step.bytes);
 }
 
 // Distances matter for it: see Traits::staged.
@@ -54,7 +54,7 @@ bool leaves_little_behind(const Schedule& schedule, const Step& step) {
 Traits traits_of(const Schedule& schedule) {
   Traits traits;
   traits.first_wait = first_wait_of(schedule);
-  bool light = !schedule.shows_buffers;
+  bool light = !schedule.exports_buffers;
   for (const Step& step : schedule.steps) {
     traits.most_sources = std::max(traits.most_sources, step.source_count);
     traits.enters |= step.kind == StepKind::kPublish;

@@ -19,7 +19,7 @@ struct Traits {
   size_t first_wait = 0;
   // It publishes tick 1 itself. If not, the lane enters the call before the first step.
   bool enters = false;
-  // The rank may end the call before all peers have entered it (exec/call_log.hpp): they read at
+  // The rank may end the call before all peers have entered it (exec/call_log.hpp). They read at
   // most its line or slot, and it waits for single peers at most.
   bool runs_ahead = false;
   // Sends or receives.

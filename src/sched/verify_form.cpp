@@ -40,7 +40,7 @@ class Form {
         TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
         TUTTI_RETURN_IF_ERROR(check_overlap(step, step.src, false));
         return check_dst(step);
-      case StepKind::kShow: return check_show(step);
+      case StepKind::kWriteHead: return check_head(step);
       case StepKind::kExpect: return check_head(step.src);
       case StepKind::kReduce: return check_reduce(step);
       case StepKind::kSend:
@@ -70,13 +70,13 @@ class Form {
     if (!problem_.limits.pulls) return fault("needs ranks that can read one another's buffers");
     if (peer >= problem_.ranks) return fault("names a rank that there is not");
     if (peer == rank_) return fault("pulls from the rank itself");
-    if (!schedules_[static_cast<size_t>(peer)].shows_buffers) {
+    if (!schedules_[static_cast<size_t>(peer)].exports_buffers) {
       return fault(fmt::format("pulls from rank {}, which does not show its buffers", peer));
     }
     return {};
   }
 
-  Status check_show(const Step& step) {
+  Status check_head(const Step& step) {
     if (step.src.space() != Space::kSend) return fault("shows what is not in the send buffer");
     if (step.bytes > 0) TUTTI_RETURN_IF_ERROR(check_ref(step.src, step.bytes));
     TUTTI_RETURN_IF_ERROR(check_head(step.dst));
@@ -137,7 +137,7 @@ class Form {
     if (space == Space::kSend) return fault("writes to the send buffer");
     if (is_shared(space) && step.dst.peer() != rank_) return fault("writes what another rank owns");
     if (step.streams && space != Space::kRecv) return fault("streams to staging");
-    if (space == Space::kLine && schedule_.shows_buffers) {
+    if (space == Space::kLine && schedule_.exports_buffers) {
       return fault("writes the line, which shows where the buffers lie");
     }
     return {};

@@ -72,7 +72,7 @@ class Execution {
 
   void enter_without_publish();
   Result<Outcome> execute(int rank, const Step& step);
-  Status show(int rank, const Step& step);
+  Status write_head(int rank, const Step& step);
   Status expect(int rank, const Step& step);
   [[nodiscard]] Status all_heads_expected() const;
   Status work(int rank, const Step& step);
@@ -145,7 +145,7 @@ Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
     case StepKind::kCopy:
     case StepKind::kPull:
     case StepKind::kReduce: TUTTI_RETURN_IF_ERROR(work(rank, step)); break;
-    case StepKind::kShow: TUTTI_RETURN_IF_ERROR(show(rank, step)); break;
+    case StepKind::kWriteHead: TUTTI_RETURN_IF_ERROR(write_head(rank, step)); break;
     case StepKind::kExpect: TUTTI_RETURN_IF_ERROR(expect(rank, step)); break;
     case StepKind::kSend: TUTTI_RETURN_IF_ERROR(send(rank, step)); break;
     case StepKind::kRecv: return recv(rank, step);
@@ -157,7 +157,7 @@ Result<Execution::Outcome> Execution::execute(int rank, const Step& step) {
 }
 
 // Head i is bytes i * sizeof(BlockHead) ... of the value that stands for all heads.
-Status Execution::show(int rank, const Step& step) {
+Status Execution::write_head(int rank, const Step& step) {
   const size_t at = rank_of(rank).at;
   const Run run = {sizeof(BlockHead), heads_.size() * sizeof(BlockHead), values_.head()};
   heads_.push_back({rank, static_cast<uint32_t>(at), step.bytes});

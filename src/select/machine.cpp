@@ -20,7 +20,7 @@ double taper_of(const NetworkFigures& network) {
 }  // namespace
 
 // Ranks that outnumber the cores take turns. Everything takes as many times longer as there are
-// ranks per core, and a rank that waits for a line waits for the turn of its writer.
+// ranks per core. A rank that waits for a line waits for the turn of its writer.
 Machine machine_for(int ranks, int cores, const Machine& alone) {
   Machine machine = alone;
   if (ranks <= cores) return machine;

@@ -54,7 +54,7 @@ Problem on_device(Problem problem) {
   problem.limits.slots.call_bytes = kCacheLine;  // they share memory, of which none is used
   problem.limits.pulls = true;
   problem.limits.views = true;
-  problem.limits.shows_blocks = true;
+  problem.limits.exports_blocks = true;
   problem.hosts = nullptr;
   problem.cache_domains = nullptr;
   return problem;

@@ -14,7 +14,7 @@ namespace tutti {
 // The first words of each rank about a call; more may follow.
 struct CallSummary {
   explicit CallSummary(const Call& call)
-      : record(record_of(call, 0, marks_of(call))), signature(signature_of(call)) {}
+      : record(record_of(call, 0, digest_of(call))), signature(signature_of(call)) {}
   CallSummary() = default;
 
   CallRecord record{};

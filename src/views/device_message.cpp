@@ -51,9 +51,8 @@ bool DeviceMessage::is_memory_of_device() const {
          comm().transport().shared_memory() != nullptr;
 }
 
-// Memory that peers can read is announced if the message is longer than an eager one, which is
-// complete at the sender before it is received. Other memory is announced if it takes several
-// pieces.
+// Memory that peers can read is announced if the message is no eager one, which is complete at the
+// sender before it is received. Other memory is announced if it takes several pieces.
 bool DeviceMessage::is_announced() const {
   if (!on_device_ || arguments_.peer == comm().rank()) return false;
   return bytes() > (is_memory_of_device() ? comm().messages().eager_bytes() : kPieceBytes);

@@ -24,7 +24,7 @@ Status DeviceOperation::begin(StartedFor whom) {
   give_up_ms_ = kNever;
   deadline_ms_ = rough_deadline_ms(comm().executor().timeout_ms());
   if (side_ != nullptr && side_->context().native().queue != nullptr) {
-    auto marked = side_->context().mark();
+    auto marked = side_->context().add_marker();
     if (!marked.ok()) {  // peers wait for this rank
       const Status failed = marked.status().with_context(what());
       comm().health().fail(failed);

@@ -127,7 +127,7 @@ TEST(Algorithms, UseNoMoreOfTheirSlotsThanCallsKeepFree) {
 TEST(Algorithms, ThoseThatRunAheadWaitForNobodysProgressAndNeedNobodyToWait) {
   for_every_schedule([](const Algorithm&, const Problem&, const Schedule& schedule) {
     if (!traits_of(schedule).runs_ahead) return;
-    EXPECT_FALSE(schedule.shows_buffers);
+    EXPECT_FALSE(schedule.exports_buffers);
     for (const Step& step : schedule.steps) {
       EXPECT_NE(step.kind, StepKind::kSend);
       EXPECT_NE(step.kind, StepKind::kRecv);

@@ -275,7 +275,7 @@ TEST(Mismatch, OfCountsTellsForWhomTheyDifferNotWhichIsTheGreatest) {
     Layout layout;
     layout.counts = std::move(counts);
     call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
-    return record_of(call, 3, marks_of(call));
+    return record_of(call, 3, digest_of(call));
   };
   EXPECT_EQ(
       mismatch("rank 0", record_with({8, 4, 8}), "rank 1", record_with({8, 5, 9})).message(),
@@ -293,7 +293,7 @@ TEST(Mismatch, OfCountsTellsForWhomTheyDiffer) {
     Layout layout;
     layout.counts = std::move(counts);
     call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
-    return record_of(call, 3, marks_of(call));
+    return record_of(call, 3, digest_of(call));
   };
   const CallRecord own = record_with({8, 4, 8});
   EXPECT_FALSE(differ(own, record_with({8, 4, 8})));

@@ -22,8 +22,8 @@ CallRecord allreduce(uint64_t sequence, uint64_t count = 8) {
           .collective = static_cast<uint8_t>(Collective::kAllreduce),
           .type = static_cast<uint8_t>(DataType::kFloat32),
           .op = static_cast<uint8_t>(ReduceOp::kSum),
-          .marked = 0,
-          .marks = 0};
+          .detail_ranks = 0,
+          .detail = 0};
 }
 
 // One communicator, each rank a process that sleeps: rank r has pid 100 + r.
@@ -265,7 +265,7 @@ TEST(Verdict, SaysOnceThatNewcomersAreMissing) {
     wait.kind = WaitKind::kMake;
     wait.since_ms = kNowMs - 5000;
     wait.record.count = 3;
-    wait.record.marks = static_cast<uint64_t>(Purpose::kGrow);
+    wait.record.detail = static_cast<uint64_t>(Purpose::kGrow);
     rank(job, place).waits.push_back(wait);
   }
   const Verdict verdict = judge(job, 60);
@@ -281,7 +281,7 @@ TEST(Verdict, BlamesTheRankThatIsNotThereWhereACommunicatorIsMade) {
     wait.kind = WaitKind::kMake;
     wait.since_ms = kNowMs - 5000;
     wait.record.count = 3;  // rank 3 has no part in it
-    wait.record.marks = static_cast<uint64_t>(Purpose::kSplit);
+    wait.record.detail = static_cast<uint64_t>(Purpose::kSplit);
     wait.awaited[0] = place == 0 ? 1 : 0;
     wait.awaited[1] = 2;
     rank(job, place).waits.push_back(wait);

@@ -105,7 +105,7 @@ void use_every_device(int tiles) {
     const int card = facts.index / of_card * of_card;
     EXPECT_EQ(facts.parent, facts.index == card ? -1 : card) << facts.index;
     const Context context = make_context(facts.index);
-    const auto mark = taken(context->mark());
+    const auto mark = taken(context->add_marker());
     use_every_type(context);
     EXPECT_TRUE(taken(mark->done()));
     auto* const memory = allocate<char>(context, 100);

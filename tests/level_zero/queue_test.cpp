@@ -37,7 +37,7 @@ void expect_mark_waits(Application& application, const Append& append) {
   for (int round = 0; round < 8; ++round) {  // whose events are used again
     ze_event_handle_t go = application.ze.event();
     append(go);
-    const auto mark = taken(application.context->mark());
+    const auto mark = taken(application.context->add_marker());
     EXPECT_FALSE(taken(mark->done()));
     ZE_MUST(zeEventHostSignal(go));
     expect_done(*mark);
@@ -82,7 +82,7 @@ TEST(LevelZeroQueue, AQueueIsFirstTakenForOneThatRunsKernels) {
     Application application;
     const ze_command_queue_handle_t queue = application.ze.queue(1);
     application.adopt(queue, false);
-    expect_done(*taken(application.context->mark()));
+    expect_done(*taken(application.context->add_marker()));
     EXPECT_EQ(calls("zeCommandQueueExecuteCommandLists"), 1);
   });
 }
@@ -91,7 +91,7 @@ TEST(LevelZeroQueue, AQueueIsFirstTakenForOneThatRunsKernels) {
 void leave_a_mark(Application& application, const std::function<void()>& append,
                   ze_event_handle_t go, bool ends) {
   append();
-  taken(application.context->mark());
+  taken(application.context->add_marker());
   if (ends) ZE_MUST(zeEventHostSignal(go));
   application.context.reset();
   EXPECT_EQ(live("event") > 1, !ends) << "besides that of the test";

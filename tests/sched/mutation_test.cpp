@@ -123,8 +123,8 @@ void spoil_data(Schedule& schedule, size_t at, const Problem& problem, Random& r
     case 3:
       if (step.kind == StepKind::kReduce) return spoil_sources(schedule, step, random);
       // Where a block begins that is not pulled makes no difference.
-      (step.kind == StepKind::kRecv || step.kind == StepKind::kShow ? step.dst : step.src).offset +=
-          4;
+      (step.kind == StepKind::kRecv || step.kind == StepKind::kWriteHead ? step.dst : step.src)
+          .offset += 4;
       return;
     default:
       (step.kind == StepKind::kSend || step.kind == StepKind::kExpect ? step.src : step.dst)

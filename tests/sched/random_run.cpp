@@ -132,7 +132,7 @@ bool RandomRun::execute(int r, const Step& step) {
   switch (step.kind) {
     case StepKind::kCopy:
     case StepKind::kPull: std::copy_n(at(r, step.src), step.bytes, at(r, step.dst)); return true;
-    case StepKind::kShow: *at(r, step.dst) = step.bytes; return true;
+    case StepKind::kWriteHead: *at(r, step.dst) = step.bytes; return true;
     case StepKind::kExpect: return *at(r, step.src) == step.bytes;
     case StepKind::kReduce: reduce(r, step); return true;
     case StepKind::kSend: send(r, step); return true;

@@ -56,7 +56,7 @@ TEST(Traits, WhoWaitsForOneRunsAhead) {
 }
 
 TEST(Traits, WhoseBuffersAreReadDoesNotRunAhead) {
-  const Traits traits = traits_of_steps([](Builder& steps) { steps.show_buffers(); });
+  const Traits traits = traits_of_steps([](Builder& steps) { steps.export_buffers(); });
   EXPECT_TRUE(traits.enters);
   EXPECT_FALSE(traits.runs_ahead);
 }
@@ -87,7 +87,7 @@ TEST(Traits, SourcesOfAReductionCountAsRead) {
 
 TEST(Traits, AHeadIsWrittenToTheSlot) {
   EXPECT_EQ(traits_of_steps([](Builder& steps) {
-              steps.show(at(Space::kSlot), at(Space::kSend), 1 << 20);
+              steps.write_head(at(Space::kSlot), at(Space::kSend), 1 << 20);
               steps.publish(1);
             }).slot_written,
             sizeof(BlockHead));

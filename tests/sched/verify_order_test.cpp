@@ -255,7 +255,7 @@ HandMade pull_swap() {
   made.problem.limits.pulls = true;
   for (const int rank : {0, 1}) {
     const Ref pulled = made[rank].scratch(32);
-    made[rank].show_buffers();
+    made[rank].export_buffers();
     made[rank].await(1 - rank, 1);
     made[rank].pull(pulled, Ref::of(Space::kPeerSend, 0, 1 - rank), 32);
     made[rank].publish(2);
@@ -325,7 +325,7 @@ HandMade show_swap() {
   for (const int rank : {0, 1}) {
     const auto peer = static_cast<uint64_t>(1 - rank);
     made[rank].copy(recv_at(32 - 32 * peer), send_at(32 - 32 * peer), 32);
-    made[rank].show(slot_at(rank), send_at(32 * peer), 32);
+    made[rank].write_head(slot_at(rank), send_at(32 * peer), 32);
     if (rank == 1) made[rank].copy(slot_at(rank, 16), send_at(0), 32);
     made[rank].publish(1);
     if (rank == 0) made[rank].send(1, send_at(32), 32);
@@ -437,7 +437,7 @@ TEST(Verify, FindsPullsThatCannotBe) {
                "rank 0 step 2 (pull scratch+0 <- send[1]+0  (32 B)) needs ranks that can read one "
                "another's buffers");
   made = pull_swap();
-  made.schedules[0].shows_buffers = false;
+  made.schedules[0].exports_buffers = false;
   expect_fault(made,
                "rank 1 step 2 (pull scratch+0 <- send[0]+0  (32 B)) pulls from rank 0, which does "
                "not show its buffers");

@@ -142,7 +142,7 @@ class EngineFails : public Direct {
     ASSERT_EQ(barrier(on.queue.context().native().queue, nullptr, 1, &event), 0);
   }
   static void drain_queue(const OnView& on) {
-    const auto mark = on.queue.context().mark();
+    const auto mark = on.queue.context().add_marker();
     ASSERT_TRUE(mark.ok());
     for (Result<bool> done = false; done.ok() && !*done; done = (*mark)->done()) sched_yield();
   }

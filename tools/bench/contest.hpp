@@ -18,7 +18,7 @@ using tutti::TunedChoice;
 
 // The index of the winner, of the times of each algorithm in each round. The first is the cost
 // model's choice. Another replaces it if it is at least 5 % faster by the median, and faster in
-// most rounds: a change for noise would be no gain.
+// most rounds. A change for noise would be no gain.
 size_t winner_of(const std::vector<std::vector<double>>& seconds);
 
 // The outcome of one kind of call on some ranks.

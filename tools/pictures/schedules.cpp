@@ -180,7 +180,7 @@ std::pair<std::string, std::string> text_of(const Box& box, const Schedule& sche
     case StepKind::kReduce:
       return {fmt::format("{} {}", name_of(step.kind), size),
               place_text(step.dst, box.rank) + " ← " + sources_text(step, schedule, box.rank)};
-    case StepKind::kShow: return {"show " + size, ""};
+    case StepKind::kWriteHead: return {"show " + size, ""};
     case StepKind::kExpect: return {fmt::format("expect {} of {}", size, step.peer), ""};
     case StepKind::kSend:
       return {"send " + size,

@@ -1,9 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A network from a file:
-//   {"links": [{"between": ["host0", "leaf0"], "rate_gbit": 100, "latency_us": 0.5, "kind":
-//   "host"},
-//              ...]}
+// clang-format off
+//  {"links": [{"between": ["host0", "leaf0"], "rate_gbit": 100, "latency_us": 0.5, "kind": "host"},
+//             ...]}
+// clang-format on
 // Switches are there by being named. A link's missing figures are those of --rate and --latency.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

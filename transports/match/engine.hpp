@@ -122,8 +122,8 @@ class Engine : public Endpoint {
   bool push_busy();
   bool push_turn(int rank);
 
-  // Defaults that a link may replace. They name a rank in texts and as a source, send a message
-  // without an operation (false: it cannot), and take the turn of a busy peer.
+  // Defaults that a link may replace. They name a rank in texts and as a source, and send a message
+  // without an operation (false: it cannot). The last takes the turn of a busy peer.
   static int number_of(int rank) { return rank; }
   static bool send_at_once(int /*peer*/, Tag /*tag*/, const void* /*source*/, uint64_t /*bytes*/) {
     return false;

@@ -210,7 +210,7 @@ bool name_before(const Offer& a, const Offer& b) {
   return std::pair(a.interface.size(), a.interface) < std::pair(b.interface.size(), b.interface);
 }
 
-// Takes the best of those that may be rails of the group, in the order of their names: interfaces
+// Takes the best of those that may be rails of the group, in the order of their names. Interfaces
 // of one number often meet at one switch.
 void take_group(const Group& group, const std::string& kind, Candidates& own,
                 std::vector<Offer>& rails) {

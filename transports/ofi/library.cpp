@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kFile = "libfabric.so.1";
 constexpr uint32_t kOldest = FI_VERSION(1, 17);
 
-// By default the layer over TCP sends all above 16 KiB by a read of the receiver's, which waits
+// The layer over TCP sends all above 16 KiB by a read of the receiver's by default, which waits
 // behind what the receiver itself sends. Both directions then take turns, at half the link's rate
 // (docs/notes/15). Frames and pieces have a receive that waits for them, so they may go at once,
 // and without a copy. Providers read this when they are opened, and from nowhere else; over verbs,

@@ -1,18 +1,24 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Where everything lies in the shared region of a communicator. In order:
-//   common   header, descriptor, members, shared state, sleepers, bells, signs, life signs, open
-//            rings                                              allocated at the start
-//   lines    per rank: per lane four pages                      allocated at the start by the rank
-// So far all is mapped at the start; what follows is when it is first used, each line by itself:
-//   slots    per lane: per rank two                             allocated by the rank when used
-//   ping-pong per lane: per rank a slot that two ranks swap    allocated by all when used
-//   staging  per lane: per rank                                 allocated by the rank when used
-//   buffers    per lane: per rank                                 allocated by the rank when used
-//   rings    per channel and pair of ranks: per direction       allocated by the sender when used
-//            credits, cells, data and a ping-pong buffer: ping_pong.hpp
-//   arenas   per rank: arena.hpp                                allocated by the rank when used
-// The file is sparse.
+// The shared region of a communicator, whose file is sparse. The first two rows are mapped at the
+// start, each further one when it is first used.
+//
+// clang-format off
+//   region     one for each    what is in it                          allocated
+//   ---------  --------------  -------------------------------------  ---------------------
+//   common     communicator    header, descriptor, members, shared    at the start
+//                              state, sleepers, bells, arena signs,
+//                              life signs, regroup board, open rings
+//   lines      rank and lane   four pages: call lines, progress,      at the start, by rank
+//                              departure, records, fallback, notes
+//   slots      lane and rank   two: payloads of calls                 when used, by rank
+//   ping-pong  lane and rank   a slot that two ranks swap             when used, by all
+//   staging    lane and rank   the window, for chunks of long calls   when used, by rank
+//   fallback   lane and rank   pieces of buffers that a peer copies   when used, by rank
+//   rings      channel, ranks  credits, cells, data, ping-pong        when used, by sender
+//              (ordered pair)  buffer (ping_pong.hpp)
+//   arenas     rank            memory of tutti_alloc (arena.hpp)      when used, by rank
+// clang-format on
 //
 // Lines that different ranks write lie at least 128 bytes apart, because processors fetch lines in
 // pairs. Data that a rank writes in quantity lies on pages of its own, which it touches first.

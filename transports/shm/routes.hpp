@@ -9,7 +9,7 @@
 // two of the size, and takes the fastest. If cores are oversubscribed, it compares how much work
 // they are, for all peers together (LongMessages::work_of). Long messages may go in both directions
 // between two ranks. Reading then holds up what this rank should put into the ring, so the routes
-// would disturb each other's times: the higher rank then does as the lower one.
+// would disturb each other's times. The higher rank then takes the route of the lower one.
 #pragma once
 
 #include <algorithm>
@@ -83,7 +83,7 @@ class Routes {
 };
 
 // A message that has arrived, between ranks that have a core each. If another goes in the other
-// direction meanwhile, it counts when both have arrived: the first one there has had more than its
+// direction meanwhile, it counts when both have arrived. The first one there has had more than its
 // share of what they use (MessageSample).
 struct Received {
   Routes::Route route = Routes::Route::kRead;

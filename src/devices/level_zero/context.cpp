@@ -118,7 +118,7 @@ Result<std::unique_ptr<DeviceEngine>> Context::make_engine(EngineKind kind) {
   return std::unique_ptr<DeviceEngine>(new Engine(shared_from_this(), list, !copies));
 }
 
-Result<std::shared_ptr<DeviceEvent>> Context::mark() {
+Result<std::shared_ptr<DeviceEvent>> Context::add_marker() {
   if (native_.queue == nullptr) {
     return Status::format(Code::kInvalidUsage, "{}: there is no queue to be ordered after", name());
   }

@@ -146,7 +146,7 @@ Result<std::unique_ptr<DeviceEngine>> Context::make_engine(EngineKind) {
   return std::unique_ptr<DeviceEngine>(new Engine(shared_from_this(), queue));
 }
 
-Result<std::shared_ptr<DeviceEvent>> Context::mark() {
+Result<std::shared_ptr<DeviceEvent>> Context::add_marker() {
   auto* const queue = static_cast<cl_command_queue>(native_.queue);
   if (queue == nullptr) {
     return Status::format(Code::kInvalidUsage, "{}: there is no queue to be ordered after", name());
@@ -154,11 +154,11 @@ Result<std::shared_ptr<DeviceEvent>> Context::mark() {
   cl_event event = nullptr;
   cl_int error = cl_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
   if (error != CL_SUCCESS) return failed(error, "clEnqueueMarkerWithWaitList").with_context(name());
-  auto marked = std::make_shared<Event>(cl_, event);
+  auto marker = std::make_shared<Event>(cl_, event);
   // Nobody else need make it begin.
   error = cl_.clFlush(queue);
   if (error != CL_SUCCESS) return failed(error, "clFlush").with_context(name());
-  return std::shared_ptr<DeviceEvent>(std::move(marked));
+  return std::shared_ptr<DeviceEvent>(std::move(marker));
 }
 
 Result<std::shared_ptr<SignalledEvent>> Context::make_event() {

@@ -26,7 +26,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Result<void*> allocate(MemoryKind kind, size_t bytes) override;
   Status free(void* memory) override;
   Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;
-  Result<std::shared_ptr<DeviceEvent>> mark() override;
+  Result<std::shared_ptr<DeviceEvent>> add_marker() override;
   Result<std::shared_ptr<SignalledEvent>> make_event() override;
   Result<MemoryHandle> export_memory(void* base) override;
   Result<void*> open_memory(const MemoryHandle& handle) override;

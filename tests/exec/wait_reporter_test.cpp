@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What a wait that lasts says, and who says it where several ranks wait.
-#include "exec/lateness.hpp"
+// The reports of a long wait, and which rank makes them if several wait.
+#include "exec/wait_reporter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(Describe, TakesAPurposeThatIsNoneForTheCallItself) {
   call.collective = Collective::kAllgather;
   CallRecord record = record_of(call, 5);
   for (const uint64_t marks : {uint64_t{4}, uint64_t{7}, uint64_t{8 + kCollectives}, UINT64_MAX}) {
-    record.marks = marks;
+    record.detail = marks;
     EXPECT_EQ(describe(record), "allgather #5 (0 uint8)") << marks;
   }
 }
@@ -52,7 +52,7 @@ TEST(Signature, TellsASplitFromTheSameCallOfTheUser) {
 }
 
 // Counts the lines that it would write.
-class CountingWait final : public Awaiting {
+class CountingWait final : public PendingWait {
  public:
   explicit CountingWait(std::vector<int> askers) : askers_(std::move(askers)) {}
   void fill(Wait& wait) const override { wait.kind = WaitKind::kCall; }
@@ -75,23 +75,23 @@ bool says_it(const std::vector<int>& host_of, const std::vector<int>& askers) {
   SharedState state{};
   FakeTransport transport(state);
   const Hosts hosts = Hosts::of(host_of);
-  const LatenessSettings settings{.rank = 2,
-                                  .ranks = static_cast<int>(host_of.size()),
-                                  .transport = &transport,
-                                  .hosts = &hosts,
-                                  .warn_after_ms = 1,
-                                  .communicator = "a group"};
-  Lateness lateness(settings, nullptr);
+  const WaitReportSettings settings{.rank = 2,
+                                    .ranks = static_cast<int>(host_of.size()),
+                                    .transport = &transport,
+                                    .hosts = &hosts,
+                                    .warn_after_ms = 1,
+                                    .communicator = "a group"};
+  WaitReporter reporter(settings, nullptr);
   const CountingWait wait(askers);
   // Its line is due when it looks for the third time.
   while (wait.looks < 3 && wait.lines == 0) {
-    lateness.lasts(wait);
+    reporter.tick(wait);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return wait.lines > 0;
 }
 
-TEST(Lateness, IsSaidOnceAmongHostsBesideRank0IfThatHostWaits) {
+TEST(WaitReporter, IsSaidOnceAmongHostsBesideRank0IfThatHostWaits) {
   EXPECT_TRUE(says_it({0, 0, 1, 1}, {}));
   EXPECT_TRUE(says_it({0, 0, 1, 2}, {3})) << "it is lower";
   EXPECT_FALSE(says_it({0, 0, 1, 1}, {1}));

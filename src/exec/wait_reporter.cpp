@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "exec/lateness.hpp"
+#include "exec/wait_reporter.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ int32_t this_thread() {
 
 }  // namespace
 
-void Lateness::lasts(const Awaiting& waiting) {
+void WaitReporter::tick(const PendingWait& waiting) {
   const int64_t now_ms = rough_host_ms();  // of which other processes read
   if (wait_.since_ms != 0 && now_ms < next_look_ms_) return;
   if (wait_.since_ms != 0) return look(waiting, now_ms);
@@ -52,16 +52,16 @@ void Lateness::lasts(const Awaiting& waiting) {
   next_warning_ms_ = settings_.warn_after_ms + later_ms;
 }
 
-bool Lateness::ends() {
-  lasted_ = wait_.since_ms != 0;
-  if (!lasted_) return false;
+bool WaitReporter::ends() {
+  was_reported_ = wait_.since_ms != 0;
+  if (!was_reported_) return false;
   wait_.since_ms = 0;
   if (note_ != nullptr) note_->post({});
   return true;
 }
 
 // A lack of memory must not end what only takes long.
-void Lateness::look(const Awaiting& waiting, int64_t now_ms) {
+void WaitReporter::look(const PendingWait& waiting, int64_t now_ms) {
   next_look_ms_ = now_ms + kLookEveryMs;
   try {
     waiting.look(wait_);
@@ -78,7 +78,7 @@ void Lateness::look(const Awaiting& waiting, int64_t now_ms) {
   }
 }
 
-void Lateness::warn(const Awaiting& waiting, int64_t now_ms) const {
+void WaitReporter::warn(const PendingWait& waiting, int64_t now_ms) const {
   const PeerProcess& process = settings_.transport->process(settings_.rank);
   log::warn("\"{}\": {} has waited {:.1f} s in {}: {} (look closer: tutti why {})",
             settings_.communicator, short_name_of(settings_.rank, process),
@@ -87,7 +87,7 @@ void Lateness::warn(const Awaiting& waiting, int64_t now_ms) const {
 }
 
 // One of rank 0's host, else a lower one. Who has asked longer ago may have stopped waiting since.
-bool Lateness::another_host_says_it(const Awaiting& waiting, int64_t now_ms) const {
+bool WaitReporter::another_host_says_it(const PendingWait& waiting, int64_t now_ms) const {
   if (is_beside_rank_0(settings_.rank)) return false;
   const int64_t since_ms = now_ms - (now_ms - wait_.since_ms) * 3 / 4;
   return std::ranges::any_of(waiting.askers(since_ms), [this](int asker) {
@@ -96,7 +96,7 @@ bool Lateness::another_host_says_it(const Awaiting& waiting, int64_t now_ms) con
 }
 
 // Or a lower rank of this host that waits as long and is able to.
-bool Lateness::another_says_it(const Awaiting& waiting, int64_t now_ms) const {
+bool WaitReporter::another_says_it(const PendingWait& waiting, int64_t now_ms) const {
   if (another_host_says_it(waiting, now_ms)) return true;
   for (int rank = 0; rank < settings_.rank; ++rank) {
     const std::optional<Wait> theirs = wait_of(*settings_.transport, rank);
@@ -110,13 +110,13 @@ bool Lateness::another_says_it(const Awaiting& waiting, int64_t now_ms) const {
 
 // ---- calls -------------------------------------------------------------------------------------
 
-void AwaitingCall::fill(Wait& wait) const {
+void PendingCall::fill(Wait& wait) const {
   wait.kind = WaitKind::kCall;
   wait.record = record_;
   wait.started = started_ ? 1 : 0;
 }
 
-void AwaitingCall::look(Wait& wait) const {
+void PendingCall::look(Wait& wait) const {
   uint32_t found = 0;
   lanes_.for_each_awaited([&](int rank) {
     if (found < Wait::kMostAwaited) wait.awaited[found++] = rank;
@@ -131,17 +131,17 @@ void AwaitingCall::look(Wait& wait) const {
   if (told) wait.last = *told;
 }
 
-void AwaitingCall::ask() const {
+void PendingCall::ask() const {
   if (journal_ != nullptr) journal_->ask_all();
 }
 
-std::vector<int> AwaitingCall::askers(int64_t since_ms) const {
+std::vector<int> PendingCall::askers(int64_t since_ms) const {
   return journal_ == nullptr ? std::vector<int>{} : journal_->askers(record_.sequence, since_ms);
 }
 
 // A lane among several hosts knows its neighbour only, which may itself wait for the late one. The
 // late one has not answered that it has made the call.
-std::string AwaitingCall::whom() const {
+std::string PendingCall::whom() const {
   if (journal_ == nullptr) return lanes_.blocked_on();
   const Journal::Answers answers = journal_->answers(record_.sequence);
   std::string text;
@@ -203,7 +203,7 @@ std::string describe_message(const CallRecord& message, bool sends) {
                                : fmt::format("type {}", message.type);
   const std::string peer = message.root < 0 ? "any rank" : fmt::format("rank {}", message.root);
   const std::string tag =
-      message.marks == UINT64_MAX ? "any tag" : fmt::format("tag {}", message.marks);
+      message.detail == UINT64_MAX ? "any tag" : fmt::format("tag {}", message.detail);
   return fmt::format("({} {} {} {}, {})", message.count, type, sends ? "to" : "from", peer, tag);
 }
 
@@ -219,7 +219,7 @@ std::string describe(const Wait& wait) {
   if (wait.kind == WaitKind::kFunction) return "the user's function of " + describe(wait.record);
   if (wait.kind == WaitKind::kMake) {
     constexpr std::string_view kBy[] = {"", " by split", " by grow", " by shrink"};
-    const uint64_t purpose = wait.record.marks;
+    const uint64_t purpose = wait.record.detail;
     return fmt::format("the making of a communicator of {} ranks{}", wait.record.count,
                        purpose < std::size(kBy) ? kBy[purpose] : "");
   }

@@ -20,7 +20,7 @@
 namespace tutti {
 
 // The settings of all waits of a rank in a communicator.
-struct LatenessSettings {
+struct WaitReportSettings {
   int rank = 0;
   int ranks = 1;
   Transport* transport = nullptr;
@@ -30,7 +30,7 @@ struct LatenessSettings {
 };
 
 // A call or message that is waited for. It is asked in the slow part of waiting only.
-class Awaiting {
+class PendingWait {
  public:
   // Sets the fields that are known at once; without allocation.
   virtual void fill(Wait& wait) const = 0;
@@ -47,56 +47,59 @@ class Awaiting {
   [[nodiscard]] virtual std::string whom() const = 0;
 
  protected:
-  ~Awaiting() = default;
+  ~PendingWait() = default;
 };
 
 // The waits of one thread at a time.
-class Lateness {
+class WaitReporter {
  public:
   // `note` may be null; what is given outlives it.
-  Lateness(const LatenessSettings& settings, WaitNote* note) : settings_(settings), note_(note) {}
+  WaitReporter(const WaitReportSettings& settings, WaitNote* note)
+      : settings_(settings), note_(note) {}
 
-  void lasts(const Awaiting& waiting);
-  // The wait has ended. Returns whether it was long; lasted() says so until the next wait ends.
+  void tick(const PendingWait& waiting);
+  // The wait has ended. Returns whether it was long; was_reported() says so until the next wait
+  // ends.
   bool ends();
-  [[nodiscard]] bool lasted() const { return lasted_; }
+  [[nodiscard]] bool was_reported() const { return was_reported_; }
 
  private:
-  void look(const Awaiting& waiting, int64_t now_ms);
-  void warn(const Awaiting& waiting, int64_t now_ms) const;
+  void look(const PendingWait& waiting, int64_t now_ms);
+  void warn(const PendingWait& waiting, int64_t now_ms) const;
   [[nodiscard]] bool is_beside_rank_0(int rank) const {
     return settings_.hosts == nullptr || settings_.hosts->host(rank) == settings_.hosts->host(0);
   }
-  [[nodiscard]] bool another_says_it(const Awaiting& waiting, int64_t now_ms) const;
-  [[nodiscard]] bool another_host_says_it(const Awaiting& waiting, int64_t now_ms) const;
+  [[nodiscard]] bool another_says_it(const PendingWait& waiting, int64_t now_ms) const;
+  [[nodiscard]] bool another_host_says_it(const PendingWait& waiting, int64_t now_ms) const;
 
-  const LatenessSettings& settings_;
+  const WaitReportSettings& settings_;
   WaitNote* const note_;
   Wait wait_;  // since_ms is 0: nothing waits
-  bool lasted_ = false;
+  bool was_reported_ = false;
   int64_t next_look_ms_ = 0;
   int64_t next_warning_ms_ = 0;  // after the wait's begin; kNever: none
 };
 
-// Tells Lateness of the slow part of a wait, and of its end.
-class Lasting final : public SlowWait {
+// Tells WaitReporter of the slow part of a wait, and of its end.
+class ReportedWait final : public SlowWait {
  public:
-  Lasting(Lateness& lateness, const Awaiting& waiting) : lateness_(lateness), waiting_(waiting) {}
-  ~Lasting() { lateness_.ends(); }
-  Lasting(const Lasting&) = delete;
-  void lasts() override { lateness_.lasts(waiting_); }
+  ReportedWait(WaitReporter& reporter, const PendingWait& waiting)
+      : reporter_(reporter), waiting_(waiting) {}
+  ~ReportedWait() { reporter_.ends(); }
+  ReportedWait(const ReportedWait&) = delete;
+  void tick() override { reporter_.tick(waiting_); }
 
  private:
-  Lateness& lateness_;
-  const Awaiting& waiting_;
+  WaitReporter& reporter_;
+  const PendingWait& waiting_;
 };
 
 // A collective call on lanes.
-class AwaitingCall final : public Awaiting {
+class PendingCall final : public PendingWait {
  public:
   // `started`: the call was started, and no thread waits for it.
-  AwaitingCall(const LaneGroup& lanes, const CallRecord& record, Transport& transport,
-               Journal* journal, bool started = false)
+  PendingCall(const LaneGroup& lanes, const CallRecord& record, Transport& transport,
+              Journal* journal, bool started = false)
       : lanes_(lanes),
         record_(record),
         transport_(transport),
