@@ -61,6 +61,9 @@ packaging/manylinux/make.sh $policy build/manylinux
 cmake --preset wheel --log-level=WARNING >/dev/null
 cmake --build build/release -j "$jobs" --target tutti_installed
 
+# Archives show the time of the commit, not of the build; without git, that of the last change.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+export SOURCE_DATE_EPOCH
 rm -rf build/wheels && mkdir -p build/wheels/split && touch build/wheels/pythons
 # The sources, too, for those whom no wheel fits.
 python -c 'from scikit_build_core.build import build_sdist; build_sdist("build/wheels")'
