@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/json_text.hpp"
 #include "exec/plan.hpp"
 #include "sched/traits.hpp"
 #include "tools/pictures/schedules.hpp"
@@ -202,7 +203,7 @@ void print_json(const ExplainOptions& options, const Problem& problem, const tut
                          {"line_byte_s", network->line_byte_s},
                          {"origin", network->origin}};
   }
-  fmt::print("{}\n", report.dump(2));
+  fmt::print("{}\n", tutti::json_text(report, 2));
 }
 
 std::string picture(const ExplainOptions& options, Problem problem,

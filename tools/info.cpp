@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/affinity.hpp"
+#include "core/json_text.hpp"
 #include "core/topology.hpp"
 #include "tools/facts.hpp"
 #include "tools/man.hpp"
@@ -217,7 +218,7 @@ void run_info(const Options& options) {
   info["variables"] = collect_variables();
   info["notices"] = collect_notices();
   if (options.json) {
-    fmt::print("{}\n", info.dump(2));
+    fmt::print("{}\n", tutti::json_text(info, 2));
   } else if (options.env) {
     print_variables(info["variables"], info["notices"]);
   } else {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/clock.hpp"
+#include "core/json_text.hpp"
 #include "tools/need.hpp"
 #include "tools/pictures/curves.hpp"
 #include "tools/progress.hpp"
@@ -114,7 +115,7 @@ void run_one(const Options& options, Question question) {
     need.write(options.heat, draw_heat(network, outcome, found.title));
   }
   if (options.json) {
-    fmt::print("{}\n", json_of(found).dump(2));
+    fmt::print("{}\n", tutti::json_text(json_of(found), 2));
   } else {
     fmt::print("{}", text_of(found));
   }
@@ -242,7 +243,7 @@ void run_many(const Options& options, const Question& question) {
                draw_curves({title, "ranks", [](uint64_t ranks) { return std::to_string(ranks); }},
                            curves_of(cells, options.algorithms.empty())));
   }
-  if (options.json) fmt::print("{}\n", Json{{"cells", std::move(cells)}}.dump(2));
+  if (options.json) fmt::print("{}\n", tutti::json_text(Json{{"cells", std::move(cells)}}, 2));
 }
 
 void run_simulate(const Options& options) {

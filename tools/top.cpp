@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/json_text.hpp"
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
 #include "tools/rates.hpp"
@@ -58,7 +59,7 @@ void show(const Arguments& arguments) {
     }
     if (terminal) fmt::print("\x1b[H\x1b[2J");
     if (arguments.json) {
-      fmt::print("{}\n", tutti_tools::to_json(rates).dump(arguments.once ? 2 : -1));
+      fmt::print("{}\n", tutti::json_text(tutti_tools::to_json(rates), arguments.once ? 2 : -1));
     } else {
       fmt::print("{}{}", tutti_tools::to_table(rates), terminal || arguments.once ? "" : "\n");
     }

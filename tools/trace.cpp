@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
+#include "core/json_text.hpp"
 #include "inspect/trace.hpp"
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
@@ -70,15 +72,15 @@ void merge(const Arguments& arguments) {
   for (const std::string& path : arguments.files) {
     std::ifstream file(path, std::ios::binary);
     if (!file) kNeed.fail(fmt::format("reading {}: {}", path, std::strerror(errno)));
-    files.push_back({path, nlohmann::json::parse(file, nullptr, false)});
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (tutti::nests_too_deep(text)) kNeed.fail(fmt::format("{}: {}", path, tutti::kNestsTooDeep));
+    files.push_back({path, nlohmann::json::parse(text, nullptr, false)});
     if (files.back().content.is_discarded()) kNeed.fail(path + ": it is not JSON");
   }
   try {
     const tutti_tools::MergedTrace merged = tutti_tools::merge_traces(std::move(files));
     for (const std::string& note : merged.notes) fmt::print(stderr, "tutti trace: {}\n", note);
-    using Json = nlohmann::json;
-    kNeed.write(arguments.output,
-                merged.content.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    kNeed.write(arguments.output, tutti::json_text(merged.content, -1) + "\n");
     say(arguments.output, count(arguments.files.size(), "trace") + " in one");
   } catch (const std::invalid_argument& wrong) {
     kNeed.fail(wrong.what());

@@ -134,5 +134,7 @@ int main(int argc, char** argv) {
     return failed(error, std::strerror(error));
   } catch (const std::system_error& failure) {  // of fmt::print, which cannot write
     return failed(failure.code().value(), failure.what());
+  } catch (const std::exception& failure) {  // which nobody expected
+    return failed(0, failure.what());
   }
 }

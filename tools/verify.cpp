@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/json_text.hpp"
 #include "sched/verify.hpp"
 #include "tools/bench/usual_names.hpp"
 #include "tools/help.hpp"
@@ -159,7 +160,7 @@ void run_verify(const Options& options) {
     if (!options.json) print_row(row);
   }
   if (options.json) {
-    fmt::print("{}\n", json_of(rows, ranks).dump(2));
+    fmt::print("{}\n", tutti::json_text(json_of(rows, ranks), 2));
   } else {
     print_nested(rows);
     print_skipped(rows);

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "core/json_text.hpp"
 #include "exec/wait_reporter.hpp"
 #include "tools/checks.hpp"
 #include "tools/inside.hpp"
@@ -164,7 +165,8 @@ void run(const Arguments& arguments) {
     if (&job != &jobs.front()) fmt::print("\n");
     print(job, verdict, stack);
   }
-  if (arguments.json) fmt::print("{}\n", Json{{"status", status}, {"jobs", all}}.dump(2));
+  if (arguments.json)
+    fmt::print("{}\n", tutti::json_text(Json{{"status", status}, {"jobs", all}}, 2));
   if (status != 0) throw CLI::RuntimeError(status);
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json_text.hpp"
 #include "exec/call.hpp"
 #include "exec/wait_reporter.hpp"
 
@@ -238,7 +239,7 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
   const Json whole = {{"displayTimeUnit", "ns"},
                       {"baseTimeNanoseconds", base_ns(now)},
                       {"traceEvents", std::move(events)}};
-  return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(whole, -1) + "\n";
 }
 
 }  // namespace tutti::inspect

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json_text.hpp"
 #include "select/tuning.hpp"
 
 namespace tutti {
@@ -234,6 +235,9 @@ Json json_of(const TunedDevice& device) {
 }  // namespace
 
 Result<Tuning> parse_tuning(std::string_view text, const std::string& path) {
+  if (nests_too_deep(text)) {
+    return Status::format(Code::kInvalidArgument, "tuning file {}: {}", path, kNestsTooDeep);
+  }
   try {
     return Reader(path).read(Json::parse(text));
   } catch (const Json::parse_error& error) {

@@ -178,4 +178,15 @@ TEST_F(Merge, NamesAFileThatIsNoTrace) {
   unlink((paths_[0] + ".said").c_str());
 }
 
+TEST_F(Merge, RefusesAFileThatNestsDeeply) {
+  add(std::string(200'000, '[') + std::string(200'000, ']'));
+  EXPECT_EQ(merge().exit_status, 1);
+  std::ifstream said(paths_[0] + ".said");
+  const std::string text{std::istreambuf_iterator<char>(said), {}};
+  unlink((paths_[0] + ".said").c_str());
+  EXPECT_NE(text.find(paths_[0] + ": its arrays and objects nest deeper than 100"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace

@@ -170,6 +170,15 @@ TEST(Tuning, ErrorsNameTheFieldAndWhatWasExpected) {
   }
 }
 
+// To print such a value for an error took more stack than there is.
+TEST(Tuning, RefusesADocumentThatNestsDeeply) {
+  const std::string deep(1 << 19, '[');
+  const auto read = parse_tuning(R"({"format": )" + deep + std::string(1 << 19, ']') + "}", "x");
+  EXPECT_EQ(read.status().message(), "tuning file x: its arrays and objects nest deeper than 100");
+  EXPECT_NE(parse_tuning(R"({"format": ")" + deep + "\"}", "x").status().message().find("expected"),
+            std::string::npos);
+}
+
 TEST(Tuning, RefusesOtherDocuments) {
   for (const char* text : {"", "[]", "1", "null", "{}", "\"x\"", "{\"format\": 1}",
                            "{\"format\": 1, \"key\": 1}", "\xff\xfe", "{\"format\": 1e999}"}) {

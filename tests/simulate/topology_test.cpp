@@ -127,6 +127,13 @@ TEST(Topology, AWayMayBeLong) {
   EXPECT_EQ(switches - 1, 300);
 }
 
+TEST(Topology, AFileThatNestsDeeplyIsRefused) {
+  const std::string deep(200'000, '[');
+  const TopologyFile file(R"({"links": [{"between": )" + deep + std::string(200'000, ']') + "}]}");
+  EXPECT_NE(make_network(file.path(), 2, kLines).status().message().find("nest deeper than 100"),
+            std::string::npos);
+}
+
 TEST(Topology, AFileThatLacksSomethingIsRefused) {
   const TopologyFile lacking(R"({"links": [{"between": ["host0", "a"]}]})");
   auto network = make_network(lacking.path(), 2, kLinks);

@@ -76,6 +76,19 @@ TEST(Info, IsCompleteAsJson) {
             tutti::report_variables([](const std::string&) { return std::nullopt; }).size());
 }
 
+TEST(Info, IsJsonWhateverBytesAVariableHas) {
+  for (const std::string options : {"info --json", "info --env --json"}) {
+    const auto result = run_tutti(options, R"(CCL_LOG_LEVEL=$(printf '\377'))");
+    EXPECT_EQ(result.exit_status, 1) << options;
+    const Json info = Json::parse(result.output, nullptr, false);
+    ASSERT_TRUE(info.is_object()) << result.output;
+    const auto& variables = info.at("variables");
+    EXPECT_TRUE(std::ranges::any_of(variables, [](const Json& one) {
+      return one.at("name") == "CCL_LOG_LEVEL" && one.at("value") == "\xEF\xBF\xBD";
+    })) << result.output;
+  }
+}
+
 TEST(Info, ListsWhatTheLibraryOffers) {
   const Json info = json_of("info --json");
   EXPECT_EQ(info.at("transports").size(), tutti::transport_kinds().size());

@@ -13,9 +13,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
 #include "tools/simulate/network.hpp"
 
 namespace tutti::simulate {
@@ -83,7 +85,7 @@ class Reader {
 }  // namespace
 
 Result<Network> network_of_file(const std::string& path, int hosts, const LinkFigures& links) {
-  std::ifstream file(path);
+  std::ifstream file(path, std::ios::binary);
   std::error_code none;
   if (!file || std::filesystem::is_directory(path, none)) {
     return Status(Code::kInvalidArgument,
@@ -91,11 +93,15 @@ Result<Network> network_of_file(const std::string& path, int hosts, const LinkFi
                               "torus[:SIZES] nor a file that can be read",
                               path));
   }
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (nests_too_deep(text)) {
+    return Status(Code::kInvalidArgument, fmt::format("{}: {}", path, kNestsTooDeep));
+  }
   Network network(hosts);
   network.description = "the network of " + path;
   try {
     Reader reader(network, links);
-    const Json all = Json::parse(file);
+    const Json all = Json::parse(text);
     for (const Json& link : all.at("links").get<std::vector<Json>>()) {
       if (Status status = reader.add(link); !status.ok()) {
         return Status(status.code(), fmt::format("{}: {}", path, status.message()));
