@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
 
 namespace tutti_tools {
 namespace {
@@ -46,6 +48,12 @@ T value_or(const Json& object, const char* name, T otherwise) {
   if (found == object.end()) return otherwise;
   if constexpr (std::is_same_v<T, std::string>) {
     return found->is_string() ? found->get<T>() : otherwise;
+  } else if constexpr (std::is_integral_v<T>) {
+    // One with a fraction, or beyond all integers, is none.
+    if (found->is_number_unsigned() && !std::in_range<T>(found->get<uint64_t>())) return otherwise;
+    if (!found->is_number_integer()) return otherwise;
+    const auto value = found->get<int64_t>();
+    return std::in_range<T>(value) ? static_cast<T>(value) : otherwise;
   } else {
     return found->is_number() ? found->get<T>() : otherwise;
   }
@@ -66,6 +74,13 @@ Json& events_in(File& file) {
   if (!has) throw std::invalid_argument(file.path + ": no traceEvents, so it is no trace");
   return file.content["traceEvents"];
 }
+
+// Far from where differences of times overflow: from 1938 to 2096, for calls of up to 31 years.
+constexpr double kEarliest_ns = -1e18;
+constexpr double kLatest_ns = 4e18;
+constexpr double kLongest_ns = 1e18;
+// A clock that is further off than 3 years shows nothing.
+constexpr int64_t kMostAhead_ns = 100'000'000'000'000'000;
 
 // PyTorch counts from a base that it tells.
 void read(File& file) {
@@ -88,7 +103,10 @@ void read(File& file) {
       }
     } else if (event.contains("ts") && event["ts"].is_number()) {
       const double ns = event["ts"].get<double>() * 1000;
-      if (!(std::abs(ns) < 4e18)) throw std::invalid_argument(file.path + ": a time is no time");
+      const double sum_ns = static_cast<double>(base_ns) + ns;
+      if (!(std::abs(ns) < kLatest_ns && sum_ns > kEarliest_ns && sum_ns < kLatest_ns)) {
+        throw std::invalid_argument(file.path + ": a time is no time");
+      }
       file.events.push_back({&event, base_ns + std::llround(ns)});
     }
   }
@@ -116,7 +134,7 @@ Stays stays_of(const std::vector<File>& files, const std::string& host) {
       stay.last_begin_ns = std::max(stay.last_begin_ns, event.begin_ns);
       if (value_or<std::string>(args, "end", "") != "measured") continue;
       const double length_ns = value_or(*event.json, "dur", 0.0) * 1000;
-      if (length_ns < 0 || !(length_ns < 4e18)) continue;
+      if (length_ns < 0 || !(length_ns < kLongest_ns)) continue;
       const auto end_ns = event.begin_ns + static_cast<int64_t>(length_ns);
       stay.first_end_ns = std::min(stay.first_end_ns, end_ns);
     }
@@ -134,7 +152,9 @@ struct Ahead {
   // The clocks are believed as long as they may be right.
   [[nodiscard]] int64_t guess_ns() const {
     if (!known() || (least_ns <= 0 && most_ns >= 0)) return 0;
-    return least_ns + (most_ns - least_ns) / 2;
+    const int64_t least = std::max(least_ns, -kMostAhead_ns);
+    const int64_t most = std::min(most_ns, kMostAhead_ns);
+    return least <= kMostAhead_ns && most >= -kMostAhead_ns ? least + (most - least) / 2 : 0;
   }
 };
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <set>
+#include <iterator>
 
 #include "core/exchange.hpp"
 #include "core/fields.hpp"
@@ -17,8 +17,6 @@
 
 namespace tutti::inspect {
 namespace {
-
-using Rank = std::pair<uint64_t, int64_t>;  // of a communicator, by its key
 
 // ---- asking ------------------------------------------------------------------------------------
 
@@ -34,55 +32,43 @@ bool is_span(int64_t from_ns, int64_t to_ns) {
   return from_ns >= 0 && to_ns >= from_ns && to_ns < INT64_MAX / 4;
 }
 
-// What has come, until nothing is missing.
-class Answers {
- public:
-  // False: nonsense.
-  bool take(std::span<const std::byte> packet) {
-    InquiryHead head;
-    if (packet.size() < sizeof head) return false;
-    std::memcpy(&head, packet.data(), sizeof head);
-    if (head.magic != InquiryHead::kMagic) return false;
-    const auto rest = packet.subspan(sizeof head);
-    switch (head.kind) {
-      case InquiryKind::kRoster: return take_roster(rest);
-      case InquiryKind::kPage: return take_page(head, rest);
-      case InquiryKind::kDone: silent_.erase({head.key, head.rank}); return true;
-      case InquiryKind::kAsk: break;
-    }
-    return false;
-  }
-  // All that are asked have said that they are done, or are said to be unable to.
-  [[nodiscard]] bool complete() const { return roster_is_complete_ && silent_.empty(); }
-  FarAnswers give() { return std::move(answers_); }
-
- private:
-  bool take_roster(std::span<const std::byte> rest) {
-    const size_t count = rest.size() / sizeof(RosterEntry);
-    for (size_t i = 0; i < count; ++i) {
-      RosterEntry entry;
-      std::memcpy(&entry, rest.data() + i * sizeof entry, sizeof entry);
-      if (entry.left == 0) silent_.emplace(entry.key, entry.rank);
-      answers_.roster.push_back(entry);
-    }
-    roster_is_complete_ = count < kMostRosterEntries;
-    return true;
-  }
-  bool take_page(const InquiryHead& head, std::span<const std::byte> rest) {
-    auto page = page_in(rest);
-    if (!page || !is_span(head.asked_ns, head.came_ns)) return false;
-    const ProcessState& state = page->state;
-    if (state.dead() || state.stopped()) silent_.erase({page->about.key, page->rank.rank});
-    answers_.pages.push_back({*std::move(page), head.asked_ns, head.came_ns});
-    return true;
-  }
-
-  FarAnswers answers_;
-  std::set<Rank> silent_;
-  bool roster_is_complete_ = false;
-};
-
 }  // namespace
+
+bool Answers::take(std::span<const std::byte> packet) {
+  InquiryHead head;
+  if (packet.size() < sizeof head) return false;
+  std::memcpy(&head, packet.data(), sizeof head);
+  if (head.magic != InquiryHead::kMagic) return false;
+  const auto rest = packet.subspan(sizeof head);
+  switch (head.kind) {
+    case InquiryKind::kRoster: return take_roster(rest);
+    case InquiryKind::kPage: return take_page(head, rest);
+    case InquiryKind::kDone: silent_.erase({head.key, head.rank}); return true;
+    case InquiryKind::kAsk: break;
+  }
+  return false;
+}
+
+bool Answers::take_roster(std::span<const std::byte> rest) {
+  const size_t count = rest.size() / sizeof(RosterEntry);
+  for (size_t i = 0; i < count; ++i) {
+    RosterEntry entry;
+    std::memcpy(&entry, rest.data() + i * sizeof entry, sizeof entry);
+    if (entry.left == 0) silent_.emplace(entry.key, entry.rank);
+    answers_.roster.push_back(entry);
+  }
+  roster_is_complete_ = count < kMostRosterEntries;
+  return true;
+}
+
+bool Answers::take_page(const InquiryHead& head, std::span<const std::byte> rest) {
+  auto page = page_in(rest);
+  if (!page || !is_span(head.asked_ns, head.came_ns)) return false;
+  const ProcessState& state = page->state;
+  if (state.dead() || state.stopped()) silent_.erase({page->about.key, page->rank.rank});
+  answers_.pages.push_back({*std::move(page), head.asked_ns, head.came_ns});
+  return true;
+}
 
 FarAnswers ask(uint64_t socket, uint64_t calls, int64_t deadline_ms) {
   Answers answers;
@@ -240,22 +226,27 @@ std::vector<uint64_t> whom_to_ask(const Job& job) {
 
 }  // namespace
 
+void add_answers(Job& job, const FarAnswers& answers) {
+  for (const FarPage& far : answers.pages) add_page(job, far);
+  for (const RosterEntry& entry : answers.roster) add_silent(job, entry);
+  for (Communicator& communicator : job.communicators) {
+    std::ranges::sort(communicator.view.ranks, {}, &RankView::rank);
+  }
+}
+
 void add_far_ranks(Job& job, const Reach& reach) {
   if (!reach.far) return;
   const std::vector<uint64_t> sockets = whom_to_ask(job);
   const int64_t begun_ms = now_ms();
-  std::vector<RosterEntry> roster;
+  FarAnswers all;
   for (size_t i = 0; i < sockets.size(); ++i) {
     const auto part = static_cast<int64_t>((i + 1) * static_cast<size_t>(reach.most_ms));
     const int64_t deadline_ms = begun_ms + part / static_cast<int64_t>(sockets.size());
-    const FarAnswers answers = ask(sockets[i], reach.calls, deadline_ms);
-    for (const FarPage& far : answers.pages) add_page(job, far);
-    roster.insert(roster.end(), answers.roster.begin(), answers.roster.end());
+    FarAnswers answers = ask(sockets[i], reach.calls, deadline_ms);
+    std::ranges::move(answers.pages, std::back_inserter(all.pages));
+    std::ranges::move(answers.roster, std::back_inserter(all.roster));
   }
-  for (const RosterEntry& entry : roster) add_silent(job, entry);
-  for (Communicator& communicator : job.communicators) {
-    std::ranges::sort(communicator.view.ranks, {}, &RankView::rank);
-  }
+  add_answers(job, all);
 }
 
 }  // namespace tutti::inspect

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "inspect/inquiry.hpp"
@@ -24,6 +27,24 @@ struct FarAnswers {
   std::vector<FarPage> pages;
 };
 
+// What comes after a question, until nothing is missing.
+class Answers {
+ public:
+  // False: nonsense.
+  bool take(std::span<const std::byte> packet);
+  // All that are asked have said that they are done, or are said to be unable to.
+  [[nodiscard]] bool complete() const { return roster_is_complete_ && silent_.empty(); }
+  FarAnswers give() { return std::move(answers_); }
+
+ private:
+  bool take_roster(std::span<const std::byte> rest);
+  bool take_page(const InquiryHead& head, std::span<const std::byte> rest);
+
+  FarAnswers answers_;
+  std::set<std::pair<uint64_t, int64_t>> silent_;  // ranks, by the keys of their communicators
+  bool roster_is_complete_ = false;
+};
+
 // By way of a process of this host, until all have answered or the deadline.
 FarAnswers ask(uint64_t socket, uint64_t calls, int64_t deadline_ms);
 
@@ -40,6 +61,8 @@ class FarClock {
   int64_t offset_ns_ = 0;
 };
 
+// Adds the ranks that answers tell of, and those that have not answered.
+void add_answers(Job& job, const FarAnswers& answers);
 // Asks through the processes of the job that reach its ranks elsewhere, and adds these.
 void add_far_ranks(Job& job, const Reach& reach);
 

@@ -90,25 +90,17 @@ T take_from(std::span<const std::byte>& bytes) {
   return value;
 }
 
-// Far from where sums of times overflow.
-bool is_time(const Moment& moment) {
-  constexpr int64_t kMost = INT64_MAX / 4;
-  const auto fits = [](int64_t ns) { return ns >= 0 && ns < kMost; };
-  return fits(moment.monotonic_ns) && fits(moment.real_ns);
-}
-
-bool makes_sense(const Head& head, size_t rest) {
+bool is_sound(const Head& head, size_t rest) {
   if (head.calls > kMostCalls || head.waits > kMostWaits) return false;
   if (rest != head.calls * sizeof(CallOnPage) + head.waits * sizeof(Wait)) return false;
-  return head.key != 0 && head.rank >= 0 && head.rank < head.all_ranks && is_time(head.made) &&
-         is_time(head.now) && head.made.monotonic_ns <= head.now.monotonic_ns;
+  return head.key != 0 && head.rank >= 0 && head.rank < head.all_ranks && makes_sense(head.made) &&
+         makes_sense(head.now) && head.made.monotonic_ns <= head.now.monotonic_ns;
 }
 
 void take_waits(std::span<const std::byte> bytes, std::vector<Wait>& waits) {
   while (!bytes.empty()) {
     auto wait = take_from<Wait>(bytes);
-    if (wait.kind == WaitKind::kNone || wait.kind > kLastWaitKind) continue;
-    if (wait.since_ms < 0 || wait.since_ms > INT64_MAX / 4'000'000) continue;
+    if (!makes_sense(wait)) continue;
     wait.host[sizeof wait.host - 1] = '\0';
     waits.push_back(wait);
   }
@@ -147,7 +139,7 @@ std::vector<std::byte> to_bytes(const Page& page, size_t most_calls) {
 std::optional<Page> page_in(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(Head)) return std::nullopt;
   const auto head = take_from<Head>(bytes);
-  if (!makes_sense(head, bytes.size())) return std::nullopt;
+  if (!is_sound(head, bytes.size())) return std::nullopt;
   Page page;
   page.about.key = head.key;
   page.about.name = text_of(head.name);

@@ -163,7 +163,7 @@ void forget_old_ends(std::vector<PastCall>& past) {
 
 void take_wait(const WaitNote& note, std::vector<Wait>& waits) {
   const std::optional<Wait> wait = note.read();
-  if (!wait || wait->kind == WaitKind::kNone || wait->kind > kLastWaitKind) return;
+  if (!wait || !makes_sense(*wait)) return;
   waits.push_back(*wait);
   waits.back().host[sizeof wait->host - 1] = '\0';
 }
@@ -219,12 +219,25 @@ const RankView* CommunicatorView::find(int rank) const {
   return found == ranks.end() ? nullptr : &*found;
 }
 
+bool makes_sense(const Moment& moment) {
+  constexpr int64_t kMost = INT64_MAX / 4;
+  const auto fits = [](int64_t ns) { return ns >= 0 && ns < kMost; };
+  return fits(moment.monotonic_ns) && fits(moment.real_ns);
+}
+
+bool makes_sense(const Wait& wait) {
+  constexpr int64_t kMost_ms = INT64_MAX / 4'000'000;
+  return wait.kind != WaitKind::kNone && wait.kind <= kLastWaitKind && wait.since_ms >= 0 &&
+         wait.since_ms <= kMost_ms;
+}
+
 Result<CommunicatorView> view(const Source& source) {
   Raw<Descriptor> about{};
   if (!read_raw(source, shm::kDescriptorAt, about)) {
     return Status(Code::kSystem, "the shared memory cannot be read");
   }
   TUTTI_RETURN_IF_ERROR(check(*about));
+  if (!makes_sense(about->made)) return nonsense("beginning");
   CommunicatorView seen;
   seen.name = printable(about->name);
   seen.job = printable(about->job);

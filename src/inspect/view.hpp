@@ -73,6 +73,11 @@ struct CommunicatorView {
   }
 };
 
+// Whether what others tell may be so: their times are far from where sums of them overflow, and a
+// wait is of a kind that is known.
+bool makes_sense(const Moment& moment);
+bool makes_sense(const Wait& wait);
+
 // An error if it is not the memory of a communicator of this version of Tutti, or makes no sense.
 Result<CommunicatorView> view(const Source& source);
 
