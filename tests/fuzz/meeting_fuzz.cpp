@@ -1,42 +1,31 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// For libFuzzer: whatever bytes come, neither end of a session takes them for a proof, and whatever
-// members say that have proved themselves, a meeting goes on or ends. `./dev fuzz` runs it.
+// Whatever bytes come, neither end of a session takes them for a proof, and whatever members say
+// that have proved themselves, a meeting goes on or ends.
 #include <algorithm>
 #include <cstdlib>
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/parts.hpp"
-#include "core/log.hpp"
+#include "fuzz/fuzz.hpp"
 #include "transports/tcp/records.hpp"
 
 namespace tutti::bootstrap {
 namespace {
 
-using Input = std::span<const std::byte>;
+using tutti_test::fuzz::Input;
 
 const UniqueId& id() {
   static const UniqueId made = derive_unique_id("fuzz");
   return made;
 }
 
-Input take_some(Input& input, size_t most) {
-  const Input part = input.first(std::min(input.size(), most));
-  input = input.subspan(part.size());
-  return part;
-}
-
-uint8_t take_byte(Input& input) {
-  const Input part = take_some(input, 1);
-  return part.empty() ? 0 : static_cast<uint8_t>(part[0]);
-}
-
 // In pieces, as a network delivers.
 void garble(Session session, Input input) {
   Frame frame{};
   while (!input.empty()) {
-    const size_t piece = 1u + take_byte(input);
-    session.append(take_some(input, piece));
+    const size_t piece = 1u + input.number();
+    session.append(input.take(piece));
     while (session.next(frame) == Session::Got::kFrame) {
     }
     if (session.established()) std::abort();
@@ -65,19 +54,19 @@ void debate(Input input) {
   Meeting meeting(id());
   Visitor visitors[] = {{meeting, true}, {meeting, false}, {meeting, false}};
   while (!input.empty()) {
-    const uint8_t what = take_byte(input);
+    const uint8_t what = input.number();
     Visitor& visitor = visitors[(what & 1) + ((what & 32) != 0 ? 1 : 0)];
     if (visitor.client->gone) continue;
     if ((what & 0xf0) == 0xf0) {
       meeting.lost(*visitor.client, 0);
     } else if ((what & 2) != 0) {  // a hello that may well make sense
-      const Hello hello{take_byte(input) % 4, take_byte(input) % 4, (what & 8) != 0 ? 1 : 0, 1, -1,
+      const Hello hello{input.number() % 4, input.number() % 4, (what & 8) != 0 ? 1 : 0, 1, -1,
                         host_field("fuzz")};
       visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
     } else {
-      const auto kind = static_cast<FrameKind>(take_byte(input) % 24);
-      const size_t length = static_cast<size_t>(take_byte(input)) * ((what & 4) != 0 ? 20 : 1);
-      visitor.session.put(kind, {take_some(input, length)});
+      const auto kind = static_cast<FrameKind>(input.number() % 24);
+      const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
+      visitor.session.put(kind, {input.take(length)});
     }
     meeting.hear(*visitor.client, std::exchange(visitor.session.out(), {}));
     meeting.check_deadlines();
@@ -99,16 +88,16 @@ void tamper(Input input) {
   std::vector<std::byte> line;
   std::vector<std::byte> sent;
   Records sender{Sealing(back), Sealing(there)};
-  for (uint8_t records = take_byte(input) % 8; records > 0; --records) {
-    const Input text = take_some(input, 1u + take_byte(input));
+  for (uint8_t records = input.number() % 8; records > 0; --records) {
+    const auto text = input.take(1u + input.number());
     if (text.empty()) continue;
     sender.seal(text);
     sent.insert(sent.end(), text.begin(), text.end());
     line.insert(line.end(), sender.unsent().begin(), sender.unsent().end());
   }
-  while (input.size() >= 2 && !line.empty()) {
-    const size_t at = take_byte(input) * line.size() / 256;
-    line[at] ^= static_cast<std::byte>(take_byte(input));
+  while (input.rest().size() >= 2 && !line.empty()) {
+    const size_t at = input.number() * line.size() / 256;
+    line[at] ^= static_cast<std::byte>(input.number());
   }
   Records receiver{Sealing(there), Sealing(back)};
   const auto space = receiver.space();
@@ -130,9 +119,7 @@ void tamper(Input input) {
 
 void read_id(Input input) {
   tutti_unique_id bytes = encode(id());
-  for (size_t i = 0; i < input.size() && i < sizeof bytes.bytes; ++i) {
-    bytes.bytes[i] ^= static_cast<unsigned char>(input[i]);
-  }
+  for (unsigned char& byte : bytes.bytes) byte ^= input.number();
   const auto read = decode(bytes);
   if (read.ok()) (void)read->describe();
 }
@@ -141,7 +128,7 @@ void read_id(Input input) {
 void read_parts(Input input) {
   constexpr size_t kMost = 64;
   Parts parts;
-  if (!take_parts(input, kMost, parts)) return;
+  if (!take_parts(input.rest(), kMost, parts)) return;
   if (parts.size() > kMost) std::abort();
   Parts again;
   for (const std::vector<std::byte>& body : pack_parts(parts)) {
@@ -150,14 +137,8 @@ void read_parts(Input input) {
   if (again != parts) std::abort();
 }
 
-}  // namespace
-}  // namespace tutti::bootstrap
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace tutti::bootstrap;
-  tutti::log::set_level(tutti::LogLevel::kError);
-  Input input = std::as_bytes(std::span(data, size));
-  switch (take_byte(input) % 6) {
+FUZZ_TARGET(meeting) {
+  switch (input.number() % 6) {
     case 0: garble(Session(Session::Side::kService, id().name, id().secret), input); break;
     case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
     case 2: debate(input); break;
@@ -165,5 +146,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 4: read_parts(input); break;
     default: read_id(input); break;
   }
-  return 0;
 }
+
+}  // namespace
+}  // namespace tutti::bootstrap
