@@ -10,11 +10,13 @@
 #include <map>
 #include <memory>
 
+#include "core/files.hpp"
 #include "tools/bench/cases.hpp"
 #include "tools/bench/report.hpp"
 #include "tools/bench/runner.hpp"
 #include "tools/bench/session.hpp"
 #include "tools/checks.hpp"
+#include "tools/facts.hpp"
 #include "tools/help.hpp"
 #include "tools/need.hpp"
 #include "tools/pictures/curves.hpp"
@@ -105,6 +107,18 @@ std::string plot(const Heading& heading, const std::vector<Measurement>& measure
   return draw_curves({title, "bytes", tutti::bytes_text}, std::move(curves));
 }
 
+// As it could be typed.
+std::string command_line() {
+  const std::string words = tutti::text_in_file("/proc/self/cmdline");
+  std::string line = "tutti";
+  for (size_t at = words.find('\0') + 1; at < words.size(); at = words.find('\0', at) + 1) {
+    const std::string word = words.c_str() + at;
+    const bool quoted = word.find_first_of(" '\"$;&|<>*?()") != std::string::npos;
+    line += quoted ? " '" + tutti::replaced(word, "'", "'\\''") + "'" : " " + word;
+  }
+  return line;
+}
+
 // ---- running ----------------------------------------------------------------------------------
 
 void run_bench(Options& options) {
@@ -121,7 +135,7 @@ void run_bench(Options& options) {
   if (plan.root >= session.ranks) {
     fail(fmt::format("--root is {}, expected 0 to {}", plan.root, session.ranks - 1));
   }
-  const Heading heading{session.ranks, options.form, plan};
+  Heading heading{session.ranks, options.form, plan};
   std::unique_ptr<Device> device;
   if (!options.device.empty()) {
     device = need(Device::open(options.device, options.device_index, session.comm));
@@ -135,9 +149,13 @@ void run_bench(Options& options) {
   }
   const Results results = measure_all(cases, session, plan, options.json);
   if (session.rank != 0) return;
-  const std::string json = to_json(heading, results.measurements, results.skipped);
-  if (options.json) fmt::print("{}", json);
-  need.write(options.output, json);
+  if (options.json || !options.output.empty()) {
+    heading.command = command_line();
+    heading.machine = collect_machine();
+    const std::string json = to_json(heading, results.measurements, results.skipped);
+    if (options.json) fmt::print("{}", json);
+    need.write(options.output, json);
+  }
   need.write(options.csv, to_csv(results.measurements));
   if (!options.plot.empty()) need.write(options.plot, plot(heading, results.measurements));
 }

@@ -1,8 +1,15 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "tools/facts.hpp"
 
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <cstdlib>
 #include <string>
 #include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 
 #include "algorithms/algorithm.hpp"
 #include "comm/tuning_file.hpp"
@@ -156,6 +163,27 @@ Json collect_variables() {
                     {"error", v.error.empty() ? Json(nullptr) : Json(v.error)}});
   }
   return json;
+}
+
+Json collect_machine() {
+  utsname system{};
+  uname(&system);
+  double load = 0;
+  (void)getloadavg(&load, 1);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  Json set = Json::object();
+  for (const tutti::VariableReport& v : tutti::report_variables(tutti::process_environment())) {
+    if (v.origin == "default" || v.name == "TUTTI_JOB") continue;  // a name that tutti run makes up
+    set[v.origin] = v.value;
+  }
+  return {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", now)},
+          {"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
+          {"load", load},
+          {"cores", collect_cores()},
+          {"topology", collect_topology()},
+          {"kernels", collect_kernels()},
+          {"tuned", !collect_tuning()["file"].is_null()},
+          {"variables", std::move(set)}};
 }
 
 Json collect_notices() {

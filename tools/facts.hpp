@@ -16,3 +16,6 @@ nlohmann::ordered_json collect_algorithms();  // array, in the order of the regi
 nlohmann::ordered_json collect_tuning();
 nlohmann::ordered_json collect_variables();  // array, in the order of the table
 nlohmann::ordered_json collect_notices();    // array of severity and text
+// object: what a measurement depends on besides its own options: date, kernel, load, cores,
+// topology, kernels, whether it is tuned, variables that are set
+nlohmann::ordered_json collect_machine();

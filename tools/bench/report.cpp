@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json_text.hpp"
+
 namespace tutti::bench {
 
 namespace {
@@ -88,6 +90,8 @@ std::string to_csv(const std::vector<Measurement>& measurements) {
 std::string to_json(const Heading& heading, const std::vector<Measurement>& measurements,
                     const std::vector<SkippedCase>& skipped) {
   Json json = {{"version", tutti_version_string()},
+               {"command", heading.command},
+               {"machine", heading.machine},
                {"ranks", heading.ranks},
                {"form", heading.form},
                {"in_place", heading.plan.in_place},
@@ -103,7 +107,7 @@ std::string to_json(const Heading& heading, const std::vector<Measurement>& meas
   for (const SkippedCase& s : skipped) {
     json["skipped"].push_back({{"collective", s.collective}, {"reason", s.reason}});
   }
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace tutti::bench

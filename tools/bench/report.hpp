@@ -3,6 +3,7 @@
 // The output of tutti bench, which rank 0 prints and writes.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,8 @@ struct Heading {
   int ranks;
   std::string form;
   Plan plan;
+  std::string command = {};  // of JSON, as is:
+  nlohmann::ordered_json machine = {};
 };
 
 struct SkippedCase {
