@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string_view>
 
 #include "core/files.hpp"
@@ -47,7 +48,17 @@ pre { overflow-x: auto; background: var(--band); padding: 8px; font-size: 13px }
 
 // ---- what is in a report -----------------------------------------------------------------------
 
-// The JSON library throws where something is not as `tutti bench` writes it; see page_of().
+// The JSON library throws where something is not as `tutti bench` writes it, as this does; it takes
+// numbers with fractions, or beyond all integers, for integers.
+uint64_t whole(const Report& json) {
+  if (!json.is_number_unsigned()) throw std::invalid_argument("a number is no whole one from 0");
+  return json.get<uint64_t>();
+}
+
+uint64_t missing_of(const Report& report) {
+  return report.contains("missing") ? whole(report["missing"]) : 0;
+}
+
 std::string series_of(const Report& result) {
   std::string name = result.at("collective").get<std::string>();
   if (name == "barrier") return name;
@@ -87,7 +98,7 @@ std::vector<std::string> labels_of(const Series& series) {
 }
 
 double median_us(const Report& result) { return result.at("us").at("median").get<double>(); }
-uint64_t bytes_of(const Report& result) { return result.at("bytes").get<uint64_t>(); }
+uint64_t bytes_of(const Report& result) { return whole(result.at("bytes")); }
 
 tutti::Curve curve_of(const Series& series, const std::string& label, std::string name) {
   tutti::Curve curve{std::move(name), {}};
@@ -140,7 +151,7 @@ std::string all_figures(const Series& series) {
       escaped(series.name));
   for (const auto& [label, result] : series.rows) {
     text += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td>", escaped(label), bytes_of(*result),
-                        result->at("repetitions").get<uint64_t>());
+                        whole(result->at("repetitions")));
     for (const char* field : {"min", "avg", "median", "p99", "max"}) {
       text += fmt::format("<td>{:.4g}</td>", result->at("us").at(field).get<double>());
     }
@@ -224,7 +235,7 @@ std::string page_of(const Report& report) {
   const std::vector<Series> all = all_series(report);
   std::string page(kHead);
   page += "<h1>Tutti: a measurement</h1>\n";
-  if (const auto missing = report.value("missing", 0); missing > 0) {
+  if (const uint64_t missing = missing_of(report); missing > 0) {
     page += fmt::format("<p><b>{} runs are still to be made.</b></p>\n", missing);
   }
   page += "<p>Times are of the slowest rank.</p>\n";
@@ -270,7 +281,7 @@ tutti::Result<Report> read_report(const std::string& path) {
   if (report.is_discarded()) return wrong("there is no JSON in it");
   try {
     if (report.is_object() && report.contains("results")) {
-      std::string label = fmt::format("{} ranks", report.at("ranks").get<int>());
+      std::string label = fmt::format("{} ranks", whole(report.at("ranks")));
       if (report.at("form") != "blocking") label += ", " + report["form"].get<std::string>();
       Report run = {{"label", label},
                     {"command", report.value("command", "tutti bench ...")},
@@ -278,7 +289,7 @@ tutti::Result<Report> read_report(const std::string& path) {
       report = {{"runs", Report::array({std::move(run)})}};
     }
     (void)page_of(report);
-  } catch (const Report::exception& error) {
+  } catch (const std::exception& error) {
     return wrong(error.what());
   }
   return report;
@@ -287,9 +298,9 @@ tutti::Result<Report> read_report(const std::string& path) {
 Report joined(const std::vector<std::pair<std::string, Report>>& by_path) {
   Report runs = Report::array();
   std::map<std::string, std::string> owner;  // of a label and series
-  int missing = 0;
+  uint64_t missing = 0;
   for (const auto& [path, report] : by_path) {
-    missing += report.value("missing", 0);
+    missing += missing_of(report);
     for (Report run : report.at("runs")) {
       const std::string label = run.at("label").get<std::string>();
       bool taken = false;
