@@ -11,7 +11,24 @@
 #include "info.hpp"
 #include "request.hpp"
 
+namespace {
+// Those of which the program has a handle, in the order they were made.
+std::mutex open_mutex;
+std::vector<MPI_Comm> open_ones;
+
+void no_longer_open(MPI_Comm comm) {
+  const std::lock_guard lock(open_mutex);
+  std::erase(open_ones, comm);
+}
+}  // namespace
+
+MPI_ABI_Comm::MPI_ABI_Comm() {
+  const std::lock_guard lock(open_mutex);
+  open_ones.push_back(this);
+}
+
 MPI_ABI_Comm::~MPI_ABI_Comm() {
+  no_longer_open(this);
   tutti_mpi::drop_errhandler(errhandler);
   if (!tutti_mpi::is_predefined(info)) delete info;
   tutti_comm_destroy(inside);  // an error of it was told by the call that met it
@@ -140,8 +157,16 @@ void free_comm(MPI_Comm* handle) {
   Comm& comm = find(*handle);
   expect(comm.number == 0, MPI_ERR_COMM, "it was there from the start, and stays");
   comm.attributes.clear(Keeper::kComm, *handle);
+  no_longer_open(&comm);
   comm.drop();
   *handle = MPI_COMM_NULL;
+}
+
+void close_communicators() {
+  const std::lock_guard lock(open_mutex);
+  for (Comm* comm : open_ones) {
+    if (!comm->is_shared()) tutti_comm_destroy(std::exchange(comm->inside, nullptr));
+  }
 }
 
 }  // namespace tutti_mpi

@@ -18,6 +18,7 @@ using WorldRanks = std::vector<int>;
 }  // namespace tutti_mpi
 
 struct MPI_ABI_Comm final : tutti_mpi::Counted {
+  MPI_ABI_Comm();
   ~MPI_ABI_Comm() override;
 
   [[nodiscard]] MPI_Comm handle() {
@@ -82,6 +83,9 @@ Comm& make_comm(Comm& parent, tutti_comm_t inside);
 // Collective: the ranks of one color, by key; null for MPI_UNDEFINED.
 Comm* split(Comm& comm, int color, int key);
 void free_comm(MPI_Comm* comm);
+// At the end: of those that the program has not freed, so that peers see no death when it exits.
+// What a request still refers to is left, as it might be waited for.
+void close_communicators();
 // A communicator or the program refers to it, or no longer does.
 void hold_errhandler(MPI_Errhandler errhandler);
 void drop_errhandler(MPI_Errhandler errhandler);

@@ -30,6 +30,7 @@ class Counted {
   void drop() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  [[nodiscard]] bool is_shared() const { return references_.load(std::memory_order_acquire) > 1; }
 
  private:
   std::atomic<int> references_{1};

@@ -65,6 +65,7 @@ void end() {
   world.world->attributes.clear(Keeper::kComm, MPI_COMM_WORLD);
   free_orphans(true);
   (void)tutti_barrier(world.service);
+  close_communicators();
   in_use = false;
   was_ended = true;
   world.world = {};

@@ -1,6 +1,8 @@
 /* Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
  *
  * Communicators, groups, attributes and errors. */
+#include <unistd.h>
+
 #include "check.h"
 
 static int sum_of_ranks(MPI_Comm comm) {
@@ -182,6 +184,13 @@ int main(int argc, char** argv) {
   if (argc > 1 && strcmp(argv[1], "leave") == 0) {
     MPI_Barrier(MPI_COMM_WORLD); /* the others have checked all */
     if (rank == 1) _Exit(0);
+  }
+  if (argc > 1 && strcmp(argv[1], "keep") == 0) {
+    MPI_Comm kept;
+    MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+    end("communicators");
+    if (rank == 1) sleep(1); /* it is there when the other has gone */
+    return 0;
   }
   return end("communicators");
 }
