@@ -9,7 +9,9 @@
 #include <memory>
 
 #include "core/json_text.hpp"
+#include "core/wait.hpp"
 #include "exec/wait_reporter.hpp"
+#include "inspect/slow.hpp"
 #include "tools/checks.hpp"
 #include "tools/inside.hpp"
 #include "tools/stack.hpp"
@@ -27,6 +29,9 @@ using Json = nlohmann::ordered_json;
 
 // Between two looks: what moves does so several times, also the count of processor time.
 constexpr useconds_t kPauseUs = 150'000;
+// Between two samples of what the processes wait for.
+constexpr useconds_t kSampleUs = 7'000;
+constexpr int kSamplesPerLook = 8;
 // Findings behind the first.
 constexpr size_t kMostOthers = 7;
 constexpr int kNothingToSee = 3;
@@ -35,11 +40,13 @@ struct Arguments {
   tutti::inspect::Wanted wanted;
   double hung_after_s = 60;
   bool json = false;
+  bool slow = false;
+  double for_s = 0.5;
 };
 
 int status_of(Outcome outcome) {
   if (outcome == Outcome::kHangs) return 2;
-  return outcome == Outcome::kWaits ? 1 : 0;
+  return outcome == Outcome::kWaits || outcome == Outcome::kSlow ? 1 : 0;
 }
 
 // ", for rank 2, 3".
@@ -107,7 +114,7 @@ void print(const Job& job, const Verdict& verdict, const std::string& stack) {
   if (!verdict.advice.empty()) fmt::print("  what to do: {}\n", verdict.advice);
   size_t others = 0;
   for (const Finding& finding : verdict.findings) {
-    if (verdict.outcome < Outcome::kWaits || finding.text == verdict.text) continue;
+    if (verdict.outcome < Outcome::kSlow || finding.text == verdict.text) continue;
     if (++others > kMostOthers) break;
     fmt::print("  also: {}\n", finding.text);
   }
@@ -122,6 +129,8 @@ Json to_json(const Job& job, const Verdict& verdict, const std::string& stack) {
   Json findings = Json::array();
   for (const Finding& finding : verdict.findings) {
     findings.push_back({{"outcome", to_string(finding.outcome)},
+                        {"cause", to_string(finding.cause)},
+                        {"ranks", finding.ranks},
                         {"text", finding.text},
                         {"advice", finding.advice},
                         {"waited_s", finding.waited_s},
@@ -147,15 +156,44 @@ std::string stack_of(const Job& job, const Verdict& verdict) {
   return can_tell ? tutti_tools::python_stack(process->pid) : "";
 }
 
-void run(const Arguments& arguments) {
+// Looks again at once. Where nobody hangs, what costs the job most.
+Verdict verdict_of(Job& job, const Arguments& arguments) {
+  if (!arguments.slow) {
+    look_again(job);
+    return judge(job, arguments.hung_after_s);
+  }
+  std::vector<Job> looks = {job};
+  const bool near = std::ranges::none_of(job.communicators, [](const Communicator& one) {
+    return one.status.ok() && one.view.across_hosts();
+  });
+  tutti::inspect::Watch watch(job);
+  const double end_ms = static_cast<double>(tutti::now_ms()) + arguments.for_s * 1000;
+  for (int sample = 1; static_cast<double>(tutti::now_ms()) < end_ms; ++sample) {
+    watch.sample();
+    usleep(kSampleUs);
+    // Other hosts are asked twice, and no oftener.
+    if (!near || sample % kSamplesPerLook != 0) continue;
+    looks.push_back(job);
+    look_again(looks.back());
+  }
+  look_again(job);
+  Verdict verdict = judge(job, arguments.hung_after_s);
+  if (verdict.outcome >= Outcome::kWaits) return verdict;
+  const auto usages = watch.end();
+  for (auto look = looks.rbegin(); look != looks.rend(); ++look) remember(*look, job);
+  return judge_slow(job, usages, arguments.for_s);
+}
+
+void run(const Arguments& given) {
+  Arguments arguments = given;
+  if (arguments.slow) arguments.wanted = with_all_calls(arguments.wanted);
   std::vector<Job> jobs = find_jobs(arguments.wanted);
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted, kNothingToSee);
-  usleep(kPauseUs);
+  if (!arguments.slow) usleep(kPauseUs);
   Json all = Json::array();
   int status = 0;
   for (Job& job : jobs) {
-    look_again(job);
-    const Verdict verdict = judge(job, arguments.hung_after_s);
+    const Verdict verdict = verdict_of(job, arguments);
     status = std::max(status, status_of(verdict.outcome));
     const std::string stack = stack_of(job, verdict);
     if (arguments.json) {
@@ -181,12 +219,18 @@ void add_why(CLI::App& app) {
                   "Seconds after which a wait for a rank that lives counts as hung")
       ->check(tutti::zero_or_more())
       ->capture_default_str();
+  why->add_flag("--slow", arguments->slow,
+                "Of a job that gets on: which rank or what else costs it most, and why");
+  why->add_option("--for", arguments->for_s, "With --slow: for how many seconds to look")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
   why->add_flag("--json", arguments->json, "Print JSON");
   why->footer(
       "Looks at processes of this user on this host, and asks those on other hosts that share a "
       "communicator with them; changes nothing.\n"
       "Exit status: 0: no rank waits, or the ranks get on; 1: a rank is waited for that may yet "
-      "come; 2: hung: a rank is dead, stopped or in another call, ranks wait for one another, or "
+      "come, or with --slow the job is slowed down; 2: hung: a rank is dead, stopped or in another "
+      "call, ranks wait for one another, or "
       "--hung-after has passed; 3: there is no such job, or it may not be looked at.");
   why->callback([arguments] { run(*arguments); });
 }

@@ -240,7 +240,7 @@ void Inquiries::send_pages(const Entry& about, Control& to, int rank, const Inqu
     if (one.rank < 0 || one.rank >= about.ranks) continue;
     inspect::Page page{.about = *seen, .rank = std::move(one)};
     const int pid = about.transport->process(page.rank.rank).pid;
-    page.state = process_state(pid);
+    page.state = process_state_and_wait(pid);
     page.program = inspect::program_of(pid);
     page.now = moment_now();
     std::vector<std::byte> bytes(sizeof head);

@@ -42,6 +42,13 @@ bool is_frozen(const std::string& folder) {
   return false;
 }
 
+bool is_in_freezer(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/wchan", pid));
+  std::string where;
+  std::getline(file, where);
+  return where == "__refrigerator" || where == "do_freezer_trap";
+}
+
 // The state of the first thread that has not ended; Z if there is none.
 char state_of_a_thread(const std::string& folder) {
   std::error_code error;
@@ -104,6 +111,19 @@ ProcessState process_state(int pid) {
   // Nor where nothing is to be seen of any process.
   const bool missing = stat(folder.c_str(), &info) != 0 && errno == ENOENT;
   return {.gone = missing && stat("/proc/self", &info) == 0};
+}
+
+ProcessState process_state_and_wait(int pid) {
+  ProcessState state = process_state(pid);
+  if (state.letter != 'S' && state.letter != 'D') return state;
+  state.blocked = blocked_on(pid);
+  // Where control groups are not to be seen: such waits can be interrupted, and are shown as S,
+  // unless the freezer holds them.
+  const bool interruptible = state.blocked == BlockedOn::kTime ||
+                             state.blocked == BlockedOn::kLock ||
+                             state.blocked == BlockedOn::kSignal;
+  state.frozen = state.frozen || (state.letter == 'D' && interruptible) || is_in_freezer(pid);
+  return state;
 }
 
 std::string to_string(const ProcessState& state) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/blocked.hpp"
+
 namespace tutti {
 
 struct ProcessState {
@@ -19,6 +21,8 @@ struct ProcessState {
   uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
   int parent = 0;
   uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
+  // What it waits for in the system, if whoever looks has found that out, too.
+  BlockedOn blocked = BlockedOn::kUnknown;
 
   [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }
   [[nodiscard]] bool stopped() const { return letter == 'T' || letter == 't' || frozen; }
@@ -26,6 +30,8 @@ struct ProcessState {
 
 // The state of a process by its pid in this process's namespace; nothing is known of pid 0.
 ProcessState process_state(int pid);
+// The same with what it waits for.
+ProcessState process_state_and_wait(int pid);
 // What stands in /proc/PID/stat.
 ProcessState process_state_in(std::string stat);
 // "is stopped (state T)"; empty if nothing is known.

@@ -92,6 +92,15 @@ std::vector<Late> late_for_making(const Waiting& waiting) {
   return late;
 }
 
+// A rank that waits in a later call has done its part of this one.
+bool is_past(const Waiting& waiting, int number) {
+  const RankView* const peer = waiting.communicator->view.find(number);
+  return peer != nullptr && std::ranges::any_of(peer->waits, [&](const Wait& wait) {
+           return wait.kind == WaitKind::kCall && wait.started == 0 &&
+                  wait.record.sequence > waiting.wait->record.sequence;
+         });
+}
+
 Late of_number(const Waiting& waiting, int number, Late::Why if_here) {
   const RankView* const peer = waiting.communicator->view.find(number);
   if (peer == nullptr) return {Late::Why::kElsewhere, nullptr, number};
@@ -124,7 +133,7 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
     std::vector<Late> late = late_for_call(waiting);
     for (const int number : wait.awaited) {
       if (!late.empty() || number < 0) break;
-      if (number != waiting.rank->rank) {
+      if (number != waiting.rank->rank && !is_past(waiting, number)) {
         late.push_back(of_number(waiting, number, Late::Why::kInside));
       }
     }
@@ -197,10 +206,14 @@ std::string command_for_file(const Process& process, std::string_view file) {
   return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
 }
 
-std::string what_became_of(const RankView& rank) {
+bool is_replaced(const RankView& rank) {
   const ProcessState state = rank.host.empty() ? process_state(rank.pid) : ProcessState();
   // In another namespace of processes the number may be somebody else's.
-  if (state.letter != 0 && !state.dead() && state.started == rank.started) {
+  return state.letter != 0 && !state.dead() && state.started == rank.started;
+}
+
+std::string what_became_of(const RankView& rank) {
+  if (is_replaced(rank)) {
     return fmt::format("runs another program now ({})", program_of(rank.pid));
   }
   return "is dead, or not to be seen from here";

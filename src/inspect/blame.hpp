@@ -59,6 +59,8 @@ std::string advice_for_far(const Waiting& waiting, const Late& late);
 std::string command_for(const Process& process, std::string_view command);
 // "cat /proc/77/cgroup", or "on n2: ...".
 std::string command_for_file(const Process& process, std::string_view file);
+// Whether a rank whose process has its memory no more has called exec(2).
+bool is_replaced(const RankView& rank);
 // The text about a rank whose process has its memory no more.
 std::string what_became_of(const RankView& rank);
 [[nodiscard]] bool is_python(const Process& process);

@@ -146,8 +146,7 @@ int add_process(Job& job, const Page& page) {
   };
   const auto found = std::ranges::find_if(job.processes, is_same);
   if (found != job.processes.end()) {
-    found->busy = found->busy || found->state.cpu_ticks != page.state.cpu_ticks;
-    found->state = page.state;
+    found->take(page.state);
     return static_cast<int>(found - job.processes.begin());
   }
   job.processes.push_back({.pid = page.rank.pid,

@@ -164,7 +164,8 @@ bool compare(const CommunicatorView& before, CommunicatorView& now) {
   for (RankView& rank : now.ranks) {
     const RankView* const old = before.find(rank.rank);
     if (old == nullptr || !old->answers) continue;
-    moved = moved || rank.entered != old->entered;
+    rank.moved = rank.entered != old->entered;
+    moved = moved || rank.moved;
     std::erase_if(rank.waits, [&](const Wait& wait) {
       return std::ranges::none_of(
           old->waits, [&](const Wait& then) { return is_same(wait, then, rank.host.empty()); });
@@ -239,9 +240,7 @@ std::vector<Job> find_jobs(const Wanted& wanted) {
 void look_again(Job& job) {
   for (Process& process : job.processes) {
     if (!process.host.empty()) continue;
-    const ProcessState state = process_state(process.pid);
-    process.busy = process.busy || state.cpu_ticks != process.state.cpu_ticks;
-    process.state = state;
+    process.take(process_state_and_wait(process.pid));
   }
   const std::vector<Communicator> before = job.communicators;
   for (Communicator& communicator : job.communicators) {

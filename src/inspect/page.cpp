@@ -37,7 +37,8 @@ struct Head {
   char host[64];
   char program[32];
   char cause[512];
-  char reserved[6];
+  BlockedOn blocked;
+  char reserved[5];
 };
 
 struct CallOnPage {
@@ -68,6 +69,7 @@ Head head_of(const Page& page) {
   head.gone = page.state.gone ? 1 : 0;
   head.letter = page.state.letter;
   head.frozen = page.state.frozen ? 1 : 0;
+  head.blocked = page.state.blocked;
   put_text(head.name, page.about.name);
   put_text(head.job, page.about.job);
   put_text(head.host, page.about.host);
@@ -155,7 +157,8 @@ std::optional<Page> page_in(std::span<const std::byte> bytes) {
                 .frozen = head.frozen != 0,
                 .gone = head.gone != 0,
                 .cpu_ticks = head.cpu_ticks,
-                .started = head.started};
+                .started = head.started,
+                .blocked = head.blocked <= kLastBlockedOn ? head.blocked : BlockedOn::kUnknown};
   page.rank.rank = head.rank;
   page.rank.global_rank = head.global_rank;
   page.rank.pid = head.pid;

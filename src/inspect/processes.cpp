@@ -87,7 +87,7 @@ std::optional<Process> look_at(int pid) {
   if (process.files.empty()) return std::nullopt;
   process.own_pid = own_pid_of(pid);
   process.program = program_of(pid);
-  process.state = process_state(pid);
+  process.state = process_state_and_wait(pid);
   return process;
 }
 

@@ -28,8 +28,17 @@ struct Process {
   std::string program = {};
   std::string host = {};  // where, if that is not this one; then pid is as it calls itself
   ProcessState state = {};
-  bool busy = false;  // its processor time has moved since the first look
+  bool busy = false;   // its processor time has moved since the first look
+  uint64_t spent = 0;  // by so many ticks
   std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
+
+  // As of the second look. What it waits for says little if it was elsewhere a moment ago.
+  void take(ProcessState now) {
+    busy = busy || now.cpu_ticks != state.cpu_ticks;
+    spent += now.cpu_ticks > state.cpu_ticks ? now.cpu_ticks - state.cpu_ticks : 0;
+    if (busy && now.blocked != state.blocked) now.blocked = BlockedOn::kUnknown;
+    state = now;
+  }
 };
 
 std::string program_of(int pid);

@@ -18,6 +18,56 @@ constexpr std::string_view kOrder =
     "all ranks must make the same calls in the same order, and a receive must match its message: "
     "compare what the ranks above are in";
 
+// How much a cause matters beside others.
+int weight(const Finding& finding) {
+  if (finding.cause == Cause::kComputes) return 0;
+  if (finding.cause < Cause::kSilent) return 1;
+  return static_cast<int>(finding.cause);
+}
+
+// "is sleeping (state S), waits for a lock or another thread".
+std::string state_and_wait(const ProcessState& state) {
+  const std::string_view wait = to_string(state.blocked);
+  return to_string(state) + (wait.empty() ? "" : fmt::format(", {}", wait));
+}
+
+int number_of(const RankView& rank) { return rank.global_rank < 0 ? rank.rank : rank.global_rank; }
+
+// Of the ranks that have made the call of that number, those that are fewer with what they made.
+std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
+  std::vector<std::pair<const CallRecord*, std::vector<int>>> kinds;
+  for (const RankView& rank : view.ranks) {
+    const CallRecord* const made = record_of(rank, sequence);
+    if (made == nullptr) continue;
+    const auto same =
+        std::ranges::find_if(kinds, [&](const auto& kind) { return !differ(*kind.first, *made); });
+    if (same != kinds.end()) {
+      same->second.push_back(number_of(rank));
+    } else {
+      kinds.push_back({made, {number_of(rank)}});
+    }
+  }
+  if (kinds.size() < 2) return {};
+  const auto most =
+      std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
+  std::vector<int> odd;
+  for (const auto& [record, ranks] : kinds) {
+    // Nobody is odd where there are as many of each.
+    if (record == most->first && ranks.size() > 1) continue;
+    odd.insert(odd.end(), ranks.begin(), ranks.end());
+  }
+  return odd;
+}
+
+// Whether a process of the job gets on in some communicator.
+bool moves(const Job& job, const Process& process) {
+  return std::ranges::any_of(job.communicators, [&](const Communicator& one) {
+    return one.status.ok() && std::ranges::any_of(one.view.ranks, [&](const RankView& rank) {
+             return rank.moved && job.process_of(one, rank.place) == &process;
+           });
+  });
+}
+
 bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
 
 constexpr std::string_view kMatch =
@@ -33,7 +83,7 @@ class Judge {
       follow(waiting);
     }
     std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
-      return a.kind != b.kind ? a.kind > b.kind : a.waited_s > b.waited_s;
+      return weight(a) != weight(b) ? weight(a) > weight(b) : a.waited_s > b.waited_s;
     });
     return std::move(findings_);
   }
@@ -41,8 +91,8 @@ class Judge {
  private:
   void follow(const Waiting& waiting);
   void follow(const Waiting& waiting, const Late& late);
-  void add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
-           const Process* process);
+  void add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std::string text,
+           std::string advice, const Process* process);
   void add_circle(size_t begin);
   void add_wait_for_itself(const Waiting& waiting);
   void keep_those_that_may_come(size_t before);
@@ -60,16 +110,17 @@ class Judge {
   std::vector<Finding> findings_;
 };
 
-void Judge::add(Finding::Kind kind, const Waiting& waiting, std::string text, std::string advice,
-                const Process* process) {
+void Judge::add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std::string text,
+                std::string advice, const Process* process) {
   if (std::ranges::find(findings_, text, &Finding::text) != findings_.end()) return;
   const double waited_s = job_.age_s(*waiting.wait);
-  const bool for_ever = kind >= Finding::Kind::kCircle || waited_s >= hung_after_s_;
-  findings_.push_back({.kind = kind,
+  const bool for_ever = cause >= Cause::kCircle || waited_s >= hung_after_s_;
+  findings_.push_back({.cause = cause,
                        .outcome = for_ever ? Outcome::kHangs : Outcome::kWaits,
                        .text = std::move(text),
                        .advice = std::move(advice),
                        .waited_s = waited_s,
+                       .ranks = std::move(ranks),
                        .pid = process == nullptr ? 0 : process->pid,
                        .host = process == nullptr ? "" : process->host});
 }
@@ -87,7 +138,7 @@ void Judge::follow(const Waiting& waiting) {
 // Who takes a message of any rank waits for ever only if none of them can get on.
 void Judge::keep_those_that_may_come(size_t before) {
   const auto first = findings_.begin() + static_cast<ptrdiff_t>(before);
-  const auto is_circle = [](const Finding& one) { return one.kind == Finding::Kind::kCircle; };
+  const auto is_circle = [](const Finding& one) { return one.cause == Cause::kCircle; };
   if (std::all_of(first, findings_.end(), is_circle)) return;
   findings_.erase(std::remove_if(first, findings_.end(), is_circle), findings_.end());
 }
@@ -103,7 +154,7 @@ void Judge::blame_newcomers(const Waiting& waiting) {
     text += fmt::format(" and wait for its newcomers, of which there are {}", wanted - all);
     advice = "see the newcomers' output; the log of rank 0's host names those that are missing";
   }
-  add(Finding::Kind::kQuiet, waiting, text, advice, nullptr);
+  add(Cause::kNewcomers, waiting, {}, text, advice, nullptr);
 }
 
 // All have entered the call, and no awaited rank is to be seen. So this rank runs a function of the
@@ -117,10 +168,11 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
                                  in_function ? "has not returned from" : "does not get on in",
                                  describe(*waiting.wait), communicator.view.name,
                                  in_function ? "" : ", which all ranks that are seen have entered");
-  if (process == nullptr) return add(Finding::Kind::kQuiet, waiting, text, "", nullptr);
-  text += busy ? "; its processor time moves" : "; it " + to_string(process->state);
-  add(busy ? Finding::Kind::kComputes : Finding::Kind::kQuiet, waiting, text,
-      "see where it is: " + command_to_see(*process), process);
+  const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
+  const std::vector<int> ranks = {number_of(*waiting.rank)};
+  if (process == nullptr) return add(cause, waiting, ranks, text, "", nullptr);
+  text += busy ? "; its processor time moves" : "; it " + state_and_wait(process->state);
+  add(cause, waiting, ranks, text, "see where it is: " + command_to_see(*process), process);
 }
 
 std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
@@ -157,7 +209,8 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
 void Judge::follow(const Waiting& waiting, const Late& late) {
   if (!blamed_.emplace(waiting.communicator, late.number).second && path_.size() == 1) return;
   if (late.why == Late::Why::kElsewhere) {
-    add(Finding::Kind::kElsewhere, waiting, text_of_far(job_, waiting, late),
+    const int number = late.rank == nullptr ? late.number : number_of(*late.rank);
+    add(Cause::kSilent, waiting, {number}, text_of_far(job_, waiting, late),
         advice_for_far(waiting, late), nullptr);
   } else {
     blame_one_that_is_here(waiting, late);
@@ -165,26 +218,30 @@ void Judge::follow(const Waiting& waiting, const Late& late) {
 }
 
 void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
-  using Kind = Finding::Kind;
   const Process* const process = job_.process_of(*waiting.communicator, late.rank->place);
-  const auto blame = [&](Kind kind, std::string_view state, std::string advice) {
-    add(kind, waiting, text_of(waiting, late, state), std::move(advice), process);
+  std::vector<int> ranks = {number_of(*late.rank)};
+  const auto blame = [&](Cause cause, std::string_view state, std::string advice) {
+    add(cause, waiting, ranks, text_of(waiting, late, state), std::move(advice), process);
   };
-  if (late.why == Late::Why::kLeft) return blame(Kind::kLeft, "", std::string(kOrder));
+  if (late.why == Late::Why::kLeft) return blame(Cause::kDestroyed, "", std::string(kOrder));
   if (process == nullptr || process->state.dead()) {
-    return blame(Kind::kDead, what_became_of(*late.rank), "end the job");
+    return blame(is_replaced(*late.rank) ? Cause::kReplaced : Cause::kDead,
+                 what_became_of(*late.rank), "end the job");
   }
   const std::string state = to_string(process->state);
   if (process->state.letter == 'T') {
-    return blame(Kind::kStopped, state, command_for(*process, "kill -CONT"));
+    return blame(Cause::kStopped, state, command_for(*process, "kill -CONT"));
   }
   if (process->state.frozen) {
-    return blame(Kind::kStopped, state,
+    return blame(Cause::kFrozen, state,
                  "let its control group go on (docker unpause, systemctl thaw): " +
                      command_for_file(*process, "cgroup"));
   }
-  if (process->state.letter == 't') return blame(Kind::kHeld, state, "let the debugger go on");
-  if (late.why == Late::Why::kOther) return blame(Kind::kOther, "", std::string(kOrder));
+  if (process->state.letter == 't') return blame(Cause::kDebugged, state, "let the debugger go on");
+  if (late.why == Late::Why::kOther) {
+    ranks = odd_ones(waiting.communicator->view, waiting.wait->record.sequence);
+    return blame(Cause::kMismatch, "", std::string(kOrder));
+  }
   const Party party = party_of(job_, *waiting.communicator, *late.rank);
   const auto begin = std::ranges::find_if(path_, [&](const Waiting& before) {
     return before.wait->started == 0 && party_of(job_, *before.communicator, *before.rank) == party;
@@ -197,10 +254,13 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
     path_.pop_back();
     return;
   }
-  const bool busy = process->busy;
+  const bool busy = computes(job_, *process);
   const bool other_message = !unmet_by(*waiting.wait).empty();
-  blame(busy ? Kind::kComputes : Kind::kQuiet,
-        busy ? "computes outside of Tutti (its processor time moves)" : state,
+  blame(other_message ? Cause::kMessage
+        : busy        ? Cause::kComputes
+                      : cause_of_quiet(process->state),
+        busy ? "computes outside of Tutti (its processor time moves)"
+             : state_and_wait(process->state),
         other_message ? std::string(kMatch) : "see where it is: " + command_to_see(*process));
 }
 
@@ -208,21 +268,25 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
 void Judge::add_circle(size_t begin) {
   if (begin + 1 == path_.size()) return add_wait_for_itself(path_[begin]);
   std::string text = "ranks wait for one another: ";
+  std::vector<int> ranks;
+  Cause cause = Cause::kCircle;
   for (size_t i = begin; i < path_.size(); ++i) {
     const Waiting& waiting = path_[i];
     text += fmt::format("{}{} in {} of \"{}\"", i == begin ? "" : ", ",
                         job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                         waiting.communicator->view.name);
     text += unmet_by(*waiting.wait);
+    ranks.push_back(number_of(*waiting.rank));
+    if (!unmet_by(*waiting.wait).empty()) cause = Cause::kUnmet;
   }
   const Process* const first =
       job_.process_of(*path_[begin].communicator, path_[begin].rank->place);
-  add(Finding::Kind::kCircle, path_[begin], text, std::string(kOrder), first);
+  add(cause, path_[begin], ranks, text, std::string(kOrder), first);
 }
 
 void Judge::add_wait_for_itself(const Waiting& waiting) {
   const Process* const process = job_.process_of(*waiting.communicator, waiting.rank->place);
-  add(Finding::Kind::kCircle, waiting,
+  add(Cause::kCircle, waiting, {number_of(*waiting.rank)},
       fmt::format("{} waits for itself in {} of \"{}\"",
                   job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                   waiting.communicator->view.name),
@@ -231,14 +295,103 @@ void Judge::add_wait_for_itself(const Waiting& waiting) {
       process);
 }
 
+// Those that have left; else those on other hosts that do not answer any more.
+void blame_those_that_are_missing(const CommunicatorView& view, Finding& finding) {
+  for (const RankView& rank : view.ranks) {
+    if (rank.left) finding.ranks.push_back(number_of(rank));
+  }
+  finding.cause = Cause::kDestroyed;
+  if (!finding.ranks.empty()) return;
+  for (int number = 0; number < view.all_ranks; ++number) {
+    const RankView* const rank = view.find(number);
+    if (rank != nullptr && rank->answers) continue;
+    finding.ranks.push_back(rank == nullptr ? number : number_of(*rank));
+  }
+  finding.cause = finding.ranks.empty() ? Cause::kFailed : Cause::kDead;
+}
+
+// Why a communicator has failed, as far as its ranks still show it.
+Finding of_broken(const Job& job, const Communicator& broken, const std::string& text) {
+  Finding finding{.cause = Cause::kFailed, .outcome = Outcome::kHangs, .text = text, .advice = ""};
+  for (const RankView& rank : broken.view.ranks) {
+    const Process* const process = job.process_of(broken, rank.place);
+    const bool seen = process != nullptr && !process->state.dead();
+    if (seen || !rank.present || rank.left || !rank.answers) continue;
+    const bool replaced = is_replaced(rank);
+    if (finding.cause == Cause::kDead && replaced) continue;
+    if (replaced) finding.ranks.clear();
+    finding.cause = replaced ? Cause::kReplaced : Cause::kDead;
+    finding.ranks.push_back(number_of(rank));
+  }
+  if (finding.cause != Cause::kFailed) return finding;
+  if (broken.view.cause_code == TUTTI_ERR_PEER_FAILED) {
+    blame_those_that_are_missing(broken.view, finding);
+    return finding;
+  }
+  std::set<uint64_t> numbers;
+  for (const RankView& rank : broken.view.ranks) {
+    for (const PastCall& call : rank.past) numbers.insert(call.record.sequence);
+    for (const Wait& wait : rank.waits) numbers.insert(wait.record.sequence);
+  }
+  for (const uint64_t number : numbers) {
+    finding.ranks = odd_ones(broken.view, number);
+    if (finding.ranks.empty()) continue;
+    finding.cause = Cause::kMismatch;
+    break;
+  }
+  return finding;
+}
+
+// Whether a process of its ranks gets on.
+bool go_on(const Job& job, const Communicator& communicator) {
+  return std::ranges::any_of(communicator.view.ranks, [&](const RankView& rank) {
+    const Process* const process = job.process_of(communicator, rank.place);
+    return process != nullptr && moves(job, *process);
+  });
+}
+
 bool any_moved(const Job& job) {
   return std::ranges::any_of(job.communicators, &Communicator::moved);
 }
 
 }  // namespace
 
+// Ticks between two looks: fewer go to threads that look around now and then.
+constexpr uint64_t kWorks = 3;
+
+// The threads that the first one waits for may compute for it, but not if they make calls.
+bool computes(const Job& job, const Process& process) {
+  if (!process.busy) return false;
+  const BlockedOn blocked = process.state.blocked;
+  if (blocked == BlockedOn::kUnknown) return true;
+  return blocked == BlockedOn::kLock && process.spent >= kWorks && !moves(job, process);
+}
+
+Cause cause_of_quiet(const ProcessState& state) {
+  switch (state.blocked) {
+    case BlockedOn::kTime: return Cause::kSleeps;
+    case BlockedOn::kLock: return Cause::kLock;
+    case BlockedOn::kFile: return Cause::kFile;
+    case BlockedOn::kSocket: return Cause::kSocket;
+    case BlockedOn::kChild: return Cause::kChild;
+    case BlockedOn::kSignal: return Cause::kSignal;
+    case BlockedOn::kUnknown: break;
+  }
+  return state.letter == 'D' ? Cause::kDevice : Cause::kQuiet;
+}
+
+std::string_view to_string(Cause cause) {
+  constexpr std::string_view kNames[] = {
+      "computes", "sleeps", "lock",    "file",     "socket",    "child",     "signal",
+      "device",   "quiet",  "inside",  "function", "newcomers", "throttled", "shared",
+      "cores",    "calls",  "message", "silent",   "circle",    "message",   "destroyed",
+      "debugged", "frozen", "stopped", "mismatch", "failed",    "dead",      "replaced"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Cause::kReplaced) + 1);
+  return kNames[static_cast<size_t>(cause)];
+}
+
 std::string_view to_string(Outcome outcome) {
-  constexpr std::string_view kNames[] = {"idle", "goes on", "waits", "hung"};
+  constexpr std::string_view kNames[] = {"idle", "goes on", "slow", "waits", "hung"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
@@ -246,9 +399,10 @@ Verdict judge(const Job& job, double hung_after_s) {
   Verdict verdict;
   verdict.findings = Judge(job, hung_after_s).find();
   const bool moved = any_moved(job);
-  if (const Communicator* broken = broken_one(job); broken != nullptr && !moved) {
+  if (const Communicator* broken = broken_one(job); broken != nullptr && !go_on(job, *broken)) {
     verdict.outcome = Outcome::kHangs;
     verdict.text = fmt::format("\"{}\" is broken: {}", broken->view.name, broken->view.cause);
+    verdict.findings.insert(verdict.findings.begin(), of_broken(job, *broken, verdict.text));
     return verdict;
   }
   constexpr double kBriefS = 1;

@@ -12,20 +12,60 @@
 namespace tutti::inspect {
 
 // Outcomes, from the best to the worst.
-enum class Outcome { kIdle, kGoesOn, kWaits, kHangs };
+enum class Outcome { kIdle, kGoesOn, kSlow, kWaits, kHangs };
 std::string_view to_string(Outcome outcome);
+
+// Causes, the one that matters least first; those of one line matter alike.
+enum class Cause {
+  kComputes,
+  // Does not make a call: sleeps, or waits for a lock, a file, a socket, a child, a signal, a
+  // device or who knows what.
+  kSleeps,
+  kLock,
+  kFile,
+  kSocket,
+  kChild,
+  kSignal,
+  kDevice,
+  kQuiet,
+  kInside,     // has come to the call, and does not get on in it
+  kFunction,   // is in a function of the user that a call runs
+  kNewcomers,  // of a grow, have not come
+  // Of jobs that get on: a quota; a core that others use; too few cores; the calls themselves.
+  kThrottled,
+  kShared,
+  kCores,
+  kCalls,
+  kMessage,  // does not send, and another message has come that no receive takes
+  kSilent,   // does not answer from its host
+  kCircle,   // ranks wait for one another
+  kUnmet,    // the same, and a message has come that no receive takes
+  kDestroyed,
+  kDebugged,
+  kFrozen,
+  kStopped,
+  kMismatch,  // ranks are in different calls
+  kFailed,    // in another way
+  kDead,
+  kReplaced,
+};
+// Why a rank makes no call that is in no device, by its state.
+Cause cause_of_quiet(const ProcessState& state);
+// Whether a process that makes no call computes.
+bool computes(const Job& job, const Process& process);
+// "computes"; what programs compare.
+std::string_view to_string(Cause cause);
 
 // One thing that keeps ranks waiting, at the end of a chain of waits.
 struct Finding {
-  // Kinds, the one that matters least first.
-  enum class Kind { kComputes, kQuiet, kElsewhere, kCircle, kLeft, kHeld, kStopped, kOther, kDead };
-  Kind kind = Kind::kQuiet;
+  Cause cause = Cause::kQuiet;
   Outcome outcome = Outcome::kWaits;
   std::string text;    // "rank 2 (pid 77 on h) has not entered ...; it is stopped (state T)"
   std::string advice;  // what to do
   double waited_s = 0;
-  int pid = 0;            // of the one to look at; 0: none
-  std::string host = {};  // where, if not here
+  std::vector<int> ranks = {};  // whom it blames, by their numbers in the job
+  int pid = 0;                  // of the one to look at; 0: none
+  std::string host = {};        // where, if not here
 };
 
 struct Verdict {

@@ -248,7 +248,10 @@ Result<CommunicatorView> view(const Source& source) {
   Raw<SharedState> state{};
   if (!read_raw(source, about->state_at, state)) return nonsense("size");
   seen.stopped = state->stop.load(std::memory_order_relaxed) != 0;
-  if (seen.stopped) seen.cause = printable(state->cause_text);
+  if (seen.stopped) {
+    seen.cause = printable(state->cause_text);
+    seen.cause_code = state->cause_code;
+  }
   for (uint64_t place = 0; place < about->ranks; ++place) {
     RankView rank;
     if (!take_rank(source, *about, place, rank)) return nonsense("size");

@@ -39,6 +39,7 @@ struct RankView {
   bool present = false;        // it has introduced itself
   bool left = false;           // it has destroyed the communicator
   uint32_t entered = 0;        // how many calls, on all lanes, and other signs that it gets on
+  bool moved = false;          // since the first look
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
 
@@ -59,6 +60,7 @@ struct CommunicatorView {
   Moment made;
   bool stopped = false;
   std::string cause;            // if so
+  uint32_t cause_code = 0;      // a tutti_status; 0: not known here
   std::vector<RankView> ranks;  // of this host, and of others that have been asked for
 
   // Whether it has ranks on several hosts; and whether some of these are unknown here.

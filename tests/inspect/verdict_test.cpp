@@ -366,5 +366,99 @@ TEST(Verdict, LeavesABrokenCommunicatorBehindAsItsRanksDo) {
       << judge(job, 60).text;
 }
 
+Finding first_of(const Job& job) {
+  const Verdict verdict = judge(job, 60);
+  return verdict.findings.empty() ? Finding() : verdict.findings.front();
+}
+
+TEST(Verdict, GivesCauseAndRankForPrograms) {
+  Job job = job_of(3);
+  enters(rank(job, 0), allreduce(5));
+  enters(rank(job, 2), allreduce(5));
+  rank(job, 1).global_rank = 7;
+  job.processes[1].state.letter = 'T';
+  EXPECT_EQ(to_string(first_of(job).cause), "stopped");
+  EXPECT_EQ(first_of(job).ranks, std::vector<int>{7});
+}
+
+TEST(Verdict, TellsWhatASleepingRankWaitsFor) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].state.blocked = BlockedOn::kLock;
+  EXPECT_EQ(first_of(job).cause, Cause::kLock);
+  EXPECT_TRUE(says(judge(job, 60), "is sleeping (state S), waits for a lock or another thread"))
+      << judge(job, 60).text;
+}
+
+// Its processor time is that of another thread.
+TEST(Verdict, DoesNotTakeCallsOfAnotherThreadForWorkOfTheOneThatIsLate) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].busy = true;
+  job.processes[1].spent = 10;
+  job.processes[1].state.blocked = BlockedOn::kLock;
+  EXPECT_EQ(first_of(job).cause, Cause::kComputes);  // in threads that it waits for
+  job.communicators.push_back(job.communicators[0]);
+  for (RankView& one : job.communicators[1].view.ranks) one.waits.clear();
+  job.communicators[1].view.ranks[1].moved = true;
+  EXPECT_EQ(first_of(job).cause, Cause::kLock);
+}
+
+TEST(Verdict, DoesNotWaitForARankThatWaitsInALaterCall) {
+  Job job = job_of(2);
+  enters(rank(job, 1), allreduce(5));
+  rank(job, 1).waits[0].awaited[0] = 0;  // as its note said when it still looked
+  rank(job, 0).past.push_back({.record = allreduce(5)});
+  enters(rank(job, 0), allreduce(6), 2000);
+  EXPECT_EQ(first_of(job).cause, Cause::kInside) << judge(job, 60).text;
+  EXPECT_EQ(first_of(job).ranks, std::vector<int>{1});
+}
+
+TEST(Verdict, BlamesTheRankOfManyThatMadeAnotherCall) {
+  Job job = job_of(3);
+  for (RankView& one : job.communicators[0].view.ranks) {
+    one.past.push_back({.record = allreduce(5, one.rank == 1 ? 9 : 8)});
+  }
+  job.communicators[0].view.stopped = true;
+  EXPECT_EQ(first_of(job).cause, Cause::kMismatch);
+  EXPECT_EQ(first_of(job).ranks, std::vector<int>{1});
+}
+
+TEST(Verdict, NamesTheRankWhoseEndHasBrokenACommunicator) {
+  Job job = job_of(3);
+  CommunicatorView& view = job.communicators[0].view;
+  view.stopped = true;
+  view.cause_code = static_cast<uint32_t>(Code::kPeerFailed);
+  view.ranks[2].left = true;
+  EXPECT_EQ(first_of(job).cause, Cause::kDestroyed);
+  EXPECT_EQ(first_of(job).ranks, std::vector<int>{2});
+  view.ranks[2].left = false;
+  view.ranks[2].answers = false;
+  EXPECT_EQ(first_of(job).cause, Cause::kDead);
+  EXPECT_EQ(first_of(job).ranks, std::vector<int>{2});
+}
+
+// Another group of the job gets on.
+TEST(Verdict, TellsOfABrokenCommunicatorThoughOthersOfTheJobGoOn) {
+  Job job = job_of(2);
+  Job others = job_of(2);
+  for (Process& process : others.processes) job.processes.push_back(process);
+  others.communicators[0].processes = {2, 3};
+  others.communicators[0].moved = others.communicators[0].view.ranks[0].moved = true;
+  job.communicators.push_back(others.communicators[0]);
+  job.communicators[0].view.stopped = true;
+  EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs);
+}
+
+TEST(Verdict, SaysThatAMessageWithAnotherTagHasComeWhereRanksWaitForOneAnother) {
+  Job job = job_of(2);
+  receives(rank(job, 0), 1);
+  receives(rank(job, 1), 0);
+  EXPECT_EQ(first_of(job).cause, Cause::kCircle);
+  rank(job, 0).waits[0].has_told = 1;
+  EXPECT_EQ(first_of(job).cause, Cause::kUnmet);
+  EXPECT_EQ(first_of(job).ranks, (std::vector<int>{0, 1}));
+}
+
 }  // namespace
 }  // namespace tutti::inspect

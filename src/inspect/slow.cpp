@@ -1,0 +1,326 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "inspect/slow.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <numeric>
+
+#include "exec/call.hpp"
+#include "inspect/blame.hpp"
+#include "inspect/trace.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+// Below these shares of the time nothing is said.
+constexpr double kCosts = 0.05;
+constexpr double kStopped = 0.1;
+constexpr double kThrottled = 0.1;
+constexpr double kInCalls = 0.5;
+constexpr double kDelayed = 0.3;
+constexpr double kComputes = 0.3;
+// By so much a rank is more often without a core than the others, if that is why it is late.
+constexpr double kMoreDelayed = 0.15;
+// A rank that is so much less late than the latest is told of, too.
+constexpr double kAlsoLate = 0.5;
+
+// One call that all ranks of the view have entered.
+struct Entered {
+  std::vector<int64_t> ns;  // since 1970, by place in the view; empty: not known of all
+};
+
+Entered entries_of(const CommunicatorView& view, uint64_t sequence, const StampClock& clock) {
+  Entered entered;
+  for (const RankView& rank : view.ranks) {
+    const PastCall* const call = rank.call(sequence);
+    if (call == nullptr || call->begun == 0) return {};
+    entered.ns.push_back(clock.real_ns(call->begun));
+  }
+  return entered;
+}
+
+int64_t middle_of(std::vector<int64_t> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+void add_call(const Entered& entered, Costs& costs) {
+  const auto last = std::ranges::max_element(entered.ns);
+  const auto place = static_cast<size_t>(last - entered.ns.begin());
+  std::vector<int64_t> others = entered.ns;
+  others.erase(others.begin() + static_cast<ptrdiff_t>(place));
+  Lateness& late = costs.ranks[place];
+  if (late.calls++ == 0) late.since_ns = *last;
+  late.late_ns += *last - middle_of(std::move(others));
+}
+
+// Of the time in which it could run, the share in which it had no core.
+double delay_of(const Usage& usage) {
+  const double ready = usage.runs + usage.delayed;
+  return ready > 0 ? usage.delayed / ready : 0;
+}
+
+// Of the other processes of the job here the one in the middle: on a host where all cores are
+// short, a rank that has none as often as the others is late for another cause. And on how many
+// cores the luckiest may run.
+struct Usual {
+  double delay = 0;
+  int cores = 0;
+};
+Usual usual_of(const std::vector<Usage>& usages, const Usage& but) {
+  Usual usual;
+  std::vector<double> delays;
+  for (const Usage& usage : usages) {
+    if (!usage.known || &usage == &but) continue;
+    delays.push_back(delay_of(usage));
+    usual.cores = std::max(usual.cores, usage.cores);
+  }
+  if (delays.empty()) return usual;
+  const auto middle = delays.begin() + static_cast<ptrdiff_t>(delays.size() / 2);
+  std::ranges::nth_element(delays, middle);
+  usual.delay = *middle;
+  return usual;
+}
+
+bool has_worse_cores(const Usage& usage, const Usual& usual) {
+  const double delay = delay_of(usage);
+  return delay > usual.delay + kMoreDelayed || (usage.cores < usual.cores && delay > kDelayed);
+}
+
+// What a rank that comes late does before its calls, by what the system tells of it.
+Cause cause_of(const Usage& usage, const Usual& usual) {
+  if (usage.stopped >= kStopped) return Cause::kStopped;
+  if (usage.throttled >= kThrottled) return Cause::kThrottled;
+  const double ready = usage.runs + usage.delayed;
+  if (1 - ready > ready) {
+    const auto first = usage.blocked.begin() + 1;
+    const auto most = std::max_element(first, usage.blocked.end());
+    ProcessState state{.letter = 'S'};
+    if (*most > 0) state.blocked = static_cast<BlockedOn>(most - usage.blocked.begin());
+    return cause_of_quiet(state);
+  }
+  return has_worse_cores(usage, usual) ? Cause::kShared : Cause::kComputes;
+}
+
+// Of one on another host, from the two looks alone.
+Cause cause_of(const Job& job, const Process& process, double seconds) {
+  const double spent_s =
+      static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  if (spent_s > kComputes * seconds) return Cause::kComputes;
+  return computes(job, process) ? Cause::kComputes : cause_of_quiet(process.state);
+}
+
+// "14:02:11", as the clock on the wall says.
+std::string clock_time(int64_t real_ns) {
+  const auto seconds = static_cast<std::time_t>(real_ns / 1'000'000'000);
+  std::tm day{};
+  if (localtime_r(&seconds, &day) == nullptr) return "?";
+  return fmt::format("{:02}:{:02}:{:02}", day.tm_hour, day.tm_min, day.tm_sec);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string why(Cause cause, const Usage* usage) {
+  switch (cause) {
+    case Cause::kStopped:
+      return fmt::format("it is stopped and goes on again, {} of the time",
+                         percent(usage->stopped));
+    case Cause::kThrottled:
+      return fmt::format("the quota of its control group keeps it from running, {} of the time",
+                         percent(usage->throttled));
+    case Cause::kShared: {
+      std::string text = fmt::format("it has no core for {} of the time", percent(usage->delayed));
+      if (usage->beside != 0) {
+        text += fmt::format("; core {} is shared with pid {} ({})", usage->core, usage->beside,
+                            usage->program);
+      }
+      return text;
+    }
+    case Cause::kComputes: return "it computes before its calls";
+    case Cause::kSleeps: return "it " + std::string(to_string(BlockedOn::kTime));
+    case Cause::kLock: return "it " + std::string(to_string(BlockedOn::kLock));
+    case Cause::kFile: return "it " + std::string(to_string(BlockedOn::kFile));
+    case Cause::kSocket: return "it " + std::string(to_string(BlockedOn::kSocket));
+    case Cause::kChild: return "it " + std::string(to_string(BlockedOn::kChild));
+    case Cause::kSignal: return "it " + std::string(to_string(BlockedOn::kSignal));
+    default: return "it is elsewhere before its calls";
+  }
+}
+
+std::string advice_for(Cause cause, const Process& process) {
+  switch (cause) {
+    case Cause::kStopped: return "see who sends it signals";
+    case Cause::kThrottled:
+      return "give its control group more: " + command_for_file(process, "cgroup");
+    case Cause::kShared:
+      return "pin the ranks to cores of their own: " + command_for(process, "taskset -cp");
+    default: return "see what it does: " + command_to_see(process);
+  }
+}
+
+Finding of_late(const Job& job, const Communicator& communicator, const Costs& costs,
+                const Lateness& late, const std::vector<Usage>& usages, double seconds) {
+  const RankView& rank = communicator.view.ranks[static_cast<size_t>(late.place)];
+  const Process* const process = job.process_of(communicator, rank.place);
+  Finding finding{.cause = Cause::kQuiet, .outcome = Outcome::kSlow, .text = "", .advice = ""};
+  std::string because;
+  if (process != nullptr) {
+    const Usage& usage = usages[static_cast<size_t>(process - job.processes.data())];
+    finding.cause =
+        usage.known ? cause_of(usage, usual_of(usages, usage)) : cause_of(job, *process, seconds);
+    because = "; " + why(finding.cause, &usage);
+    finding.advice = advice_for(finding.cause, *process);
+    finding.pid = process->pid;
+    finding.host = process->host;
+  }
+  finding.ranks = {rank.global_rank < 0 ? rank.rank : rank.global_rank};
+  finding.waited_s = static_cast<double>(late.late_ns) / 1e9;
+  finding.text = fmt::format(
+      "{} enters {} of the last {} calls of \"{}\" last, by {:.1f} ms, since {}: {} of the "
+      "time{}",
+      job.name_of(communicator, rank), late.calls, costs.calls, communicator.view.name,
+      static_cast<double>(late.late_ns) / 1e6 / late.calls, clock_time(late.since_ns),
+      percent(late.share), because);
+  return finding;
+}
+
+}  // namespace
+
+Costs costs_of(const CommunicatorView& view, const Job& job) {
+  Costs costs;
+  for (size_t i = 0; i < view.ranks.size(); ++i) {
+    costs.ranks.push_back({.place = static_cast<int>(i)});
+  }
+  const StampClock clock(view.made, job.now);
+  if (view.ranks.size() < 2 || view.lacks_ranks() || !clock.known()) return costs;
+  // From call to call where both are known: what lies between others is not.
+  int64_t whole_ns = 0;
+  int64_t before_ns = 0;
+  uint64_t before = 0;
+  for (const PastCall& call : view.ranks.front().past) {
+    const uint64_t sequence = call.record.sequence;
+    const Entered entered = entries_of(view, sequence, clock);
+    if (entered.ns.empty()) continue;
+    const int64_t last_ns = std::ranges::max(entered.ns);
+    if (before != 0 && sequence == before + 1 && last_ns > before_ns) {
+      ++costs.calls;
+      whole_ns += last_ns - before_ns;
+      add_call(entered, costs);
+    }
+    before = sequence;
+    before_ns = last_ns;
+  }
+  if (whole_ns <= 0) return costs;
+  const auto whole = static_cast<double>(whole_ns);
+  for (Lateness& late : costs.ranks) late.share = static_cast<double>(late.late_ns) / whole;
+  double in_calls = 0;
+  for (const RankView& rank : view.ranks) {
+    for (size_t i = 0; i < rank.past.size(); ++i) {
+      const Entered entered = entries_of(view, rank.past[i].record.sequence, clock);
+      if (entered.ns.empty() || std::ranges::max(entered.ns) != clock.real_ns(rank.past[i].begun)) {
+        continue;
+      }
+      const Extent extent = extent_of(view, rank, i, clock, job.now.real_ns);
+      in_calls += static_cast<double>(extent.end_ns - extent.begin_ns);
+    }
+  }
+  costs.in_calls = std::clamp(in_calls / whole, 0.0, 1.0);
+  return costs;
+}
+
+namespace {
+
+// Whether one rank is much later than all others.
+bool stands_out(const Lateness& most, const Costs& costs) {
+  return std::ranges::none_of(costs.ranks, [&](const Lateness& other) {
+    return other.place != most.place && other.share > kAlsoLate * most.share;
+  });
+}
+
+// That all ranks have no core for much of the time, so that each is late in turn; false: they do.
+bool add_shortage(const Job& job, const Communicator& communicator, const Costs& costs,
+                  const std::vector<Usage>& usages, std::vector<Finding>& findings) {
+  double least = 1;
+  int known = 0;
+  for (const Usage& usage : usages) {
+    if (!usage.known) continue;
+    least = std::min(least, usage.delayed);
+    ++known;
+  }
+  if (known < 2 || least < kDelayed) return false;
+  Finding finding{.cause = Cause::kCores, .outcome = Outcome::kSlow, .text = "", .advice = ""};
+  finding.text = fmt::format(
+      "the ranks of \"{}\" have no core for {} of the time and more, each is late in turn",
+      communicator.view.name, percent(least));
+  finding.advice =
+      fmt::format("give each rank a core of its own: taskset -cp {}", job.processes.front().pid);
+  for (const Lateness& late : costs.ranks) {
+    finding.waited_s += static_cast<double>(late.late_ns) / 1e9;
+  }
+  findings.push_back(std::move(finding));
+  return true;
+}
+
+// Where no rank is later than the others: the calls themselves, if they take the time.
+void add_calls(const Communicator& communicator, const Costs& costs,
+               std::vector<Finding>& findings) {
+  if (costs.in_calls < kInCalls) return;
+  findings.push_back(
+      {.cause = Cause::kCalls,
+       .outcome = Outcome::kSlow,
+       .text = fmt::format("the ranks spend {} of the time within calls of \"{}\", and none is "
+                           "later than the others",
+                           percent(costs.in_calls), communicator.view.name),
+       .advice = "see which algorithm they use: tutti explain, tutti tune"});
+}
+
+}  // namespace
+
+void remember(const Job& earlier, Job& job) {
+  for (size_t i = 0; i < job.communicators.size() && i < earlier.communicators.size(); ++i) {
+    for (RankView& rank : job.communicators[i].view.ranks) {
+      const RankView* const then = earlier.communicators[i].view.find(rank.rank);
+      if (then == nullptr) continue;
+      const uint64_t first = rank.past.empty() ? UINT64_MAX : rank.past.front().record.sequence;
+      const auto known = std::ranges::find_if(
+          then->past, [&](const PastCall& call) { return call.record.sequence >= first; });
+      rank.past.insert(rank.past.begin(), then->past.begin(), known);
+    }
+  }
+}
+
+Verdict judge_slow(const Job& job, const std::vector<Usage>& usages, double seconds) {
+  Verdict verdict{.outcome = Outcome::kGoesOn, .text = "no rank is later than the others"};
+  for (size_t i = 0; i < job.communicators.size(); ++i) {
+    const Communicator& now = job.communicators[i];
+    if (!now.status.ok() || !now.moved) continue;
+    const Costs costs = costs_of(now.view, job);
+    const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
+    if (most == costs.ranks.end()) continue;
+    if (most->share < kCosts || !stands_out(*most, costs)) {
+      if (add_shortage(job, now, costs, usages, verdict.findings)) continue;
+    }
+    if (most->share < kCosts) {
+      add_calls(now, costs, verdict.findings);
+      continue;
+    }
+    for (const Lateness& late : costs.ranks) {
+      if (late.share >= kCosts && late.share >= kAlsoLate * most->share) {
+        verdict.findings.push_back(of_late(job, now, costs, late, usages, seconds));
+      }
+    }
+  }
+  std::ranges::stable_sort(verdict.findings, std::ranges::greater(), &Finding::waited_s);
+  if (!verdict.findings.empty()) {
+    verdict.outcome = verdict.findings.front().outcome;
+    verdict.text = verdict.findings.front().text;
+    verdict.advice = verdict.findings.front().advice;
+  }
+  return verdict;
+}
+
+}  // namespace tutti::inspect

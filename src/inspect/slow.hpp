@@ -1,0 +1,34 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What costs a job that gets on the most: a rank that comes late to its calls, and why, as far as
+// the system tells; or the calls themselves.
+#pragma once
+
+#include <vector>
+
+#include "inspect/usage.hpp"
+#include "inspect/verdict.hpp"
+
+namespace tutti::inspect {
+
+// By how much a rank is later than the others, in the calls that are known.
+struct Lateness {
+  int place = 0;         // among the ranks of the view
+  int calls = 0;         // that it entered last
+  int64_t late_ns = 0;   // in all of these: behind the one in the middle of the others
+  int64_t since_ns = 0;  // the first of them, since 1970
+  double share = 0;      // of the time that the calls span
+};
+struct Costs {
+  int calls = 0;                     // that all ranks have entered
+  double in_calls = 0;               // share of the time, of the rank that was last in each
+  std::vector<Lateness> ranks = {};  // by place in the view
+};
+Costs costs_of(const CommunicatorView& view, const Job& job);
+
+// Adds the calls that an earlier look at the same job has seen, and that are seen no more.
+void remember(const Job& earlier, Job& job);
+// A job that was looked at twice, so many seconds apart; `usages` are of its processes meanwhile.
+Verdict judge_slow(const Job& job, const std::vector<Usage>& usages, double seconds);
+
+}  // namespace tutti::inspect

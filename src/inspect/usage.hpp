@@ -1,0 +1,61 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What the system gives the processes of a job on this host over a while, and what they spend it
+// on: processor time, waits for a core, limits of their control group, calls in which they sleep.
+// From /proc and the control groups alone.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "inspect/job.hpp"
+
+namespace tutti::inspect {
+
+// Shares of the while, of the first thread of a process.
+struct Usage {
+  bool known = false;
+  double runs = 0;       // on a core
+  double delayed = 0;    // could run, and had none
+  double stopped = 0;    // was stopped or frozen
+  double throttled = 0;  // its control group had used up its quota
+  // How often it was seen to wait in the system for what.
+  std::array<int, static_cast<size_t>(kLastBlockedOn) + 1> blocked = {};
+  int core = -1;   // where it ran last
+  int cores = 0;   // that it may run on
+  int beside = 0;  // the process that has used that core most, of others; 0: none is known
+  std::string program = {};  // of that process
+};
+
+class Watch {
+ public:
+  // From now on.
+  explicit Watch(const Job& job);
+  // To be called now and then: what is seen is a sample.
+  void sample();
+  // Until now; by place among the job's processes.
+  [[nodiscard]] std::vector<Usage> end() const;
+
+ private:
+  struct Counts {
+    int64_t run_ns = 0;
+    int64_t delay_ns = 0;
+    int64_t throttled_ns = 0;
+  };
+  struct Watched {
+    int pid = 0;  // 0: on another host
+    Counts first = {};
+    int samples = 0;
+    int stopped = 0;
+    Usage usage = {};
+  };
+  static Counts counts_of(int pid);
+
+  int64_t begun_ns_;
+  std::vector<Watched> all_;
+  std::map<int, uint64_t> ticks_;  // processor time of all processes of the host at first
+};
+
+}  // namespace tutti::inspect

@@ -1,0 +1,148 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What costs jobs the most that are made up.
+#include "inspect/slow.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/types.hpp"
+
+namespace tutti::inspect {
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+
+// A tick is a nanosecond.
+Moment at(int64_t ns) {
+  return {.stamp = static_cast<uint64_t>(ns), .monotonic_ns = ns, .real_ns = ns};
+}
+
+PastCall call(uint64_t sequence, int64_t begun_ns) {
+  PastCall call;
+  call.record.sequence = sequence;
+  call.record.count = 8;
+  call.record.root = -1;
+  call.record.collective = static_cast<uint8_t>(Collective::kAllreduce);
+  call.record.type = static_cast<uint8_t>(DataType::kFloat32);
+  call.begun = static_cast<uint64_t>(begun_ns);
+  return call;
+}
+
+// Each rank makes a call every 10 ms, and `late` comes late by so much.
+Job job_of(int ranks, int late, int64_t by_ns, uint64_t first = 1, uint64_t calls = 20) {
+  Job job;
+  job.now = at(10'000 * kMs);
+  Communicator communicator;
+  communicator.moved = true;
+  communicator.view.name = "c";
+  communicator.view.host = "h";
+  communicator.view.all_ranks = ranks;
+  communicator.view.made = at(0);
+  for (int r = 0; r < ranks; ++r) {
+    RankView rank;
+    rank.place = rank.rank = r;
+    rank.pid = 100 + r;
+    rank.present = true;
+    for (uint64_t n = first; n < first + calls; ++n) {
+      rank.past.push_back(
+          call(n, static_cast<int64_t>(n) * 10 * kMs + (r == late ? by_ns : r * 1000)));
+    }
+    communicator.view.ranks.push_back(std::move(rank));
+    communicator.processes.push_back(r);
+    job.processes.push_back({.pid = 100 + r, .own_pid = 100 + r, .state = {.letter = 'S'}});
+  }
+  job.communicators.push_back(std::move(communicator));
+  return job;
+}
+
+Usage usage(double runs, double delayed) {
+  Usage usage;
+  usage.known = true;
+  usage.runs = runs;
+  usage.delayed = delayed;
+  return usage;
+}
+
+Finding first_of(const Job& job, const std::vector<Usage>& usages) {
+  const Verdict verdict = judge_slow(job, usages, 0.5);
+  return verdict.findings.empty() ? Finding{.cause = Cause::kQuiet, .text = "", .advice = ""}
+                                  : verdict.findings.front();
+}
+
+TEST(Slow, NamesTheRankThatComesLastAndByHowMuch) {
+  const Job job = job_of(3, 1, 5 * kMs);
+  const Verdict verdict = judge_slow(job, {usage(0.5, 0), usage(1, 0), usage(0.5, 0)}, 0.5);
+  EXPECT_EQ(verdict.outcome, Outcome::kSlow);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].ranks, std::vector<int>{1});
+  EXPECT_NE(verdict.text.find("rank 1 (pid 101 on h) enters 19 of the last 19 calls of \"c\" last, "
+                              "by 5.0 ms"),
+            std::string::npos)
+      << verdict.text;
+}
+
+TEST(Slow, SaysNothingWhereNobodyIsLate) {
+  const Verdict verdict =
+      judge_slow(job_of(3, 1, 1000), {usage(1, 0), usage(1, 0), usage(1, 0)}, 0.5);
+  EXPECT_EQ(verdict.outcome, Outcome::kGoesOn);
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
+TEST(Slow, TellsWhyARankIsLateByWhatTheSystemGivesIt) {
+  const Job job = job_of(2, 1, 5 * kMs);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(0.9, 0)}).cause, Cause::kComputes);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(0.3, 0.6)}).cause, Cause::kShared);
+  Usage throttled = usage(0.2, 0.6);
+  throttled.throttled = 0.6;
+  EXPECT_EQ(first_of(job, {usage(1, 0), throttled}).cause, Cause::kThrottled);
+  Usage stopped = usage(0.1, 0);
+  stopped.stopped = 0.5;
+  EXPECT_EQ(first_of(job, {usage(1, 0), stopped}).cause, Cause::kStopped);
+  Usage reads = usage(0.1, 0);
+  reads.blocked[static_cast<size_t>(BlockedOn::kFile)] = 9;
+  reads.blocked[static_cast<size_t>(BlockedOn::kLock)] = 2;
+  EXPECT_EQ(first_of(job, {usage(1, 0), reads}).cause, Cause::kFile);
+}
+
+TEST(Slow, DoesNotBlameTheCoreWhereAllAreWithoutOneAsOften) {
+  const Job job = job_of(2, 1, 5 * kMs);
+  EXPECT_EQ(first_of(job, {usage(0.3, 0.6), usage(0.3, 0.6)}).cause, Cause::kComputes);
+}
+
+TEST(Slow, BlamesTheCoreOfARankThatMayUseFewerThanTheOthers) {
+  std::vector<Usage> usages = {usage(0.3, 0.6), usage(0.3, 0.6)};
+  usages[0].cores = 4;
+  usages[1].cores = 1;
+  EXPECT_EQ(first_of(job_of(2, 1, 5 * kMs), usages).cause, Cause::kShared);
+}
+
+TEST(Slow, JudgesARankOnAnotherHostByItsProcessorTime) {
+  Job job = job_of(2, 1, 5 * kMs);
+  job.processes[1].state.blocked = BlockedOn::kFile;
+  EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kFile);
+  job.processes[1].spent = 1000;
+  EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kComputes);
+}
+
+TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
+  Job job = job_of(2, 1, 5 * kMs);
+  // Every second call the other comes late.
+  for (size_t i = 0; i < job.communicators[0].view.ranks[0].past.size(); i += 2) {
+    job.communicators[0].view.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
+  }
+  const std::vector<Usage> short_of_cores = {usage(0.4, 0.5), usage(0.4, 0.5)};
+  EXPECT_EQ(first_of(job, short_of_cores).cause, Cause::kCores);
+  EXPECT_NE(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCores);
+}
+
+TEST(Slow, CountsCallsOfEarlierLooksOnce) {
+  const Job earlier = job_of(2, 1, 5 * kMs, 1, 20);
+  Job job = job_of(2, 1, 5 * kMs, 11, 20);
+  remember(earlier, job);
+  const Costs costs = costs_of(job.communicators[0].view, job);
+  EXPECT_EQ(costs.calls, 29);  // of 30 the first is known to follow none
+  EXPECT_EQ(costs.ranks[1].calls, 29);
+}
+
+}  // namespace
+}  // namespace tutti::inspect
