@@ -1,0 +1,182 @@
+# Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+"""Faults that come to a rank from outside: each takes its process and gives what ends it again."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
+BUSY = [sys.executable, "-c", "while True: pass"]
+# Of 100 ms; and of a second, for how long a rank is stopped.
+QUOTA_US, STOPPED_S, GOES_ON_S = 5_000, 0.15, 0.1
+
+
+class CannotInject(Exception):
+    """This machine does not allow it: no failure of what is scored."""
+
+
+@contextlib.contextmanager
+def control_group(controller, pid):
+    """A control group of the process, as a folder; of version 1 or 2."""
+    root = Path("/sys/fs/cgroup")
+    parent = root / controller if (root / controller).is_dir() else root
+    own = parent / f"scored-{os.getpid()}-{pid}"
+    try:
+        own.mkdir()
+    except OSError as error:
+        raise CannotInject(f"no control group can be made: {error}") from error
+    try:
+        (own / "cgroup.procs").write_text(str(pid))
+        yield own
+    except OSError as error:
+        raise CannotInject(f"{own}: {error}") from error
+    finally:
+        for name, value in (("freezer.state", "THAWED"), ("cgroup.freeze", "0")):
+            if (own / name).exists():
+                (own / name).write_text(value)
+        for left in (own / "cgroup.procs").read_text().split():
+            with contextlib.suppress(OSError):
+                os.kill(int(left), signal.SIGKILL)
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                own.rmdir()
+                break
+            time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def kill(pid, _hosts, _host):
+    os.kill(pid, signal.SIGKILL)
+    yield
+
+
+@contextlib.contextmanager
+def stop(pid, _hosts, _host):
+    os.kill(pid, signal.SIGSTOP)
+    yield
+
+
+@contextlib.contextmanager
+def freeze(pid, _hosts, _host):
+    with control_group("freezer", pid) as group:
+        old = group / "freezer.state"
+        (old if old.exists() else group / "cgroup.freeze").write_text("FROZEN" if old.exists() else "1")
+        yield
+
+
+@contextlib.contextmanager
+def quota(pid, _hosts, _host):
+    with control_group("cpu", pid) as group:
+        old = group / "cpu.cfs_quota_us"
+        (old if old.exists() else group / "cpu.max").write_text(
+            str(QUOTA_US) if old.exists() else f"{QUOTA_US} 100000")
+        yield
+
+
+@contextlib.contextmanager
+def ptrace(pid, _hosts, _host):
+    """What a debugger does; the thread that does it has to live."""
+    libc, done, end = ctypes.CDLL(None, use_errno=True), threading.Event(), threading.Event()
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    results = []
+
+    def hold():
+        results.append(libc.ptrace(PTRACE_SEIZE, pid, None, None))
+        results.append(libc.ptrace(PTRACE_INTERRUPT, pid, None, None))
+        done.set()
+        end.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    done.wait()
+    try:
+        if any(results):
+            raise CannotInject("ptrace is not allowed")
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+@contextlib.contextmanager
+def duty(pid, _hosts, _host):
+    """Stopped and let go on, again and again."""
+    end = threading.Event()
+
+    def drive():
+        with contextlib.suppress(ProcessLookupError):
+            while not end.is_set():
+                os.kill(pid, signal.SIGSTOP)
+                end.wait(STOPPED_S)
+                os.kill(pid, signal.SIGCONT)
+                end.wait(GOES_ON_S)
+
+    thread = threading.Thread(target=drive)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def pin(pid, cores):
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(int(task), cores)
+
+
+@contextlib.contextmanager
+def share_core(pid, count, niceness=0):
+    core = max(os.sched_getaffinity(0))
+    pin(pid, {core})
+    # Sessions of their own, as other users' have: the system shares cores out by session.
+    others = [subprocess.Popen(BUSY, start_new_session=True) for _ in range(count)]
+    try:
+        for other in others:
+            os.sched_setaffinity(other.pid, {core})
+            if niceness:
+                os.setpriority(os.PRIO_PROCESS, other.pid, niceness)
+                with contextlib.suppress(OSError):
+                    Path(f"/proc/{other.pid}/autogroup").write_text(str(niceness))
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def hog(pid, _hosts, _host):
+    """Other programs compute on its core."""
+    return share_core(pid, 6)
+
+
+@contextlib.contextmanager
+def same_core(pid, _hosts, _host):
+    """It may run where the first core is, and nowhere else."""
+    pin(pid, {min(os.sched_getaffinity(0))})
+    yield
+
+
+def nice_hog(pid, _hosts, _host):
+    """A program that the system prefers computes on its core."""
+    return share_core(pid, 1, -10)
+
+
+@contextlib.contextmanager
+def cut(_pid, hosts, host):
+    hosts.cut(host)
+    try:
+        yield
+    finally:
+        hosts.mend(host)
+
+
+ALL = {"kill": kill, "stop": stop, "freeze": freeze, "quota": quota, "ptrace": ptrace, "duty": duty,
+       "hog": hog, "nice-hog": nice_hog, "same-core": same_core, "cut": cut}
