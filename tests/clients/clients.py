@@ -5,9 +5,10 @@ Each client is a file NAME.py beside this one, whose first lines say what is ins
 
     PACKAGES = ["name==version", ...]   from Python's registry
     UNWANTED = ["name", ...]            optional: what these bring along and the client does without
+    TUTTI_CCL = False                   optional: it needs the library, and no package of Python's
 
 It is run by the interpreter of build/clients/NAME, where these are, and Tutti with the library of
-build/release. Its docstring is its help.
+build/release; building that wants PyTorch among the packages. Its docstring is its help.
 """
 
 import ast
@@ -34,9 +35,10 @@ def declared(path):
     found = {}
     for node in tree.body:
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in (
-                "PACKAGES", "UNWANTED"):
+                "PACKAGES", "UNWANTED", "TUTTI_CCL"):
             found[node.targets[0].id] = ast.literal_eval(node.value)
-    return {"UNWANTED": [], "help": ast.get_docstring(tree), **found} if found else {}
+    defaults = {"UNWANTED": [], "TUTTI_CCL": True, "help": ast.get_docstring(tree)}
+    return {**defaults, **found} if found else {}
 
 
 def newest(paths):
@@ -49,29 +51,34 @@ def prepare(name, client):
     """The interpreter of the client's environment."""
     folder = TREE / "build" / "clients" / name
     python, stamp = folder / "bin" / "python", folder / "installed"
-    wanted = "\n".join([*client["PACKAGES"], "without", *client["UNWANTED"]])
+    wanted = "\n".join([sys.version, *client["PACKAGES"], "without", *client["UNWANTED"]])
     if not stamp.exists() or stamp.read_text() != wanted:
         print(f"installing {' '.join(client['PACKAGES'])} in {folder.relative_to(TREE)}",
               flush=True)
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         pip(python, "install", *client["PACKAGES"], *BUILT_WITH)
         if client["UNWANTED"]:
             pip(python, "uninstall", "-y", *client["UNWANTED"])
         stamp.write_text(wanted)
     ours = folder / "tutti-installed"
+    if not client["TUTTI_CCL"]:
+        return python
     if not ours.exists() or ours.stat().st_mtime < newest([TREE / path for path in SOURCES]):
+        print(f"building tutti_ccl for {name}", flush=True)
         ours.unlink(missing_ok=True)
         environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}",
                        "TUTTI_BUILD": str(TREE / "build" / "release")}
-        pip(python, "install", "--no-build-isolation", "--no-deps",
+        pip(python, "install", "-q", "--no-build-isolation", "--no-deps",
             f"--config-settings=build-dir={folder / 'build'}", ".", cwd=TREE, env=environment)
         ours.touch()
     return python
 
 
 def pip(python, command, *arguments, **options):
-    subprocess.run([python, "-m", "pip", "--disable-pip-version-check", command, "-q", *arguments],
-                   check=True, **options)
+    done = subprocess.run([python, "-m", "pip", "--disable-pip-version-check", command, *arguments],
+                          check=False, **options)
+    if done.returncode != 0:
+        sys.exit(f"clients: pip could not {command} {' '.join(map(str, arguments))}: see above")
 
 
 def main(arguments):

@@ -18,7 +18,10 @@ import statistics
 import subprocess
 import sys
 
-PACKAGES = ["jax==0.12.0.1", "jaxlib==0.12.0.1", "torch==2.13.0", "pytest"]
+# Version 0.12 wants Python 3.12.
+PACKAGES = ["jax==0.12.0.1; python_version >= '3.12'", "jaxlib==0.12.0.1; python_version >= '3.12'",
+            "jax==0.10.2; python_version < '3.12'", "jaxlib==0.10.2; python_version < '3.12'",
+            "torch==2.13.0", "pytest"]
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BYTES = [8, 4096, 65536, 1 << 20, 16 << 20]

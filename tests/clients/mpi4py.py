@@ -14,6 +14,7 @@ import sys
 import tarfile
 
 PACKAGES = ["numpy", "setuptools", "wheel", "cython"]
+TUTTI_CCL = False
 VERSION = "4.1.2"
 TREE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = TREE / "build" / "release"

@@ -49,6 +49,15 @@ class Clients(unittest.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("no 'vlm'; there are: ", text)
 
+    def test_what_building_our_package_wants_is_installed_with_every_client_that_has_it(self):
+        for name in clients.clients():
+            declared = clients.declared(clients.HERE / f"{name}.py")
+            packages = {package.split("==")[0] for package in declared["PACKAGES"]}
+            uses = "tutti_ccl" in (clients.HERE / f"{name}.py").read_text()
+            self.assertTrue(declared["TUTTI_CCL"] or not uses, name)
+            if declared["TUTTI_CCL"]:
+                self.assertIn("torch", packages, name)
+
     def test_outputs_agree_up_to_a_tie_that_goes_the_other_way(self):
         alone = result([5, 6, 7], [-1.0, -2.0, -3.0])
         with contextlib.redirect_stdout(io.StringIO()):
