@@ -27,7 +27,7 @@ class ScriptedPort final : public Port {
 
   [[nodiscard]] const std::string& where() const override { return where_; }
   [[nodiscard]] uint32_t rails() const override { return rails_; }
-  [[nodiscard]] bool tells_of_lines() const override { return true; }
+  [[nodiscard]] bool tells_of_breaks() const override { return true; }
   [[nodiscard]] bool refuses() const override { return true; }
   [[nodiscard]] size_t most_receives() const override { return 64; }
   [[nodiscard]] Status error() const override { return {Code::kSystem, "as the input says"}; }

@@ -130,7 +130,7 @@ TEST(Topology, AWayMayBeLong) {
 TEST(Topology, AFileThatNestsDeeplyIsRefused) {
   const std::string deep(200'000, '[');
   const TopologyFile file(R"({"links": [{"between": )" + deep + std::string(200'000, ']') + "}]}");
-  EXPECT_NE(make_network(file.path(), 2, kLines).status().message().find("nest deeper than 100"),
+  EXPECT_NE(make_network(file.path(), 2, kLinks).status().message().find("nest deeper than 100"),
             std::string::npos);
 }
 
