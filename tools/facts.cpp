@@ -3,12 +3,11 @@
 
 #include <sys/utsname.h>
 
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "algorithms/algorithm.hpp"
@@ -67,6 +66,15 @@ Json collect_transports() {
 }
 
 namespace {
+
+// "2026-11-29T14:02:11Z". fmt's own way needs std::locale, which a wheel does not carry.
+std::string utc_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm day{};
+  std::array<char, sizeof "2026-11-29T14:02:11Z"> text{};
+  if (gmtime_r(&now, &day) == nullptr) return "";
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &day)};
+}
 
 // The known times of a device; the tuning may be null.
 Json figures_of(const tutti::Tuning* tuning, std::string_view api,
@@ -170,13 +178,12 @@ Json collect_machine() {
   uname(&system);
   double load = 0;
   (void)getloadavg(&load, 1);
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   Json set = Json::object();
   for (const tutti::VariableReport& v : tutti::report_variables(tutti::process_environment())) {
     if (v.origin == "default" || v.name == "TUTTI_JOB") continue;  // a name that tutti run makes up
     set[v.origin] = v.value;
   }
-  return {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", now)},
+  return {{"date", utc_date()},
           {"kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine)},
           {"load", load},
           {"cores", collect_cores()},
