@@ -11,6 +11,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "core/control_groups.hpp"
+
 namespace tutti {
 namespace {
 
@@ -25,19 +27,15 @@ bool has_line(const std::string& path, std::string_view wanted) {
 // Control groups are looked for where they are usually mounted: version 2 alone, or beside those of
 // version 1.
 bool is_frozen(const std::string& folder) {
-  const std::string root = "/sys/fs/cgroup";
-  std::ifstream groups(folder + "/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.starts_with("0::")) {  // "0::/a/b"
-      const std::string events = line.substr(3) + "/cgroup.events";
+  const std::string root = kControlGroupMounts;
+  for (const ControlGroup& group : control_groups_in(folder + "/cgroup")) {
+    if (group.is_version_2()) {
+      const std::string events = group.path + "/cgroup.events";
       if (has_line(root + events, "frozen 1")) return true;
       if (has_line(root + "/unified" + events, "frozen 1")) return true;
+    } else if (group.has("freezer")) {
+      if (has_line(root + "/freezer" + group.path + "/freezer.state", "FROZEN")) return true;
     }
-    constexpr std::string_view kFreezer = ":freezer:";  // "7:freezer:/a/b"
-    const size_t at = line.find(kFreezer);
-    if (at == std::string::npos) continue;
-    const std::string path = root + "/freezer" + line.substr(at + kFreezer.size());
-    if (has_line(path + "/freezer.state", "FROZEN")) return true;
   }
   return false;
 }
@@ -73,7 +71,7 @@ ProcessState process_state_in(std::string stat) {
   fields >> state.letter;
   // The 3rd field is the state, the 4th the parent, the 9th has flags of the first thread, the 14th
   // and 15th are the times. The 22nd is the start, the 31st has the signals that are pending for
-  // that thread.
+  // that thread, the 39th is the core.
   constexpr uint64_t kExiting = 0x4;
   constexpr uint64_t kKilled = uint64_t{1} << (SIGKILL - 1);
   fields >> state.parent;
@@ -93,6 +91,9 @@ ProcessState process_state_in(std::string stat) {
   fields >> signals;
   state.ending = (flags & kExiting) != 0 || (signals & kKilled) != 0;
   state.cpu_ticks = user + system;
+  for (int field = 32; field < 39; ++field) fields >> skipped;
+  int core = 0;
+  if (fields >> core) state.core = core;
   return state;
 }
 

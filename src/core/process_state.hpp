@@ -21,7 +21,8 @@ struct ProcessState {
   uint64_t cpu_ticks = 0;  // of all threads: ticks of sysconf(_SC_CLK_TCK)
   int parent = 0;
   uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
-  // What it waits for in the system, if whoever looks has found that out, too.
+  int core = -1;         // on which its first thread has run last; -1: not known
+  // Its wait in the system, if whoever looks has found that out, too.
   BlockedOn blocked = BlockedOn::kUnknown;
 
   [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }
@@ -30,7 +31,7 @@ struct ProcessState {
 
 // The state of a process by its pid in this process's namespace; nothing is known of pid 0.
 ProcessState process_state(int pid);
-// The same with what it waits for.
+// That state, and what the process waits for.
 ProcessState process_state_and_wait(int pid);
 // What stands in /proc/PID/stat.
 ProcessState process_state_in(std::string stat);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What the system gives the processes of a job on this host over a while, and what they spend it
-// on: processor time, waits for a core, limits of their control group, calls in which they sleep.
-// From /proc and the control groups alone.
+// The use that the processes of a job on this host make of a while: processor time, waits for a
+// core, limits of their control group, calls in which they sleep. All is read from /proc and the
+// control groups.
 #pragma once
 
 #include <array>
@@ -52,10 +52,12 @@ class Watch {
     Usage usage = {};
   };
   static Counts counts_of(int pid);
+  [[nodiscard]] Usage usage_of(const Watched& one, double passed_ns,
+                               const std::map<int, ProcessState>& now) const;
 
   int64_t begun_ns_;
   std::vector<Watched> all_;
-  std::map<int, uint64_t> ticks_;  // processor time of all processes of the host at first
+  std::map<int, ProcessState> first_;  // of all processes of the host
 };
 
 }  // namespace tutti::inspect
