@@ -58,7 +58,7 @@ Json wait_json(const Job& job, const Communicator& communicator, const RankView&
 
 Json rank_json(const Job& job, const Communicator& communicator, const RankView& rank) {
   Json json = {{"rank", rank.rank},
-               {"global_rank", rank.global_rank < 0 ? rank.rank : rank.global_rank},
+               {"global_rank", rank.number()},
                {"pid", rank.pid},
                {"host", communicator.view.host_of(rank)}};
   if (!rank.answers) json["silent_s"] = rank.silent_s;

@@ -30,7 +30,7 @@ Party party_of(const Job& job, const Communicator& communicator, const RankView&
     return std::ranges::count(one.processes, number) > 1;
   });
   if (!by_threads) return {.process = process};
-  return {.process = process, .number = rank.global_rank < 0 ? rank.rank : rank.global_rank};
+  return {.process = process, .number = rank.number()};
 }
 
 std::optional<Waiting> wait_of(const Job& job, const Party& party) {

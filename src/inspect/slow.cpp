@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
-#include <numeric>
 
-#include "exec/call.hpp"
 #include "inspect/blame.hpp"
 #include "inspect/trace.hpp"
 
@@ -22,7 +20,7 @@ constexpr double kThrottled = 0.1;
 constexpr double kInCalls = 0.5;
 constexpr double kDelayed = 0.3;
 constexpr double kComputes = 0.3;
-// By so much a rank is more often without a core than the others, if that is why it is late.
+// A rank that is late for lack of a core is without one so much more often than the others.
 constexpr double kMoreDelayed = 0.15;
 // A rank that is so much less late than the latest is told of, too.
 constexpr double kAlsoLate = 0.5;
@@ -30,6 +28,10 @@ constexpr double kAlsoLate = 0.5;
 // One call that all ranks of the view have entered.
 struct Entered {
   std::vector<int64_t> ns;  // since 1970, by place in the view; empty: not known of all
+
+  [[nodiscard]] size_t last() const {
+    return static_cast<size_t>(std::ranges::max_element(ns) - ns.begin());
+  }
 };
 
 Entered entries_of(const CommunicatorView& view, uint64_t sequence, const StampClock& clock) {
@@ -42,31 +44,40 @@ Entered entries_of(const CommunicatorView& view, uint64_t sequence, const StampC
   return entered;
 }
 
-int64_t middle_of(std::vector<int64_t> values) {
+template <typename T>
+T middle_of(std::vector<T> values) {
   const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
 void add_call(const Entered& entered, Costs& costs) {
-  const auto last = std::ranges::max_element(entered.ns);
-  const auto place = static_cast<size_t>(last - entered.ns.begin());
+  const size_t place = entered.last();
+  const int64_t last_ns = entered.ns[place];
   std::vector<int64_t> others = entered.ns;
   others.erase(others.begin() + static_cast<ptrdiff_t>(place));
   Lateness& late = costs.ranks[place];
-  if (late.calls++ == 0) late.since_ns = *last;
-  late.late_ns += *last - middle_of(std::move(others));
+  if (late.calls++ == 0) late.since_ns = last_ns;
+  late.late_ns += last_ns - middle_of(std::move(others));
 }
 
-// Of the time in which it could run, the share in which it had no core.
+// How long a rank is in a call.
+double nanoseconds_in_call(const CommunicatorView& view, const RankView& rank, uint64_t sequence,
+                           const StampClock& clock, int64_t now_ns) {
+  const auto call = static_cast<size_t>(rank.call(sequence) - rank.past.data());
+  const Extent extent = extent_of(view, rank, call, clock, now_ns);
+  return static_cast<double>(extent.end_ns - extent.begin_ns);
+}
+
+// The share without a core, of the time in which it could run.
 double delay_of(const Usage& usage) {
   const double ready = usage.runs + usage.delayed;
   return ready > 0 ? usage.delayed / ready : 0;
 }
 
-// Of the other processes of the job here the one in the middle: on a host where all cores are
-// short, a rank that has none as often as the others is late for another cause. And on how many
-// cores the luckiest may run.
+// The delay of the process in the middle, of the job's others here, and the most cores that any may
+// run on. On a host where all cores are short, a rank that has none as often as the others is late
+// for another cause.
 struct Usual {
   double delay = 0;
   int cores = 0;
@@ -79,10 +90,7 @@ Usual usual_of(const std::vector<Usage>& usages, const Usage& but) {
     delays.push_back(delay_of(usage));
     usual.cores = std::max(usual.cores, usage.cores);
   }
-  if (delays.empty()) return usual;
-  const auto middle = delays.begin() + static_cast<ptrdiff_t>(delays.size() / 2);
-  std::ranges::nth_element(delays, middle);
-  usual.delay = *middle;
+  if (!delays.empty()) usual.delay = middle_of(std::move(delays));
   return usual;
 }
 
@@ -91,7 +99,7 @@ bool has_worse_cores(const Usage& usage, const Usual& usual) {
   return delay > usual.delay + kMoreDelayed || (usage.cores < usual.cores && delay > kDelayed);
 }
 
-// What a rank that comes late does before its calls, by what the system tells of it.
+// The cause of a rank on this host, by what the system tells of it.
 Cause cause_of(const Usage& usage, const Usual& usual) {
   if (usage.stopped >= kStopped) return Cause::kStopped;
   if (usage.throttled >= kThrottled) return Cause::kThrottled;
@@ -106,7 +114,7 @@ Cause cause_of(const Usage& usage, const Usual& usual) {
   return has_worse_cores(usage, usual) ? Cause::kShared : Cause::kComputes;
 }
 
-// Of one on another host, from the two looks alone.
+// The cause of a rank on another host, from the two looks alone.
 Cause cause_of(const Job& job, const Process& process, double seconds) {
   const double spent_s =
       static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -141,14 +149,14 @@ std::string why(Cause cause, const Usage* usage) {
       return text;
     }
     case Cause::kComputes: return "it computes before its calls";
-    case Cause::kSleeps: return "it " + std::string(to_string(BlockedOn::kTime));
-    case Cause::kLock: return "it " + std::string(to_string(BlockedOn::kLock));
-    case Cause::kFile: return "it " + std::string(to_string(BlockedOn::kFile));
-    case Cause::kSocket: return "it " + std::string(to_string(BlockedOn::kSocket));
-    case Cause::kChild: return "it " + std::string(to_string(BlockedOn::kChild));
-    case Cause::kSignal: return "it " + std::string(to_string(BlockedOn::kSignal));
-    default: return "it is elsewhere before its calls";
+    default: break;
   }
+  for (int i = 1; i <= static_cast<int>(kLastBlockedOn); ++i) {
+    const auto blocked = static_cast<BlockedOn>(i);
+    if (cause_of_quiet({.blocked = blocked}) == cause)
+      return "it " + std::string(to_string(blocked));
+  }
+  return "it is elsewhere before its calls";
 }
 
 std::string advice_for(Cause cause, const Process& process) {
@@ -177,7 +185,7 @@ Finding of_late(const Job& job, const Communicator& communicator, const Costs& c
     finding.pid = process->pid;
     finding.host = process->host;
   }
-  finding.ranks = {rank.global_rank < 0 ? rank.rank : rank.global_rank};
+  finding.ranks = {rank.number()};
   finding.waited_s = static_cast<double>(late.late_ns) / 1e9;
   finding.text = fmt::format(
       "{} enters {} of the last {} calls of \"{}\" last, by {:.1f} ms, since {}: {} of the "
@@ -198,6 +206,7 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
   const StampClock clock(view.made, job.now);
   if (view.ranks.size() < 2 || view.lacks_ranks() || !clock.known()) return costs;
   // From call to call where both are known: what lies between others is not.
+  double in_calls_ns = 0;
   int64_t whole_ns = 0;
   int64_t before_ns = 0;
   uint64_t before = 0;
@@ -205,7 +214,9 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
     const uint64_t sequence = call.record.sequence;
     const Entered entered = entries_of(view, sequence, clock);
     if (entered.ns.empty()) continue;
-    const int64_t last_ns = std::ranges::max(entered.ns);
+    const size_t last = entered.last();
+    const int64_t last_ns = entered.ns[last];
+    in_calls_ns += nanoseconds_in_call(view, view.ranks[last], sequence, clock, job.now.real_ns);
     if (before != 0 && sequence == before + 1 && last_ns > before_ns) {
       ++costs.calls;
       whole_ns += last_ns - before_ns;
@@ -217,18 +228,7 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
   if (whole_ns <= 0) return costs;
   const auto whole = static_cast<double>(whole_ns);
   for (Lateness& late : costs.ranks) late.share = static_cast<double>(late.late_ns) / whole;
-  double in_calls = 0;
-  for (const RankView& rank : view.ranks) {
-    for (size_t i = 0; i < rank.past.size(); ++i) {
-      const Entered entered = entries_of(view, rank.past[i].record.sequence, clock);
-      if (entered.ns.empty() || std::ranges::max(entered.ns) != clock.real_ns(rank.past[i].begun)) {
-        continue;
-      }
-      const Extent extent = extent_of(view, rank, i, clock, job.now.real_ns);
-      in_calls += static_cast<double>(extent.end_ns - extent.begin_ns);
-    }
-  }
-  costs.in_calls = std::clamp(in_calls / whole, 0.0, 1.0);
+  costs.in_calls = std::clamp(in_calls_ns / whole, 0.0, 1.0);
   return costs;
 }
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What costs a job that gets on the most: a rank that comes late to its calls, and why, as far as
+// The greatest cost of a job that gets on: a rank that comes late to its calls, and why, as far as
 // the system tells; or the calls themselves.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace tutti::inspect {
 
-// By how much a rank is later than the others, in the calls that are known.
+// How much later a rank is than the others, in the calls that are known.
 struct Lateness {
   int place = 0;         // among the ranks of the view
   int calls = 0;         // that it entered last

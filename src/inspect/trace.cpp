@@ -222,7 +222,7 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
     const StampClock clock(view.made, now);
     for (const RankView& rank : view.ranks) {
       if (!rank.present || (pid != 0 && rank.pid != pid)) continue;
-      const int number = rank.global_rank < 0 ? rank.rank : rank.global_rank;
+      const int number = rank.number();
       const Row row{.pid = pids.of(view, rank), .track = track, .base_ns = base_ns(now)};
       events.push_back(
           name_of("process_name", {.pid = row.pid},

@@ -31,9 +31,7 @@ std::string state_and_wait(const ProcessState& state) {
   return to_string(state) + (wait.empty() ? "" : fmt::format(", {}", wait));
 }
 
-int number_of(const RankView& rank) { return rank.global_rank < 0 ? rank.rank : rank.global_rank; }
-
-// Of the ranks that have made the call of that number, those that are fewer with what they made.
+// The ranks outside of the largest set that has made the same call of that number.
 std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
   std::vector<std::pair<const CallRecord*, std::vector<int>>> kinds;
   for (const RankView& rank : view.ranks) {
@@ -42,9 +40,9 @@ std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
     const auto same =
         std::ranges::find_if(kinds, [&](const auto& kind) { return !differ(*kind.first, *made); });
     if (same != kinds.end()) {
-      same->second.push_back(number_of(rank));
+      same->second.push_back(rank.number());
     } else {
-      kinds.push_back({made, {number_of(rank)}});
+      kinds.push_back({made, {rank.number()}});
     }
   }
   if (kinds.size() < 2) return {};
@@ -169,7 +167,7 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
                                  describe(*waiting.wait), communicator.view.name,
                                  in_function ? "" : ", which all ranks that are seen have entered");
   const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
-  const std::vector<int> ranks = {number_of(*waiting.rank)};
+  const std::vector<int> ranks = {waiting.rank->number()};
   if (process == nullptr) return add(cause, waiting, ranks, text, "", nullptr);
   text += busy ? "; its processor time moves" : "; it " + state_and_wait(process->state);
   add(cause, waiting, ranks, text, "see where it is: " + command_to_see(*process), process);
@@ -209,7 +207,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
 void Judge::follow(const Waiting& waiting, const Late& late) {
   if (!blamed_.emplace(waiting.communicator, late.number).second && path_.size() == 1) return;
   if (late.why == Late::Why::kElsewhere) {
-    const int number = late.rank == nullptr ? late.number : number_of(*late.rank);
+    const int number = late.rank == nullptr ? late.number : late.rank->number();
     add(Cause::kSilent, waiting, {number}, text_of_far(job_, waiting, late),
         advice_for_far(waiting, late), nullptr);
   } else {
@@ -219,7 +217,7 @@ void Judge::follow(const Waiting& waiting, const Late& late) {
 
 void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   const Process* const process = job_.process_of(*waiting.communicator, late.rank->place);
-  std::vector<int> ranks = {number_of(*late.rank)};
+  std::vector<int> ranks = {late.rank->number()};
   const auto blame = [&](Cause cause, std::string_view state, std::string advice) {
     add(cause, waiting, ranks, text_of(waiting, late, state), std::move(advice), process);
   };
@@ -276,7 +274,7 @@ void Judge::add_circle(size_t begin) {
                         job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                         waiting.communicator->view.name);
     text += unmet_by(*waiting.wait);
-    ranks.push_back(number_of(*waiting.rank));
+    ranks.push_back(waiting.rank->number());
     if (!unmet_by(*waiting.wait).empty()) cause = Cause::kUnmet;
   }
   const Process* const first =
@@ -286,7 +284,7 @@ void Judge::add_circle(size_t begin) {
 
 void Judge::add_wait_for_itself(const Waiting& waiting) {
   const Process* const process = job_.process_of(*waiting.communicator, waiting.rank->place);
-  add(Cause::kCircle, waiting, {number_of(*waiting.rank)},
+  add(Cause::kCircle, waiting, {waiting.rank->number()},
       fmt::format("{} waits for itself in {} of \"{}\"",
                   job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                   waiting.communicator->view.name),
@@ -298,14 +296,14 @@ void Judge::add_wait_for_itself(const Waiting& waiting) {
 // Those that have left; else those on other hosts that do not answer any more.
 void blame_those_that_are_missing(const CommunicatorView& view, Finding& finding) {
   for (const RankView& rank : view.ranks) {
-    if (rank.left) finding.ranks.push_back(number_of(rank));
+    if (rank.left) finding.ranks.push_back(rank.number());
   }
   finding.cause = Cause::kDestroyed;
   if (!finding.ranks.empty()) return;
   for (int number = 0; number < view.all_ranks; ++number) {
     const RankView* const rank = view.find(number);
     if (rank != nullptr && rank->answers) continue;
-    finding.ranks.push_back(rank == nullptr ? number : number_of(*rank));
+    finding.ranks.push_back(rank == nullptr ? number : rank->number());
   }
   finding.cause = finding.ranks.empty() ? Cause::kFailed : Cause::kDead;
 }
@@ -321,7 +319,7 @@ Finding of_broken(const Job& job, const Communicator& broken, const std::string&
     if (finding.cause == Cause::kDead && replaced) continue;
     if (replaced) finding.ranks.clear();
     finding.cause = replaced ? Cause::kReplaced : Cause::kDead;
-    finding.ranks.push_back(number_of(rank));
+    finding.ranks.push_back(rank.number());
   }
   if (finding.cause != Cause::kFailed) return finding;
   if (broken.view.cause_code == TUTTI_ERR_PEER_FAILED) {

@@ -31,7 +31,8 @@ enum class Cause {
   kInside,     // has come to the call, and does not get on in it
   kFunction,   // is in a function of the user that a call runs
   kNewcomers,  // of a grow, have not come
-  // Of jobs that get on: a quota; a core that others use; too few cores; the calls themselves.
+  // Causes of jobs that get on: a quota; a core that others use; too few cores; the calls
+  // themselves.
   kThrottled,
   kShared,
   kCores,

@@ -43,6 +43,8 @@ struct RankView {
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
 
+  // Its number in the job, else in the communicator.
+  [[nodiscard]] int number() const { return global_rank < 0 ? rank : global_rank; }
   // Null: none that is known.
   [[nodiscard]] const PastCall* last() const { return past.empty() ? nullptr : &past.back(); }
   [[nodiscard]] uint64_t last_sequence() const {
