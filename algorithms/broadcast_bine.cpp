@@ -6,22 +6,13 @@
 #include "algorithms/butterfly.hpp"
 
 namespace tutti {
-namespace {
-
-double seconds(const Problem& q, const Machine& m) {
-  return folded_rounds_of(q.ranks) * message_s(q.bytes(), m) + buffers_s(q, m);
-}
-
-void build(const Problem& q, Builder& b) { broadcast_down(BineTree(q, q.root), q.bytes(), b); }
-
-}  // namespace
 
 const Algorithm broadcast_bine = {.name = "bine",
                                   .summary = "messages down a Bine tree, segmented",
                                   .collective = Collective::kBroadcast,
                                   .rank_order = true,
                                   .applies = always,
-                                  .seconds = seconds,
-                                  .build = build};
+                                  .seconds = TreeBroadcast<BineTree>::seconds,
+                                  .build = TreeBroadcast<BineTree>::build};
 
 }  // namespace tutti

@@ -35,10 +35,4 @@ class Folding {
   int surplus_;
 };
 
-// The rounds of a tree of the ranks that work, and those before and after it.
-inline int folded_rounds_of(int ranks) {
-  const auto count = static_cast<unsigned>(ranks);
-  return static_cast<int>(std::bit_width(count)) - 1 + (std::has_single_bit(count) ? 0 : 2);
-}
-
 }  // namespace tutti

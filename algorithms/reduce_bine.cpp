@@ -9,7 +9,7 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int rounds = folded_rounds_of(q.ranks);
+  const int rounds = BineTree::rounds(q.ranks);
   return rounds * message_s(q.bytes(), m) +
          combine_s((static_cast<uint64_t>(rounds) + 1) * q.bytes(), m) + buffers_s(q, m);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "algorithms/cost.hpp"
 #include "algorithms/messages.hpp"
 
 namespace tutti {
@@ -19,6 +20,8 @@ struct Tree {
 // distance from the root; a child and all below it are consecutive ranks from the root on.
 struct BinomialTree : Tree {
   int ranks = 1;  // this one and all below it
+
+  static int rounds(int ranks) { return rounds_of(ranks); }
 
   BinomialTree(const Problem& q, int root) {
     const int place = (q.rank - root + q.ranks) % q.ranks;
@@ -49,8 +52,20 @@ inline void broadcast_down(const Tree& tree, uint64_t bytes, Builder& b) {
   });
 }
 
+// A broadcast down a tree that stands on the root: Tree(q, root), and Tree::rounds(ranks) messages
+// from the root to the last rank, one after the other. T = rounds (alpha + n beta).
+template <typename TreeOn>
+struct TreeBroadcast {
+  static double seconds(const Problem& q, const Machine& m) {
+    return TreeOn::rounds(q.ranks) * message_s(q.bytes(), m) + buffers_s(q, m);
+  }
+  static void build(const Problem& q, Builder& b) {
+    broadcast_down(TreeOn(q, q.root), q.bytes(), b);
+  }
+};
+
 // Each rank combines its own data with that of all its children in one pass. place_of(segment) is
-// where the sum goes, and pass(sum, segment) takes it on.
+// where the sum of a rank with children goes, and pass(sum, segment) takes it on.
 template <typename PlaceOf, typename Pass>
 void reduce_up(const Problem& q, const Tree& tree, Builder& b, PlaceOf place_of, Pass pass) {
   const uint64_t most = std::min(q.bytes(), kSegmentBytes);
@@ -62,12 +77,10 @@ void reduce_up(const Problem& q, const Tree& tree, Builder& b, PlaceOf place_of,
       b.recv(tree.children[i], arrived[i], segment.bytes);
       sources.push_back(arrived[i]);
     }
-    Ref sum = sources[0];
-    if (!tree.children.empty()) {
-      sum = place_of(segment);
-      b.reduce(sum, sources, segment.bytes, tree.parent < 0);
-    }
-    pass(sum, segment);
+    const Ref place = place_of(segment);
+    const bool leaf = tree.children.empty();
+    if (!leaf) b.reduce(place, sources, segment.bytes, tree.parent < 0);
+    pass(leaf ? sources[0] : place, segment);
   });
 }
 
