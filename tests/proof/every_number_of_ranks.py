@@ -24,17 +24,30 @@ MOST = 12
 SKIPPED = 77
 
 
+SENT_FIRST = 0
+
+
+def place_of_take(j):
+    """Where in a schedule a rank takes its j-th block, 1 <= j."""
+    return 2 * j
+
+
+def place_of_send(j):
+    """Where it sends that on, 1 <= j <= n - 2; its own block is the step SENT_FIRST."""
+    return 2 * j + 1
+
+
 def rule(rank, ranks):
     """The steps of a rank, as `tutti explain` writes them."""
     after, before = (rank + 1) % ranks, (rank - 1) % ranks
-    steps = [f"send send+0 -> rank {after}  ({BYTES} B)",
-             f"copy recv+{rank * BYTES} <- send+0  ({BYTES} B)"]
+    steps = {SENT_FIRST: f"send send+0 -> rank {after}  ({BYTES} B)",
+             1: f"copy recv+{rank * BYTES} <- send+0  ({BYTES} B)"}
     for j in range(1, ranks):
         place = f"recv+{(rank - j) % ranks * BYTES}"
-        steps.append(f"recv {place} <- rank {before}  ({BYTES} B)")
+        steps[place_of_take(j)] = f"recv {place} <- rank {before}  ({BYTES} B)"
         if j < ranks - 1:
-            steps.append(f"send {place} -> rank {after}  ({BYTES} B)")
-    return steps
+            steps[place_of_send(j)] = f"send {place} -> rank {after}  ({BYTES} B)"
+    return [steps[place] for place in range(len(steps))]
 
 
 def built(tutti, rank, ranks):
@@ -55,8 +68,8 @@ def claims(z3):
         return wrapped(rank - number)
 
     after = wrapped(r + 1)
-    # What the block holds that a rank took j-th. By induction over j: its own in the beginning, else
-    # what the rank before took as its (j-1)-th.
+    # The owner of the data that a rank took j-th. By induction over j: itself in the beginning, else
+    # the owner of what the rank before took as its (j-1)-th.
     holds = z3.Function("holds", z3.IntSort(), z3.IntSort(), z3.IntSort())
     return {
         "what a rank passes on j-th is what the next one expects as its (j+1)-th":
@@ -75,10 +88,10 @@ def claims(z3):
             z3.Implies(z3.And(ranks, 0 <= block, block < n),
                        z3.And(0 <= wrapped(r - block), wrapped(r - block) <= n - 1,
                               taken(r, wrapped(r - block)) == block)),
-        # The j-th is sent right after it was taken, the first without that; so what a rank waits for
-        # depends on fewer, and no circle of ranks waits.
-        "what a rank takes j-th depends on what the rank before has taken earlier":
-            z3.Implies(z3.And(ranks, 1 <= j, j <= n - 1), z3.And(0 <= j - 1, j - 1 < j)),
+        # So no circle of ranks waits: go back along what is waited for, and places only fall.
+        "what a rank takes j-th was sent by a step that stands before that in the other's schedule":
+            z3.Implies(z3.And(ranks, 1 <= j, j <= n - 1),
+                       z3.If(j == 1, SENT_FIRST, place_of_send(j - 1)) < place_of_take(j)),
     }
 
 
