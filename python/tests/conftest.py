@@ -32,12 +32,12 @@ def three_ranks(kept_ranks):
     yield from intact(kept_ranks, 3)
 
 
-def intact(kept_ranks, size):
+def intact(kept_ranks, size, start=Ranks):
     """The kept group of that size; made anew if a test before broke it."""
     if size in kept_ranks and kept_ranks[size].broken:
         kept_ranks.pop(size).kill()
     if size not in kept_ranks:
-        kept_ranks[size] = Ranks(size)
+        kept_ranks[size] = start(size)
     yield kept_ranks[size]
 
 

@@ -1,12 +1,9 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Random programs: calls of any kind, type, shape and communicator, blocking or not, alone or in
 groups, each beside numpy. What fails is made smaller by Hypothesis, which prints the program.
-
-HYPOTHESIS_EXAMPLES says how many programs are tried.
 """
 
 import contextlib
-import os
 from dataclasses import dataclass
 
 import core_ranks
@@ -16,8 +13,8 @@ import pytest
 import tutti_ccl as ccl
 
 pytest.importorskip("hypothesis")
-from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+from random_programs import any_program, intact, shapes  # noqa: E402
 
 SIZE = 3
 TYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
@@ -50,12 +47,8 @@ class Call:
 @st.composite
 def calls(draw):
     dtype = draw(st.sampled_from(TYPES))
-    # Short ones above all, and now and then one that goes another way.
-    length = st.one_of(st.integers(0, 40), st.integers(0, 3000), st.sampled_from([65536, 200001]))
-    shape = draw(st.one_of(st.just(()), st.tuples(length),
-                           st.tuples(st.integers(0, 5), st.integers(1, 70))))
     kind = draw(st.sampled_from(KINDS))
-    return Call(kind, dtype, shape, draw(st.sampled_from(FITS[np.dtype(dtype).kind])),
+    return Call(kind, dtype, draw(shapes()), draw(st.sampled_from(FITS[np.dtype(dtype).kind])),
                 draw(st.integers(0, SIZE - 1)), draw(st.sampled_from(FORMS)),
                 kind in IN_PLACE and draw(st.booleans()), draw(st.sampled_from(COMMUNICATORS)),
                 draw(st.integers(0, 9)))
@@ -161,30 +154,15 @@ def run_program(program):
         there[name].destroy()
 
 
-class Kept:
-    """Ranks that are kept from program to program, and made anew after one that broke them."""
-
-    ranks = None
-
-    def run(self, *arguments):
-        if self.ranks is not None and self.ranks.broken:
-            self.ranks.kill()
-            self.ranks = None
-        if self.ranks is None:
-            self.ranks = core_ranks.start(SIZE)
-        self.ranks.run(*arguments)
-
-
 @pytest.fixture(scope="module")
 def kept():
-    made = Kept()
+    made = {}
     yield made
-    if made.ranks is not None:
-        made.ranks.close()
+    for ranks in made.values():
+        ranks.close()
 
 
-@settings(max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "150")), deadline=None,
-          database=None, print_blob=True, suppress_health_check=list(HealthCheck))
-@given(program=st.lists(calls(), min_size=1, max_size=8))
+@any_program(calls(), examples=150)
 def test_any_program_gives_what_numpy_gives(kept, program):
-    kept.run(run_program, program)
+    for ranks in intact(kept, SIZE, core_ranks.start):
+        ranks.run(run_program, program)

@@ -1,11 +1,8 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Random programs of PyTorch's collectives: any kind, type, shape, layout and group, blocking or not,
 over ccl and then over Gloo. What fails is made smaller by Hypothesis, which prints the program.
-
-HYPOTHESIS_EXAMPLES says how many programs are tried.
 """
 
-import os
 import random
 from dataclasses import dataclass
 
@@ -15,12 +12,12 @@ import torch.distributed as dist
 from reference import same
 
 pytest.importorskip("hypothesis")
-from hypothesis import HealthCheck, given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
+from random_programs import any_program, intact, shapes  # noqa: E402
 
 SIZE = 3
 GROUPS = {"world": [0, 1, 2], "pair": [0, 2]}
-# What Gloo has, too.
+# Those that Gloo has, too.
 TYPES = ["int8", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64"]
 OPS = ["SUM", "PRODUCT", "MIN", "MAX"]
 BITWISE = ["BAND", "BOR", "BXOR"]
@@ -47,11 +44,7 @@ class Call:
 def calls(draw):
     dtype = draw(st.sampled_from(TYPES))
     ops = OPS if getattr(torch, dtype).is_floating_point else OPS + BITWISE
-    # Short ones above all, and now and then one that goes another way.
-    length = st.one_of(st.integers(0, 40), st.integers(0, 3000), st.sampled_from([65536, 200001]))
-    shape = draw(st.one_of(st.just(()), st.tuples(length),
-                           st.tuples(st.integers(0, 5), st.integers(1, 70))))
-    return Call(draw(st.sampled_from(KINDS)), dtype, shape, draw(st.sampled_from(ops)),
+    return Call(draw(st.sampled_from(KINDS)), dtype, draw(shapes()), draw(st.sampled_from(ops)),
                 draw(st.integers(0, 2)), draw(st.sampled_from(LAYOUTS)), draw(st.booleans()),
                 draw(st.sampled_from(sorted(GROUPS))), draw(st.integers(0, 9)))
 
@@ -166,12 +159,7 @@ def run_program(program):
                 raise AssertionError(f"call {number}, {call}: {error}") from None
 
 
-@settings(max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "60")), deadline=None,
-          database=None, print_blob=True,
-          suppress_health_check=list(HealthCheck))
-@given(program=st.lists(calls(), min_size=1, max_size=8))
+@any_program(calls(), examples=60)
 def test_any_program_gives_what_gloo_gives(kept_ranks, program):
-    from conftest import intact
-
     for ranks in intact(kept_ranks, SIZE):
         ranks.run(run_program, program)

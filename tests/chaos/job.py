@@ -4,24 +4,15 @@
 import contextlib
 import os
 import queue
-import random
 import signal
-import socket
 import subprocess
 import threading
 import time
 
+from ports import free_port
+
 TIMEOUT_S = 2.0  # of a call
 INIT_TIMEOUT_S = 3.0
-
-
-def free_port():
-    """Below those that the system gives to connections, which might take it again meanwhile."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as one, contextlib.suppress(OSError):
-            one.bind(("127.0.0.1", port))
-            return port
 
 
 class Late(Exception):

@@ -18,7 +18,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from job import free_port  # noqa: E402
+sys.path.insert(0, str(HERE.parent / "support"))
+from ports import free_port  # noqa: E402
 
 RANKS, TIMEOUT_S = 3, 2
 

@@ -18,8 +18,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "support"))
 
-from job import free_port  # noqa: E402
+from ports import free_port  # noqa: E402
 
 RANKS = 2
 LIMIT_S = 60

@@ -25,7 +25,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -39,6 +38,7 @@ sys.path.insert(0, str(HERE.parent / "support"))
 sys.path.insert(0, str(HERE))
 import hosts as support  # noqa: E402
 import inject  # noqa: E402
+from ports import free_port  # noqa: E402
 
 SKIPPED = 77
 PATIENCE_S = 60  # ends a hang and nothing else
@@ -46,7 +46,7 @@ SETTLES_S = 0.7  # from the fault until it is asked for the first time, and when
 SLOW_SETTLES_S = 2.0
 ASKS = 6
 WAITING = ("waits", "hung")
-# What is told of these does not depend on how busy the machine is.
+# Faults whose answers do not depend on how busy the machine is.
 SAMPLE = ["dead-1", "replaced-1", "stopped-2", "sleeps-1", "lock-3", "file-1", "socket-1", "child-1",
           "order-1", "message-3", "destroyed-1", "function-1", "split-1", "several-2"]
 
@@ -68,12 +68,6 @@ def truths_of(row):
     """[(cause, {rank, ...}), ...]"""
     pairs = [truth.split("@") for truth in row.truth.split("+")]
     return [(cause, {int(rank) for rank in ranks.split("|") if rank}) for cause, ranks in pairs]
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class TorchRanks:
@@ -213,7 +207,7 @@ class Job:
     def close(self):
         for pid in self.pids:
             with contextlib.suppress(ProcessLookupError):
-                # What it has started is of its session.
+                # Its children are of its session.
                 os.kill(pid, signal.SIGKILL)
                 if self.row.program == "c":
                     os.killpg(pid, signal.SIGKILL)
@@ -246,11 +240,7 @@ def ask_why(job):
     time.sleep(SETTLES_S)
     end = time.monotonic() + PATIENCE_S
     for asks in itertools.count(1):
-        asked = time.monotonic()
-        told = job.ask(["why", "--json"])
-        ms = (time.monotonic() - asked) * 1000
-        one = told["jobs"][0] if told["jobs"] else None
-        answer = answer_of(job, one, ms)
+        answer = asked(job, ["why", "--json"])
         if job.tools.patient:
             if all(marks(answer)) or time.monotonic() > end:
                 return answer
@@ -259,18 +249,19 @@ def ask_why(job):
         time.sleep(0.2)
 
 
-def answer_of(job, one, ms):
-    if one is None:
+def asked(job, command):
+    begun = time.monotonic()
+    told = job.ask(command)
+    ms = (time.monotonic() - begun) * 1000
+    if not told["jobs"]:
         return Answer(job.row, [], "no such job", ms)
+    one = told["jobs"][0]
     return Answer(job.row, found_in(one), one["verdict"]["text"], ms, one["verdict"]["outcome"])
 
 
 def ask_slow(job):
     time.sleep(SLOW_SETTLES_S)
-    asked = time.monotonic()
-    told = job.ask(["why", "--slow", "--json"])
-    ms = (time.monotonic() - asked) * 1000
-    return answer_of(job, told["jobs"][0] if told["jobs"] else None, ms)
+    return asked(job, ["why", "--slow", "--json"])
 
 
 def run_row(tools, row):
