@@ -174,7 +174,7 @@ bool computes_otherwise(nb::handle given, PyTypeObject* base, const char* const*
   return false;
 }
 
-void expect_plain(nb::handle given, Argument place) {
+void expect_plain(nb::handle given, Argument argument) {
   static PyTypeObject* ndarray = nullptr;
   static PyTypeObject* tensor = nullptr;
   constexpr const char* kArrayMethods[] = {"__add__", "__array_ufunc__", nullptr};
@@ -186,7 +186,7 @@ void expect_plain(nb::handle given, Argument place) {
     return;
   }
   raise_type(
-      place.text() + " is " + type_name_of(given) +
+      argument.text() + " is " + type_name_of(given) +
       ", which is more than its memory (a mask, a unit, a part of another); expected a " +
       (is_array ? "plain array, such as x.filled(0) or x.view(numpy.ndarray)" : "plain tensor") +
       ", or a lower-case call, which takes any object");
@@ -201,36 +201,37 @@ bool is_dense(const nb::ndarray<nb::ro>& tensor) {
   return true;
 }
 
-[[noreturn]] void refuse_type(nb::handle given, const std::string& type, Argument place) {
-  raise_type(place.text() + " is " + type_name_of(given) + " of " + type + "; " + kTypes);
+[[noreturn]] void refuse_type(nb::handle given, const std::string& type, Argument argument) {
+  raise_type(argument.text() + " is " + type_name_of(given) + " of " + type + "; " + kTypes);
 }
 
-[[noreturn]] void refuse_strides(nb::handle given, Argument place) {
-  raise_value(place.text() + " is " + type_name_of(given) +
+[[noreturn]] void refuse_strides(nb::handle given, Argument argument) {
+  raise_value(argument.text() + " is " + type_name_of(given) +
               " that is not contiguous; expected elements one after the other, last index fastest");
 }
 
-[[noreturn]] void refuse_read_only(nb::handle given, Argument place) {
-  raise_value(place.text() + " is read-only " + type_name_of(given) +
+[[noreturn]] void refuse_read_only(nb::handle given, Argument argument) {
+  raise_value(argument.text() + " is read-only " + type_name_of(given) +
               "; expected one that is writable");
 }
 
-[[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error, Argument place) {
-  raise_type(place.text() + " is " + type_name_of(given) +
+[[noreturn]] void refuse_export(nb::handle given, const nb::python_error& error,
+                                Argument argument) {
+  raise_type(argument.text() + " is " + type_name_of(given) +
              " that gives no memory: " + text_of(error.value()));
 }
 
 // Asks for the form that says what is read-only, which older ones do not know.
-nb::object capsule_of(nb::handle given, Argument place) {
+nb::object capsule_of(nb::handle given, Argument argument) {
   try {
     return given.attr("__dlpack__")(nb::arg("max_version") = nb::make_tuple(1, 1));
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_TypeError)) refuse_export(given, error, place);
+    if (!error.matches(PyExc_TypeError)) refuse_export(given, error, argument);
   }
   try {
     return given.attr("__dlpack__")();
   } catch (nb::python_error& error) {
-    refuse_export(given, error, place);
+    refuse_export(given, error, argument);
   }
 }
 
@@ -292,34 +293,34 @@ struct Array::Part {
   }
 };
 
-Array::Array(nb::handle given, bool written, Argument place, size_t blocks) {
+Array::Array(nb::handle given, bool written, Argument argument, size_t blocks) {
   if (Part::is_one(given)) {
-    take_part(Part(given), written, place, blocks);
+    take_part(Part(given), written, argument, blocks);
   } else {
-    take(given, written, place);
+    take(given, written, argument);
   }
 }
 
-void Array::take(nb::handle given, bool written, Argument place) {
+void Array::take(nb::handle given, bool written, Argument argument) {
   if (PyObject_CheckBuffer(given.ptr()) != 0) {
-    expect_plain(given, place);
-    take_buffer(given, written, place);
+    expect_plain(given, argument);
+    take_buffer(given, written, argument);
   } else if (nb::hasattr(given, "__dlpack__")) {
-    expect_plain(given, place);
-    take_dlpack(given, written, place);
+    expect_plain(given, argument);
+    take_dlpack(given, written, argument);
   } else {
-    raise_type(place.text() + " is " + type_name_of(given) +
+    raise_type(argument.text() + " is " + type_name_of(given) +
                "; expected an object with the buffer protocol or DLPack, such as numpy.ndarray, "
                "array.array, memoryview or torch.Tensor, or [buffer, count, type]");
   }
 }
 
-void Array::take_part(const Part& part, bool written, Argument place, size_t blocks) {
-  if (!part.buffer.is_none()) take(part.buffer, written, place);
-  if (!part.type.is_none()) view_as(part.type, place);
+void Array::take_part(const Part& part, bool written, Argument argument, size_t blocks) {
+  if (!part.buffer.is_none()) take(part.buffer, written, argument);
+  if (!part.type.is_none()) view_as(part.type, argument);
   const auto number = [&](const nb::object& given, const char* what) {
-    const std::string name = std::string(what) + " in " + place.parameter;
-    const Argument where{place.operation, name.c_str()};
+    const std::string name = std::string(what) + " in " + argument.parameter;
+    const Argument where{argument.operation, name.c_str()};
     const int value = given.is_none() ? 0 : int_of(given, where);
     if (value < 0)
       raise_value(where.text() + " is " + std::to_string(value) + "; expected 0 or more");
@@ -329,38 +330,38 @@ void Array::take_part(const Part& part, bool written, Argument place, size_t blo
   const size_t count = number(part.count, "the count") * blocks;
   const size_t end = part.count.is_none() ? begin : begin + count;
   if (end > count_) {
-    raise_value(place.text() + " is " + text() + "; expected at least the " + std::to_string(end) +
-                " elements that its count and displacement say");
+    raise_value(argument.text() + " is " + text() + "; expected at least the " +
+                std::to_string(end) + " elements that its count and displacement say");
   }
   data_ = at(begin);
   count_ = part.count.is_none() ? count_ - begin : count;
 }
 
 // Bytes become what the type says; other memory has its own type already.
-void Array::view_as(nb::handle type, Argument place) {
+void Array::view_as(nb::handle type, Argument argument) {
   const std::string code =
       text_of(PyUnicode_Check(type.ptr()) != 0 ? nb::borrow(type) : type.attr("typechar"));
   const auto wanted = by_code(code);
   if (!wanted) {
-    raise_type(place.text() + " has the type " + text_of(type) + "; " + kTypes +
+    raise_type(argument.text() + " has the type " + text_of(type) + "; " + kTypes +
                ", such as MPI.DOUBLE or 'd'");
   }
   const size_t bytes = count_ * tutti_type_size(type_);
   const size_t size = tutti_type_size(wanted->type);
   if (wanted->type != type_ && tutti_type_size(type_) != 1 && wanted->type != TUTTI_UINT8) {
-    raise_type(place.text() + " is " + text() + " and its type " + text_of(type) +
+    raise_type(argument.text() + " is " + text() + " and its type " + text_of(type) +
                "; expected its own type, or BYTE");
   }
   if (bytes % size != 0 || (bytes != 0 && reinterpret_cast<uintptr_t>(data_) % size != 0)) {
-    raise_value(place.text() + " is " + text() + "; expected whole elements of " + text_of(type) +
-                ", aligned as such");
+    raise_value(argument.text() + " is " + text() + "; expected whole elements of " +
+                text_of(type) + ", aligned as such");
   }
   count_ = bytes / size;
   type_ = wanted->type;
   bool_ = wanted->is_bool;
 }
 
-void Array::take_buffer(nb::handle given, bool written, Argument place) {
+void Array::take_buffer(nb::handle given, bool written, Argument argument) {
   auto view = std::make_unique<Py_buffer>();
   const int flags = PyBUF_STRIDES | (written ? PyBUF_WRITABLE : 0);
   const char* format = "";
@@ -370,48 +371,49 @@ void Array::take_buffer(nb::handle given, bool written, Argument place) {
     const std::string why = take_error();
     if (PyObject_GetBuffer(given.ptr(), view.get(), flags) != 0) {
       PyErr_Clear();
-      if (written && is_readable(given)) refuse_read_only(given, place);
-      raise_type(place.text() + " is " + type_name_of(given) + " that gives no buffer (" + why +
+      if (written && is_readable(given)) refuse_read_only(given, argument);
+      raise_type(argument.text() + " is " + type_name_of(given) + " that gives no buffer (" + why +
                  ")");
     }
   }
   view_.reset(view.release());
-  if (PyBuffer_IsContiguous(view_.get(), 'C') == 0) refuse_strides(given, place);
+  if (PyBuffer_IsContiguous(view_.get(), 'C') == 0) refuse_strides(given, argument);
   const auto item = static_cast<size_t>(view_->itemsize);
-  set_type(given, format, item, place);
+  set_type(given, format, item, argument);
   data_ = view_->buf;
   count_ = item == 0 ? 0 : static_cast<size_t>(view_->len) / item;
 }
 
-void Array::set_type(nb::handle given, const char* format, size_t item, Argument place) {
+void Array::set_type(nb::handle given, const char* format, size_t item, Argument argument) {
   const bool named = *format == 0 && nb::hasattr(given, "dtype");
   const auto type = *format == 0 ? by_name(given) : by_format(format, item);
   if (!type) {
     refuse_type(given,
                 named ? text_of(given.attr("dtype")) : "format '" + std::string(format) + "'",
-                place);
+                argument);
   }
   type_ = *type;
   bool_ = *format != 0 && format[std::strlen(format) - 1] == '?';
 }
 
-void Array::take_dlpack(nb::handle given, bool written, Argument place) {
+void Array::take_dlpack(nb::handle given, bool written, Argument argument) {
   // DLPack knows of no memory whose values are the negative of what is there.
   if (nb::hasattr(given, "is_neg") && nb::cast<bool>(given.attr("is_neg")())) {
-    raise_value(place.text() + " is " + type_name_of(given) +
+    raise_value(argument.text() + " is " + type_name_of(given) +
                 " that is a negated view; expected its values, as resolve_neg() gives them");
   }
-  const nb::object capsule = capsule_of(given, place);
+  const nb::object capsule = capsule_of(given, argument);
   nb::ndarray<> writable;
   if (written && nb::try_cast(capsule, writable)) {
     tensor_ = nb::ndarray<nb::ro>(writable);
   } else if (!nb::try_cast(capsule, tensor_)) {
-    raise_type(place.text() + " is " + type_name_of(given) + " whose DLPack has an unknown form");
+    raise_type(argument.text() + " is " + type_name_of(given) +
+               " whose DLPack has an unknown form");
   } else if (written) {
-    refuse_read_only(given, place);
+    refuse_read_only(given, argument);
   }
   if (tensor_.device_type() != nb::device::cpu::value) {
-    raise_type(place.text() + " is " + type_name_of(given) + " on a device of DLPack's type " +
+    raise_type(argument.text() + " is " + type_name_of(given) + " on a device of DLPack's type " +
                std::to_string(tensor_.device_type()) + "; expected memory of the host (type 1)");
   }
   const auto type = by_dlpack(tensor_.dtype());
@@ -419,9 +421,9 @@ void Array::take_dlpack(nb::handle given, bool written, Argument place) {
     refuse_type(given,
                 "DLPack's type " + std::to_string(tensor_.dtype().code) + " with " +
                     std::to_string(tensor_.dtype().bits) + " bits",
-                place);
+                argument);
   }
-  if (!is_dense(tensor_)) refuse_strides(given, place);
+  if (!is_dense(tensor_)) refuse_strides(given, argument);
   type_ = *type;
   bool_ = tensor_.dtype().code == static_cast<uint8_t>(nb::dlpack::dtype_code::Bool);
   data_ = const_cast<void*>(tensor_.data());

@@ -16,7 +16,7 @@ namespace tutti_core {
 
 namespace nb = nanobind;
 
-// The place of an argument, for errors: "Allreduce: recv".
+// An argument of a call, for errors: "Allreduce: recv".
 struct Argument {
   const char* operation;
   const char* parameter;
@@ -27,9 +27,9 @@ struct Argument {
 class Array {
  public:
   Array() = default;
-  // Throws TypeError or ValueError that names the place, what was given and what was expected. A
+  // Throws TypeError or ValueError that names the argument, what was given and what was expected. A
   // count that is given is that of each of `blocks` blocks.
-  Array(nb::handle given, bool written, Argument place, size_t blocks = 1);
+  Array(nb::handle given, bool written, Argument argument, size_t blocks = 1);
   Array(Array&&) noexcept = default;
   Array& operator=(Array&&) noexcept = default;
 
@@ -53,12 +53,12 @@ class Array {
   };
 
   struct Part;
-  void take(nb::handle given, bool written, Argument place);
-  void take_part(const Part& part, bool written, Argument place, size_t blocks);
-  void view_as(nb::handle type, Argument place);
-  void take_buffer(nb::handle given, bool written, Argument place);
-  void take_dlpack(nb::handle given, bool written, Argument place);
-  void set_type(nb::handle given, const char* format, size_t item, Argument place);
+  void take(nb::handle given, bool written, Argument argument);
+  void take_part(const Part& part, bool written, Argument argument, size_t blocks);
+  void view_as(nb::handle type, Argument argument);
+  void take_buffer(nb::handle given, bool written, Argument argument);
+  void take_dlpack(nb::handle given, bool written, Argument argument);
+  void set_type(nb::handle given, const char* format, size_t item, Argument argument);
 
   std::unique_ptr<Py_buffer, Release> view_;
   nb::ndarray<nb::ro> tensor_;

@@ -7,11 +7,11 @@ namespace {
 
 // A rank, or nobody.
 int peer_of(const Call& call, const char* parameter, nb::handle given, bool any_source) {
-  const Argument place{call.operation(), parameter};
-  const int peer = int_of(given, place);
+  const Argument argument{call.operation(), parameter};
+  const int peer = int_of(given, argument);
   if ((peer >= 0 && peer < call.comm().size) || peer == kNobody) return peer;
   if (any_source && peer == TUTTI_ANY_SOURCE) return peer;
-  raise_value(place.text() + " is " + std::to_string(peer) + "; expected a rank from 0 to " +
+  raise_value(argument.text() + " is " + std::to_string(peer) + "; expected a rank from 0 to " +
               std::to_string(call.comm().size - 1) + (any_source ? ", ANY_SOURCE" : "") +
               " or PROC_NULL");
 }
