@@ -107,7 +107,7 @@ std::string plot(const Heading& heading, const std::vector<Measurement>& measure
   return draw_curves({title, "bytes", tutti::bytes_text}, std::move(curves));
 }
 
-// As it could be typed.
+// The command as it could be typed.
 std::string command_line() {
   const std::string words = tutti::text_in_file("/proc/self/cmdline");
   std::string line = "tutti";

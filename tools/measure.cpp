@@ -32,7 +32,7 @@ using tutti_tools::Report;
 
 constexpr tutti::Need kNeed{"tutti measure"};
 constexpr size_t kMostErrorBytes = 2000;
-// What a case takes besides its time, until that is known.
+// The time that a case takes besides its measuring, until that is known.
 constexpr double kFirstGuess_s = 0.5;
 
 struct Arguments {
@@ -83,7 +83,7 @@ struct Close {
 };
 using File = std::unique_ptr<FILE, Close>;
 
-// What the page has of it.
+// The part of the page about a run.
 Report measure(const BenchRun& run) {
   Report report = {{"label", run.label}, {"command", run.command()}};
   const File output(std::tmpfile());

@@ -13,7 +13,7 @@
 namespace tutti_tools {
 namespace {
 
-// Of the memory of the machine, what buffers may take.
+// Buffers may take one part in so many of the machine's memory.
 constexpr uint64_t kShareOfMemory = 4;
 
 const std::vector<uint64_t> kSizes = {4,         64,      1 << 10, 16 << 10,

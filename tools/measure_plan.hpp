@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What `tutti measure` runs on a machine, the runs that tell most about it first.
+// The runs of `tutti measure` on a machine, those that tell most about it first.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct BenchRun {
   std::vector<int> cores = {};  // that its ranks may use; empty: all
   size_t cases = 0;
 
-  // As it could be typed.
+  // The command as it could be typed.
   [[nodiscard]] std::string command() const;
 };
 

@@ -105,7 +105,7 @@ tutti::Curve curve_of(const Series& series, const std::string& label, std::strin
   for (const Row& row : series.rows) {
     const double us = median_us(*row.result);
     const auto bytes = static_cast<double>(bytes_of(*row.result));
-    // What has no place on a logarithmic axis, or was never measured.
+    // Some have no place on a logarithmic axis, or were never measured.
     if (row.label != label || bytes < 1 || bytes > 1e15 || us < 1e-4 || us > 1e12) continue;
     curve.points.emplace_back(bytes, us * 1e-6);
   }

@@ -19,8 +19,8 @@ using Report = nlohmann::ordered_json;
 
 std::string page_of(const Report& report);
 
-// Of a page, or of what `tutti bench -o` has written, whose label is "4 ranks". An error names the
-// file and what is wrong with it.
+// The report in a page, or in what `tutti bench -o` has written, whose label is "4 ranks". An error
+// names the file and what is wrong with it.
 tutti::Result<Report> read_report(const std::string& path);
 // All their runs. Labels that several files have for one series become different ones.
 Report joined(const std::vector<std::pair<std::string, Report>>& by_path);

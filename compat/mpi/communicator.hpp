@@ -84,7 +84,7 @@ Comm& make_comm(Comm& parent, tutti_comm_t inside);
 Comm* split(Comm& comm, int color, int key);
 void free_comm(MPI_Comm* comm);
 // At the end: of those that the program has not freed, so that peers see no death when it exits.
-// What a request still refers to is left, as it might be waited for.
+// One that a request still refers to is left, as it might be waited for.
 void close_communicators();
 // A communicator or the program refers to it, or no longer does.
 void hold_errhandler(MPI_Errhandler errhandler);

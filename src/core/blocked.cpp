@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// Of a call whose first argument is a descriptor, and says what is waited for.
+// Stands for calls whose first argument, a descriptor, says what is waited for.
 constexpr auto kByDescriptor = static_cast<BlockedOn>(UINT8_MAX);
 
 constexpr std::pair<long, BlockedOn> kCalls[] = {
@@ -55,7 +55,7 @@ constexpr std::pair<long, BlockedOn> kCalls[] = {
 #endif
 };
 
-// Of poll(2) and select(2): without descriptors these sleep.
+// True for poll(2) and select(2), which sleep if they have no descriptors.
 bool waits_for_descriptors(long number, uint64_t first, uint64_t second, bool& none) {
 #ifdef SYS_poll
   if (number == SYS_select) {

@@ -31,7 +31,7 @@ inline bool nests_too_deep(std::string_view json) {
 }
 inline constexpr const char* kNestsTooDeep = "its arrays and objects nest deeper than 100";
 
-// As text, whatever bytes its strings have: names of files and values of variables need not be
+// JSON as text, whatever bytes its strings have: names of files and values of variables need not be
 // UTF-8.
 template <typename Json>
 std::string json_text(const Json& json, int indent) {

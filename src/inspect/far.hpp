@@ -27,7 +27,7 @@ struct FarAnswers {
   std::vector<FarPage> pages;
 };
 
-// What comes after a question, until nothing is missing.
+// The packets that come after a question, until nothing is missing.
 class Answers {
  public:
   // False: nonsense.

@@ -32,7 +32,7 @@ struct Process {
   uint64_t spent = 0;  // by so many ticks
   std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
 
-  // As of the second look. What it waits for says little if it was elsewhere a moment ago.
+  // Takes the state of a second look. A wait says little if it was another one a moment ago.
   void take(ProcessState now) {
     busy = busy || now.cpu_ticks != state.cpu_ticks;
     spent += now.cpu_ticks > state.cpu_ticks ? now.cpu_ticks - state.cpu_ticks : 0;

@@ -97,7 +97,7 @@ class ScriptedPort final : public Port {
   bool full = false;
   bool gone = false;
   std::byte fill{1};
-  // What this rank has sent to each: a peer's next frame may answer that.
+  // The frames that this rank has sent to each: a peer's next frame may answer that.
   uint32_t sent[kRanks] = {};
   uint64_t last_id[kRanks] = {};
 

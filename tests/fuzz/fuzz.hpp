@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What is done with any bytes at all: each tests/fuzz/<name>_fuzz.cpp has one FUZZ_TARGET(name).
+// Targets for any bytes at all: each tests/fuzz/<name>_fuzz.cpp has one FUZZ_TARGET(name).
 // Its inputs that are kept, tests/fuzz/corpus/<name>/, run in test_fuzz with every compiler;
 // libFuzzer makes up more of them (`./dev fuzz`).
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace tutti_test::fuzz {
 
-// What is left of the bytes.
+// The bytes that are left.
 class Input {
  public:
   explicit Input(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -53,7 +53,7 @@ inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What must hold, whatever the input is.
+// Ends the program if something does not hold that must, whatever the input is.
 inline void demand(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

@@ -36,7 +36,7 @@ class Copy final : public Source {
   const Memory& bytes_;
 };
 
-// Of a communicator of three ranks after some calls, as far as it is looked at.
+// The memory of a communicator of three ranks after some calls, as far as it is looked at.
 Memory memory_of_three() {
   Memory memory;
   run_thread_ranks(kRanks, [&memory](tutti::Communicator& communicator) {

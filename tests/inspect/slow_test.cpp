@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// What costs jobs the most that are made up.
+// Jobs that are made up, and what costs them most.
 #include "inspect/slow.hpp"
 
 #include <gtest/gtest.h>

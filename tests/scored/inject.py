@@ -13,7 +13,7 @@ from pathlib import Path
 
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 BUSY = [sys.executable, "-c", "while True: pass"]
-# Of 100 ms; and of a second, for how long a rank is stopped.
+# Shares of 100 ms; and of a second, for how long a rank is stopped.
 QUOTA_US, STOPPED_S, GOES_ON_S = 5_000, 0.15, 0.1
 
 

@@ -325,7 +325,7 @@ void destroys() {
   check(tutti_comm_destroy(world));
   stay();
 }
-// What it has started never comes.
+// Its receive never ends.
 void destroys_while_started() {
   tutti_request_t request = nullptr;
   check(tutti_irecv(data.data(), 1, TUTTI_FLOAT32, (rank_here + 1) % ranks, 7, world, &request));
@@ -339,7 +339,7 @@ void before_split(void (*fault)()) {
 
 void slow_computes() { compute(argument); }
 void slow_sleeps() { usleep(static_cast<useconds_t>(argument) * 1000); }
-// What it reads comes slowly: a disk is too different from machine to machine.
+// Its data comes slowly: a disk is too different from machine to machine.
 void slow_reads() {
   static int ends[2] = {-1, -1};
   if (ends[0] < 0) {

@@ -80,7 +80,7 @@ class Ticks {
   std::map<Published, std::set<int>> waiters_;
 };
 
-// What an operation waits for: that another has ended, or only that it has begun.
+// A condition of an operation: that another has ended, or only that it has begun.
 struct Before {
   size_t label = 0;
   bool begun = false;
@@ -165,7 +165,7 @@ class RankText {
     return kStreams + tick.phase * kMostTicks + tick.index;
   }
 
-  // What comes next need not wait until it has left, only a fence does.
+  // The next operation need not wait until the message has left, only a fence does.
   void send(uint64_t bytes, int peer, size_t tag) {
     const size_t label = add(fmt::format("send {}b to {} tag {}", bytes, peer, tag));
     sent_.insert({label, false});
