@@ -202,8 +202,11 @@ lane decode(OF(ELEMENT) code) {
   // A denormal is an offset from the unit, which leaves the exact value.
   const bits denormal = AS(uint)(AS(float)(magnitude + DENORMAL_UNIT) - AS(float)((bits)(DENORMAL_UNIT)));
   const bits finite = magnitude < (1U << MANTISSA_BITS) ? denormal : normal;
-  const bits special =
-      magnitude == OVERFLOWS && OVERFLOWS != NAN_CODE ? (bits)(0x7F800000U) : (bits)(DEFAULT_NAN);
+#if OVERFLOWS == NAN_CODE
+  const bits special = (bits)(DEFAULT_NAN);
+#else
+  const bits special = magnitude == OVERFLOWS ? (bits)(0x7F800000U) : (bits)(DEFAULT_NAN);
+#endif
   return AS(float)((magnitude > LARGEST ? special : finite) | sign);
 }
 OF(ELEMENT) encode(lane v) {
