@@ -28,7 +28,7 @@ class Tutti(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("cli11", type="build", when="+tools")
     depends_on("nlohmann-json", type="build")
-    depends_on("fmt@9:")
+    depends_on("fmt@9: +pic")  # a part of a shared library
     depends_on("highway@1.0.3:")
     depends_on("hwloc@2.9:")
     depends_on("libsodium")
