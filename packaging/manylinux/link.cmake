@@ -6,6 +6,11 @@ add_link_options(-B${TUTTI_PORTABLE}
   -Wl,--exclude-libs,ALL,--gc-sections
   -Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,-l:librt.so.1,--pop-state)
 
+# The compiler looks there by itself, and programs must not: a stub runs nothing. CMake has the one
+# fmt::fmt for a shared library, whose folder it would name in them.
+list(APPEND CMAKE_C_IMPLICIT_LINK_DIRECTORIES ${TUTTI_PORTABLE})
+list(APPEND CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES ${TUTTI_PORTABLE})
+
 # What a system may lack is inside.
 function(tutti_link_inside)
   foreach(name hwloc sodium)

@@ -7,7 +7,7 @@
 set -euo pipefail
 policy=$1 folder=$(realpath -m "$2")
 here=$(dirname "$(realpath "$0")")
-stamp="$policy $(cat "$here"/* | sha256sum) $(cc -dumpfullversion) $(getconf GNU_LIBC_VERSION)"
+stamp="$policy $(cat "$here"/*.{sh,py,c} | sha256sum) $(cc -dumpfullversion) $(getconf GNU_LIBC_VERSION)"
 [ "$(cat "$folder/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 rm -rf "$folder" && mkdir -p "$folder"
 
