@@ -48,7 +48,7 @@ environment() {
 raw() {
   local build=build/python torch=ON
   [ "$2" != none ] || torch=OFF
-  [[ $1 != */wheel-environments/* ]] || build=$(dirname "$(dirname "$1")")/build
+  [[ $1 != */wheel-environments/* ]] || build=build/python-$(basename "$(dirname "$(dirname "$1")")")
   printf -v licences '/usr/share/doc/%s/copyright;' "${inside[@]}"
   PATH=$(dirname "$1"):$PATH CMAKE_BUILD_PARALLEL_LEVEL=$jobs TUTTI_BUILD=$PWD/build/release \
     TUTTI_PORTABLE=$PWD/build/manylinux TUTTI_TORCH=$torch TUTTI_LICENCES=${licences%;} \
