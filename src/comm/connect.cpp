@@ -131,7 +131,7 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
 
 }  // namespace
 
-Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
+Result<Connection> connect(Exchange& exchange, const Hosts& hosts, const Environment& environment,
                            const TransportConfig& config) {
   Connection connection;
   if (Status known = check_demanded(environment.atl_transport); !known.ok()) return known;

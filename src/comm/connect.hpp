@@ -26,7 +26,7 @@ struct Connection {
 
 // Collective. `hosts` follows from the ranks' host ids. Ranks of one id that turn out not to share
 // memory count as being on hosts of their own.
-Result<Connection> connect(Exchange& exchange, Hosts hosts, const Environment& environment,
+Result<Connection> connect(Exchange& exchange, const Hosts& hosts, const Environment& environment,
                            const TransportConfig& config);
 
 }  // namespace tutti

@@ -48,7 +48,7 @@ Result<ScopeChoices> ScopeChoices::create(const Job& job,
 }
 
 Scopes::Scopes(const Hosts& hosts, int rank, const ScopeChoices& choices, PlanContext host)
-    : on_host_(std::move(host)) {
+    : on_host_(host) {
   const auto all_ranks = static_cast<int>(hosts.host_of.size());
   const int place = hosts.place(rank);
   on_host_.rank = place;

@@ -40,7 +40,9 @@ struct SlotPlan {
     return ranks == 2 ? std::max(call_bytes, ping_pong_bytes) : call_bytes;
   }
   // How many bytes of a rank's slots calls move through.
-  [[nodiscard]] constexpr uint64_t moved_through_bytes() const { return 2 * 2 * call_bytes; }
+  [[nodiscard]] constexpr uint64_t moved_through_bytes() const {
+    return uint64_t{2} * 2 * call_bytes;
+  }
 };
 
 }  // namespace tutti

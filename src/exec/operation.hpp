@@ -58,7 +58,7 @@ class Operation : public Completion {
 class LaneQueue {
  public:
   LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, WaitReporter reporter)
-      : executor_(executor), lanes_(std::move(lanes)), reporter_(std::move(reporter)) {}
+      : executor_(executor), lanes_(std::move(lanes)), reporter_(reporter) {}
 
   // `started`: the lanes run it already, and the queue is empty. False if memory is lacking.
   bool push(Operation& operation, bool started) noexcept;
