@@ -60,7 +60,7 @@ navigation = {
     "docs/memory SECURITY",
     "Tuning": "docs/tuning docs/variables docs/tuning-file benchmarks/README",
     "Reference": "build/site-pages/c-api build/site-pages/cpp-api "
-    "build/site-pages/python/tutti_ccl/index build/site-pages/command docs/glossary CHANGELOG",
+    "build/site-pages/python/tutti_ccl/index build/site-pages/command docs/glossary docs/versions CHANGELOG",
     "Inside": "ARCHITECTURE CONTRIBUTING packaging/README docs/design/* docs/notes/* benchmarks/others "
     "benchmarks/peers/README benchmarks/results/*",
 }
